@@ -1,0 +1,1 @@
+#include "abi/executable_view.h"

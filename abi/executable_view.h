@@ -1,0 +1,44 @@
+// A typed, read-only view of a verified executable.
+#pragma once
+
+#include "abi/executable_generated.h"
+#include "abi/layout.h"
+#include "abi/result.h"
+#include "abi/target_arch.h"
+
+#include <span>
+#include <vector>
+
+namespace tenon::abi {
+
+class ExecutableView {
+public:
+  /// Verifies and wraps; `bytes` is borrowed and outlives the view. Errors of verifyExecutable.
+  static Result<ExecutableView> create(std::span<const uint8_t> bytes, std::string_view name);
+
+  const fb::Executable &raw() const { return *root_; }
+  std::string_view name() const;
+  size_t exportCount() const { return exports_.size(); }
+  const Export &exportAt(uint32_t ordinal) const { return exports_[ordinal]; }
+  /// Ordinal of an export by name. NotFound lists the exports there are.
+  Result<uint32_t> findExport(std::string_view name) const;
+
+  /// Every image that holds the export, in file order: what rankCandidates takes. variantIndex and imageIndex are set.
+  std::vector<Candidate> candidates(uint32_t ordinal) const;
+  /// The kernel of an export in a variant, or null.
+  const fb::Kernel *findKernel(uint32_t variantIndex, uint32_t ordinal) const;
+  /// The image's bytes, decompressed. DataLoss: they do not decompress to the declared size.
+  Result<std::vector<uint8_t>> imageBytes(uint32_t imageIndex) const;
+
+private:
+  const fb::Executable *root_ = nullptr;
+  std::vector<Export> exports_;
+};
+
+/// Layout and export, from and to the file's tables.
+Layout layoutFromTable(const fb::Layout &table);
+Export exportFromTable(const fb::Export &table);
+TargetArch archFromStruct(const fb::Arch &arch);
+flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &builder, const Export &value);
+
+} // namespace tenon::abi

@@ -1,0 +1,74 @@
+// The declared ABI of an export, as a value: what the compiler reads from `#hal.pipeline.layout`, the linker from a
+// manifest, and the loader from an executable. Specification: abi/kernel_abi.md.
+#pragma once
+
+#include "abi/diagnostics.h"
+#include "abi/element_type.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::abi {
+
+enum class BindingKind : uint8_t { StorageBuffer, UniformBuffer };
+
+struct Binding {
+  BindingKind kind = BindingKind::StorageBuffer;
+  bool readOnly = false;
+  bool indirect = false;
+  uint32_t alignment = 0; // bytes; 0: the element's natural alignment is all that is promised
+  std::string name;
+  bool operator==(const Binding &) const = default;
+};
+
+// Word: an untyped 32-bit word, convention version 1 (`constants = 3`). Scalar: `constants = [i64, f32]`.
+enum class ConstantKind : uint8_t { Word, Scalar, Struct, TensorMap };
+
+struct Constant {
+  ConstantKind kind = ConstantKind::Word;
+  ElementType element = ElementType::I32; // Scalar only
+  uint32_t size = 4;                      // bytes
+  uint32_t alignment = 4;                 // bytes, a power of two
+  std::string name;
+  bool operator==(const Constant &) const = default;
+
+  static Constant word() { return {}; }
+  static Constant scalar(ElementType type);
+};
+
+struct Layout {
+  std::vector<Binding> bindings;
+  std::vector<Constant> constants;
+  uint32_t hiddenPointers = 0; // trailing pointers passed as null
+  bool operator==(const Layout &) const = default;
+
+  /// As in MLIR: "3 bindings (ReadOnly, ReadOnly, ReadWrite), constants = [i32]".
+  std::string toString() const;
+};
+
+using Extent3 = std::array<uint32_t, 3>;
+
+struct Launch {
+  Extent3 workgroupSize = {1, 1, 1}; // threads
+  uint32_t subgroupSize = 0;         // lanes; 0: not declared
+  uint32_t dynamicSharedBytes = 0;
+  Extent3 cluster = {0, 0, 0}; // workgroups; {0,0,0}: not declared
+  bool cooperative = false;
+  bool programmaticDependentLaunch = false;
+  bool operator==(const Launch &) const = default;
+
+  uint64_t threads() const { return uint64_t(workgroupSize[0]) * workgroupSize[1] * workgroupSize[2]; }
+};
+
+struct Export {
+  std::string name;
+  std::string symbol; // entry point in the objects; the same as `name` unless declared
+  uint32_t ordinal = 0;
+  Layout layout;
+  Launch launch;
+  SourceLocation declaredAt;
+};
+
+} // namespace tenon::abi

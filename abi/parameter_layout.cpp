@@ -1,0 +1,1 @@
+#include "abi/parameter_layout.h"

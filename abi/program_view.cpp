@@ -1,0 +1,1 @@
+#include "abi/program_view.h"

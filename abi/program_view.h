@@ -1,0 +1,35 @@
+// A typed, read-only view of a verified program.
+#pragma once
+
+#include "abi/executable_view.h"
+#include "abi/program_generated.h"
+#include "abi/result.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon::abi {
+
+/// "tensor<?x4xf32>" / "i32", as MLIR writes it.
+std::string typeSpelling(const fb::ValueType &type);
+
+class ProgramView {
+public:
+  /// Verifies and wraps; `bytes` is borrowed and outlives the view. Errors of verifyProgram.
+  static Result<ProgramView> create(std::span<const uint8_t> bytes, std::string_view name);
+
+  const fb::Program &raw() const { return *root_; }
+  size_t functionCount() const;
+  const fb::Function &functionAt(size_t index) const;
+  /// NotFound lists the functions there are.
+  Result<uint32_t> findFunction(std::string_view name) const;
+  size_t executableCount() const { return executables_.size(); }
+  const ExecutableView &executableAt(size_t index) const { return executables_[index]; }
+
+private:
+  const fb::Program *root_ = nullptr;
+  std::vector<ExecutableView> executables_;
+};
+
+} // namespace tenon::abi

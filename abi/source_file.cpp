@@ -1,0 +1,1 @@
+#include "abi/source_file.h"

@@ -1,0 +1,1 @@
+#include "abi/target_arch.h"

@@ -1,0 +1,21 @@
+// The trust boundary: bytes from a file are verified here once, before anything reads them. What passes is safe for the
+// views: every offset lies in the buffer, every index in its array, every enumerator is known, every register operand
+// refers to an earlier register. What the rules are: abi/executable_format.md, F-1...
+#pragma once
+
+#include "abi/status.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tenon::abi {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+/// DataLoss names the rule, the table and the index; `name` is the file for the message. The buffer must be 16-byte
+/// aligned (a violation is InvalidArgument); verifyProgram verifies the executables nested in it too.
+Status verifyExecutable(std::span<const uint8_t> bytes, std::string_view name);
+Status verifyProgram(std::span<const uint8_t> bytes, std::string_view name);
+
+} // namespace tenon::abi

@@ -1,0 +1,1 @@
+#include "ptx/module.h"
