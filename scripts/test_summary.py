@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Adds up what `meson test` and lit reported and prints one closing line: N passed, N failed, N skipped.
+
+Every GoogleTest case and every lit file counts as one test; a program that ended without a report counts as one failure.
+Skipped tests are listed with their reasons. Exit status 1 when anything failed or nothing ran.
+"""
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+LIT_SUITES = ("lit", "e2e")  # tests/meson.build
+
+
+def case_outcome(case):
+    """'passed', 'failed' or 'skipped', and the reason or message, of a JUnit <testcase>."""
+    for tag, outcome in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
+        found = case.find(tag)
+        if found is not None:
+            return outcome, (found.get("message") or found.text or "").strip()
+    if case.get("result") == "skipped" or case.get("status") == "notrun":
+        return "skipped", "disabled"
+    return "passed", ""
+
+
+def gtest_skip_reason(text):
+    # GoogleTest writes "file:line\nreason".
+    lines = [line for line in text.splitlines() if line and not re.match(r"^\S+:\d+$", line)]
+    return " ".join(lines) or "no reason given"
+
+
+def main(folder):
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    failed, skipped = [], []
+    reports = [folder / "meson-logs" / "testlog.junit.xml", *(folder / "tests" / f"{suite}.xml" for suite in LIT_SUITES)]
+    for report in reports:
+        if not report.exists():
+            print(f"test_summary: no report {report}", file=sys.stderr)
+            continue
+        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+            for case in suite.iter("testcase"):
+                name = f"{suite.get('name')}: {case.get('name')}"
+                # A lit run is one meson test; its own report has the files.
+                if report is reports[0] and case.get("name") in LIT_SUITES and case_outcome(case)[0] == "passed":
+                    continue
+                outcome, message = case_outcome(case)
+                counts[outcome] += 1
+                if outcome == "failed":
+                    failed.append(name)
+                elif outcome == "skipped":
+                    skipped.append((name, gtest_skip_reason(message)))
+    for name, reason in skipped:
+        print(f"skipped: {name}: {reason}")
+    for name in failed:
+        print(f"failed: {name}")
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))

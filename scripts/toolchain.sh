@@ -1,0 +1,87 @@
+# What Tenon is built with, and how a machine gets it. Sourced by ./dev.
+
+# The LLVM that compiler/ is pinned to is named in compiler/meson.build; its packages follow that number.
+LLVM_VERSION=$(sed -n "s/^llvm_version_wanted = '\([0-9]*\)'.*/\1/p" compiler/meson.build)
+PACKAGES=(
+  "llvm-$LLVM_VERSION-dev" "llvm-$LLVM_VERSION-tools" "libmlir-$LLVM_VERSION-dev" "mlir-$LLVM_VERSION-tools"
+  "clang-$LLVM_VERSION" "clang-format-$LLVM_VERSION" "lld-$LLVM_VERSION" "libclang-rt-$LLVM_VERSION-dev"
+  g++ meson ninja-build ccache pkg-config git python3 python3-venv
+  libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev libzstd-dev
+)
+# nvcc, its headers and libdevice as Python wheels, for machines without a CUDA toolkit.
+CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)
+CUDA_WHEEL_VERSION='13.0.*'
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else echo "dev: cannot run '$*': be root, or install sudo" >&2; return 1
+  fi
+}
+
+setup_packages() {
+  local missing=() package
+  for package in "${PACKAGES[@]}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return
+  echo "dev: installing Debian packages: ${missing[*]}"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# Sets TENON_NVCC and TENON_CUDA_HOME: PATH, then $CUDA_HOME, then /usr/local/cuda, then the wheels.
+setup_cuda() {
+  local candidate
+  for candidate in "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
+    if [ -n "$candidate" ] && [ -x "$candidate" ]; then use_nvcc "$candidate"; return; fi
+  done
+  candidate=$(wheel_nvcc)
+  if [ -z "$candidate" ]; then
+    local wheels=("${CUDA_WHEELS[@]/%/==$CUDA_WHEEL_VERSION}")
+    echo "dev: no CUDA toolkit found; installing into .venv: ${wheels[*]}"
+    /usr/bin/python3 -m venv .venv
+    .venv/bin/pip install -q --disable-pip-version-check "${wheels[@]}"
+    candidate=$(wheel_nvcc)
+  fi
+  [ -n "$candidate" ] || { echo "dev: the wheels brought no nvcc" >&2; return 1; }
+  use_nvcc "$candidate"
+}
+
+wheel_nvcc() { find .venv/lib -path '*/nvidia/*/bin/nvcc' 2>/dev/null | sort | head -n 1; }
+
+use_nvcc() {
+  TENON_NVCC=$(realpath "$1")
+  TENON_CUDA_HOME=$(dirname "$(dirname "$TENON_NVCC")")
+  export TENON_NVCC TENON_CUDA_HOME
+  # tenon-compile finds libdevice as nvcc does.
+  export CUDA_HOME=${CUDA_HOME:-$TENON_CUDA_HOME}
+}
+
+build_folder() {
+  case "$1" in
+    release) echo build ;;
+    sanitize | thin) echo "build-$1" ;;
+    *) echo "dev: unknown kind of build '$1': release, sanitize or thin" >&2; return 1 ;;
+  esac
+}
+
+# Configures a build folder once, and again only when the arguments changed.
+configure() {
+  local kind=$1 folder; folder=$(build_folder "$kind")
+  local arguments=("-Dnvcc=$TENON_NVCC" "-Ddriver_headers=$TENON_CUDA_HOME/include")
+  case "$kind" in
+    release) arguments+=(-Dbuildtype=release) ;;
+    sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false) ;;
+    thin) arguments+=(-Dbuildtype=release -Dcompiler=false) ;;
+  esac
+  local stamp="$folder/.dev-arguments"
+  if [ -f "$folder/build.ninja" ]; then
+    [ "$(cat "$stamp" 2>/dev/null)" = "${arguments[*]}" ] && return
+    meson setup --wipe "$folder" "${arguments[@]}"
+  else
+    CC="ccache clang-$LLVM_VERSION" CXX="ccache clang++-$LLVM_VERSION" CXX_LD=lld \
+      meson setup "$folder" "${arguments[@]}"
+  fi
+  echo "${arguments[*]}" >"$stamp"
+}

@@ -1,0 +1,45 @@
+"""What the lit and e2e suites share: the build's tools by bare name, the emulator as driver, the sample's kernels."""
+import os
+import runpy
+
+import lit.formats
+
+
+def configure(config, name):
+    site = runpy.run_path(os.environ["TENON_LIT_SITE"])
+    build, source = site["build_root"], site["source_root"]
+    config.name = name
+    config.test_format = lit.formats.ShTest(execute_external=False)
+    config.suffixes = [".mlir", ".ptx", ".json", ".test"]
+    config.excludes = ["Inputs"]
+    config.test_source_root = os.path.join(source, "tests", name)
+    config.test_exec_root = os.path.join(build, "tests", name)
+
+    tools = [os.path.join(build, *path) for path in
+             (("compiler", "tools"), ("linker", "tools"), ("runtime", "tools"), ("emulator",))]
+    nvcc_folder = [os.path.dirname(site["nvcc"])] if site["nvcc"] else []
+    config.environment["PATH"] = os.pathsep.join(tools + [site["llvm_bin"]] + nvcc_folder + [os.environ["PATH"]])
+    config.environment["TENON_CUDA_DRIVER"] = "emulator"
+    config.environment["TENON_EMULATOR_LIBRARY"] = os.path.join(build, "emulator", "libtenon_emulator.so")
+    for variable in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        if variable in os.environ:
+            config.environment[variable] = os.environ[variable]
+    if site["nvcc"]:
+        config.environment.setdefault("CUDA_HOME", os.path.dirname(os.path.dirname(site["nvcc"])))
+
+    config.substitutions += [
+        ("%nvcc", site["nvcc"] or "false"),
+        ("%samples", os.path.join(source, "samples")),
+        ("%sample_ptx", os.path.join(build, "samples", "custom_dispatch")),
+        ("%source_root", source),
+        ("%build_root", build),
+    ]
+    if site["nvcc"]:
+        config.available_features.add("nvcc")
+    if site["compiler"]:
+        config.available_features.add("compiler")
+    if site["sanitize"] != "none":
+        config.available_features.add("sanitize")
+    # Without a compiler there is nothing to compile: whole folders step aside, and say so.
+    if not site["compiler"]:
+        config.excludes += ["dialect", "codegen", "compile"]
