@@ -1,1 +1,51 @@
+// One row per element type, in the frozen order of the schema.
 #include "abi/element_type.h"
+
+#include "abi/layout_generated.h"
+
+#include <array>
+
+namespace tenon::abi {
+
+namespace {
+struct Row {
+  std::string_view spelling;
+  uint32_t bytes;
+  bool isFloat;
+};
+} // namespace
+
+static constexpr std::array<Row, 10> kRows = {{
+    {"i1", 1, false},
+    {"i8", 1, false},
+    {"i16", 2, false},
+    {"i32", 4, false},
+    {"i64", 8, false},
+    {"f16", 2, true},
+    {"bf16", 2, true},
+    {"f32", 4, true},
+    {"f64", 8, true},
+    {"index", 8, false},
+}};
+
+static_assert(static_cast<size_t>(ElementType::Index) + 1 == kRows.size());
+static_assert(static_cast<int>(fb::ElementType::MAX) == static_cast<int>(ElementType::Index));
+static_assert(static_cast<int>(fb::ElementType::F16) == static_cast<int>(ElementType::F16));
+static_assert(static_cast<int>(fb::ElementType::F64) == static_cast<int>(ElementType::F64));
+
+static const Row &row(ElementType type) { return kRows[static_cast<size_t>(type)]; }
+
+uint32_t byteSize(ElementType type) { return row(type).bytes; }
+
+bool isFloat(ElementType type) { return row(type).isFloat; }
+
+std::string_view spelling(ElementType type) { return row(type).spelling; }
+
+std::optional<ElementType> parseElementType(std::string_view word) {
+  for (size_t i = 0; i < kRows.size(); ++i)
+    if (kRows[i].spelling == word)
+      return static_cast<ElementType>(i);
+  return std::nullopt;
+}
+
+} // namespace tenon::abi

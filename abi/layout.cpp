@@ -1,1 +1,64 @@
+// The declared ABI as a value, and its spelling in messages: what a user wrote in `#hal.pipeline.layout`, shortened.
 #include "abi/layout.h"
+
+#include "abi/status.h"
+
+#include <algorithm>
+
+namespace tenon::abi {
+
+Constant Constant::scalar(ElementType type) {
+  Constant constant;
+  constant.kind = ConstantKind::Scalar;
+  constant.element = type;
+  constant.size = byteSize(type);
+  constant.alignment = byteSize(type);
+  return constant;
+}
+
+static std::string bindingSpelling(const Binding &binding) {
+  std::string out = binding.readOnly ? "ReadOnly" : "ReadWrite";
+  if (binding.indirect)
+    out += "|Indirect";
+  if (binding.kind == BindingKind::UniformBuffer)
+    out = "uniform " + out;
+  if (binding.alignment != 0)
+    out += concat(" align ", binding.alignment);
+  return out;
+}
+
+static std::string constantSpelling(const Constant &constant) {
+  switch (constant.kind) {
+  case ConstantKind::Word:
+    return "word";
+  case ConstantKind::Scalar:
+    return std::string(spelling(constant.element));
+  case ConstantKind::Struct:
+    return concat("struct<", constant.size, ", align ", constant.alignment, '>');
+  case ConstantKind::TensorMap:
+    return "tensor_map";
+  }
+  return "?";
+}
+
+std::string Layout::toString() const {
+  std::string out = concat(bindings.size(), bindings.size() == 1 ? " binding" : " bindings");
+  for (size_t i = 0; i < bindings.size(); ++i)
+    out += concat(i == 0 ? " (" : ", ", bindingSpelling(bindings[i]));
+  if (!bindings.empty())
+    out += ')';
+  bool onlyWords =
+      std::all_of(constants.begin(), constants.end(), [](const Constant &c) { return c.kind == ConstantKind::Word; });
+  if (onlyWords && !constants.empty()) {
+    out += concat(", constants = ", constants.size());
+  } else if (!constants.empty()) {
+    for (size_t i = 0; i < constants.size(); ++i)
+      out += concat(i == 0 ? ", constants = [" : ", ", constantSpelling(constants[i]));
+    out += ']';
+  }
+  if (hiddenPointers != 0)
+    out += concat(", ", hiddenPointers, hiddenPointers == 1 ? " hidden pointer" : " hidden pointers");
+  return out;
+}
+
+} // namespace tenon::abi
