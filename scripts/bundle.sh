@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Makes bundle/: what runs on a GPU machine that has a CUDA driver and nothing else of ours (no LLVM, no GoogleTest).
+# Called by `./dev bundle` with the tools on PATH. Then, on that machine: bundle/run.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+rm -rf bundle
+mkdir -p bundle/bin bundle/tests bundle/programs
+
+for tool in runtime/tools/tenon-run linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
+  cp "build/$tool" bundle/bin/
+done
+for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
+find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
+  -exec cp -t bundle/tests {} +
+# Libraries that unit tests load at run time (fake drivers).
+find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +
+strip bundle/bin/* bundle/tests/tenon-*
+
+mkdir -p build/samples
+for arch in 75 80 90; do
+  nvcc -ptx -arch=compute_$arch samples/custom_dispatch/kernels.cu -o build/samples/kernels_sm_$arch.ptx
+done
+tenon-compile samples/custom_dispatch/example.mlir --object-search-path=build/samples -o bundle/programs/example.tenon
+git rev-parse HEAD >bundle/revision
+cp scripts/bundle_run.sh bundle/run.sh
+du -sh bundle
