@@ -65,8 +65,8 @@ void Diagnostics::append(Diagnostics other) {
 }
 
 size_t Diagnostics::errorCount() const {
-  return static_cast<size_t>(std::count_if(
-      items_.begin(), items_.end(), [](const Diagnostic &item) { return item.severity == Severity::Error; }));
+  return static_cast<size_t>(std::count_if(items_.begin(), items_.end(),
+                                           [](const Diagnostic &item) { return item.severity == Severity::Error; }));
 }
 
 std::string Diagnostics::toString() const {

@@ -33,13 +33,21 @@ static_assert(static_cast<int>(fb::ElementType::MAX) == static_cast<int>(Element
 static_assert(static_cast<int>(fb::ElementType::F16) == static_cast<int>(ElementType::F16));
 static_assert(static_cast<int>(fb::ElementType::F64) == static_cast<int>(ElementType::F64));
 
-static const Row &row(ElementType type) { return kRows[static_cast<size_t>(type)]; }
+static const Row &row(ElementType type) {
+  return kRows[static_cast<size_t>(type)];
+}
 
-uint32_t byteSize(ElementType type) { return row(type).bytes; }
+uint32_t byteSize(ElementType type) {
+  return row(type).bytes;
+}
 
-bool isFloat(ElementType type) { return row(type).isFloat; }
+bool isFloat(ElementType type) {
+  return row(type).isFloat;
+}
 
-std::string_view spelling(ElementType type) { return row(type).spelling; }
+std::string_view spelling(ElementType type) {
+  return row(type).spelling;
+}
 
 std::optional<ElementType> parseElementType(std::string_view word) {
   for (size_t i = 0; i < kRows.size(); ++i)

@@ -1,6 +1,6 @@
-// C struct rules, nothing else: each member at the next multiple of its alignment, no tail padding. The CUDA driver takes
-// its arguments one by one or as this block (CU_LAUNCH_PARAM_BUFFER_POINTER); both agree because ptxas follows the same
-// rule for `.param` variables of a kernel (PTX ISA, "Kernel Function Parameter Attributes").
+// C struct rules, nothing else: each member at the next multiple of its alignment, no tail padding. The CUDA driver
+// takes its arguments one by one or as this block (CU_LAUNCH_PARAM_BUFFER_POINTER); both agree because ptxas follows
+// the same rule for `.param` variables of a kernel (PTX ISA, "Kernel Function Parameter Attributes").
 #include "abi/parameter_layout.h"
 
 #include <bit>
@@ -46,7 +46,8 @@ Result<ParameterLayout> computeParameterLayout(const Layout &layout) {
 }
 
 /// K-7: as many bindings and constants as the layout has, no constant wider than a register, room for the block.
-static Status checkArguments(const ParameterLayout &layout, size_t bindingCount, size_t constantCount, size_t outBytes) {
+static Status checkArguments(const ParameterLayout &layout, size_t bindingCount, size_t constantCount,
+                             size_t outBytes) {
   size_t bindings = 0, constants = 0;
   for (const Parameter &parameter : layout.parameters) {
     bindings += parameter.kind == ParameterKind::Binding;

@@ -1,5 +1,5 @@
-// Lines end at LF; a CR before the LF belongs to the line end. A text that ends in LF has an empty last line, so that an
-// error at the end of the file has a place.
+// Lines end at LF; a CR before the LF belongs to the line end. A text that ends in LF has an empty last line, so that
+// an error at the end of the file has a place.
 #include "abi/source_file.h"
 
 #include <algorithm>

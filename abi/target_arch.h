@@ -94,7 +94,13 @@ struct RankedCandidate {
 /// (highest), then priority, then the order given.
 std::vector<RankedCandidate> rankCandidates(std::span<const Candidate> candidates, const DeviceTraits &device);
 
-/// The table that --explain prints: one line per candidate, the chosen one marked.
-std::string explainRanking(std::span<const Candidate> candidates, std::span<const RankedCandidate> ranking);
+/// What would run on the device, for the error when nothing does: "build PTX for sm_86 or an earlier target with
+/// .version 8.7 or lower, or a cubin for sm_86".
+std::string whatToBuild(const DeviceTraits &device);
+
+/// The table that --explain prints: one line per candidate, the chosen one marked. With a device, a line about it comes
+/// first and, where nothing runs, what to build comes last.
+std::string explainRanking(std::span<const Candidate> candidates, std::span<const RankedCandidate> ranking,
+                           const DeviceTraits *device = nullptr);
 
 } // namespace tenon::abi
