@@ -1,0 +1,74 @@
+// Options of a tool: declared once, parsed, and printed by --help. The tools' habits: `--name=VALUE` or `--name VALUE`,
+// `-o FILE`, `--` ends the options, `-` is a positional argument, an unknown option is refused with the nearest known
+// one.
+//
+//   CommandLine options("tenon-link", "MANIFEST.json [OBJECT...] -o FILE", "Links ...");
+//   options.flag("explain", &explain, "print why each variant is chosen or refused");
+//   options.text("o", "FILE", &output, "write the executable here");
+//   options.list("object-search-path", "DIR", &paths, "look for objects in DIR; may be given several times");
+//   options.positional(&files);
+//   if (std::optional<int> status = options.parse(argc, argv))
+//     return *status;
+#pragma once
+
+#include "abi/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+inline constexpr int kExitFailure = 1; // the work failed: bad input, no device
+inline constexpr int kExitUsage = 2;   // the command line itself is wrong
+
+class CommandLine {
+public:
+  CommandLine(std::string tool, std::string usage, std::string description);
+
+  // Names are given without dashes; one letter means `-o`, more mean `--name`. The pointers outlive parse().
+  void flag(std::string name, bool *value, std::string help);
+  /// The last one given wins.
+  void text(std::string name, std::string valueName, std::string *value, std::string help);
+  /// An option that may be repeated, kept in order.
+  void list(std::string name, std::string valueName, std::vector<std::string> *values, std::string help);
+  /// Another spelling of the option declared last; --help does not show it.
+  void alias(std::string name);
+  /// Arguments that are no options; without this call they are refused.
+  void positional(std::vector<std::string> *values);
+
+  /// What parse() found, without printing anything: for tests and for callers with their own way of printing.
+  struct Outcome {
+    std::optional<int> exitStatus; // set: print the texts and leave with it
+    std::string out;               // --help, --version
+    std::string error;             // newline-terminated
+  };
+  Outcome evaluate(int argc, const char *const *argv) const;
+
+  /// Parses and prints. Returns the exit status to leave with (0 after --help and --version, kExitUsage after an
+  /// error), or nothing: go on.
+  std::optional<int> parse(int argc, const char *const *argv) const;
+  /// Prints "tool: error: message" and the usage line; returns kExitUsage.
+  int usageError(std::string_view message) const;
+  std::string help() const;
+
+private:
+  struct Option {
+    std::vector<std::string> names; // the first is shown
+    std::string valueName;
+    std::string help;
+    bool *flag = nullptr;
+    std::string *text = nullptr;
+    std::vector<std::string> *list = nullptr;
+  };
+  const Option *find(std::string_view name) const;
+  std::string usageErrorText(std::string_view message) const;
+  std::string unknownOption(std::string_view argument, std::string_view name) const;
+
+  std::string tool_, usage_, description_;
+  std::vector<Option> options_;
+  std::vector<std::string> *positional_ = nullptr;
+};
+
+} // namespace tenon
