@@ -1,1 +1,106 @@
+// Reading an executable that verified: exports as values, kernels by variant, images as the bytes for the driver.
+// Rules: abi/executable_format.md.
 #include "abi/executable_view.h"
+
+#include "abi/verify.h"
+
+#include <zstd.h>
+
+namespace tenon::abi {
+
+static_assert(int(fb::ImageKind::Cubin) == int(ImageKind::Cubin));
+static_assert(int(fb::Origin::Generated) == int(Origin::Generated));
+
+Result<ExecutableView> ExecutableView::create(std::span<const uint8_t> bytes, std::string_view name) {
+  TENON_RETURN_IF_ERROR(verifyExecutable(bytes, name));
+  return wrapVerified(bytes.data());
+}
+
+ExecutableView ExecutableView::wrapVerified(const uint8_t *bytes) {
+  ExecutableView view;
+  view.root_ = fb::GetExecutable(bytes);
+  for (const fb::Export *value : *view.root_->exports())
+    view.exports_.push_back(exportFromTable(*value));
+  return view;
+}
+
+std::string_view ExecutableView::name() const {
+  return root_->name()->string_view();
+}
+
+Result<uint32_t> ExecutableView::findExport(std::string_view name) const {
+  std::string known;
+  for (const Export &value : exports_) {
+    if (value.name == name)
+      return value.ordinal;
+    known += concat(known.empty() ? "" : ", ", '\'', value.name, '\'');
+  }
+  return makeError(StatusCode::NotFound, "no export '", name, "' in executable '", this->name(), "', which has ",
+                   known.empty() ? "none" : known);
+}
+
+const fb::Kernel *ExecutableView::findKernel(uint32_t variantIndex, uint32_t ordinal) const {
+  if (variantIndex >= root_->variants()->size())
+    return nullptr;
+  for (const fb::Kernel *kernel : *root_->variants()->Get(variantIndex)->kernels())
+    if (kernel->export_ordinal() == ordinal)
+      return kernel;
+  return nullptr;
+}
+
+/// Workgroups of one cluster: what the code requires, else what is declared, else 1.
+static uint64_t clusterBlocks(const fb::KernelFacts &facts, const Launch &launch) {
+  if (const auto *required = facts.required_cluster())
+    return uint64_t(required->Get(0)) * required->Get(1) * required->Get(2);
+  if (launch.cluster != Extent3{0, 0, 0})
+    return uint64_t(launch.cluster[0]) * launch.cluster[1] * launch.cluster[2];
+  return 1;
+}
+
+std::vector<Candidate> ExecutableView::candidates(uint32_t ordinal) const {
+  std::vector<Candidate> out;
+  for (uint32_t v = 0; v < root_->variants()->size(); ++v) {
+    const fb::Variant &variant = *root_->variants()->Get(v);
+    const fb::Kernel *kernel = findKernel(v, ordinal);
+    if (!kernel)
+      continue;
+    for (uint32_t imageIndex : *variant.images()) {
+      const fb::Image &image = *root_->images()->Get(imageIndex);
+      Candidate candidate;
+      candidate.variantName = variant.name()->str();
+      candidate.arch = archFromStruct(*variant.arch());
+      candidate.kind = static_cast<ImageKind>(image.kind());
+      candidate.isa = image.isa();
+      candidate.origin = static_cast<Origin>(variant.origin());
+      candidate.priority = variant.priority();
+      candidate.threads = exports_[ordinal].launch.threads();
+      candidate.staticSharedBytes = kernel->facts()->static_shared_bytes();
+      candidate.dynamicSharedBytes = exports_[ordinal].launch.dynamicSharedBytes;
+      candidate.clusterBlocks = clusterBlocks(*kernel->facts(), exports_[ordinal].launch);
+      candidate.variantIndex = v;
+      candidate.imageIndex = imageIndex;
+      out.push_back(std::move(candidate));
+    }
+  }
+  return out;
+}
+
+Result<std::vector<uint8_t>> ExecutableView::imageBytes(uint32_t imageIndex) const {
+  if (imageIndex >= root_->images()->size())
+    return makeError(StatusCode::OutOfRange, "image ", imageIndex, " of executable '", name(), "', which has ",
+                     root_->images()->size());
+  const fb::Image &image = *root_->images()->Get(imageIndex);
+  if (image.compression() == fb::Compression::None)
+    return std::vector<uint8_t>(image.data()->begin(), image.data()->end());
+  std::vector<uint8_t> out(image.size()); // at most kMaxImageBytes: F-9
+  size_t written = ZSTD_decompress(out.data(), out.size(), image.data()->data(), image.data()->size());
+  if (ZSTD_isError(written))
+    return makeError(StatusCode::DataLoss, "[F-9] images[", imageIndex, "] of executable '", name(),
+                     "' does not decompress: ", ZSTD_getErrorName(written));
+  if (written != image.size())
+    return makeError(StatusCode::DataLoss, "[F-9] images[", imageIndex, "] of executable '", name(),
+                     "' decompresses to ", written, " bytes, not ", image.size());
+  return out;
+}
+
+} // namespace tenon::abi

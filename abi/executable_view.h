@@ -31,11 +31,15 @@ public:
   Result<std::vector<uint8_t>> imageBytes(uint32_t imageIndex) const;
 
 private:
+  friend class ProgramView; // its executables are verified with it
+  static ExecutableView wrapVerified(const uint8_t *bytes);
+
   const fb::Executable *root_ = nullptr;
   std::vector<Export> exports_;
 };
 
-/// Layout and export, from and to the file's tables.
+/// Layout and export, from and to the file's tables. Reading takes unverified tables too (a manifest's JSON): an absent
+/// size or alignment of a constant becomes its kind's, absent extents the default, extents that are not [3] {0, 0, 0}.
 Layout layoutFromTable(const fb::Layout &table);
 Export exportFromTable(const fb::Export &table);
 TargetArch archFromStruct(const fb::Arch &arch);

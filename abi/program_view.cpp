@@ -1,1 +1,49 @@
+// Reading a program that verified: its functions as they are in the file, its executables wrapped once.
 #include "abi/program_view.h"
+
+#include "abi/verify.h"
+
+namespace tenon::abi {
+
+std::string typeSpelling(const fb::ValueType &type) {
+  std::string_view element = spelling(static_cast<ElementType>(type.element()));
+  if (type.kind() == fb::ValueKind::Scalar)
+    return std::string(element);
+  std::string out = "tensor<";
+  if (type.shape())
+    for (int64_t extent : *type.shape())
+      out += extent < 0 ? "?x" : concat(extent, 'x');
+  return concat(out, element, '>');
+}
+
+Result<ProgramView> ProgramView::create(std::span<const uint8_t> bytes, std::string_view name) {
+  TENON_RETURN_IF_ERROR(verifyProgram(bytes, name));
+  ProgramView view;
+  view.root_ = fb::GetProgram(bytes.data());
+  if (view.root_->executables())
+    for (const fb::NestedExecutable *nested : *view.root_->executables())
+      view.executables_.push_back(ExecutableView::wrapVerified(nested->data()->data()));
+  return view;
+}
+
+size_t ProgramView::functionCount() const {
+  return root_->functions() ? root_->functions()->size() : 0;
+}
+
+const fb::Function &ProgramView::functionAt(size_t index) const {
+  return *root_->functions()->Get(static_cast<flatbuffers::uoffset_t>(index));
+}
+
+Result<uint32_t> ProgramView::findFunction(std::string_view name) const {
+  std::string known;
+  for (uint32_t i = 0; i < functionCount(); ++i) {
+    std::string_view candidate = functionAt(i).name()->string_view();
+    if (candidate == name)
+      return i;
+    known += concat(known.empty() ? "" : ", ", '\'', candidate, '\'');
+  }
+  return makeError(StatusCode::NotFound, "no function '", name, "' in the program, which has ",
+                   known.empty() ? "none" : known);
+}
+
+} // namespace tenon::abi

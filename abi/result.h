@@ -10,8 +10,8 @@ namespace tenon {
 
 template <typename T> class [[nodiscard]] Result {
 public:
-  Result(T value) : value_(std::move(value)) {}                 // NOLINT: implicit on purpose
-  Result(Status status) : status_(std::move(status)) {          // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}        // NOLINT: implicit on purpose
+  Result(Status status) : status_(std::move(status)) { // NOLINT: implicit on purpose
     if (status_.ok())
       status_ = Status(StatusCode::Internal, "a Result was made from an ok Status");
   }
@@ -38,7 +38,8 @@ private:
 #define TENON_CONCAT_IMPL_(a, b) a##b
 #define TENON_CONCAT_(a, b) TENON_CONCAT_IMPL_(a, b)
 /// TENON_ASSIGN_OR_RETURN(auto file, readFile(path));
-#define TENON_ASSIGN_OR_RETURN(decl, expr) TENON_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenonResult_, __LINE__), decl, expr)
+#define TENON_ASSIGN_OR_RETURN(decl, expr)                                                                             \
+  TENON_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenonResult_, __LINE__), decl, expr)
 #define TENON_ASSIGN_OR_RETURN_IMPL_(result, decl, expr)                                                               \
   auto result = (expr);                                                                                                \
   if (!result.ok())                                                                                                    \

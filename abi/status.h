@@ -52,7 +52,9 @@ private:
   std::unique_ptr<Rep> rep_;
 };
 
-inline Status okStatus() { return Status(); }
+inline Status okStatus() {
+  return Status();
+}
 /// Each argument is a string, string_view, char or number; they are concatenated.
 template <typename... Args> std::string concat(const Args &...args);
 template <typename... Args> Status makeError(StatusCode code, const Args &...args) {
@@ -60,10 +62,18 @@ template <typename... Args> Status makeError(StatusCode code, const Args &...arg
 }
 
 namespace detail {
-inline void append(std::string &out, std::string_view value) { out += value; }
-inline void append(std::string &out, const char *value) { out += value; }
-inline void append(std::string &out, char value) { out += value; }
-inline void append(std::string &out, bool value) { out += value ? "true" : "false"; }
+inline void append(std::string &out, std::string_view value) {
+  out += value;
+}
+inline void append(std::string &out, const char *value) {
+  out += value;
+}
+inline void append(std::string &out, char value) {
+  out += value;
+}
+inline void append(std::string &out, bool value) {
+  out += value ? "true" : "false";
+}
 template <typename T>
   requires std::is_arithmetic_v<T>
 void append(std::string &out, T value) {

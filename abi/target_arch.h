@@ -1,5 +1,6 @@
 // Which code runs where. A table of architectures and pure functions over it: the same code answers in the linker
-// (`--explain`), in the loader and in tests. Rules and their sources: abi/kernel_abi.md, section "Which image runs where".
+// (`--explain`), in the loader and in tests. Rules and their sources: abi/kernel_abi.md, section "Which image runs
+// where".
 #pragma once
 
 #include "abi/layout.h"
@@ -27,7 +28,7 @@ struct TargetArch {
 /// One row per architecture that Tenon knows.
 struct ArchInfo {
   TargetArch arch;
-  uint16_t minimumIsa; // lowest PTX .version that has the target, 10 * major + minor
+  uint16_t minimumIsa;   // lowest PTX .version that has the target, 10 * major + minor
   std::string_view name; // "Hopper"
 };
 /// Every known architecture, ascending.
@@ -42,12 +43,12 @@ std::string knownArchList();
 /// What selection needs to know of a device; a real one or, for --explain, one that is not here.
 struct DeviceTraits {
   std::string name;
-  uint16_t computeCapability = 0;      // 10 * major + minor
-  int driverVersion = 0;               // as cuDriverGetVersion: 12080 is 12.8
-  bool canJit = true;                  // the driver has a PTX compiler (and policy allows it)
-  bool acceptsCubin = true;            // false: an emulator, which interprets PTX
+  uint16_t computeCapability = 0; // 10 * major + minor
+  int driverVersion = 0;          // as cuDriverGetVersion: 12080 is 12.8
+  bool canJit = true;             // the driver has a PTX compiler (and policy allows it)
+  bool acceptsCubin = true;       // false: an emulator, which interprets PTX
   uint32_t maxThreadsPerBlock = 1024;
-  uint32_t maxSharedOptinBytes = 0;    // per block, with opt-in; 0: not known, not checked
+  uint32_t maxSharedOptinBytes = 0; // per block, with opt-in; 0: not known, not checked
 };
 
 /// Highest PTX ISA a driver takes (10 * major + minor), by cuDriverGetVersion's number. Unknown newer drivers take the

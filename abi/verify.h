@@ -5,6 +5,7 @@
 
 #include "abi/status.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -12,6 +13,8 @@
 namespace tenon::abi {
 
 inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kBufferAlignment = 16;           // bytes, of the buffer's address
+inline constexpr uint64_t kMaxImageBytes = 512ull << 20; // one image, decompressed (F-9)
 
 /// DataLoss names the rule, the table and the index; `name` is the file for the message. The buffer must be 16-byte
 /// aligned (a violation is InvalidArgument); verifyProgram verifies the executables nested in it too.

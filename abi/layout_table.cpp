@@ -1,0 +1,158 @@
+// Layouts and exports between their value types (abi/layout.h) and the tables of a file (abi/schemas/layout.fbs). Both
+// sides use the same numbers for their enumerators; the asserts below hold them together.
+#include "abi/executable_view.h"
+
+#include <charconv>
+
+namespace tenon::abi {
+
+static_assert(int(fb::BindingKind::UniformBuffer) == int(BindingKind::UniformBuffer));
+static_assert(int(fb::ConstantKind::Scalar) == int(ConstantKind::Scalar));
+static_assert(int(fb::ConstantKind::Struct) == int(ConstantKind::Struct));
+static_assert(int(fb::ConstantKind::TensorMap) == int(ConstantKind::TensorMap));
+static_assert(int(fb::ArchSuffix::A) == int(ArchSuffix::A) && int(fb::ArchSuffix::F) == int(ArchSuffix::F));
+
+static std::string stringOf(const flatbuffers::String *value) {
+  return value ? value->str() : std::string();
+}
+
+static Extent3 extentOf(const flatbuffers::Vector<uint32_t> *value, Extent3 absent) {
+  if (!value)
+    return absent;
+  if (value->size() != 3)
+    return {0, 0, 0};
+  return {value->Get(0), value->Get(1), value->Get(2)};
+}
+
+static Constant constantOf(const fb::Constant &table) {
+  Constant out;
+  out.kind = static_cast<ConstantKind>(table.kind());
+  out.element = static_cast<ElementType>(table.element());
+  switch (out.kind) {
+  case ConstantKind::Word:
+  case ConstantKind::Struct:
+    break;
+  case ConstantKind::Scalar:
+    out.size = out.alignment = byteSize(out.element);
+    break;
+  case ConstantKind::TensorMap:
+    out.size = 128;
+    out.alignment = 64;
+    break;
+  }
+  if (table.size() != 0 || out.kind == ConstantKind::Struct)
+    out.size = table.size();
+  if (table.alignment() != 0)
+    out.alignment = table.alignment();
+  out.name = stringOf(table.name());
+  return out;
+}
+
+Layout layoutFromTable(const fb::Layout &table) {
+  Layout out;
+  if (table.bindings())
+    for (const fb::Binding *binding : *table.bindings())
+      out.bindings.push_back({static_cast<BindingKind>(binding->kind()), binding->read_only(), binding->indirect(),
+                              binding->alignment(), stringOf(binding->name())});
+  if (table.constants())
+    for (const fb::Constant *constant : *table.constants())
+      out.constants.push_back(constantOf(*constant));
+  out.hiddenPointers = table.hidden_pointers();
+  return out;
+}
+
+static Launch launchOf(const fb::Launch &table) {
+  Launch out;
+  out.workgroupSize = extentOf(table.workgroup_size(), out.workgroupSize);
+  out.subgroupSize = table.subgroup_size();
+  out.dynamicSharedBytes = table.dynamic_shared_bytes();
+  out.cluster = extentOf(table.cluster(), out.cluster);
+  out.cooperative = table.cooperative();
+  out.programmaticDependentLaunch = table.programmatic_dependent_launch();
+  return out;
+}
+
+/// Takes ":NUMBER" off the end of `text`; 0 where there is none.
+static uint32_t takeNumber(std::string_view &text) {
+  size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0)
+    return 0;
+  uint32_t number = 0;
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data() + colon + 1, end, number);
+  if (error != std::errc() || stop != end)
+    return 0;
+  text = text.substr(0, colon);
+  return number;
+}
+
+/// The inverse of SourceLocation::toString().
+static SourceLocation parseLocation(std::string_view text) {
+  SourceLocation out;
+  uint32_t last = takeNumber(text);
+  uint32_t before = takeNumber(text);
+  out.file = text;
+  out.line = before != 0 ? before : last;
+  out.column = before != 0 ? last : 0;
+  return out;
+}
+
+Export exportFromTable(const fb::Export &table) {
+  Export out;
+  out.name = stringOf(table.name());
+  out.symbol = stringOf(table.symbol());
+  if (out.symbol.empty())
+    out.symbol = out.name;
+  out.ordinal = table.ordinal();
+  if (table.layout())
+    out.layout = layoutFromTable(*table.layout());
+  if (table.launch())
+    out.launch = launchOf(*table.launch());
+  out.declaredAt = parseLocation(stringOf(table.declared_at()));
+  return out;
+}
+
+TargetArch archFromStruct(const fb::Arch &arch) {
+  return {arch.number(), static_cast<ArchSuffix>(arch.suffix())};
+}
+
+static flatbuffers::Offset<flatbuffers::String> optionalString(flatbuffers::FlatBufferBuilder &builder,
+                                                               const std::string &value) {
+  return value.empty() ? flatbuffers::Offset<flatbuffers::String>() : builder.CreateString(value);
+}
+
+static flatbuffers::Offset<fb::Layout> layoutToTable(flatbuffers::FlatBufferBuilder &builder, const Layout &value) {
+  std::vector<flatbuffers::Offset<fb::Binding>> bindings;
+  for (const Binding &binding : value.bindings)
+    bindings.push_back(fb::CreateBinding(builder, static_cast<fb::BindingKind>(binding.kind), binding.readOnly,
+                                         binding.indirect, binding.alignment, optionalString(builder, binding.name)));
+  std::vector<flatbuffers::Offset<fb::Constant>> constants;
+  for (const Constant &constant : value.constants)
+    constants.push_back(fb::CreateConstant(builder, static_cast<fb::ConstantKind>(constant.kind),
+                                           static_cast<fb::ElementType>(constant.element), constant.size,
+                                           constant.alignment, optionalString(builder, constant.name)));
+  auto bindingVector = builder.CreateVector(bindings);
+  auto constantVector = builder.CreateVector(constants);
+  return fb::CreateLayout(builder, bindingVector, constantVector, value.hiddenPointers);
+}
+
+static flatbuffers::Offset<fb::Launch> launchToTable(flatbuffers::FlatBufferBuilder &builder, const Launch &value) {
+  auto workgroupSize = builder.CreateVector(value.workgroupSize.data(), value.workgroupSize.size());
+  flatbuffers::Offset<flatbuffers::Vector<uint32_t>> cluster;
+  if (value.cluster != Extent3{0, 0, 0})
+    cluster = builder.CreateVector(value.cluster.data(), value.cluster.size());
+  return fb::CreateLaunch(builder, workgroupSize, value.subgroupSize, value.dynamicSharedBytes, cluster,
+                          value.cooperative, value.programmaticDependentLaunch);
+}
+
+flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &builder, const Export &value) {
+  auto name = builder.CreateString(value.name);
+  auto symbol =
+      value.symbol == value.name ? flatbuffers::Offset<flatbuffers::String>() : optionalString(builder, value.symbol);
+  auto layout = layoutToTable(builder, value.layout);
+  auto launch = launchToTable(builder, value.launch);
+  auto declaredAt = optionalString(builder, value.declaredAt.toString());
+  return fb::CreateExport(builder, name, symbol, value.ordinal, layout, launch, declaredAt);
+}
+
+} // namespace tenon::abi

@@ -1,0 +1,252 @@
+// What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
+// earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
+// to an input or a constant. Rules F-15 to F-22.
+#include "abi/element_type.h"
+#include "abi/verify_support.h"
+
+#include <limits>
+
+namespace tenon::abi::verify {
+
+static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
+static constexpr uint32_t kMaxRank = 64;
+static constexpr uint32_t kMaxConstantBytes = 8; // one register
+
+/// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
+static Status checkType(FileBytes &file, const fb::ValueType &type) {
+  TENON_RETURN_IF_ERROR(checkEnum("kind", type.kind()));
+  TENON_RETURN_IF_ERROR(checkEnum("element", type.element()));
+  TENON_RETURN_IF_ERROR(checkAlignment(file, type.shape(), alignof(int64_t), "shape"));
+  uint32_t rank = sizeOf(type.shape());
+  if (type.kind() == fb::ValueKind::Scalar && rank != 0)
+    return broken("F-15", "a scalar with a shape of rank ", rank);
+  if (rank > kMaxRank)
+    return broken("F-15", "rank ", rank, ", at most ", kMaxRank, " are read");
+  int64_t bytes = byteSize(static_cast<ElementType>(type.element()));
+  return forEach(file, type.shape(), "shape", [&](uint32_t, int64_t extent) {
+    if (extent < -1)
+      return broken("F-15", "extent ", extent);
+    if (extent > 0 && __builtin_mul_overflow(bytes, extent, &bytes))
+      return broken("F-15", "the static extents have more than 2^63 bytes");
+    return okStatus();
+  });
+}
+
+/// Registers that an opcode reads: the first n of a, b, c.
+static uint32_t operandCount(fb::RegisterOpcode opcode) {
+  using enum fb::RegisterOpcode;
+  switch (opcode) {
+  case Const:
+  case Arg:
+  case Dim:
+    return 0;
+  case SignExtend:
+  case ZeroExtend:
+    return 1;
+  case Add:
+  case Sub:
+  case Mul:
+  case FloorDiv:
+  case CeilDiv:
+  case Mod:
+  case DivTrunc:
+  case RemTrunc:
+  case Min:
+  case Max:
+  case And:
+  case Or:
+  case Xor:
+  case Eq:
+  case Lt:
+  case Align:
+    return 2;
+  case Select:
+    return 3;
+  }
+  return 0;
+}
+
+/// F-16: Arg names a scalar input, Dim a dimension of a tensor input.
+static Status checkInputOperation(const fb::Function &function, const fb::RegisterOp &operation) {
+  bool isDim = operation.opcode() == fb::RegisterOpcode::Dim;
+  TENON_RETURN_IF_ERROR(
+      checkIndex("F-16", isDim ? "input of Dim" : "input of Arg", operation.a(), sizeOf(function.inputs()), "inputs"));
+  const fb::ValueType &type = *function.inputs()->Get(operation.a());
+  bool isTensor = type.kind() == fb::ValueKind::Tensor;
+  if (isDim != isTensor)
+    return broken("F-16", isDim ? "Dim" : "Arg", " of input ", operation.a(), ", which is a ",
+                  isTensor ? "tensor" : "scalar");
+  return isDim ? checkIndex("F-16", "dimension of Dim", operation.b(), sizeOf(type.shape()), "dimensions") : okStatus();
+}
+
+static Status checkRegister(const fb::Function &function, uint32_t position, const fb::RegisterOp &operation) {
+  fb::RegisterOpcode opcode = operation.opcode();
+  TENON_RETURN_IF_ERROR(checkEnum("opcode", opcode));
+  if (opcode == fb::RegisterOpcode::Arg || opcode == fb::RegisterOpcode::Dim)
+    return checkInputOperation(function, operation);
+  const uint32_t operands[] = {operation.a(), operation.b(), operation.c()};
+  for (uint32_t i = 0; i < operandCount(opcode); ++i)
+    if (operands[i] >= position)
+      return broken("F-16", fb::EnumNameRegisterOpcode(opcode), " reads register ", operands[i], ", only those before ",
+                    position, " have a value");
+  bool extends = opcode == fb::RegisterOpcode::SignExtend || opcode == fb::RegisterOpcode::ZeroExtend;
+  if (extends && (operation.imm() < 1 || operation.imm() > 64))
+    return broken("F-16", fb::EnumNameRegisterOpcode(opcode), " from ", operation.imm(), " bits, not 1 to 64");
+  return okStatus();
+}
+
+/// One function's registers and buffers, for what refers to them.
+class FunctionChecker {
+public:
+  FunctionChecker(FileBytes &file, const fb::Function &function, const ProgramScope &scope)
+      : file_(file), function_(function), scope_(scope), registers_(sizeOf(function.registers())) {}
+
+  Status checkBuffer(const fb::Buffer &value);
+  Status checkCommand(const fb::Command &command);
+  Status checkResult(const fb::ResultValue &result);
+  /// `index` is a register.
+  Status checkOperand(std::string_view rule, std::string_view field, uint32_t index) {
+    return checkIndex(rule, field, index, registers_, "registers");
+  }
+
+private:
+  Status checkRange(const fb::BufferRange &range);
+  Status checkWritable(uint32_t bufferIndex);
+  Status checkDispatch(const fb::Dispatch &dispatch);
+  Status checkCopy(const fb::Copy &copy);
+  Status checkFill(const fb::Fill &fill);
+
+  FileBytes &file_;
+  const fb::Function &function_;
+  const ProgramScope &scope_;
+  uint32_t registers_;
+};
+
+/// F-17.
+Status FunctionChecker::checkBuffer(const fb::Buffer &value) {
+  TENON_RETURN_IF_ERROR(checkEnum("source", value.source()));
+  switch (value.source()) {
+  case fb::BufferSource::Input:
+    TENON_RETURN_IF_ERROR(checkIndex("F-17", "index", value.index(), sizeOf(function_.inputs()), "inputs"));
+    if (function_.inputs()->Get(value.index())->kind() != fb::ValueKind::Tensor)
+      return broken("F-17", "input ", value.index(), " is a scalar and has no buffer");
+    return okStatus();
+  case fb::BufferSource::Transient:
+    return checkOperand("F-17", "size", value.size());
+  case fb::BufferSource::Constant:
+    return checkIndex("F-17", "index", value.index(), scope_.constantCount, "constants");
+  }
+  return okStatus();
+}
+
+/// F-18.
+Status FunctionChecker::checkRange(const fb::BufferRange &range) {
+  TENON_RETURN_IF_ERROR(checkIndex("F-18", "buffer", range.buffer(), sizeOf(function_.buffers()), "buffers"));
+  if (range.offset() != kNone)
+    TENON_RETURN_IF_ERROR(checkOperand("F-18", "offset", range.offset()));
+  if (range.length() != kNone)
+    TENON_RETURN_IF_ERROR(checkOperand("F-18", "length", range.length()));
+  return okStatus();
+}
+
+/// F-21; the buffer's index is verified.
+Status FunctionChecker::checkWritable(uint32_t bufferIndex) {
+  fb::BufferSource source = function_.buffers()->Get(bufferIndex)->source();
+  if (source != fb::BufferSource::Transient)
+    return broken("F-21", "writes to buffer ", bufferIndex, ", which is an ", fb::EnumNameBufferSource(source),
+                  " buffer and read only");
+  return okStatus();
+}
+
+/// F-20: the arguments are those of the export's layout.
+Status FunctionChecker::checkDispatch(const fb::Dispatch &dispatch) {
+  TENON_RETURN_IF_ERROR(
+      checkIndex("F-20", "executable", dispatch.executable(), scope_.executables.size(), "executables"));
+  const std::vector<ExportShape> &exports = scope_.executables[dispatch.executable()];
+  TENON_RETURN_IF_ERROR(checkIndex("F-20", "export_ordinal", dispatch.export_ordinal(), exports.size(), "exports"));
+  const ExportShape &shape = exports[dispatch.export_ordinal()];
+  if (dispatch.grid()->size() != 3)
+    return broken("F-20", "grid has ", dispatch.grid()->size(), " registers, not 3");
+  TENON_RETURN_IF_ERROR(forEach(file_, dispatch.grid(), "grid",
+                                [&](uint32_t, uint32_t index) { return checkOperand("F-20", "register", index); }));
+  if (sizeOf(dispatch.bindings()) != shape.readOnly.size())
+    return broken("F-20", sizeOf(dispatch.bindings()), " bindings, the export's layout has ", shape.readOnly.size());
+  if (sizeOf(dispatch.constants()) != shape.constantBytes.size())
+    return broken("F-20", sizeOf(dispatch.constants()), " constants, the export's layout has ",
+                  shape.constantBytes.size());
+  TENON_RETURN_IF_ERROR(forEach(file_, dispatch.bindings(), "bindings", [&](uint32_t i, const fb::BufferRange *range) {
+    TENON_RETURN_IF_ERROR(checkRange(*range));
+    return shape.readOnly[i] ? okStatus() : checkWritable(range->buffer());
+  }));
+  return forEach(file_, dispatch.constants(), "constants", [&](uint32_t i, uint32_t index) {
+    if (shape.constantBytes[i] > kMaxConstantBytes)
+      return broken("F-20", "the layout's constant has ", shape.constantBytes[i], " bytes, a register holds ",
+                    kMaxConstantBytes);
+    return checkOperand("F-20", "register", index);
+  });
+}
+
+Status FunctionChecker::checkCopy(const fb::Copy &copy) {
+  TENON_RETURN_IF_ERROR(within("source", checkRange(*copy.source())));
+  TENON_RETURN_IF_ERROR(within("target", checkRange(*copy.target())));
+  return within("target", checkWritable(copy.target()->buffer()));
+}
+
+Status FunctionChecker::checkFill(const fb::Fill &fill) {
+  TENON_RETURN_IF_ERROR(within("target", checkRange(*fill.target())));
+  TENON_RETURN_IF_ERROR(within("target", checkWritable(fill.target()->buffer())));
+  TENON_RETURN_IF_ERROR(checkOperand("F-19", "pattern", fill.pattern()));
+  uint8_t size = fill.pattern_size();
+  if (size != 1 && size != 2 && size != 4)
+    return broken("F-19", "pattern_size is ", size, ", not 1, 2 or 4");
+  return okStatus();
+}
+
+/// F-19.
+Status FunctionChecker::checkCommand(const fb::Command &command) {
+  switch (command.body_type()) {
+  case fb::CommandBody::NONE:
+    break;
+  case fb::CommandBody::Dispatch:
+    return within("dispatch", checkDispatch(*command.body_as_Dispatch()));
+  case fb::CommandBody::Copy:
+    return within("copy", checkCopy(*command.body_as_Copy()));
+  case fb::CommandBody::Fill:
+    return within("fill", checkFill(*command.body_as_Fill()));
+  }
+  return broken("F-19", "a command of the unknown kind ", static_cast<unsigned>(command.body_type()));
+}
+
+/// F-22.
+Status FunctionChecker::checkResult(const fb::ResultValue &result) {
+  TENON_RETURN_IF_ERROR(within("type", checkType(file_, *result.type())));
+  if (result.type()->kind() == fb::ValueKind::Scalar)
+    return checkOperand("F-22", "scalar", result.scalar());
+  TENON_RETURN_IF_ERROR(checkIndex("F-22", "buffer", result.buffer(), sizeOf(function_.buffers()), "buffers"));
+  if (sizeOf(result.shape()) != sizeOf(result.type()->shape()))
+    return broken("F-22", "shape has ", sizeOf(result.shape()), " registers, the type has rank ",
+                  sizeOf(result.type()->shape()));
+  return forEach(file_, result.shape(), "shape",
+                 [&](uint32_t, uint32_t index) { return checkOperand("F-22", "register", index); });
+}
+
+Status checkFunction(FileBytes &file, const fb::Function &function, const ProgramScope &scope) {
+  TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
+                                [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
+  TENON_RETURN_IF_ERROR(checkAlignment(file, function.registers(), alignof(fb::RegisterOp), "registers"));
+  TENON_RETURN_IF_ERROR(
+      forEach(file, function.registers(), "registers",
+              [&](uint32_t i, const fb::RegisterOp *operation) { return checkRegister(function, i, *operation); }));
+  FunctionChecker checker(file, function, scope);
+  TENON_RETURN_IF_ERROR(forEach(file, function.buffers(), "buffers",
+                                [&](uint32_t, const fb::Buffer *value) { return checker.checkBuffer(*value); }));
+  TENON_RETURN_IF_ERROR(forEach(file, function.checks(), "checks", [&](uint32_t, const fb::Check *check) {
+    return checker.checkOperand("F-19", "condition", check->condition());
+  }));
+  TENON_RETURN_IF_ERROR(forEach(file, function.commands(), "commands",
+                                [&](uint32_t, const fb::Command *command) { return checker.checkCommand(*command); }));
+  return forEach(file, function.results(), "results",
+                 [&](uint32_t, const fb::ResultValue *result) { return checker.checkResult(*result); });
+}
+
+} // namespace tenon::abi::verify

@@ -1,0 +1,71 @@
+// What must hold in a program around its functions: executables that verify themselves, and constants whose bytes are
+// in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp.
+#include "abi/executable_view.h"
+#include "abi/verify_support.h"
+
+namespace tenon::abi::verify {
+
+static constexpr size_t kDataAlignment = 64; // bytes, of constants and nested executables in the file
+
+static ExportShape shapeOf(const fb::Export &value) {
+  ExportShape shape;
+  Layout layout = layoutFromTable(*value.layout());
+  for (const Binding &binding : layout.bindings)
+    shape.readOnly.push_back(binding.readOnly);
+  for (const Constant &constant : layout.constants)
+    shape.constantBytes.push_back(constant.size);
+  return shape;
+}
+
+/// F-13: the bytes are an executable by every rule of executables.
+static Status checkNested(FileBytes &file, const fb::NestedExecutable &nested, std::set<std::string_view> &names,
+                          ProgramScope &scope) {
+  TENON_RETURN_IF_ERROR(checkAlignment(file, nested.data(), kDataAlignment, "data"));
+  TENON_RETURN_IF_ERROR(file.spend(nested.data()->size()));
+  std::span<const uint8_t> bytes(nested.data()->data(), nested.data()->size());
+  TENON_RETURN_IF_ERROR(checkExecutableBytes(bytes));
+  const fb::Executable &executable = *fb::GetExecutable(bytes.data());
+  TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", executable.name(), names));
+  std::vector<ExportShape> &shapes = scope.executables.emplace_back();
+  for (const fb::Export *value : *executable.exports())
+    shapes.push_back(shapeOf(*value));
+  return okStatus();
+}
+
+/// F-14: the bytes are here, or behind the buffer in the same file.
+static Status checkConstantData(FileBytes &file, const fb::ConstantData &constant) {
+  TENON_RETURN_IF_ERROR(checkAlignment(file, constant.data(), kDataAlignment, "data"));
+  uint64_t fileBytes = file.bytes().size();
+  if (constant.data()) {
+    if (constant.size() != constant.data()->size() || constant.file_offset() != 0)
+      return broken("F-14", "size is ", constant.size(), ", file_offset ", constant.file_offset(), "; the data has ",
+                    constant.data()->size(), " bytes and stands here");
+    return okStatus();
+  }
+  if (constant.file_offset() % kDataAlignment != 0)
+    return broken("F-14", "file_offset ", constant.file_offset(), " is no multiple of ", kDataAlignment);
+  if (constant.file_offset() > fileBytes || constant.size() > fileBytes - constant.file_offset())
+    return broken("F-14", "bytes ", constant.file_offset(), " + ", constant.size(), " end behind the file of ",
+                  fileBytes);
+  return okStatus();
+}
+
+Status checkProgram(FileBytes &file, const fb::Program &program) {
+  TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version()));
+  ProgramScope scope;
+  scope.constantCount = sizeOf(program.constants());
+  std::set<std::string_view> executableNames, functionNames;
+  TENON_RETURN_IF_ERROR(
+      forEach(file, program.executables(), "executables", [&](uint32_t, const fb::NestedExecutable *nested) {
+        return checkNested(file, *nested, executableNames, scope);
+      }));
+  TENON_RETURN_IF_ERROR(
+      forEach(file, program.constants(), "constants",
+              [&](uint32_t, const fb::ConstantData *constant) { return checkConstantData(file, *constant); }));
+  return forEach(file, program.functions(), "functions", [&](uint32_t, const fb::Function *function) {
+    TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", function->name(), functionNames));
+    return within(function->name()->string_view(), checkFunction(file, *function, scope));
+  });
+}
+
+} // namespace tenon::abi::verify
