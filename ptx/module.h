@@ -1,5 +1,5 @@
-// PTX as text has it, to statement level: every instruction is an opcode, its dotted modifiers and its operands. No table
-// of opcodes stands behind this; what a modifier means is for the reader (linker: ABI proof; emulator: decode).
+// PTX as text has it, to statement level: every instruction is an opcode, its dotted modifiers and its operands. No
+// table of opcodes stands behind this; what a modifier means is for the reader (linker: ABI proof; emulator: decode).
 //
 // Every string_view points into the module's own source text, so a Module is moved, never copied, and keeps its source.
 #pragma once
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +20,38 @@ namespace tenon::ptx {
 enum class StateSpace : uint8_t { Generic, Reg, Sreg, Const, Global, Local, Param, Shared, Tex };
 
 enum class ScalarType : uint8_t {
-  None, Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64,
-  F16, F16x2, BF16, BF16x2, TF32, F32, F64, F32x2, E4M3, E5M2, E4M3x2, E5M2x2, U16x2, S16x2, TexRef, SamplerRef, SurfRef
+  None,
+  Pred,
+  B8,
+  B16,
+  B32,
+  B64,
+  B128,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  F16x2,
+  BF16,
+  BF16x2,
+  TF32,
+  F32,
+  F64,
+  F32x2,
+  E4M3,
+  E5M2,
+  E4M3x2,
+  E5M2x2,
+  U16x2,
+  S16x2,
+  TexRef,
+  SamplerRef,
+  SurfRef
 };
 /// "f32" -> F32; None for other words.
 ScalarType parseScalarType(std::string_view word);
@@ -48,8 +79,8 @@ struct Operand {
     Sink,    // _
   };
   Kind kind = Kind::Name;
-  bool negated = false;  // !p
-  bool minus = false;    // -%r (arithmetic minus of a name)
+  bool negated = false; // !p
+  bool minus = false;   // -%r (arithmetic minus of a name)
   std::string_view name;
   uint64_t bits = 0;
   int64_t offset = 0; // Address: bytes added to the base; Name: bytes added to the symbol
@@ -58,7 +89,7 @@ struct Operand {
 };
 
 struct Instruction {
-  std::string_view predicate;    // register of @p / @!p; empty: none
+  std::string_view predicate; // register of @p / @!p; empty: none
   bool predicateNegated = false;
   std::string_view opcode;                 // "ld"
   std::vector<std::string_view> modifiers; // "global", "nc", "v4", "f32", "L1::no_allocate", in order, without dots
@@ -75,17 +106,18 @@ struct Instruction {
 struct Variable {
   StateSpace space = StateSpace::Generic;
   ScalarType type = ScalarType::None;
-  uint32_t vectorWidth = 1;              // .v2/.v4
-  uint32_t alignment = 0;                // declared .align, 0: none
+  uint32_t vectorWidth = 1; // .v2/.v4
+  uint32_t alignment = 0;   // declared .align, 0: none
   std::string_view name;
-  uint32_t registerCount = 0;            // `%r<12>`: 12; 0: a plain name
+  uint32_t registerCount = 0; // `%r<12>`: 12; 0: a plain name
   bool isArray = false;
   std::vector<std::optional<uint64_t>> dimensions; // [n] elements, [] is nullopt (extern shared)
   // `.ptr .global .align 4` of a kernel parameter
   bool hasPtr = false;
   StateSpace ptrSpace = StateSpace::Generic;
-  uint32_t ptrAlignment = 0;             // 0: not said
+  uint32_t ptrAlignment = 0; // 0: not said
   bool isExtern = false, isVisible = false, isWeak = false, isCommon = false;
+  bool isManaged = false; // .attribute(.managed)
   /// Initialiser, flattened: integer, float, or a symbol (Name; `generic(sym)+8` sets isGeneric).
   struct Initializer {
     Operand value;
@@ -112,7 +144,18 @@ struct SourceMark {
 
 /// One statement of a body, in source order. Scopes are marked by BlockBegin/BlockEnd: names declared inside end there.
 struct Statement {
-  enum class Kind : uint8_t { Instruction, Label, Declaration, BlockBegin, BlockEnd, Loc, Pragma, BranchTargets, CallTargets, CallPrototype };
+  enum class Kind : uint8_t {
+    Instruction,
+    Label,
+    Declaration,
+    BlockBegin,
+    BlockEnd,
+    Loc,
+    Pragma,
+    BranchTargets,
+    CallTargets,
+    CallPrototype
+  };
   Kind kind = Kind::Instruction;
   uint32_t index = 0;    // into Function::instructions / declarations / marks / tables, by kind
   std::string_view name; // Label and tables: the name; Pragma: its string
@@ -173,6 +216,7 @@ struct Module {
   std::vector<Variable> variables;
   std::vector<DebugFile> files;
   std::vector<Alias> aliases;
+  std::vector<std::string_view> pragmas; // of the module; a body's are statements
   SourceLocation versionAt, targetAt, addressSizeAt;
 
   Module() = default;

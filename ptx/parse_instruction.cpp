@@ -1,0 +1,211 @@
+// One instruction: [@[!]p] opcode.modifier... operand, operand, ...;
+//
+// No table of opcodes: an instruction is what it looks like. Operands are read by their own look as well:
+//   %r1  -%r1  !%p1  %tid.x  sym+8  4  0f3F800000  1.5  WARP_SZ*2  _
+//   {a, b}  [base+8]  [map, {x, y}]  p|q  and, of call alone, (a, b)
+// `ld.u32 r, [a].unified` has a modifier behind its address; it joins the others.
+#include "ptx/parser_state.h"
+
+#include <iterator>
+
+namespace tenon::ptx {
+namespace {
+
+/// Moves [first, end) of a stack of operands out, at its exact size.
+std::vector<Operand> takeFrom(std::vector<Operand> &stack, size_t first) {
+  auto begin = stack.begin() + static_cast<ptrdiff_t>(first);
+  std::vector<Operand> out(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
+  stack.erase(begin, stack.end());
+  return out;
+}
+
+} // namespace
+
+bool Parser::parseInstruction(Function &function, const Token &begin) {
+  Instruction instruction;
+  instruction.line = begin.line;
+  instruction.column = begin.column;
+  if (accept(TokenKind::At)) {
+    instruction.predicateNegated = accept(TokenKind::Exclaim);
+    if (!parseName(instruction.predicate, "a predicate register"))
+      return false;
+  }
+  if (!parseOpcode(instruction) || !parseOperands(instruction) || !expectSemicolon())
+    return false;
+  instruction.modifiers.assign(modifiers_.begin(), modifiers_.end());
+  instruction.range = rangeFrom(begin, previousEnd_);
+  function.statements.push_back(
+      {Statement::Kind::Instruction, static_cast<uint32_t>(function.instructions.size()), {}});
+  function.instructions.push_back(std::move(instruction));
+  return true;
+}
+
+bool Parser::parseOpcode(Instruction &instruction) {
+  modifiers_.clear();
+  if (!parseName(instruction.opcode, "an instruction"))
+    return false;
+  for (; at(TokenKind::Dotted); advance())
+    modifiers_.push_back(text());
+  return true;
+}
+
+bool Parser::parseOperands(Instruction &instruction) {
+  operands_.clear();
+  if (at(TokenKind::Semicolon))
+    return true;
+  bool isCall = instruction.opcode == "call";
+  do {
+    Operand operand;
+    bool parsed =
+        isCall && at(TokenKind::LeftParen) ? parseGroup(operand, TokenKind::RightParen, 0) : parseOperand(operand, 0);
+    if (!parsed)
+      return false;
+    operands_.push_back(std::move(operand));
+  } while (accept(TokenKind::Comma));
+  instruction.operands = takeFrom(operands_, 0);
+  return true;
+}
+
+bool Parser::parseOperand(Operand &operand, unsigned depth) {
+  Token begin = token_;
+  if (depth > kMaximumNesting)
+    return fail("P-9", "operands stand inside each other more than " + std::to_string(kMaximumNesting) + " deep");
+  bool parsed = false;
+  switch (token_.kind) {
+  case TokenKind::Identifier:
+    parsed = atWord("WARP_SZ") ? parseConstantOperand(operand) : parseNameOperand(operand, depth);
+    break;
+  case TokenKind::LeftBrace:
+    parsed = parseGroup(operand, TokenKind::RightBrace, depth);
+    break;
+  case TokenKind::LeftBracket:
+    parsed = parseAddress(operand, depth);
+    break;
+  case TokenKind::Exclaim:
+  case TokenKind::Minus: {
+    bool isNot = at(TokenKind::Exclaim);
+    // A sign before a name belongs to the operand, before a number to the constant.
+    if (!lexer_.followedByName()) {
+      parsed = parseConstantOperand(operand);
+      break;
+    }
+    advance();
+    parsed = parseNameOperand(operand, depth);
+    (isNot ? operand.negated : operand.minus) = true;
+    break;
+  }
+  default:
+    parsed = parseConstantOperand(operand);
+    break;
+  }
+  operand.range = rangeFrom(begin, previousEnd_);
+  return parsed;
+}
+
+/// name, name.x, name+8, _, and either side of p|q.
+bool Parser::parseNameOperand(Operand &operand, unsigned depth) {
+  Token begin = token_;
+  operand.kind = atWord("_") ? Operand::Kind::Sink : Operand::Kind::Name;
+  if (!parseName(operand.name, "an operand"))
+    return false;
+  if (operand.kind == Operand::Kind::Sink)
+    operand.name = {};
+  else if (at(TokenKind::Dotted)) { // %tid.x, %v.b0
+    if (!adjacent())
+      return unexpected("',' or ';'", "join the parts of a name: %tid.x");
+    advance();
+    operand.name = lexer_.slice(begin.begin, previousEnd_);
+  }
+  if ((at(TokenKind::Plus) || at(TokenKind::Minus)) && !parseOffset(operand.offset))
+    return false;
+  if (!at(TokenKind::Pipe))
+    return true;
+  operand.range = rangeFrom(begin, previousEnd_);
+  advance();
+  Operand pair;
+  pair.kind = Operand::Kind::Pair;
+  pair.elements.resize(2);
+  pair.elements[0] = std::move(operand);
+  if (!parseOperand(pair.elements[1], depth + 1))
+    return false;
+  operand = std::move(pair);
+  return true;
+}
+
+/// [base + offset] or [base, {coordinates}, ...]
+bool Parser::parseAddress(Operand &operand, unsigned depth) {
+  size_t first = operands_.size();
+  operand.kind = Operand::Kind::Address;
+  advance();
+  do {
+    Operand part;
+    if (!parseOperand(part, depth + 1))
+      return false;
+    operands_.push_back(std::move(part));
+  } while (accept(TokenKind::Comma));
+  if (!expect(TokenKind::RightBracket, "',' or ']'"))
+    return false;
+  operand.elements = takeFrom(operands_, first);
+  std::swap(operand.offset, operand.elements[0].offset);
+  for (; at(TokenKind::Dotted) && adjacent(); advance())
+    modifiers_.push_back(text());
+  return true;
+}
+
+/// {a, b} or (a, b); either may be empty.
+bool Parser::parseGroup(Operand &operand, TokenKind close, unsigned depth) {
+  size_t first = operands_.size();
+  bool isVector = close == TokenKind::RightBrace;
+  operand.kind = isVector ? Operand::Kind::Vector : Operand::Kind::List;
+  Token begin = token_;
+  advance();
+  openBraces_ += isVector;
+  if (!at(close)) {
+    do {
+      Operand element;
+      if (!parseOperand(element, depth + 1))
+        return false;
+      operands_.push_back(std::move(element));
+    } while (accept(TokenKind::Comma));
+  }
+  if (!expect(close, isVector ? "',' or '}'" : "',' or ')'"))
+    return false;
+  openBraces_ -= isVector;
+  operand.elements = takeFrom(operands_, first);
+  operand.range = rangeFrom(begin, previousEnd_);
+  return true;
+}
+
+bool Parser::parseConstantOperand(Operand &operand) {
+  Token begin = token_;
+  Constant value;
+  if (!parseConstant(value))
+    return false;
+  operand.kind = value.kind;
+  operand.bits = value.bits;
+  operand.range = rangeFrom(begin, previousEnd_);
+  return true;
+}
+
+/// Adds `+ 8`, `- 4`, `+-8`, `+ (4*2)` ... to `offset`; nothing is fine.
+bool Parser::parseOffset(int64_t &offset) {
+  while (at(TokenKind::Plus) || at(TokenKind::Minus)) {
+    bool minus = at(TokenKind::Minus);
+    advance();
+    if (at(TokenKind::Identifier) && !atWord("WARP_SZ"))
+      return fail("P-8", "found " + describe() + ", expected a constant offset",
+                  "add registers with an instruction before: add.s64 %rd3, %rd1, %rd2");
+    Token begin = token_;
+    Constant term;
+    if (!parseTerm(term))
+      return false;
+    if (term.kind != Operand::Kind::Integer)
+      return failAt(begin, "P-8", "an offset is a whole number of bytes");
+    uint64_t sum = static_cast<uint64_t>(offset);
+    sum = minus ? sum - term.bits : sum + term.bits;
+    offset = static_cast<int64_t>(sum);
+  }
+  return true;
+}
+
+} // namespace tenon::ptx
