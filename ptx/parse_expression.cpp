@@ -44,6 +44,7 @@ unsigned precedence(TokenKind kind) {
   }
 }
 
+constexpr unsigned kSumPrecedence = 9;
 constexpr unsigned kTermPrecedence = 10;
 
 /// Order of two integers: -1, 0, 1.
@@ -107,6 +108,10 @@ bool Parser::parseBinary(Constant &value, unsigned minimum, unsigned depth) {
 
 bool Parser::parseTerm(Constant &value) {
   return parseBinary(value, kTermPrecedence, 0);
+}
+
+bool Parser::parseSum(Constant &value) {
+  return parseBinary(value, kSumPrecedence, 0);
 }
 
 bool Parser::parseUnary(Constant &value, unsigned depth) {
@@ -278,16 +283,21 @@ bool Parser::applyFloat(const Token &op, Constant &left, const Constant &right) 
   }
 }
 
+bool Parser::countWithin(const Token &begin, const Constant &value, uint64_t minimum, uint64_t maximum,
+                         std::string_view what) {
+  bool negative = !value.isUnsigned && value.bits > INT64_MAX;
+  if (value.kind == Operand::Kind::Integer && !negative && value.bits >= minimum && value.bits <= maximum)
+    return true;
+  return failAt(begin, "P-8",
+                "found " + quoted(lexer_.slice(begin.begin, previousEnd_)) + " as " + std::string(what) +
+                    ", expected an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum));
+}
+
 bool Parser::parseCount(uint64_t &value, uint64_t minimum, uint64_t maximum, std::string_view what) {
   Token begin = token_;
   Constant constant;
-  if (!parseConstant(constant))
+  if (!parseConstant(constant) || !countWithin(begin, constant, minimum, maximum, what))
     return false;
-  bool negative = !constant.isUnsigned && constant.bits > INT64_MAX;
-  if (constant.kind != Operand::Kind::Integer || negative || constant.bits < minimum || constant.bits > maximum)
-    return failAt(begin, "P-8",
-                  "found " + quoted(lexer_.slice(begin.begin, previousEnd_)) + " as " + std::string(what) +
-                      ", expected an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum));
   value = constant.bits;
   return true;
 }

@@ -117,9 +117,13 @@ bool Parser::parseDeclarator(Variable &variable, Place place) {
       return fail("P-7", "found '<' behind " + quoted(variable.name) + ", which is no register",
                   "write an array as name[8]; only .reg counts with <8>");
     advance();
-    if (!parseCount(variable.registerCount, 1, kMaximumRegisters, "the number of registers") ||
+    // The `>` closes the count, so a comparison inside it would need parentheses.
+    Token number = token_;
+    Constant count;
+    if (!parseSum(count) || !countWithin(number, count, 1, kMaximumRegisters, "the number of registers") ||
         !expect(TokenKind::Greater, "'>'"))
       return false;
+    variable.registerCount = static_cast<uint32_t>(count.bits);
   }
   if (at(TokenKind::LeftBracket) && !parseDimensions(variable))
     return false;

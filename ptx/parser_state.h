@@ -128,11 +128,16 @@ private:
   bool parseBinary(Constant &value, unsigned minimum, unsigned depth);
   /// A product of unary operands: what may follow the `+` of an offset.
   bool parseTerm(Constant &value);
+  /// A sum: no comparison, no shift.
+  bool parseSum(Constant &value);
   bool parseUnary(Constant &value, unsigned depth);
   bool parsePrimary(Constant &value, unsigned depth);
   bool parseParenthesised(Constant &value, unsigned depth);
   bool applyBinary(const Token &op, Constant &left, const Constant &right);
   bool applyFloat(const Token &op, Constant &left, const Constant &right);
+  /// `value`, read at `begin`, is an integer in [minimum, maximum], or an error is reported.
+  bool countWithin(const Token &begin, const Constant &value, uint64_t minimum, uint64_t maximum,
+                   std::string_view what);
   /// An integer constant in [minimum, maximum], for sizes and counts; `what` names it in errors.
   bool parseCount(uint64_t &value, uint64_t minimum, uint64_t maximum, std::string_view what);
   bool parseCount(uint32_t &value, uint64_t minimum, uint64_t maximum, std::string_view what);
