@@ -1,0 +1,28 @@
+#include "compiler/dialect/Dialects.h"
+
+#include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/util/UtilOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler {
+
+void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect>();
+  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                  mlir::tensor::TensorDialect>();
+  mlir::func::registerInlinerExtension(registry);
+}
+
+} // namespace tenon::compiler

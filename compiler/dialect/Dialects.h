@@ -1,0 +1,14 @@
+// What a module given to Tenon may be written in.
+#pragma once
+
+namespace mlir {
+class DialectRegistry;
+}
+
+namespace tenon::compiler {
+
+/// Our dialects (hal, flow, util, check) and those of MLIR that programs use beside them: builtin, func, arith, math,
+/// tensor, linalg, affine, scf, cf. Every one of them can be inlined.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace tenon::compiler

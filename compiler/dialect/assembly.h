@@ -1,0 +1,47 @@
+// Pieces of assembly that several operations share: symbol visibility, regions with named arguments, and the typed
+// operand and result lists of dispatches.
+#pragma once
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace tenon::compiler {
+
+/// Number of dynamic dimensions of a shaped type; 0 for any other type.
+unsigned dynamicDimCount(mlir::Type type);
+
+/// One keyword of `words`, or an error that lists them.
+mlir::ParseResult parseKeywordOf(mlir::AsmParser &parser, llvm::StringRef &word, llvm::ArrayRef<llvm::StringRef> words);
+
+/// `public`, `private` or `nested`; absent means public, and is printed as that.
+mlir::ParseResult parseSymbolVisibility(mlir::OpAsmParser &parser, mlir::StringAttr &visibility);
+void printSymbolVisibility(mlir::OpAsmPrinter &printer, mlir::StringAttr visibility);
+
+/// `(%device: !hal.device, %workload: index) -> (index, index, index) { ... }`
+mlir::ParseResult parseHostRegion(mlir::OpAsmParser &parser, mlir::Region &region,
+                                  llvm::SmallVectorImpl<mlir::Type> &resultTypes);
+void printHostRegion(mlir::OpAsmPrinter &printer, mlir::Region &region, mlir::TypeRange resultTypes);
+
+/// What stands behind the name of a dispatch: `[workload](arguments) attributes : (types) -> results`.
+struct DispatchSignature {
+  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> workload, arguments, argumentDims, resultDims;
+  llvm::SmallVector<mlir::Type> argumentTypes, resultTypes;
+  llvm::SmallVector<int64_t> tiedOperands; // per result: index of its argument, or -1
+  llvm::SMLoc argumentsLoc;
+};
+
+/// `[%w, ...](%a, ...)`
+mlir::ParseResult parseDispatchOperands(mlir::OpAsmParser &parser, DispatchSignature &signature);
+/// `(types{dims}) -> results`, where a result is `type{dims}`, `%tied{dims}` or `%tied as type{dims}`, several of them
+/// in parentheses or not. Errors: a type with other than its number of dynamic dimensions, a tied name that is no
+/// argument.
+mlir::ParseResult parseDispatchTypes(mlir::OpAsmParser &parser, DispatchSignature &signature);
+/// Resolves everything parsed and adds the segment sizes and `tied_operands` to `result`.
+mlir::ParseResult resolveDispatch(mlir::OpAsmParser &parser, DispatchSignature &signature,
+                                  mlir::OperationState &result);
+
+void printDispatchOperands(mlir::OpAsmPrinter &printer, mlir::ValueRange workload, mlir::ValueRange arguments);
+void printDispatchTypes(mlir::OpAsmPrinter &printer, mlir::ValueRange arguments, mlir::ValueRange argumentDims,
+                        mlir::TypeRange resultTypes, mlir::ValueRange resultDims, llvm::ArrayRef<int64_t> tiedOperands);
+
+} // namespace tenon::compiler

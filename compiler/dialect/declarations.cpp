@@ -1,0 +1,138 @@
+#include "compiler/dialect/declarations.h"
+
+#include "compiler/dialect/hal/HalOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tenon::compiler {
+
+std::optional<abi::ElementType> elementTypeOf(Type type) {
+  return llvm::TypeSwitch<Type, std::optional<abi::ElementType>>(type)
+      .Case([](IntegerType integer) -> std::optional<abi::ElementType> {
+        switch (integer.getWidth()) {
+        case 1:
+          return abi::ElementType::I1;
+        case 8:
+          return abi::ElementType::I8;
+        case 16:
+          return abi::ElementType::I16;
+        case 32:
+          return abi::ElementType::I32;
+        case 64:
+          return abi::ElementType::I64;
+        default:
+          return std::nullopt;
+        }
+      })
+      .Case([](IndexType) { return abi::ElementType::Index; })
+      .Case([](Float16Type) { return abi::ElementType::F16; })
+      .Case([](BFloat16Type) { return abi::ElementType::BF16; })
+      .Case([](Float32Type) { return abi::ElementType::F32; })
+      .Case([](Float64Type) { return abi::ElementType::F64; })
+      .Default([](Type) { return std::nullopt; });
+}
+
+abi::Layout layoutOf(hal::PipelineLayoutAttr layout) {
+  abi::Layout result;
+  for (hal::PipelineBindingAttr binding : layout.getBindings())
+    result.bindings.push_back({.kind = binding.getKind(),
+                               .readOnly = binding.getReadOnly(),
+                               .indirect = binding.getIndirect(),
+                               .alignment = binding.getAlignment(),
+                               .name = {}});
+  if (layout.getConstantTypes().empty())
+    result.constants.assign(layout.getConstantCount(), abi::Constant::word());
+  for (Type type : layout.getConstantTypes())
+    result.constants.push_back(abi::Constant::scalar(*elementTypeOf(type)));
+  return result;
+}
+
+FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target,
+                                        llvm::function_ref<InFlightDiagnostic()> emitError) {
+  auto report = [&](const Twine &found) {
+    if (emitError)
+      emitError() << found << ", one of the known architectures is wanted: " << abi::knownArchList();
+    return failure();
+  };
+  Attribute entry = target.getConfiguration().get("target_arch");
+  auto text = dyn_cast_or_null<StringAttr>(entry);
+  if (!text)
+    return report(entry ? "'target_arch' of the target is no string" : "the target has no 'target_arch'");
+  std::optional<abi::TargetArch> arch = abi::parseTargetArch(std::string_view(text.getValue()));
+  if (!arch || !abi::findArch(*arch))
+    return report("target architecture '" + text.getValue() + "' is unknown");
+  return *arch;
+}
+
+FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target) {
+  return targetArchOf(target, {});
+}
+
+hal::ExecutableTargetAttr cudaTarget(MLIRContext *context, abi::TargetArch arch) {
+  Builder builder(context);
+  NamedAttribute entry = builder.getNamedAttr("target_arch", builder.getStringAttr(arch.toString()));
+  return hal::ExecutableTargetAttr::get(context, builder.getStringAttr("cuda"), builder.getStringAttr("cuda-nvptx-fb"),
+                                        builder.getDictionaryAttr(entry));
+}
+
+SmallVector<hal::ExecutableTargetAttr> targetsOf(ModuleOp module, ArrayRef<hal::ExecutableTargetAttr> fallback) {
+  llvm::SetVector<hal::ExecutableTargetAttr> targets;
+  if (auto devices = module->getAttrOfType<ArrayAttr>("hal.device.targets"))
+    for (auto device : devices.getAsRange<hal::DeviceTargetAttr>())
+      targets.insert_range(device.getTargets());
+  if (targets.empty()) {
+    auto insertSpecific = [&](ArrayAttr keys) {
+      for (auto key : keys.getAsRange<hal::ExecutableTargetAttr>())
+        if (key.getConfiguration().contains("target_arch"))
+          targets.insert(key);
+    };
+    module.walk([&](Operation *op) {
+      if (auto source = dyn_cast<hal::ExecutableSourceOp>(op); source && source.getObjectsAttr())
+        insertSpecific(source.getObjectsAttr().getTargets());
+      else if (auto variant = dyn_cast<hal::ExecutableVariantOp>(op))
+        insertSpecific(Builder(op->getContext()).getArrayAttr({variant.getTarget()}));
+      else if (auto dispatch = dyn_cast<hal::DispatchExternOp>(op))
+        insertSpecific(dispatch.getTargets());
+    });
+  }
+  if (targets.empty())
+    targets.insert_range(fallback);
+  return targets.takeVector();
+}
+
+abi::Export exportOf(hal::ExecutableExportOp op) {
+  abi::Export result;
+  result.name = op.getSymName().str();
+  result.symbol = result.name;
+  if (IntegerAttr ordinal = op.getOrdinalAttr())
+    result.ordinal = uint32_t(ordinal.getInt());
+  result.layout = layoutOf(op.getLayout());
+  if (ArrayAttr size = op.getWorkgroupSizeAttr())
+    for (auto [i, extent] : llvm::enumerate(size.getAsRange<IntegerAttr>()))
+      result.launch.workgroupSize[i] = uint32_t(extent.getInt());
+  if (IntegerAttr lanes = op.getSubgroupSizeAttr())
+    result.launch.subgroupSize = uint32_t(lanes.getInt());
+  if (IntegerAttr bytes = op.getWorkgroupLocalMemoryAttr())
+    result.launch.dynamicSharedBytes = uint32_t(bytes.getInt());
+  result.declaredAt = sourceLocationOf(op.getLoc());
+  return result;
+}
+
+SourceLocation sourceLocationOf(Location location) {
+  SourceLocation result;
+  location->walk([&](Location inner) {
+    auto place = dyn_cast<FileLineColLoc>(inner);
+    if (!place)
+      return WalkResult::advance();
+    result = {place.getFilename().str(), place.getLine(), place.getColumn()};
+    return WalkResult::interrupt();
+  });
+  return result;
+}
+
+} // namespace tenon::compiler

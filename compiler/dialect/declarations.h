@@ -1,0 +1,48 @@
+// From attributes and operations of hal to the value types of abi/: what code generation, the host program and the
+// bridge to the linker ask of a declaration. Call on verified, normalized modules.
+#pragma once
+
+#include "abi/layout.h"
+#include "abi/target_arch.h"
+#include "compiler/dialect/hal/HalAttrs.h"
+
+#include "mlir/IR/Location.h"
+
+namespace mlir {
+class ModuleOp;
+}
+
+namespace tenon::compiler {
+
+namespace hal {
+class ExecutableExportOp;
+}
+
+/// The element type of a scalar type; nothing for types that no kernel takes (i1, i8, .., f64, index are known).
+std::optional<abi::ElementType> elementTypeOf(mlir::Type type);
+
+/// Bindings and constants as declared; `constants = N` gives N words.
+abi::Layout layoutOf(hal::PipelineLayoutAttr layout);
+
+/// The architecture that `target_arch` names. Without it or with an unknown one: `emitError` is told, with the list of
+/// known architectures, and the result is failure.
+mlir::FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target,
+                                              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The same without a message.
+mlir::FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target);
+
+/// #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
+hal::ExecutableTargetAttr cudaTarget(mlir::MLIRContext *context, abi::TargetArch arch);
+
+/// Targets the module is compiled for, each once, in the order written: those of `hal.device.targets`, else those that
+/// objects of its executables are keyed by and that name an architecture, else `fallback` (--target=).
+llvm::SmallVector<hal::ExecutableTargetAttr> targetsOf(mlir::ModuleOp module,
+                                                       llvm::ArrayRef<hal::ExecutableTargetAttr> fallback = {});
+
+/// An export with layout, launch attributes and place. Ordinal and workgroup_size are present after normalization.
+abi::Export exportOf(hal::ExecutableExportOp op);
+
+/// The first file:line:column of a location; unknown when it has none.
+SourceLocation sourceLocationOf(mlir::Location location);
+
+} // namespace tenon::compiler

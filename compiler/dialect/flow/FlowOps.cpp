@@ -1,0 +1,133 @@
+#include "compiler/dialect/flow/FlowOps.h"
+
+#include "compiler/dialect/assembly.h"
+#include "compiler/dialect/inliner.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+#include "compiler/dialect/flow/FlowDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/dialect/flow/FlowOps.cpp.inc"
+
+namespace tenon::compiler::flow {
+
+void FlowDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/flow/FlowOps.cpp.inc"
+      >();
+  addInterfaces<AlwaysInline>();
+}
+
+void DispatchOp::build(OpBuilder &builder, OperationState &state, SymbolRefAttr entryPoint, ValueRange workload,
+                       TypeRange resultTypes, ValueRange resultDims, ValueRange arguments, ValueRange argumentDims,
+                       ArrayRef<int64_t> tiedOperands) {
+  bool anyTied = llvm::any_of(tiedOperands, [](int64_t tied) { return tied >= 0; });
+  build(builder, state, resultTypes, workload, builder.getArrayAttr({entryPoint}), arguments, argumentDims, resultDims,
+        anyTied ? builder.getDenseI64ArrayAttr(tiedOperands) : DenseI64ArrayAttr());
+}
+
+ParseResult DispatchOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<Attribute> entryPoints;
+  auto parseEntryPoint = [&]() -> ParseResult {
+    SymbolRefAttr symbol;
+    if (parser.parseAttribute(symbol))
+      return failure();
+    entryPoints.push_back(symbol);
+    return success();
+  };
+  if (succeeded(parser.parseOptionalLBrace())) {
+    if (parser.parseCommaSeparatedList(parseEntryPoint) || parser.parseRBrace())
+      return failure();
+  } else if (parseEntryPoint()) {
+    return failure();
+  }
+  result.addAttribute(getEntryPointsAttrName(result.name), parser.getBuilder().getArrayAttr(entryPoints));
+  DispatchSignature signature;
+  if (parseDispatchOperands(parser, signature) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColon() || parseDispatchTypes(parser, signature))
+    return failure();
+  return resolveDispatch(parser, signature, result);
+}
+
+void DispatchOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  if (getEntryPoints().size() == 1) {
+    printer << getEntryPoints()[0];
+  } else {
+    printer << '{';
+    llvm::interleaveComma(getEntryPoints(), printer);
+    printer << '}';
+  }
+  printDispatchOperands(printer, getWorkload(), getArguments());
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getEntryPointsAttrName(), getTiedOperandsAttrName(), "operandSegmentSizes"});
+  printer << " : ";
+  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(),
+                     getTiedOperands().value_or(ArrayRef<int64_t>()));
+}
+
+std::optional<unsigned> DispatchOp::getTiedOperandIndex(unsigned result) {
+  ArrayRef<int64_t> tied = getTiedOperands().value_or(ArrayRef<int64_t>());
+  if (result >= tied.size() || tied[result] < 0)
+    return std::nullopt;
+  return unsigned(tied[result]);
+}
+
+bool DispatchOp::isTied(unsigned argument) {
+  return llvm::is_contained(getTiedOperands().value_or(ArrayRef<int64_t>()), int64_t(argument));
+}
+
+// The part of the flat list `dims` that belongs to `types[index]`.
+static ValueRange dimsOf(TypeRange types, ValueRange dims, unsigned index) {
+  unsigned start = 0;
+  for (Type type : types.take_front(index))
+    start += dynamicDimCount(type);
+  return dims.slice(start, dynamicDimCount(types[index]));
+}
+
+ValueRange DispatchOp::argumentDims(unsigned argument) {
+  return dimsOf(getArguments().getTypes(), getArgumentDims(), argument);
+}
+
+ValueRange DispatchOp::resultDims(unsigned result) {
+  return dimsOf(getResultTypes(), getResultDims(), result);
+}
+
+SmallVector<unsigned> DispatchOp::tensorArguments() {
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, getArguments().size()),
+                                [&](unsigned i) { return isa<TensorType>(getArguments()[i].getType()); });
+}
+
+SmallVector<unsigned> DispatchOp::scalarArguments() {
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, getArguments().size()),
+                                [&](unsigned i) { return !isa<TensorType>(getArguments()[i].getType()); });
+}
+
+SmallVector<unsigned> DispatchOp::untiedResults() {
+  return llvm::filter_to_vector(llvm::seq<unsigned>(0, getNumResults()),
+                                [&](unsigned i) { return !getTiedOperandIndex(i); });
+}
+
+LogicalResult DispatchOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  for (auto [i, type] : llvm::enumerate(getResultTypes())) {
+    SmallVector<OpFoldResult> &shape = shapes.emplace_back();
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    if (!ranked)
+      continue;
+    ValueRange dims = resultDims(i);
+    for (int64_t size : ranked.getShape()) {
+      if (ShapedType::isDynamic(size)) {
+        shape.push_back(dims.front());
+        dims = dims.drop_front();
+      } else {
+        shape.push_back(builder.getIndexAttr(size));
+      }
+    }
+  }
+  return success();
+}
+
+} // namespace tenon::compiler::flow

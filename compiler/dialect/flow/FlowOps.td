@@ -1,0 +1,62 @@
+// flow: a program as dispatches over tensors.
+#ifndef TENON_COMPILER_DIALECT_FLOW_OPS
+#define TENON_COMPILER_DIALECT_FLOW_OPS
+
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Flow_Dialect : Dialect {
+  let name = "flow";
+  let summary = "dispatches over tensors";
+  let cppNamespace = "::tenon::compiler::flow";
+}
+
+def Flow_DispatchOp : Op<Flow_Dialect, "dispatch", [AttrSizedOperandSegments, NoMemoryEffect,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "one launch of an export, as a function of tensors and scalars";
+  let description = [{
+    ```mlir
+    %0 = flow.dispatch @exe::@f[%w](%n, %a) : (i32, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
+    %1 = flow.dispatch @exe::@g[%w](%n, %a, %0) : (i32, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> %0{%d}
+    %2:2 = flow.dispatch {@exe::@x::@f, @exe::@y::@f}(%a) : (tensor<4xf32>) -> (tensor<4xf32>, %a as tensor<2x2xf32>)
+    ```
+    By position: tensor operands, then untied results, are the bindings; scalars are the constants. A tied result is
+    its operand's buffer, written in place. Values stay values: the operation has no side effect, and who plans
+    buffers copies a tied operand that is still used later. The dynamic dimensions of operands and results are
+    operands too: argument_dims and result_dims, flat, in order.
+  }];
+  let arguments = (ins Variadic<Index>:$workload, ArrayAttr:$entry_points, Variadic<AnyType>:$arguments,
+                       Variadic<Index>:$argument_dims, Variadic<Index>:$result_dims,
+                       OptionalAttr<DenseI64ArrayAttr>:$tied_operands);
+  let results = (outs Variadic<AnyType>:$results);
+  let builders = [OpBuilder<(ins "::mlir::SymbolRefAttr":$entryPoint, "::mlir::ValueRange":$workload,
+                                 "::mlir::TypeRange":$resultTypes, "::mlir::ValueRange":$resultDims,
+                                 "::mlir::ValueRange":$arguments, "::mlir::ValueRange":$argumentDims,
+                                 CArg<"::llvm::ArrayRef<int64_t>", "{}">:$tiedOperands)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The entry point, @executable::@export; call after tenon-normalize-executables, which leaves exactly one.
+    ::mlir::SymbolRefAttr entryPoint() { return ::llvm::cast<::mlir::SymbolRefAttr>(getEntryPoints()[0]); }
+    /// Index into getArguments() of the operand that result `result` is tied to.
+    std::optional<unsigned> getTiedOperandIndex(unsigned result);
+    /// Whether some result is tied to argument `argument`.
+    bool isTied(unsigned argument);
+    /// Dynamic dimensions of one argument / result: getArgumentDims() and getResultDims() are all of them, flat.
+    ::mlir::ValueRange argumentDims(unsigned argument);
+    ::mlir::ValueRange resultDims(unsigned result);
+    /// The same as resultDims(result).
+    ::mlir::ValueRange getResultDims(unsigned result) { return resultDims(result); }
+    /// Indices into getArguments(), in order: tensors, and scalars.
+    ::llvm::SmallVector<unsigned> tensorArguments();
+    ::llvm::SmallVector<unsigned> scalarArguments();
+    /// Indices of the results that are not tied: these follow the tensor arguments in the bindings.
+    ::llvm::SmallVector<unsigned> untiedResults();
+  }];
+}
+
+#endif

@@ -1,0 +1,445 @@
+// Reading and writing hal's attributes. Reading takes every spelling of every era; writing gives the modern one.
+#include "compiler/dialect/hal/HalAttrs.h"
+
+#include "compiler/dialect/assembly.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/hal/HalTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/hal/HalAttrs.cpp.inc"
+
+namespace tenon::compiler::hal {
+
+void HalDialect::registerAttributesAndTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/dialect/hal/HalTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/dialect/hal/HalAttrs.cpp.inc"
+      >();
+}
+
+//===-- Targets --------------------------------------------------------------------------------------------------===//
+
+Attribute ExecutableTargetAttr::parse(AsmParser &parser, Type) {
+  StringAttr backend, format;
+  DictionaryAttr configuration = parser.getBuilder().getDictionaryAttr({});
+  if (parser.parseLess() || parser.parseAttribute(backend) || parser.parseComma() || parser.parseAttribute(format) ||
+      (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(configuration)) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), backend, format, configuration);
+}
+
+void ExecutableTargetAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getBackend() << ", " << getFormat();
+  if (!getConfiguration().empty())
+    printer << ", " << getConfiguration();
+  printer << '>';
+}
+
+bool ExecutableTargetAttr::isGenericOf(ExecutableTargetAttr specific) const {
+  return getBackend() == specific.getBackend() && getFormat() == specific.getFormat() &&
+         llvm::all_of(getConfiguration(), [&](NamedAttribute entry) {
+           return specific.getConfiguration().get(entry.getName()) == entry.getValue();
+         });
+}
+
+Type DeviceTargetAttr::getType() const {
+  return DeviceType::get(getContext());
+}
+
+// `[#target, ...]`
+static ParseResult parseTargets(AsmParser &parser, SmallVectorImpl<ExecutableTargetAttr> &targets) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parser.parseCustomAttributeWithFallback(targets.emplace_back()); });
+}
+
+// Older files list the targets in the configuration: `{executable_targets = [..], legacy_sync}`.
+static ParseResult takeListedTargets(AsmParser &parser, SMLoc loc, DictionaryAttr &configuration,
+                                     SmallVectorImpl<ExecutableTargetAttr> &targets) {
+  Attribute listed = configuration.get("executable_targets");
+  if (!listed)
+    return success();
+  auto list = dyn_cast<ArrayAttr>(listed);
+  if (!list || !llvm::all_of(list, llvm::IsaPred<ExecutableTargetAttr>))
+    return parser.emitError(loc) << "'executable_targets' is " << listed
+                                 << ", a list of #hal.executable.target<..> is wanted";
+  if (!targets.empty())
+    return parser.emitError(loc) << "targets are given twice: as a list and as 'executable_targets'; keep the list";
+  llvm::append_range(targets, list.getAsRange<ExecutableTargetAttr>());
+  NamedAttrList rest(configuration);
+  rest.erase("executable_targets");
+  configuration = rest.getDictionary(parser.getContext());
+  return success();
+}
+
+Attribute DeviceTargetAttr::parse(AsmParser &parser, Type type) {
+  StringAttr deviceId;
+  DictionaryAttr configuration = parser.getBuilder().getDictionaryAttr({});
+  SmallVector<ExecutableTargetAttr> targets;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(deviceId))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    loc = parser.getCurrentLocation();
+    OptionalParseResult isDictionary = parser.parseOptionalAttribute(configuration);
+    if (isDictionary.has_value() ? failed(*isDictionary) : failed(parseTargets(parser, targets)))
+      return {};
+  }
+  if (parser.parseGreater() || takeListedTargets(parser, loc, configuration, targets))
+    return {};
+  if (type && !isa<DeviceType>(type)) {
+    parser.emitError(loc) << "type of a device target is " << type << ", !hal.device is wanted";
+    return {};
+  }
+  return get(parser.getContext(), deviceId, configuration, targets);
+}
+
+void DeviceTargetAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getDeviceId();
+  if (!getConfiguration().empty())
+    printer << ", " << getConfiguration();
+  if (!getTargets().empty()) {
+    printer << ", [";
+    llvm::interleaveComma(getTargets(), printer);
+    printer << ']';
+  }
+  printer << '>';
+}
+
+//===-- Objects --------------------------------------------------------------------------------------------------===//
+
+Attribute ExecutableObjectAttr::parse(AsmParser &parser, Type) {
+  DictionaryAttr entries;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseAttribute(entries) || parser.parseGreater())
+    return {};
+  StringAttr path;
+  ElementsAttr data;
+  for (NamedAttribute entry : entries) {
+    if (entry.getName() == "path" && (path = dyn_cast<StringAttr>(entry.getValue())))
+      continue;
+    if (entry.getName() == "data" && (data = dyn_cast<ElementsAttr>(entry.getValue())))
+      continue;
+    parser.emitError(loc) << "object has '" << entry.getName().getValue() << " = " << entry.getValue()
+                          << "', 'path = \"file\"' and 'data = dense<..>' are wanted";
+    return {};
+  }
+  return get(parser.getContext(), path, data);
+}
+
+void ExecutableObjectAttr::print(AsmPrinter &printer) const {
+  printer << "<{";
+  if (getPath())
+    printer << "path = " << getPath() << (getData() ? ", " : "");
+  if (getData())
+    printer << "data = " << getData();
+  printer << "}>";
+}
+
+Attribute ExecutableObjectsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<Attribute> targets, objects;
+  auto parseEntry = [&]() -> ParseResult {
+    ExecutableTargetAttr target;
+    if (parser.parseCustomAttributeWithFallback(target) || parser.parseEqual())
+      return failure();
+    SmallVector<Attribute> ofTarget;
+    auto parseObject = [&]() -> ParseResult {
+      ExecutableObjectAttr object;
+      if (parser.parseCustomAttributeWithFallback(object))
+        return failure();
+      ofTarget.push_back(object);
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseObject))
+      return failure();
+    targets.push_back(target);
+    objects.push_back(parser.getBuilder().getArrayAttr(ofTarget));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseEntry) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), parser.getBuilder().getArrayAttr(targets), parser.getBuilder().getArrayAttr(objects));
+}
+
+void ExecutableObjectsAttr::print(AsmPrinter &printer) const {
+  printer << "<{";
+  llvm::interleaveComma(llvm::zip_equal(getTargets(), getTargetObjects()), printer,
+                        [&](auto entry) { printer << std::get<0>(entry) << " = " << std::get<1>(entry); });
+  printer << "}>";
+}
+
+SmallVector<ExecutableObjectAttr> ExecutableObjectsAttr::objectsFor(ExecutableTargetAttr target) const {
+  SmallVector<ExecutableObjectAttr> result;
+  for (auto [key, objects] : llvm::zip_equal(getTargets(), getTargetObjects()))
+    if (cast<ExecutableTargetAttr>(key).isGenericOf(target))
+      llvm::append_range(result, cast<ArrayAttr>(objects).getAsRange<ExecutableObjectAttr>());
+  return result;
+}
+
+//===-- Bindings -------------------------------------------------------------------------------------------------===//
+
+// `ReadOnly`, `"ReadOnly|Indirect"`, `None`.
+static ParseResult parseFlags(AsmParser &parser, bool &readOnly, bool &indirect) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string text;
+  if (parser.parseKeywordOrString(&text))
+    return failure();
+  SmallVector<StringRef> words;
+  StringRef(text).split(words, '|');
+  for (StringRef word : words) {
+    word = word.trim();
+    if (word == "ReadOnly")
+      readOnly = true;
+    else if (word == "Indirect")
+      indirect = true;
+    else if (word != "None")
+      return parser.emitError(loc) << "binding flag '" << word << "' is unknown, 'ReadOnly' or 'Indirect' is wanted";
+  }
+  return success();
+}
+
+static void printFlags(AsmPrinter &printer, bool readOnly, bool indirect) {
+  if (readOnly && indirect)
+    printer << "\"ReadOnly|Indirect\"";
+  else
+    printer << (readOnly ? "ReadOnly" : "Indirect");
+}
+
+// `storage_buffer, ReadOnly, alignment = 16`, without the brackets.
+static FailureOr<PipelineBindingAttr> parseBindingBody(AsmParser &parser) {
+  StringRef word;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
+    return failure();
+  if (word != "storage_buffer" && word != "uniform_buffer") {
+    parser.emitError(loc) << "binding type '" << word << "' is unknown, 'storage_buffer' or 'uniform_buffer' is wanted";
+    return failure();
+  }
+  auto kind = word == "storage_buffer" ? abi::BindingKind::StorageBuffer : abi::BindingKind::UniformBuffer;
+  bool readOnly = false, indirect = false;
+  uint32_t alignment = 0;
+  while (succeeded(parser.parseOptionalComma())) {
+    if (failed(parser.parseOptionalKeyword("alignment"))) {
+      if (parseFlags(parser, readOnly, indirect))
+        return failure();
+      continue;
+    }
+    SMLoc alignmentLoc = parser.getCurrentLocation();
+    if (parser.parseEqual() || parser.parseInteger(alignment))
+      return failure();
+    if (!llvm::isPowerOf2_32(alignment)) {
+      parser.emitError(alignmentLoc) << "binding alignment is " << alignment << ", a power of two is wanted";
+      return failure();
+    }
+  }
+  return PipelineBindingAttr::get(parser.getContext(), kind, readOnly, indirect, alignment);
+}
+
+static void printBindingBody(AsmPrinter &printer, PipelineBindingAttr binding) {
+  printer << (binding.getKind() == abi::BindingKind::StorageBuffer ? "storage_buffer" : "uniform_buffer");
+  if (binding.getReadOnly() || binding.getIndirect()) {
+    printer << ", ";
+    printFlags(printer, binding.getReadOnly(), binding.getIndirect());
+  }
+  if (binding.getAlignment() != 0)
+    printer << ", alignment = " << binding.getAlignment();
+}
+
+Attribute PipelineBindingAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<PipelineBindingAttr> binding = parseBindingBody(parser);
+  if (failed(binding) || parser.parseGreater())
+    return {};
+  return *binding;
+}
+
+void PipelineBindingAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printBindingBody(printer, *this);
+  printer << '>';
+}
+
+Attribute DescriptorSetBindingAttr::parse(AsmParser &parser, Type) {
+  uint32_t ordinal;
+  if (parser.parseLess() || parser.parseInteger(ordinal) || parser.parseComma())
+    return {};
+  FailureOr<PipelineBindingAttr> binding = parseBindingBody(parser);
+  if (failed(binding) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), ordinal, *binding);
+}
+
+void DescriptorSetBindingAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getOrdinal() << ", ";
+  printBindingBody(printer, getBinding());
+  printer << '>';
+}
+
+//===-- Layouts --------------------------------------------------------------------------------------------------===//
+
+// `flags = Indirect` of a layout or a set.
+static ParseResult parseLayoutFlags(AsmParser &parser, bool &indirect) {
+  bool readOnly = false;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseFlags(parser, readOnly, indirect))
+    return failure();
+  if (readOnly)
+    return parser.emitError(loc) << "flag 'ReadOnly' belongs to a binding, a layout takes 'Indirect' only";
+  return success();
+}
+
+template <typename BindingAttr>
+static ParseResult parseBindings(AsmParser &parser, SmallVectorImpl<BindingAttr> &bindings) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parser.parseCustomAttributeWithFallback(bindings.emplace_back()); });
+}
+
+Attribute DescriptorSetLayoutAttr::parse(AsmParser &parser, Type) {
+  uint32_t ordinal;
+  SmallVector<DescriptorSetBindingAttr> bindings;
+  bool indirect = false;
+  if (parser.parseLess() || parser.parseInteger(ordinal))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef word;
+    if (parseKeywordOf(parser, word, {"bindings", "flags"}) || parser.parseEqual() ||
+        (word == "bindings" ? parseBindings(parser, bindings) : parseLayoutFlags(parser, indirect)))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), ordinal, bindings, indirect);
+}
+
+void DescriptorSetLayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getOrdinal() << ", bindings = [";
+  llvm::interleaveComma(getBindings(), printer);
+  printer << ']' << (getIndirect() ? ", flags = Indirect>" : ">");
+}
+
+// The bindings of `sets` in the order of (set, binding). Sets and the bindings of each count from 0 without a gap: what
+// a gap would mean for a kernel's parameters is not defined.
+static ParseResult flattenSets(AsmParser &parser, SMLoc loc, SmallVector<DescriptorSetLayoutAttr> sets,
+                               SmallVectorImpl<PipelineBindingAttr> &bindings, bool &indirect) {
+  llvm::sort(sets, [](auto a, auto b) { return a.getOrdinal() < b.getOrdinal(); });
+  for (auto [setIndex, set] : llvm::enumerate(sets)) {
+    if (set.getOrdinal() != setIndex)
+      return parser.emitError(loc) << "found descriptor set " << set.getOrdinal() << ", set " << setIndex
+                                   << " is wanted: number the sets from 0, each once";
+    SmallVector<DescriptorSetBindingAttr> ofSet(set.getBindings());
+    llvm::sort(ofSet, [](auto a, auto b) { return a.getOrdinal() < b.getOrdinal(); });
+    for (auto [index, binding] : llvm::enumerate(ofSet)) {
+      if (binding.getOrdinal() != index)
+        return parser.emitError(loc) << "found binding " << binding.getOrdinal() << " in set " << setIndex
+                                     << ", binding " << index
+                                     << " is wanted: number the bindings of a set from 0, each once";
+      bindings.push_back(binding.getBinding());
+    }
+    indirect |= set.getIndirect();
+  }
+  return success();
+}
+
+// `3` (words) or `[i32, i64, f32]`.
+static ParseResult parseConstants(AsmParser &parser, uint32_t &count, SmallVectorImpl<Type> &types) {
+  OptionalParseResult isInteger = parser.parseOptionalInteger(count);
+  if (isInteger.has_value())
+    return *isInteger;
+  auto parseOne = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    Type &type = types.emplace_back();
+    if (parser.parseType(type))
+      return failure();
+    bool known = type.isIndex() || type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
+                 type.isSignlessInteger(16) || type.isSignlessInteger(32) || type.isSignlessInteger(64) ||
+                 isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+    if (!known)
+      return parser.emitError(loc) << "constant type is " << type
+                                   << ", one of i1, i8, i16, i32, i64, f16, bf16, f32, f64, index is wanted";
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  count = types.size();
+  return success();
+}
+
+namespace {
+// What the body of #hal.pipeline.layout may hold, of either era.
+struct LayoutBody {
+  uint32_t constantCount = 0;
+  SmallVector<Type> constantTypes;
+  SmallVector<PipelineBindingAttr> bindings;
+  SmallVector<DescriptorSetLayoutAttr> sets;
+  bool indirect = false;
+
+  ParseResult parseEntry(AsmParser &parser) {
+    StringRef word;
+    if (parseKeywordOf(parser, word, {"constants", "push_constants", "bindings", "sets", "flags"}) ||
+        parser.parseEqual())
+      return failure();
+    if (word == "constants" || word == "push_constants")
+      return parseConstants(parser, constantCount, constantTypes);
+    if (word == "bindings")
+      return parseBindings(parser, bindings);
+    if (word == "sets")
+      return parseBindings(parser, sets);
+    return parseLayoutFlags(parser, indirect);
+  }
+};
+} // namespace
+
+Attribute PipelineLayoutAttr::parse(AsmParser &parser, Type) {
+  LayoutBody body;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&] { return body.parseEntry(parser); }))
+    return {};
+  if (!body.sets.empty() && !body.bindings.empty()) {
+    parser.emitError(loc) << "layout has both 'bindings' and 'sets': keep 'bindings'";
+    return {};
+  }
+  if (flattenSets(parser, loc, body.sets, body.bindings, body.indirect))
+    return {};
+  return get(parser.getContext(), body.constantCount, body.constantTypes, body.bindings, body.indirect);
+}
+
+void PipelineLayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  if (!getConstantTypes().empty()) {
+    printer << "constants = [";
+    llvm::interleaveComma(getConstantTypes(), printer);
+    printer << "], ";
+  } else if (getConstantCount() != 0) {
+    printer << "constants = " << getConstantCount() << ", ";
+  }
+  printer << "bindings = [";
+  llvm::interleaveComma(getBindings(), printer);
+  printer << (getIndirect() ? "], flags = Indirect>" : "]>");
+}
+
+Attribute InterfaceBindingAttr::parse(AsmParser &parser, Type) {
+  uint32_t set, binding;
+  if (parser.parseLess() || parser.parseInteger(set) || parser.parseComma() || parser.parseInteger(binding) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), set, binding);
+}
+
+void InterfaceBindingAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getSet() << ", " << getBinding() << '>';
+}
+
+} // namespace tenon::compiler::hal

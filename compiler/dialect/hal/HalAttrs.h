@@ -1,0 +1,14 @@
+// Attributes and types of hal: targets, objects, layouts. What each means stands in HalAttrs.td.
+#pragma once
+
+#include "abi/layout.h"
+#include "compiler/dialect/hal/HalDialect.h"
+
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/hal/HalTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/hal/HalAttrs.h.inc"

@@ -1,0 +1,90 @@
+// Attributes and types of hal. Every attribute parses each spelling that users have and prints the modern one.
+#ifndef TENON_COMPILER_DIALECT_HAL_ATTRS
+#define TENON_COMPILER_DIALECT_HAL_ATTRS
+
+include "compiler/dialect/hal/HalBase.td"
+
+class Hal_Attr<string cppName, string word, list<Trait> traits = []> : AttrDef<Hal_Dialect, cppName, traits> {
+  let mnemonic = word;
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Hal_DeviceType : TypeDef<Hal_Dialect, "Device"> {
+  let mnemonic = "device";
+  let summary = "the device that a program runs on";
+}
+
+def Hal_ExecutableTargetAttr : Hal_Attr<"ExecutableTarget", "executable.target"> {
+  let summary = "what device code is for: #hal.executable.target<\"cuda\", \"cuda-nvptx-fb\", {target_arch = \"sm_80\"}>";
+  let parameters = (ins "::mlir::StringAttr":$backend, "::mlir::StringAttr":$format,
+                        "::mlir::DictionaryAttr":$configuration);
+  let extraClassDeclaration = [{
+    /// Whether this key serves `specific`: backend and format equal, every entry here equal there.
+    bool isGenericOf(ExecutableTargetAttr specific) const;
+  }];
+}
+
+def Hal_DeviceTargetAttr : Hal_Attr<"DeviceTarget", "device.target", [TypedAttrInterface]> {
+  let summary = "a device and the executable targets it takes: #hal.device.target<\"cuda\", {..}, [..]> : !hal.device";
+  let parameters = (ins "::mlir::StringAttr":$deviceId, "::mlir::DictionaryAttr":$configuration,
+                        ArrayRefParameter<"ExecutableTargetAttr">:$targets);
+  let extraClassDeclaration = [{
+    /// Always !hal.device.
+    ::mlir::Type getType() const;
+  }];
+}
+
+def Hal_ExecutableObjectAttr : Hal_Attr<"ExecutableObject", "executable.object"> {
+  let summary = "one file of device code: #hal.executable.object<{path = \"k.ptx\", data = dense<..> : vector<Nxi8>}>";
+  let description = [{
+    `data` holds the bytes themselves and wins over `path`, which then only names them in messages.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$path, "::mlir::ElementsAttr":$data); // either may be null
+}
+
+def Hal_ExecutableObjectsAttr : Hal_Attr<"ExecutableObjects", "executable.objects"> {
+  let summary = "objects of each target: #hal.executable.objects<{#target = [#hal.executable.object<..>, ..], ..}>";
+  // targets: ExecutableTargetAttr each; targetObjects: per target an ArrayAttr of ExecutableObjectAttr.
+  let parameters = (ins "::mlir::ArrayAttr":$targets, "::mlir::ArrayAttr":$targetObjects);
+  let extraClassDeclaration = [{
+    /// Objects of every key that serves `target` (ExecutableTargetAttr::isGenericOf), in the order written.
+    ::llvm::SmallVector<ExecutableObjectAttr> objectsFor(ExecutableTargetAttr target) const;
+  }];
+}
+
+def Hal_PipelineBindingAttr : Hal_Attr<"PipelineBinding", "pipeline.binding"> {
+  let summary = "one buffer parameter: #hal.pipeline.binding<storage_buffer, \"ReadOnly|Indirect\", alignment = 16>";
+  let description = [{
+    `alignment` (bytes that the base address is promised to be a multiple of) is Tenon's extension; 0: not promised.
+  }];
+  let parameters = (ins "::tenon::abi::BindingKind":$kind, "bool":$readOnly, "bool":$indirect, "uint32_t":$alignment);
+}
+
+def Hal_PipelineLayoutAttr : Hal_Attr<"PipelineLayout", "pipeline.layout"> {
+  let summary = "the declared ABI of an export: #hal.pipeline.layout<constants = 1, bindings = [..], flags = Indirect>";
+  let description = [{
+    `constants = N` are N 32-bit words; `constants = [i32, i64, f32]` (Tenon's extension) gives each its type, and
+    constantTypes then holds constantCount types. The older `push_constants = N, sets = [<0, bindings = [..]>]` is
+    read, its bindings in the order of (set, binding).
+  }];
+  let parameters = (ins "uint32_t":$constantCount, ArrayRefParameter<"::mlir::Type">:$constantTypes,
+                        ArrayRefParameter<"PipelineBindingAttr">:$bindings, "bool":$indirect);
+}
+
+// What older files spell inside `sets = [...]`, and as attributes of their own.
+def Hal_DescriptorSetBindingAttr : Hal_Attr<"DescriptorSetBinding", "descriptor_set.binding"> {
+  let summary = "a binding of an older layout: <0, storage_buffer, ReadOnly>";
+  let parameters = (ins "uint32_t":$ordinal, "PipelineBindingAttr":$binding);
+}
+
+def Hal_DescriptorSetLayoutAttr : Hal_Attr<"DescriptorSetLayout", "descriptor_set.layout"> {
+  let summary = "a set of an older layout: <0, bindings = [<0, storage_buffer>]>";
+  let parameters = (ins "uint32_t":$ordinal, ArrayRefParameter<"DescriptorSetBindingAttr">:$bindings, "bool":$indirect);
+}
+
+def Hal_InterfaceBindingAttr : Hal_Attr<"InterfaceBinding", "interface.binding"> {
+  let summary = "an operand's place in an older layout: #hal.interface.binding<set, binding>";
+  let parameters = (ins "uint32_t":$set, "uint32_t":$binding);
+}
+
+#endif

@@ -1,0 +1,7 @@
+// The hal dialect itself, without its operations.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Dialect.h"
+
+#include "compiler/dialect/hal/HalDialect.h.inc"

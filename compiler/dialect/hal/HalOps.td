@@ -1,0 +1,146 @@
+// Operations of hal. The forms and their eras: tests/lit/dialect.
+#ifndef TENON_COMPILER_DIALECT_HAL_OPS
+#define TENON_COMPILER_DIALECT_HAL_OPS
+
+include "compiler/dialect/hal/HalAttrs.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Hal_Op<string word, list<Trait> traits = []> : Op<Hal_Dialect, word, traits>;
+
+// A container of symbols with one block and no terminator.
+class Hal_ContainerOp<string word, list<Trait> traits = []>
+    : Hal_Op<word, !listconcat(traits, [IsolatedFromAbove, Symbol, SymbolTable, SingleBlock, NoTerminator,
+                                        NoRegionArguments])>;
+
+def Hal_ExecutableSourceOp : Hal_ContainerOp<"executable.source"> {
+  let summary = "device code of every target together, and the kernels it offers";
+  let description = [{
+    Holds hal.executable.export operations and, for generated code, a builtin.module with the kernel bodies. Every
+    other form of declaration is turned into this one by tenon-normalize-executables.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
+                       OptionalAttr<Hal_ExecutableObjectsAttr>:$objects);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "custom<SymbolVisibility>($sym_visibility) $sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Hal_ExecutableOp : Hal_ContainerOp<"executable"> {
+  let summary = "an executable as a list of hal.executable.variant, one per target";
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "custom<SymbolVisibility>($sym_visibility) $sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Hal_ExecutableVariantOp : Hal_ContainerOp<"executable.variant", [HasParent<"ExecutableOp">]> {
+  let summary = "the code of an executable for one target";
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
+                       Hal_ExecutableTargetAttr:$target, OptionalAttr<ArrayAttr>:$objects);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    custom<SymbolVisibility>($sym_visibility) $sym_name custom<VariantTarget>($target)
+    (`objects` `(` $objects^ `)`)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Hal_ExecutableExportOp : Hal_Op<"executable.export", [IsolatedFromAbove, Symbol,
+    ParentOneOf<["ExecutableSourceOp", "ExecutableVariantOp"]>]> {
+  let summary = "a kernel as its executable offers it: name, ordinal, layout, grid and block";
+  let description = [{
+    ```mlir
+    hal.executable.export public @simple_mul ordinal(0) layout(#hal.pipeline.layout<..>)
+        count(%device: !hal.device, %workload: index) -> (index, index, index) {
+      ...
+      hal.return %x, %y, %z : index, index, index
+    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    ```
+    Also read: `condition(..) -> i1 {..} fallback(@other)`, and the count region of older files, which trails
+    `attributes {..}` as `{ ^bb0(%device: !hal.device, %workload: index): .. }`. subgroup_size is in lanes,
+    workgroup_local_memory (dynamic shared memory) in bytes.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
+                       OptionalAttr<IndexAttr>:$ordinal, Hal_PipelineLayoutAttr:$layout,
+                       OptionalAttr<ArrayAttr>:$workgroup_size, OptionalAttr<IndexAttr>:$subgroup_size,
+                       OptionalAttr<IndexAttr>:$workgroup_local_memory,
+                       OptionalAttr<FlatSymbolRefAttr>:$condition_fallback);
+  let regions = (region AnyRegion:$workgroup_count, AnyRegion:$condition);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    bool hasCount() { return !getWorkgroupCount().empty(); }
+    /// Number of workload values that the count region takes.
+    unsigned workloadRank();
+  }];
+}
+
+def Hal_ExecutableConditionOp : Hal_Op<"executable.condition", [IsolatedFromAbove,
+    ParentOneOf<["ExecutableVariantOp"]>]> {
+  let summary = "whether a variant may be used on a device";
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hal_ExecutableConstantBlockOp : Hal_Op<"executable.constant.block", [IsolatedFromAbove,
+    ParentOneOf<["ExecutableSourceOp", "ExecutableVariantOp"]>]> {
+  let summary = "values that the host computes once and device code loads by name";
+  let arguments = (ins TypeArrayAttr:$types, StrArrayAttr:$keys);
+  let regions = (region MinSizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Hal_ExecutableConstantLoadOp : Hal_Op<"executable.constant.load", [Pure]> {
+  let summary = "a value of hal.executable.constant.block inside device code";
+  let arguments = (ins StrAttr:$key);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$key attr-dict `:` type($result)";
+}
+
+def Hal_DispatchExternOp : Hal_Op<"dispatch.extern", [IsolatedFromAbove, AttrSizedOperandSegments, NoMemoryEffect]> {
+  let summary = "a dispatch that declares its kernel where it is used";
+  let description = [{
+    ```mlir
+    %0 = hal.dispatch.extern "main"[%w](%n, %a) : (i32, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
+      count(%device: !hal.device, %w: index) -> (index, index, index) { .. }
+      layout(#hal.pipeline.layout<..>)
+      objects({#target ordinal(0) = [#hal.executable.object<..>]})
+      attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    ```
+    Operands and results are those of flow.dispatch. An object entry may carry `if(%device: !hal.device) -> i1 {..}`.
+  }];
+  let arguments = (ins Variadic<Index>:$workload, Variadic<AnyType>:$arguments, Variadic<Index>:$argument_dims,
+                       Variadic<Index>:$result_dims, StrAttr:$export_name, Hal_PipelineLayoutAttr:$layout,
+                       ArrayAttr:$targets, ArrayAttr:$target_ordinals, ArrayAttr:$target_objects,
+                       OptionalAttr<DenseI64ArrayAttr>:$tied_operands, OptionalAttr<ArrayAttr>:$bindings,
+                       OptionalAttr<ArrayAttr>:$workgroup_size, OptionalAttr<IndexAttr>:$subgroup_size,
+                       OptionalAttr<IndexAttr>:$workgroup_local_memory);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region AnyRegion:$workgroup_count, VariadicRegion<AnyRegion>:$target_conditions);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hal_DeviceQueryOp : Hal_Op<"device.query", [NoMemoryEffect]> {
+  let summary = "asks the device for a value: hal.device.query<%d : !hal.device> key(\"a\" :: \"b\") : i1, i32 = 0 : i32";
+  let arguments = (ins Hal_DeviceType:$device, StrAttr:$category, StrAttr:$key,
+                       OptionalAttr<AnyAttr>:$default_value);
+  let results = (outs I1:$ok, AnyType:$value);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Hal_ReturnOp : Hal_Op<"return", [Pure, Terminator, ParentOneOf<["ExecutableExportOp", "ExecutableConditionOp",
+    "ExecutableConstantBlockOp", "DispatchExternOp"]>]> {
+  let summary = "ends a region that the host evaluates";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+#endif

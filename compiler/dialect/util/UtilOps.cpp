@@ -1,0 +1,25 @@
+#include "compiler/dialect/util/UtilOps.h"
+
+#include "compiler/dialect/inliner.h"
+
+#include "compiler/dialect/util/UtilDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/dialect/util/UtilOps.cpp.inc"
+
+namespace tenon::compiler::util {
+
+void UtilDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/util/UtilOps.cpp.inc"
+      >();
+  addInterfaces<AlwaysInline>();
+}
+
+mlir::LogicalResult OptimizationBarrierOp::verify() {
+  if (getOperands().empty())
+    return emitOpError("found no operand, at least one is wanted");
+  return mlir::success();
+}
+
+} // namespace tenon::compiler::util

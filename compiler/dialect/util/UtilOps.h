@@ -1,0 +1,15 @@
+// util.unfoldable_constant and util.optimization_barrier.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "compiler/dialect/util/UtilDialect.h.inc"
+#define GET_OP_CLASSES
+#include "compiler/dialect/util/UtilOps.h.inc"

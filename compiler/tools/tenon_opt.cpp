@@ -1,0 +1,13 @@
+// tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
+#include "compiler/dialect/Dialects.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  tenon::compiler::registerDialects(registry);
+  mlir::registerTransformsPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
+}
