@@ -23,7 +23,9 @@ struct TensorValue {
   bool undefined = false; // contents are tensor.empty's
 };
 
-bool isTensor(mlir::Value value) { return mlir::isa<mlir::TensorType>(value.getType()); }
+bool isTensor(mlir::Value value) {
+  return mlir::isa<mlir::TensorType>(value.getType());
+}
 
 /// Operations whose result i is operand i under another type or name: no bytes move.
 bool isRename(mlir::Operation *op) {
@@ -91,9 +93,7 @@ void FunctionLowering::findLive() {
   for (mlir::Operation &op : block)
     positions_[&op] = ++position;
   for (mlir::Operation &op : llvm::reverse(block)) {
-    auto isLive = [&](mlir::Operation *user) {
-      return positions_.contains(block.findAncestorOpInBlock(*user));
-    };
+    auto isLive = [&](mlir::Operation *user) { return positions_.contains(block.findAncestorOpInBlock(*user)); };
     if (op.getNumResults() != 0 && llvm::none_of(op.getUsers(), isLive))
       positions_.erase(&op);
   }
@@ -118,8 +118,7 @@ Position FunctionLowering::lastUse(mlir::Value value) const {
 
 /// Registers of every dimension: static ones from the type, dynamic ones in order from `dynamicDims`. A negative size
 /// fails the call.
-mlir::FailureOr<Shape> FunctionLowering::shapeFrom(mlir::Operation *op, mlir::Type type,
-                                                   mlir::ValueRange dynamicDims) {
+mlir::FailureOr<Shape> FunctionLowering::shapeFrom(mlir::Operation *op, mlir::Type type, mlir::ValueRange dynamicDims) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor)
     return op->emitOpError() << "has a tensor of unknown rank, " << type << ", which is not supported";
@@ -337,15 +336,14 @@ LogicalResult FunctionLowering::lowerBindings(flow::DispatchOp op, const LinkedE
     if (mlir::failed(declared))
       return mlir::failure();
     for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(value.shape, *declared))) {
-      std::string subject = "dimension " + std::to_string(dim) + " of operand " + std::to_string(argument) + " of " +
-                            dispatchName(op);
+      std::string subject =
+          "dimension " + std::to_string(dim) + " of operand " + std::to_string(argument) + " of " + dispatchName(op);
       if (mlir::failed(requireEqual(op, std::get<0>(sizes), std::get<1>(sizes), subject)))
         return mlir::failure();
     }
     bool written = op.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
-    size_t readers = size_t(llvm::count_if(operands, [&](unsigned other) {
-      return tensors_[op.getArguments()[other]].buffer == value.buffer;
-    }));
+    size_t readers = size_t(llvm::count_if(
+        operands, [&](unsigned other) { return tensors_[op.getArguments()[other]].buffer == value.buffer; }));
     bool inPlace = plan_.mayOverwrite(value.buffer, position) && readers == 1;
     dispatch.bindings.push_back(written && !inPlace ? copyOf(op, operand.getType(), value, position) : value.buffer);
   }

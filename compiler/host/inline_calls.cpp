@@ -54,8 +54,7 @@ private:
   }
 
   mlir::LogicalResult refuse(mlir::func::CallOp call, mlir::func::FuncOp callee, llvm::StringRef why) {
-    mlir::InFlightDiagnostic error = call.emitOpError()
-                                     << "cannot be inlined: '@" << call.getCallee() << "' " << why;
+    mlir::InFlightDiagnostic error = call.emitOpError() << "cannot be inlined: '@" << call.getCallee() << "' " << why;
     if (callee)
       error.attachNote(callee.getLoc()) << "'@" << call.getCallee() << "' is here";
     return error;

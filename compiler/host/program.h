@@ -60,9 +60,9 @@ struct Check {
 
 struct ResultValue {
   ValueType type;
-  BufferIndex buffer = 0;         // tensors
-  std::vector<Register> shape;    // tensors: [rank]
-  Register scalar = kNoRegister;  // scalars
+  BufferIndex buffer = 0;        // tensors
+  std::vector<Register> shape;   // tensors: [rank]
+  Register scalar = kNoRegister; // scalars
 };
 
 struct Function {

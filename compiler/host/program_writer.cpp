@@ -26,7 +26,9 @@ Offset<fb::ValueType> writeType(FlatBufferBuilder &builder, const ValueType &typ
                              fb::ElementType(type.element), shape);
 }
 
-fb::BufferRange wholeBuffer(BufferIndex buffer) { return fb::BufferRange(buffer, kNoRegister, kNoRegister); }
+fb::BufferRange wholeBuffer(BufferIndex buffer) {
+  return fb::BufferRange(buffer, kNoRegister, kNoRegister);
+}
 
 Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const Command &command) {
   Offset<flatbuffers::String> location = builder.CreateString(command.location);

@@ -10,7 +10,9 @@ using Wide = __int128;
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-int64_t clampToInt64(Wide value) { return int64_t(std::clamp<Wide>(value, kMin, kMax)); }
+int64_t clampToInt64(Wide value) {
+  return int64_t(std::clamp<Wide>(value, kMin, kMax));
+}
 
 int64_t floorDivide(int64_t a, int64_t b) {
   int64_t quotient = a / b;
@@ -47,7 +49,9 @@ bool isCommutative(Opcode opcode) {
   return false;
 }
 
-bool contains(Range outer, Range inner) { return outer.low <= inner.low && inner.high <= outer.high; }
+bool contains(Range outer, Range inner) {
+  return outer.low <= inner.low && inner.high <= outer.high;
+}
 
 /// Smallest 2^n - 1 that is not below `value` (>= 0).
 int64_t onesAtLeast(int64_t value) {
@@ -267,9 +271,13 @@ std::optional<Register> RegisterProgram::foldIdentity(Opcode opcode, Register a,
   case Opcode::RemTrunc:
     return isOne ? std::optional(constant(0)) : std::nullopt;
   case Opcode::Min:
-    return left.high <= right.low ? std::optional(a) : right.high <= left.low ? std::optional(b) : std::nullopt;
+    return a == b || left.high <= right.low ? std::optional(a)
+           : right.high <= left.low         ? std::optional(b)
+                                            : std::nullopt;
   case Opcode::Max:
-    return left.low >= right.high ? std::optional(a) : right.low >= left.high ? std::optional(b) : std::nullopt;
+    return a == b || left.low >= right.high ? std::optional(a)
+           : right.low >= left.high         ? std::optional(b)
+                                            : std::nullopt;
   case Opcode::And:
     return isZero ? std::optional(b) : isAllOnes || a == b ? std::optional(a) : std::nullopt;
   case Opcode::Or:

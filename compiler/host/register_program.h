@@ -36,10 +36,10 @@ Range signedRange(uint32_t bits);
 
 struct RegisterOperation {
   Opcode opcode = Opcode::Const;
-  uint32_t a = 0;   // register; Arg and Dim: the input
-  uint32_t b = 0;   // register; Dim: the dimension
-  uint32_t c = 0;   // register
-  int64_t imm = 0;  // Const: the value; SignExtend, ZeroExtend: bits
+  uint32_t a = 0;  // register; Arg and Dim: the input
+  uint32_t b = 0;  // register; Dim: the dimension
+  uint32_t c = 0;  // register
+  int64_t imm = 0; // Const: the value; SignExtend, ZeroExtend: bits
   auto operator<=>(const RegisterOperation &) const = default;
 };
 

@@ -18,9 +18,13 @@ uint32_t integerBits(mlir::Type type) {
   return integer && integer.isSignless() && integer.getWidth() <= 64 ? integer.getWidth() : 0;
 }
 
-bool isFloatScalar(mlir::Type type) { return type.isF16() || type.isBF16() || type.isF32() || type.isF64(); }
+bool isFloatScalar(mlir::Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+}
 
-bool isScalar(mlir::Type type) { return integerBits(type) != 0 || isFloatScalar(type); }
+bool isScalar(mlir::Type type) {
+  return integerBits(type) != 0 || isFloatScalar(type);
+}
 
 std::optional<mlir::FileLineColLoc> findFileLocation(mlir::Location location) {
   std::optional<mlir::FileLineColLoc> found;
@@ -199,8 +203,7 @@ mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
     return finish(op, registers_.binary(opcode, asSigned(op->getOperand(0)), asSigned(op->getOperand(1))));
   };
   auto onUnsigned = [&](Opcode opcode) {
-    return finish(op,
-                  registers_.binary(opcode, asUnsigned(op->getOperand(0), op), asUnsigned(op->getOperand(1), op)));
+    return finish(op, registers_.binary(opcode, asUnsigned(op->getOperand(0), op), asUnsigned(op->getOperand(1), op)));
   };
   auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
@@ -236,13 +239,11 @@ mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
         return finish(op, isFloatScalar(result) ? registers_.zeroExtend(operand(0), result.getIntOrFloatBitWidth())
                                                 : operand(0));
       })
-      .Default([&](mlir::Operation *) {
-        return unsupported(op, "scalar code is limited to index and integer arithmetic");
-      });
+      .Default(
+          [&](mlir::Operation *) { return unsupported(op, "scalar code is limited to index and integer arithmetic"); });
 }
 
-Register ScalarLowering::affineExpression(mlir::AffineExpr expression, mlir::AffineMap map,
-                                          mlir::ValueRange operands) {
+Register ScalarLowering::affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands) {
   if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(expression))
     return registers_.constant(constant.getValue());
   if (auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expression))
@@ -298,7 +299,8 @@ mlir::LogicalResult ScalarLowering::lower(mlir::Operation *op) {
   if (auto constant = mlir::dyn_cast<arith::ConstantOp>(op)) {
     if (auto real = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue()))
       return finish(op, registers_.constant(int64_t(real.getValue().bitcastToAPInt().getZExtValue())));
-    return finish(op, registers_.constant(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue()));
+    return finish(op,
+                  registers_.constant(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue()));
   }
   if (mlir::isa_and_nonnull<mlir::affine::AffineDialect>(op->getDialect()))
     return lowerAffine(op);

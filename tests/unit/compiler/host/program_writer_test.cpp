@@ -16,7 +16,8 @@ Program copyProgram() {
   Register n = registers.dim(0, 0), four = registers.constant(4), bytes = registers.mul(n, registers.constant(16));
   Register scalar = registers.argument(1, signedRange(32));
   function.buffers = {{.source = BufferSource::Input, .index = 0}, {.source = BufferSource::Transient, .size = bytes}};
-  function.checks.push_back({registers.less(registers.constant(0), scalar), "argument 1 is not positive", "a.mlir:2:3"});
+  function.checks.push_back(
+      {registers.less(registers.constant(0), scalar), "argument 1 is not positive", "a.mlir:2:3"});
   function.commands.push_back({Copy{0, 1}, "a.mlir:3:5"});
   function.results.push_back({ValueType{true, abi::ElementType::F32, {-1, 4}}, 1, {n, four}});
   function.results.push_back({ValueType{false, abi::ElementType::I32, {}}, 0, {}, scalar});
@@ -45,7 +46,7 @@ TEST(ProgramWriter, WritesWhatTheViewReads) {
   EXPECT_EQ(copy->source()->buffer(), 0u);
   EXPECT_EQ(copy->target()->buffer(), 1u);
   EXPECT_EQ(copy->target()->length(), kNoRegister);
-  EXPECT_EQ(function.results()->Get(1)->scalar(), 5u);
+  EXPECT_EQ(function.results()->Get(1)->scalar(), 4u);
   EXPECT_EQ(view->raw().constants()->Get(0)->size(), 4u);
 }
 
