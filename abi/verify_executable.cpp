@@ -169,7 +169,19 @@ static Status checkKernels(FileBytes &file, const fb::Executable &executable, co
   });
 }
 
-using VariantKey = std::tuple<std::string_view, uint16_t, fb::ArchSuffix, fb::Origin>;
+/// F-4: one name, architecture and origin may come several times, each with its own image, but then for other exports.
+using VariantKey = std::tuple<std::string_view, uint16_t, fb::ArchSuffix, fb::Origin, uint32_t>;
+
+static Status checkOnePerExport(const fb::Variant &variant, std::set<VariantKey> &seen) {
+  const fb::Arch &arch = *variant.arch();
+  for (const fb::Kernel *kernel : *variant.kernels())
+    if (!seen.insert({variant.name()->string_view(), arch.number(), arch.suffix(), variant.origin(),
+                      kernel->export_ordinal()})
+             .second)
+      return broken("F-4", "the variant '", variant.name()->string_view(), "' for ", archFromStruct(arch).toString(),
+                    " is there twice for export ", kernel->export_ordinal());
+  return okStatus();
+}
 
 static Status checkVariant(FileBytes &file, const fb::Executable &executable, const fb::Variant &variant,
                            const std::vector<ParameterLayout> &blocks, std::set<VariantKey> &seen) {
@@ -178,11 +190,6 @@ static Status checkVariant(FileBytes &file, const fb::Executable &executable, co
   TENON_RETURN_IF_ERROR(checkEnum("origin", variant.origin()));
   if (variant.arch()->number() == 0)
     return broken("F-10", "arch has no number");
-  if (!seen.insert(
-               {variant.name()->string_view(), variant.arch()->number(), variant.arch()->suffix(), variant.origin()})
-           .second)
-    return broken("F-4", "the variant '", variant.name()->string_view(), "' for ",
-                  archFromStruct(*variant.arch()).toString(), " is there twice");
   if (variant.images()->size() == 0)
     return broken("F-10", "the variant has no images");
   std::set<uint32_t> images;
@@ -190,7 +197,8 @@ static Status checkVariant(FileBytes &file, const fb::Executable &executable, co
     TENON_RETURN_IF_ERROR(checkIndex("F-10", "index", image, executable.images()->size(), "images"));
     return images.insert(image).second ? okStatus() : broken("F-10", "image ", image, " is listed twice");
   }));
-  return checkKernels(file, executable, variant, blocks);
+  TENON_RETURN_IF_ERROR(checkKernels(file, executable, variant, blocks));
+  return checkOnePerExport(variant, seen);
 }
 
 Status checkExecutable(FileBytes &file, const fb::Executable &executable) {

@@ -14,30 +14,30 @@ namespace tenon::linker {
 
 /// One object as given: its bytes are already read. Only PTX is known so far; anything else is refused by name.
 struct ObjectInput {
-  std::string path;    // for diagnostics
+  std::string path; // for diagnostics
   std::string bytes;
-  abi::TargetArch target;       // the variant it is claimed for
-  std::string variantName;      // objects of one name and target are linked into one variant; empty: the target's name
+  abi::TargetArch target;  // the variant it is claimed for
+  std::string variantName; // objects of one name and target are linked into one variant; empty: the target's name
   abi::Origin origin = abi::Origin::HandWritten;
   int32_t priority = 0;
-  SourceLocation declaredAt;    // where the declaration names it; may be unknown
+  SourceLocation declaredAt; // where the declaration names it; may be unknown
   /// Exports this object's variant must provide, by name; empty: all of the executable's. A generated fallback provides
   /// only what it was generated for.
   std::vector<std::string> provides;
 };
 
 struct LinkJob {
-  std::string name;                    // the executable's
-  std::vector<abi::Export> exports;    // ordinals dense from 0; declaredAt is quoted in notes
+  std::string name;                 // the executable's
+  std::vector<abi::Export> exports; // ordinals dense from 0; declaredAt is quoted in notes
   std::vector<ObjectInput> objects;
 };
 
 struct LinkOutput {
-  std::vector<uint8_t> executable;     // a TNX1 buffer; same job, same bytes
+  std::vector<uint8_t> executable; // a TNX1 buffer; same job, same bytes
 };
 
-/// Links. Every finding goes to `diagnostics`, each with its rule of abi/kernel_abi.md; with an error among them there is
-/// no output and the returned status counts them.
+/// Links. Every finding goes to `diagnostics`, each with its rule of abi/kernel_abi.md; with an error among them there
+/// is no output and the returned status counts them.
 Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics);
 
 } // namespace tenon::linker

@@ -1,0 +1,48 @@
+// A link in one page. A pass reports all that it finds and the next one goes on with what is left, so one run shows a
+// user everything; only the writer asks for a clean sheet.
+#include "linker/link.h"
+
+#include "linker/link_context.h"
+#include "linker/passes/passes.h"
+#include "linker/writer/executable_writer.h"
+
+namespace tenon::linker {
+
+Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
+  const size_t errorsBefore = diagnostics.errorCount();
+  LinkContext context(job, diagnostics);
+
+  // The declarations must make sense before objects are held against them.
+  checkJob(context);
+
+  // Read every object: tell its kind, parse it, compare its header with what it is claimed to be.
+  loadInputs(context);
+
+  // Objects of one name and target make one variant and share their symbols.
+  formVariants(context);
+
+  // One definition per name within a variant.
+  resolveSymbols(context);
+
+  // Match every export with its entry point in every variant, and follow what that entry reaches.
+  resolveEntries(context);
+
+  // Nothing reached may be left undefined.
+  checkUnresolved(context);
+
+  // The proof: what the kernel takes is what the layout promises to pass.
+  checkParameters(context);
+
+  // The proof: it can be launched the way it is declared.
+  checkLaunch(context);
+  checkSharedMemory(context);
+
+  if (size_t errors = diagnostics.errorCount() - errorsBefore)
+    return makeError(StatusCode::InvalidArgument, "linking '", job.name, "' failed with ", errors,
+                     errors == 1 ? " error" : " errors");
+
+  // Everything holds: store images, kernels and the facts proved about them.
+  return writeExecutable(context);
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,60 @@
+// What the passes of one link share. Every field names the pass that fills it; later passes only read it.
+#pragma once
+
+#include "abi/parameter_layout.h"
+#include "linker/link.h"
+#include "linker/object/object.h"
+#include "linker/symbol/reachability.h"
+#include "linker/symbol/symbol_table.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::linker {
+
+/// An export matched with the entry point that implements it.
+struct Kernel {
+  uint32_t exportOrdinal = 0;
+  const Object *object = nullptr;
+  const ptx::Function *entry = nullptr;
+  Reachability reachable;
+};
+
+/// The objects of one name, target and origin: they share their symbols.
+struct Variant {
+  std::string name;
+  abi::TargetArch arch;
+  abi::Origin origin = abi::Origin::HandWritten;
+  bool complete = true;                    // every object of it was loaded
+  std::vector<const ObjectInput *> inputs; // in the job's order
+  std::vector<const Object *> objects;     // those that were loaded, in the job's order
+  SymbolTable symbols;                     // resolveSymbols
+  std::vector<Kernel> kernels;             // resolveEntries: ascending export ordinal
+};
+
+struct LinkContext {
+  LinkContext(const LinkJob &job, Diagnostics &diagnostics) : job(job), diagnostics(diagnostics) {}
+
+  const LinkJob &job;
+  Diagnostics &diagnostics;
+
+  // checkJob: by export ordinal; absent where the layout itself is wrong.
+  std::vector<std::optional<abi::ParameterLayout>> parameterLayouts;
+  // loadInputs: by position in job.objects; null where the object could not be read as PTX.
+  std::vector<std::unique_ptr<Object>> objects;
+  // formVariants: in the order of their first object.
+  std::vector<Variant> variants;
+
+  const abi::Export &exportOf(const Kernel &kernel) const { return job.exports[kernel.exportOrdinal]; }
+};
+
+/// Adds the note that every finding about an export carries: where it is declared.
+inline Diagnostic &noteDeclared(Diagnostic &diagnostic, const abi::Export &declared) {
+  if (declared.declaredAt.known())
+    diagnostic.note(declared.declaredAt, "export '" + declared.name + "' is declared here");
+  return diagnostic;
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,147 @@
+// Magic numbers: ELF (System V ABI, e_ident and e_machine; EM_CUDA is 190), fatbin (0xBA55ED50, or the 0x466243B1 of
+// its wrapper), ar (System V), LLVM bitcode ('BC' 0xC0DE, wrapper 0x0B17C0DE), LTO-IR (0x7F4E43ED, as nvcc 13 -dlto
+// writes it), FlatBuffers' file identifiers at byte 4. PTX and the other texts have no magic: comments are skipped and
+// the first word decides.
+#include "linker/object/object_kind.h"
+
+#include "abi/executable_generated.h"
+#include "abi/program_generated.h"
+
+#include <cctype>
+
+namespace tenon::linker {
+
+using namespace std::string_view_literals;
+
+static std::string_view skipBlanksAndComments(std::string_view text) {
+  while (!text.empty()) {
+    if (std::isspace(static_cast<unsigned char>(text[0]))) {
+      text.remove_prefix(1);
+    } else if (text.starts_with("//")) {
+      size_t end = text.find('\n');
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end);
+    } else if (text.starts_with("/*")) {
+      size_t end = text.find("*/", 2);
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 2);
+    } else {
+      break;
+    }
+  }
+  return text;
+}
+
+static ObjectKind detectText(std::string_view text) {
+  std::string_view body = skipBlanksAndComments(text);
+  if (body.empty() || body[0] == '\0')
+    return ObjectKind::Empty;
+  if (body[0] == '.')
+    return ObjectKind::Ptx;
+  if (body[0] == ';' || body.starts_with("target ") || body.starts_with("source_filename") ||
+      body.starts_with("define "))
+    return ObjectKind::LlvmText;
+  if (text.find("__global__") != std::string_view::npos || body[0] == '#')
+    return ObjectKind::CudaSource;
+  // Something before .version that is no PTX: the parser says where and what.
+  return text.find(".version") != std::string_view::npos ? ObjectKind::Ptx : ObjectKind::Unknown;
+}
+
+ObjectKind detectObjectKind(std::string_view bytes) {
+  if (bytes.starts_with("\x7f"
+                        "ELF"sv)) {
+    // e_machine is at byte 18; byte 5 gives the byte order, which is little for every CUDA object.
+    bool isCuda = bytes.size() >= 20 && bytes[18] == char(190) && bytes[19] == 0;
+    return isCuda ? ObjectKind::Cubin : ObjectKind::HostElf;
+  }
+  if (bytes.starts_with("\x50\xed\x55\xba"sv) || bytes.starts_with("\xb1\x43\x62\x46"sv))
+    return ObjectKind::Fatbin;
+  if (bytes.starts_with("!<arch>\n"sv) || bytes.starts_with("!<thin>\n"sv))
+    return ObjectKind::Archive;
+  if (bytes.starts_with("\xed\x43\x4e\x7f"sv))
+    return ObjectKind::LtoIr;
+  if (bytes.starts_with("BC\xc0\xde"sv) || bytes.starts_with("\xde\xc0\x17\x0b"sv))
+    return ObjectKind::Bitcode;
+  if (bytes.starts_with("PK\x03\x04"sv))
+    return ObjectKind::Zip;
+  if (bytes.starts_with("\x1f\x8b"sv))
+    return ObjectKind::Gzip;
+  if (bytes.starts_with("\x28\xb5\x2f\xfd"sv))
+    return ObjectKind::Zstd;
+  if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ExecutableIdentifier())
+    return ObjectKind::Executable;
+  if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ProgramIdentifier())
+    return ObjectKind::Program;
+  return detectText(bytes);
+}
+
+std::string_view describe(ObjectKind kind) {
+  switch (kind) {
+  case ObjectKind::Ptx:
+    return "PTX";
+  case ObjectKind::Cubin:
+    return "a cubin (ELF for CUDA)";
+  case ObjectKind::HostElf:
+    return "an ELF file for the host";
+  case ObjectKind::Fatbin:
+    return "a fatbin";
+  case ObjectKind::Archive:
+    return "an archive";
+  case ObjectKind::LtoIr:
+    return "LTO-IR";
+  case ObjectKind::Bitcode:
+    return "LLVM bitcode";
+  case ObjectKind::LlvmText:
+    return "LLVM IR text";
+  case ObjectKind::CudaSource:
+    return "C++ source";
+  case ObjectKind::Executable:
+    return "a Tenon executable";
+  case ObjectKind::Program:
+    return "a Tenon program";
+  case ObjectKind::Zip:
+    return "a ZIP file";
+  case ObjectKind::Gzip:
+    return "gzip-compressed";
+  case ObjectKind::Zstd:
+    return "zstd-compressed";
+  case ObjectKind::Empty:
+    return "empty";
+  case ObjectKind::Unknown:
+    return "of an unknown kind";
+  }
+}
+
+std::string_view adviceFor(ObjectKind kind) {
+  switch (kind) {
+  case ObjectKind::Ptx:
+    return "";
+  case ObjectKind::Cubin:
+    return "cubin objects are not supported yet; give PTX (nvcc -ptx)";
+  case ObjectKind::HostElf:
+    return "host objects are not supported; compile the device code to PTX (nvcc -ptx)";
+  case ObjectKind::Fatbin:
+    return "fatbin objects are not supported yet; give PTX (nvcc -ptx), or take it out with cuobjdump -xptx all";
+  case ObjectKind::Archive:
+    return "archives are not supported yet; give the PTX objects one by one";
+  case ObjectKind::LtoIr:
+    return "LTO-IR objects are not supported yet; compile without -dlto, with nvcc -ptx";
+  case ObjectKind::Bitcode:
+    return "bitcode objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)";
+  case ObjectKind::LlvmText:
+    return "LLVM IR objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)";
+  case ObjectKind::CudaSource:
+    return "source is not compiled here; compile it to PTX (nvcc -ptx)";
+  case ObjectKind::Executable:
+  case ObjectKind::Program:
+    return "linked files are not linked again; give the objects that it was made of";
+  case ObjectKind::Zip:
+  case ObjectKind::Gzip:
+  case ObjectKind::Zstd:
+    return "unpack it and give the PTX in it";
+  case ObjectKind::Empty:
+    return "an object holds at least one kernel; was the compiler stopped half way?";
+  case ObjectKind::Unknown:
+    return "give PTX (nvcc -ptx)";
+  }
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,68 @@
+// Declarations come from MLIR, a manifest or a program that builds a LinkJob: whatever they said before, here they must
+// be whole. A kernel is found by ordinal at run time, so ordinals are dense from 0 and names are unique.
+#include "linker/passes/passes.h"
+
+#include <map>
+
+namespace tenon::linker {
+
+static void checkNames(LinkContext &context) {
+  std::map<std::string_view, const abi::Export *> byName;
+  for (size_t i = 0; i < context.job.exports.size(); ++i) {
+    const abi::Export &declared = context.job.exports[i];
+    if (declared.name.empty())
+      context.diagnostics.error(declared.declaredAt, "", concat("export ", i, " has no name"));
+    if (declared.ordinal != i)
+      noteDeclared(
+          context.diagnostics
+              .error(declared.declaredAt, "",
+                     concat("export '", declared.name, "' has ordinal ", declared.ordinal, ", its position is ", i))
+              .withFix("number the exports from 0 without gaps, in order"),
+          declared);
+    auto [first, isNew] = byName.try_emplace(declared.name, &declared);
+    if (!isNew)
+      noteDeclared(
+          context.diagnostics.error(declared.declaredAt, "", concat("export '", declared.name, "' is declared again")),
+          *first->second);
+  }
+}
+
+static void checkProvides(LinkContext &context) {
+  for (const ObjectInput &object : context.job.objects)
+    for (const std::string &name : object.provides) {
+      bool known = false;
+      for (const abi::Export &declared : context.job.exports)
+        known |= declared.name == name;
+      if (!known)
+        context.diagnostics.error(object.declaredAt, "",
+                                  concat("object '", object.path, "' provides '", name, "', executable '",
+                                         context.job.name, "' has no such export"));
+    }
+}
+
+void checkJob(LinkContext &context) {
+  if (context.job.exports.empty())
+    context.diagnostics.error({}, "", concat("executable '", context.job.name, "' has no exports"));
+  if (context.job.objects.empty())
+    context.diagnostics.error({}, "", concat("executable '", context.job.name, "' has no objects"))
+        .withFix("name at least one object for each target");
+  checkNames(context);
+  checkProvides(context);
+
+  for (const abi::Export &declared : context.job.exports) {
+    Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout);
+    if (layout.ok()) {
+      context.parameterLayouts.emplace_back(layout.take());
+      continue;
+    }
+    context.parameterLayouts.emplace_back(std::nullopt);
+    // The status begins with its rule, "[K-3] ".
+    std::string_view message = layout.status().message();
+    const char *rule = layout.status().code() == StatusCode::OutOfRange ? "K-5" : "K-3";
+    if (size_t end = message.find("] "); message.starts_with('[') && end != std::string_view::npos)
+      message.remove_prefix(end + 2);
+    context.diagnostics.error(declared.declaredAt, rule, concat("layout of export '", declared.name, "': ", message));
+  }
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,123 @@
+// A kernel may say how it wants to be launched (PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension
+// Directives"). `.reqntid` must be met exactly, `.maxntid` bounds the product of the extents, a required cluster size
+// is met exactly too. Beyond that a device takes 1024 threads per workgroup, 64 along z; ptxas says nothing about
+// either.
+#include "linker/passes/passes.h"
+
+namespace tenon::linker {
+namespace {
+
+constexpr uint64_t kMaxThreads = 1024; // every architecture from sm_20 on
+constexpr uint32_t kMaxThreadsZ = 64;
+constexpr uint32_t kWarpSize = 32;
+constexpr uint64_t kPortableCluster = 8;
+constexpr uint64_t kMaxCluster = 16;
+
+std::string extentText(const abi::Extent3 &extent) {
+  return concat(extent[0], 'x', extent[1], 'x', extent[2]);
+}
+uint64_t volume(const abi::Extent3 &extent) {
+  return uint64_t(extent[0]) * extent[1] * extent[2];
+}
+
+/// The declaration alone; once per export, not per variant.
+void checkDeclaration(LinkContext &context, const abi::Export &declared) {
+  const abi::Launch &launch = declared.launch;
+  auto error = [&](std::string message) -> Diagnostic & {
+    return context.diagnostics.error(declared.declaredAt, "K-8", concat("export '", declared.name, "': ", message));
+  };
+  const abi::Extent3 &size = launch.workgroupSize;
+  if (volume(size) == 0)
+    error(concat("workgroup size ", extentText(size), " has no threads")).withFix("make every extent at least 1");
+  // Each extent alone first, so that the product cannot wrap.
+  if (size[0] > kMaxThreads || size[1] > kMaxThreads || size[2] > kMaxThreads || volume(size) > kMaxThreads)
+    error(concat("workgroup size ", extentText(size), " is more than ", kMaxThreads, " threads"));
+  else if (size[2] > kMaxThreadsZ)
+    error(concat("workgroup size ", extentText(size), " has more than ", kMaxThreadsZ, " threads along z"));
+  if (launch.subgroupSize != 0 && launch.subgroupSize != kWarpSize)
+    error(concat("subgroup size ", launch.subgroupSize, ", CUDA devices have ", kWarpSize, " lanes"));
+  if (launch.cluster == abi::Extent3{0, 0, 0})
+    return;
+  if (volume(launch.cluster) == 0)
+    error(concat("cluster ", extentText(launch.cluster), " has no workgroups"));
+  else if (launch.cluster[0] > kMaxCluster || launch.cluster[1] > kMaxCluster || launch.cluster[2] > kMaxCluster ||
+           volume(launch.cluster) > kMaxCluster)
+    error(concat("cluster ", extentText(launch.cluster), " is more than ", kMaxCluster, " workgroups"));
+  else if (volume(launch.cluster) > kPortableCluster)
+    context.diagnostics.warning(declared.declaredAt, "K-8",
+                                concat("export '", declared.name, "': cluster ", extentText(launch.cluster),
+                                       " is more than ", kPortableCluster, " workgroups, which not every device has"));
+}
+
+/// One kernel against the declaration.
+class Check {
+public:
+  Check(LinkContext &context, const Kernel &kernel)
+      : context_(context), kernel_(kernel), entry_(*kernel.entry), declared_(context.exportOf(kernel)) {}
+
+  void run() {
+    checkThreads();
+    checkCluster();
+  }
+
+private:
+  Diagnostic &error(std::string message) {
+    return noteDeclared(
+        context_.diagnostics.error(kernel_.object->placeOf(entry_), "K-8", concat("'", entry_.name, "' ", message)),
+        declared_);
+  }
+
+  void checkThreads() {
+    const abi::Launch &launch = declared_.launch;
+    if (entry_.requiredThreads && *entry_.requiredThreads != launch.workgroupSize)
+      error(concat("has .reqntid ", extentText(*entry_.requiredThreads), ", the export declares workgroup size ",
+                   extentText(launch.workgroupSize)))
+          .withFix(concat("declare workgroup_size ", extentText(*entry_.requiredThreads)));
+    if (entry_.maxThreads && launch.threads() > volume(*entry_.maxThreads))
+      error(concat("has .maxntid ", extentText(*entry_.maxThreads), " (", volume(*entry_.maxThreads),
+                   " threads), the export declares workgroup size ", extentText(launch.workgroupSize), " (",
+                   launch.threads(), ")"))
+          .withFix("declare a smaller workgroup, or raise __launch_bounds__ in the kernel");
+  }
+
+  void checkCluster() {
+    const abi::Extent3 &cluster = declared_.launch.cluster;
+    const bool isDeclared = cluster != abi::Extent3{0, 0, 0};
+    const abi::TargetArch target = kernel_.object->input->target;
+    if (isDeclared && volume(cluster) > 1 && target.number < 90)
+      error(concat("is built for ", target.toString(), ", clusters (declared ", extentText(cluster),
+                   ") need sm_90 or later"))
+          .withFix("leave the variant out, or give the export of that architecture another executable");
+    if (entry_.requiredCluster && *entry_.requiredCluster != cluster)
+      error(concat("has .reqnctapercluster ", extentText(*entry_.requiredCluster), ", the export declares ",
+                   isDeclared ? concat("cluster ", extentText(cluster)) : std::string("none")))
+          .withFix(concat("declare cluster ", extentText(*entry_.requiredCluster)));
+    else if (entry_.explicitCluster && !isDeclared)
+      error("has .explicitcluster, the export declares no cluster")
+          .withFix("declare the cluster that the kernel expects");
+    if (entry_.maxClusterRank && isDeclared && volume(cluster) > *entry_.maxClusterRank)
+      error(concat("has .maxclusterrank ", *entry_.maxClusterRank, ", the export declares cluster ",
+                   extentText(cluster), " (", volume(cluster), " workgroups)"))
+          .withFix("declare a smaller cluster, or raise the bound in the kernel");
+    if (entry_.blocksAreClusters)
+      error("has .blocksareclusters (its grid counts clusters), which is not supported")
+          .withFix("build the kernel without __block_size__'s cluster argument");
+  }
+
+  LinkContext &context_;
+  const Kernel &kernel_;
+  const ptx::Function &entry_;
+  const abi::Export &declared_;
+};
+
+} // namespace
+
+void checkLaunch(LinkContext &context) {
+  for (const abi::Export &declared : context.job.exports)
+    checkDeclaration(context, declared);
+  for (const Variant &variant : context.variants)
+    for (const Kernel &kernel : variant.kernels)
+      Check(context, kernel).run();
+}
+
+} // namespace tenon::linker

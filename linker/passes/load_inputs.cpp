@@ -1,0 +1,136 @@
+// Objects are parsed as given. The header of a PTX file is three directives (PTX ISA, "PTX Module Directives"):
+// `.version` says which instructions may appear, `.target` for which architecture, `.address_size` how wide pointers
+// are. ptxas and the driver trust them, so a claim that differs from them is an error here and not a wrong image on
+// some device.
+#include "linker/object/object_kind.h"
+#include "linker/passes/passes.h"
+#include "ptx/parser.h"
+
+#include <algorithm>
+
+namespace tenon::linker {
+namespace {
+
+std::string isaText(uint16_t isa) {
+  return concat(isa / 10, '.', isa % 10);
+}
+
+SourceLocation headerPlace(const Object &object, const SourceLocation &directive) {
+  return directive.known() ? directive : object.place();
+}
+
+Diagnostic &noteClaim(Diagnostic &diagnostic, const ObjectInput &input) {
+  if (input.declaredAt.known())
+    diagnostic.note(input.declaredAt, concat("the object is given for ", input.target.toString(), " here"));
+  return diagnostic;
+}
+
+std::string targetFix(const ObjectInput &input, abi::TargetArch found) {
+  std::string flag = concat("compile it with -arch=compute_", input.target.toString().substr(3), ", or give it for ",
+                            found.toString());
+  if (found.number == input.target.number && found.suffix != abi::ArchSuffix::None)
+    flag += concat(" (", found.toString(), " runs ",
+                   found.suffix == abi::ArchSuffix::A ? "on that architecture alone" : "within its family", ", ",
+                   input.target.toString(), " promises other devices)");
+  return flag;
+}
+
+void checkHeader(const Object &object, Diagnostics &diagnostics) {
+  const ObjectInput &input = *object.input;
+  const ptx::Module &module = object.module;
+  if (module.addressSize != 64) {
+    std::string found = module.addressSize ? concat(".address_size ", module.addressSize) : "no .address_size (32)";
+    diagnostics
+        .error(headerPlace(object, module.addressSizeAt), "K-1", concat("found ", found, ", wanted .address_size 64"))
+        .withFix("compile for 64-bit addresses (nvcc -m64)");
+  }
+  if (!abi::findArch(input.target)) {
+    diagnostics
+        .error(input.declaredAt.known() ? input.declaredAt : object.place(), "K-6",
+               concat("target '", input.target.toString(), "' of object '", input.path, "' is not known"))
+        .withFix(concat("known targets: ", abi::knownArchList()));
+    return;
+  }
+  if (module.target != input.target) {
+    noteClaim(diagnostics.error(
+                  headerPlace(object, module.targetAt), "K-6",
+                  concat("found .target ", module.target.toString(), ", wanted .target ", input.target.toString())),
+              input)
+        .withFix(targetFix(input, module.target));
+    return; // the minimum of a wrong target says nothing
+  }
+  const uint16_t minimum = abi::findArch(input.target)->minimumIsa;
+  if (module.isa < minimum)
+    diagnostics
+        .error(headerPlace(object, module.versionAt), "K-6",
+               concat("found .version ", isaText(module.isa), ", wanted at least ", isaText(minimum), " for .target ",
+                      input.target.toString()))
+        .withFix("the object is malformed: compile it again with a toolkit that knows the target");
+}
+
+void indexNames(Object &object) {
+  for (const ptx::Function &function : object.module.functions) {
+    auto [found, isNew] = object.functions.try_emplace(function.name, &function);
+    if (!isNew && found->second->isDeclaration)
+      found->second = &function;
+  }
+  for (const ptx::Variable &variable : object.module.variables) {
+    auto [found, isNew] = object.variables.try_emplace(variable.name, &variable);
+    if (!isNew && found->second->isExtern)
+      found->second = &variable;
+  }
+  for (const ptx::Alias &alias : object.module.aliases)
+    object.aliases.try_emplace(alias.name, alias.target);
+}
+
+std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagnostics) {
+  ObjectKind kind = detectObjectKind(input.bytes);
+  if (kind != ObjectKind::Ptx) {
+    Diagnostic &error = diagnostics.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)));
+    noteClaim(error, input).withFix(std::string(adviceFor(kind)));
+    return nullptr;
+  }
+  Diagnostics found;
+  auto object = std::make_unique<Object>();
+  object->input = &input;
+  object->module = ptx::parse(std::make_shared<const SourceFile>(input.path, input.bytes), found);
+  const bool parsed = !found.hasErrors();
+  diagnostics.append(std::move(found));
+  if (!parsed)
+    return nullptr;
+  checkHeader(*object, diagnostics);
+  indexNames(*object);
+  return object;
+}
+
+} // namespace
+
+void loadInputs(LinkContext &context) {
+  for (const ObjectInput &input : context.job.objects)
+    context.objects.push_back(loadObject(input, context.diagnostics));
+}
+
+void formVariants(LinkContext &context) {
+  for (size_t i = 0; i < context.job.objects.size(); ++i) {
+    const ObjectInput &input = context.job.objects[i];
+    const std::string name = input.variantName.empty() ? input.target.toString() : input.variantName;
+    auto variant = std::find_if(context.variants.begin(), context.variants.end(), [&](const Variant &variant) {
+      return variant.name == name && variant.arch == input.target && variant.origin == input.origin;
+    });
+    if (variant == context.variants.end())
+      variant = context.variants.insert(variant, {.name = name, .arch = input.target, .origin = input.origin});
+    variant->inputs.push_back(&input);
+    if (context.objects[i])
+      variant->objects.push_back(context.objects[i].get());
+    else
+      variant->complete = false;
+  }
+}
+
+void resolveSymbols(LinkContext &context) {
+  for (Variant &variant : context.variants)
+    for (const Object *object : variant.objects)
+      variant.symbols.add(*object, variant.name, context.diagnostics);
+}
+
+} // namespace tenon::linker

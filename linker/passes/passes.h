@@ -1,0 +1,39 @@
+// The passes, in the order in which link() calls them. Each reads the context, fills the field named here, and reports
+// all that it finds; none stops the link. Rules: abi/kernel_abi.md.
+#pragma once
+
+#include "linker/link_context.h"
+
+namespace tenon::linker {
+
+/// The declarations themselves: names, dense ordinals, layouts that have a parameter block (K-3, K-5).
+/// Fills parameterLayouts.
+void checkJob(LinkContext &context);
+
+/// Tells each object's kind, refuses what is not PTX, parses the rest (K-1), compares `.version`, `.target` and
+/// `.address_size` with the claim (K-1, K-6). Fills objects.
+void loadInputs(LinkContext &context);
+
+/// Groups objects by variant name, target and origin. Fills variants.
+void formVariants(LinkContext &context);
+
+/// Collects the symbols of each variant; duplicates are K-12. Fills Variant::symbols.
+void resolveSymbols(LinkContext &context);
+
+/// Finds the entry point of every export in every variant that must have it (K-2), and what it reaches.
+/// Fills Variant::kernels.
+void resolveEntries(LinkContext &context);
+
+/// Names that a kernel reaches and no object defines (K-10).
+void checkUnresolved(LinkContext &context);
+
+/// Parameters against the layout: count (K-11), order, kind, width, alignment (K-4), total size (K-5).
+void checkParameters(LinkContext &context);
+
+/// Workgroup size and cluster against .reqntid, .maxntid and the cluster directives (K-8).
+void checkLaunch(LinkContext &context);
+
+/// Static and dynamic shared memory (K-9).
+void checkSharedMemory(LinkContext &context);
+
+} // namespace tenon::linker

@@ -1,0 +1,15 @@
+// Names as a C++ user wrote them: `_Z10simple_mulPKf` is `simple_mul(float const*)`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tenon::linker {
+
+/// The demangled name, or empty when `name` is no mangled name.
+std::string demangle(std::string_view name);
+
+/// The last component of a demangled name without its arguments: "simple_mul" of "void ns::simple_mul<float>(int)".
+std::string_view baseName(std::string_view demangled);
+
+} // namespace tenon::linker

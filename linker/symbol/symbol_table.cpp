@@ -1,0 +1,65 @@
+// Definitions arrive in the order of the objects, so the first weak definition wins and the result depends on nothing
+// else.
+#include "linker/symbol/symbol_table.h"
+
+namespace tenon::linker {
+
+static std::string_view kindOf(const Symbol &symbol) {
+  if (symbol.variable)
+    return "variable";
+  return symbol.function->isEntry ? "entry point" : "function";
+}
+
+static void reportDuplicate(const Symbol &first, const Symbol &second, std::string_view variantName,
+                            Diagnostics &diagnostics) {
+  std::string message = concat(kindOf(second), " '", second.name, "' is defined again");
+  if (first.object != second.object)
+    message += concat(" in variant '", variantName, "'");
+  Diagnostic &error = diagnostics.error(second.place(), "K-12", std::move(message));
+  error.note(first.place(), concat("first defined here, as a ", kindOf(first)));
+  error.withFix(first.object == second.object
+                    ? "remove one of the definitions"
+                    : "remove one, rename one, make one `static`, or give the objects different variant names");
+}
+
+void SymbolTable::define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics) {
+  definitions_.push_back(symbol);
+  if (!symbol.isShared())
+    return;
+  auto [found, isNew] = shared_.try_emplace(symbol.name, symbol);
+  if (isNew)
+    return;
+  Symbol &first = found->second;
+  bool bothCommon = first.isCommon() && symbol.isCommon();
+  if (symbol.isWeak() || bothCommon)
+    return;
+  if (first.isWeak() || first.isCommon()) {
+    first = symbol;
+    return;
+  }
+  if (first.object != symbol.object) // within one object: already reported
+    reportDuplicate(first, symbol, variantName, diagnostics);
+}
+
+void SymbolTable::add(const Object &object, std::string_view variantName, Diagnostics &diagnostics) {
+  std::map<std::string_view, Symbol> inObject;
+  auto take = [&](const Symbol &symbol) {
+    auto [first, isNew] = inObject.try_emplace(symbol.name, symbol);
+    if (!isNew)
+      reportDuplicate(first->second, symbol, variantName, diagnostics);
+    define(symbol, variantName, diagnostics);
+  };
+  for (const ptx::Function &function : object.module.functions)
+    if (!function.isDeclaration)
+      take({function.name, &object, &function, nullptr});
+  for (const ptx::Variable &variable : object.module.variables)
+    if (!variable.isExtern)
+      take({variable.name, &object, nullptr, &variable});
+}
+
+const Symbol *SymbolTable::find(std::string_view name) const {
+  auto found = shared_.find(name);
+  return found == shared_.end() ? nullptr : &found->second;
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,47 @@
+// The names that the objects of one variant share. PTX linkage (PTX ISA, "Linking Directives"): `.visible` is defined
+// once and seen by every object, `.weak` may be defined in several and gives way to `.visible`, `.common` variables may
+// repeat, no directive means private to its object, `.extern` asks for a definition elsewhere.
+#pragma once
+
+#include "abi/diagnostics.h"
+#include "linker/object/object.h"
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace tenon::linker {
+
+struct Symbol {
+  std::string_view name;
+  const Object *object = nullptr;
+  const ptx::Function *function = nullptr; // exactly one of the two is set
+  const ptx::Variable *variable = nullptr;
+
+  bool isVisible() const { return function ? function->isVisible : variable->isVisible; }
+  bool isWeak() const { return function ? function->isWeak : variable->isWeak; }
+  bool isCommon() const { return variable && variable->isCommon; }
+  /// Seen by other objects.
+  bool isShared() const { return isVisible() || isWeak() || isCommon(); }
+  SourceLocation place() const { return function ? object->placeOf(*function) : object->placeOf(*variable); }
+};
+
+class SymbolTable {
+public:
+  /// Takes the definitions of an object. A second strong definition of a shared name, and any second definition within
+  /// one object, is K-12, reported with both places.
+  void add(const Object &object, std::string_view variantName, Diagnostics &diagnostics);
+
+  /// The definition that every object of the variant sees under this name, or null.
+  const Symbol *find(std::string_view name) const;
+  /// Every definition, private ones too, in the order of the objects.
+  const std::vector<Symbol> &definitions() const { return definitions_; }
+
+private:
+  void define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics);
+
+  std::vector<Symbol> definitions_;
+  std::map<std::string_view, Symbol> shared_;
+};
+
+} // namespace tenon::linker

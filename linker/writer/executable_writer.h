@@ -1,0 +1,12 @@
+// From a context without findings to the bytes of a TNX1 file. Specification: abi/executable_format.md.
+#pragma once
+
+#include "linker/link_context.h"
+
+namespace tenon::linker {
+
+/// Writes exports, images, and one variant of the file per object that provides kernels. Internal: the result does not
+/// verify, which is a bug here.
+Result<LinkOutput> writeExecutable(const LinkContext &context);
+
+} // namespace tenon::linker
