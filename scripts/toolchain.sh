@@ -48,7 +48,7 @@ setup_cuda() {
   use_nvcc "$candidate"
 }
 
-wheel_nvcc() { find .venv/lib -path '*/nvidia/*/bin/nvcc' 2>/dev/null | sort | head -n 1; }
+wheel_nvcc() { [ ! -d .venv/lib ] || find .venv/lib -path '*/nvidia/*/bin/nvcc' 2>/dev/null | sort | head -n 1; }
 
 use_nvcc() {
   TENON_NVCC=$(realpath "$1")
