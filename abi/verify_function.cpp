@@ -153,8 +153,8 @@ Status FunctionChecker::checkRange(const fb::BufferRange &range) {
 Status FunctionChecker::checkWritable(uint32_t bufferIndex) {
   fb::BufferSource source = function_.buffers()->Get(bufferIndex)->source();
   if (source != fb::BufferSource::Transient)
-    return broken("F-21", "writes to buffer ", bufferIndex, ", which is an ", fb::EnumNameBufferSource(source),
-                  " buffer and read only");
+    return broken("F-21", "writes to buffer ", bufferIndex, ", which is ",
+                  source == fb::BufferSource::Input ? "an Input" : "a Constant", " buffer and read only");
   return okStatus();
 }
 

@@ -1,0 +1,202 @@
+#include "sample_files.h"
+
+#include <algorithm>
+
+namespace tenon::abi::test {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+static Offset<flatbuffers::Vector<uint32_t>> optionalVector(FlatBufferBuilder &builder,
+                                                            const std::optional<Uints> &values) {
+  return values ? builder.CreateVector(*values) : Offset<flatbuffers::Vector<uint32_t>>();
+}
+
+static Offset<flatbuffers::Vector<uint8_t>> alignedVector(FlatBufferBuilder &builder, const uint8_t *data, size_t size,
+                                                          size_t alignment) {
+  builder.ForceVectorAlignment(size, 1, alignment);
+  return builder.CreateVector(data, size);
+}
+
+static const uint8_t *bytesOf(const std::string &text) {
+  return reinterpret_cast<const uint8_t *>(text.data());
+}
+
+static Offset<fb::Export> writeExport(FlatBufferBuilder &builder, const ExportParts &parts) {
+  std::vector<Offset<fb::Binding>> bindings;
+  for (const BindingParts &binding : parts.bindings)
+    bindings.push_back(fb::CreateBinding(builder, binding.kind, binding.readOnly, false, binding.alignment));
+  std::vector<Offset<fb::Constant>> constants;
+  for (const ConstantParts &constant : parts.constants)
+    constants.push_back(
+        fb::CreateConstant(builder, constant.kind, constant.element, constant.size, constant.alignment));
+  auto name = builder.CreateString(parts.name);
+  auto symbol = parts.symbol.empty() ? Offset<flatbuffers::String>() : builder.CreateString(parts.symbol);
+  auto bindingVector = builder.CreateVector(bindings);
+  auto constantVector = builder.CreateVector(constants);
+  auto layout = fb::CreateLayout(builder, bindingVector, constantVector, parts.hiddenPointers);
+  auto workgroupSize = optionalVector(builder, parts.workgroupSize);
+  auto cluster = optionalVector(builder, parts.cluster);
+  auto launch = fb::CreateLaunch(builder, workgroupSize, 0, parts.dynamicShared, cluster);
+  return fb::CreateExport(builder, name, symbol, parts.ordinal, layout, launch,
+                          builder.CreateString("example.mlir:31:5"));
+}
+
+static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &builder, const KernelParts &parts) {
+  auto offsets = optionalVector(builder, parts.offsets);
+  auto required = optionalVector(builder, parts.requiredThreads);
+  auto max = optionalVector(builder, parts.maxThreads);
+  auto cluster = optionalVector(builder, parts.requiredCluster);
+  Offset<flatbuffers::Vector<fb::AccessVerdict>> access;
+  if (parts.access)
+    access = builder.CreateVectorScalarCast<fb::AccessVerdict>(parts.access->data(), parts.access->size());
+  auto facts = fb::CreateKernelFacts(builder, parts.parameterBytes, offsets, required, max, parts.staticShared, false,
+                                     cluster, 0, 0, access);
+  return fb::CreateKernel(builder, parts.ordinal, builder.CreateString(parts.symbol), facts);
+}
+
+static Offset<fb::Variant> writeVariant(FlatBufferBuilder &builder, const VariantParts &parts) {
+  std::vector<Offset<fb::Kernel>> kernels;
+  for (const KernelParts &kernel : parts.kernels)
+    kernels.push_back(writeKernel(builder, kernel));
+  auto name = builder.CreateString(parts.name);
+  auto images = builder.CreateVector(parts.images);
+  auto kernelVector = builder.CreateVector(kernels);
+  fb::Arch arch(parts.number, parts.suffix);
+  return fb::CreateVariant(builder, name, &arch, parts.origin, parts.priority, images, kernelVector);
+}
+
+std::vector<uint8_t> write(const ExecutableParts &parts) {
+  FlatBufferBuilder builder;
+  std::vector<Offset<fb::Export>> exports;
+  for (const ExportParts &value : parts.exports)
+    exports.push_back(writeExport(builder, value));
+  std::vector<Offset<fb::Image>> images;
+  for (const ImageParts &image : parts.images) {
+    auto data = alignedVector(builder, bytesOf(image.data), image.data.size(), 16);
+    images.push_back(fb::CreateImage(builder, image.kind, image.compression, image.size.value_or(image.data.size()),
+                                     image.isa, data));
+  }
+  std::vector<Offset<fb::Variant>> variants;
+  for (const VariantParts &variant : parts.variants)
+    variants.push_back(writeVariant(builder, variant));
+  auto name = builder.CreateString(parts.name);
+  auto exportVector = builder.CreateVector(exports);
+  auto imageVector = builder.CreateVector(images);
+  auto variantVector = builder.CreateVector(variants);
+  fb::FinishExecutableBuffer(
+      builder, fb::CreateExecutable(builder, parts.version, 0, name, exportVector, imageVector, variantVector));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+static Offset<fb::ValueType> writeType(FlatBufferBuilder &builder, const TypeParts &parts) {
+  return fb::CreateValueType(builder, parts.kind, parts.element, builder.CreateVector(parts.shape));
+}
+
+static Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const CommandParts &parts) {
+  Offset<void> body;
+  if (parts.kind == fb::CommandBody::Copy) {
+    body = fb::CreateCopy(builder, &parts.source, &parts.target).Union();
+  } else if (parts.kind == fb::CommandBody::Fill) {
+    body = fb::CreateFill(builder, &parts.target, parts.pattern, parts.patternSize).Union();
+  } else {
+    auto grid = builder.CreateVector(parts.grid);
+    auto bindings = builder.CreateVectorOfStructs(parts.bindings);
+    auto constants = builder.CreateVector(parts.constants);
+    body = fb::CreateDispatch(builder, parts.executable, parts.ordinal, grid, bindings, constants).Union();
+  }
+  return fb::CreateCommand(builder, parts.kind, body);
+}
+
+static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const FunctionParts &parts) {
+  std::vector<Offset<fb::ValueType>> inputs;
+  for (const TypeParts &type : parts.inputs)
+    inputs.push_back(writeType(builder, type));
+  std::vector<Offset<fb::Buffer>> buffers;
+  for (const BufferParts &buffer : parts.buffers)
+    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size));
+  std::vector<Offset<fb::Check>> checks;
+  for (uint32_t condition : parts.checks)
+    checks.push_back(fb::CreateCheck(builder, condition, builder.CreateString("shapes differ")));
+  std::vector<Offset<fb::Command>> commands;
+  for (const CommandParts &command : parts.commands)
+    commands.push_back(writeCommand(builder, command));
+  std::vector<Offset<fb::ResultValue>> results;
+  for (const ResultParts &result : parts.results) {
+    auto type = writeType(builder, result.type);
+    results.push_back(
+        fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape), result.scalar));
+  }
+  auto name = builder.CreateString(parts.name);
+  auto inputVector = builder.CreateVector(inputs);
+  auto registers = builder.CreateVectorOfStructs(parts.registers);
+  auto bufferVector = builder.CreateVector(buffers);
+  auto checkVector = builder.CreateVector(checks);
+  auto commandVector = builder.CreateVector(commands);
+  return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
+                            builder.CreateVector(results));
+}
+
+static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
+  return fb::CreateNestedExecutable(builder, alignedVector(builder, bytes.data(), bytes.size(), 64));
+}
+
+ProgramParts::ProgramParts() {
+  using enum fb::RegisterOpcode;
+  FunctionParts main;
+  main.inputs = {TypeParts(), TypeParts(), {fb::ValueKind::Scalar, fb::ElementType::I32, {}}};
+  main.registers = {{Dim, 0, 0, 0, 0},   {Arg, 2, 0, 0, 0},     {Const, 0, 0, 0, 1},
+                    {Const, 0, 0, 0, 4}, {CeilDiv, 0, 3, 0, 0}, {Mul, 0, 3, 0, 0},
+                    {Eq, 0, 0, 0, 0},    {Select, 6, 0, 2, 0},  {SignExtend, 1, 0, 0, 32}};
+  main.buffers = {{fb::BufferSource::Input, 0},
+                  {fb::BufferSource::Input, 1},
+                  {fb::BufferSource::Transient, 0, 5},
+                  {fb::BufferSource::Constant, 0}};
+  main.checks = {6};
+  const uint32_t none = 0xffffffff;
+  CommandParts dispatch, copy, fill;
+  dispatch.bindings = {{0, none, none}, {1, none, none}, {2, none, none}};
+  copy.kind = fb::CommandBody::Copy;
+  copy.source = {3, none, 3};
+  copy.target = {2, 2, 3};
+  fill.kind = fb::CommandBody::Fill;
+  fill.target = {2, none, none};
+  main.commands = {dispatch, copy, fill};
+  main.results = {ResultParts()};
+  functions = {main};
+}
+
+std::vector<uint8_t> write(const ProgramParts &parts) {
+  FlatBufferBuilder builder;
+  std::vector<Offset<fb::NestedExecutable>> executables;
+  if (parts.rawExecutable)
+    executables.push_back(writeNested(builder, *parts.rawExecutable));
+  else
+    for (const ExecutableParts &executable : parts.executables)
+      executables.push_back(writeNested(builder, write(executable)));
+  std::vector<Offset<fb::Function>> functions;
+  for (const FunctionParts &function : parts.functions)
+    functions.push_back(writeFunction(builder, function));
+  std::vector<Offset<fb::ConstantData>> constants;
+  for (const ConstantDataParts &constant : parts.constants) {
+    Offset<flatbuffers::Vector<uint8_t>> data;
+    if (constant.data)
+      data = alignedVector(builder, bytesOf(*constant.data), constant.data->size(), 64);
+    uint64_t size = constant.size.value_or(constant.data ? constant.data->size() : 0);
+    constants.push_back(fb::CreateConstantData(builder, data, constant.offset, size));
+  }
+  auto executableVector = builder.CreateVector(executables);
+  auto functionVector = builder.CreateVector(functions);
+  auto constantVector = builder.CreateVector(constants);
+  fb::FinishProgramBuffer(
+      builder, fb::CreateProgram(builder, parts.version, 0, 0, executableVector, functionVector, constantVector));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+AlignedBytes::AlignedBytes(const std::vector<uint8_t> &bytes) : storage_(bytes.size() + 16), size_(bytes.size()) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(storage_.data());
+  data_ = storage_.data() + (16 - address % 16) % 16;
+  std::copy(bytes.begin(), bytes.end(), data_);
+}
+
+} // namespace tenon::abi::test
