@@ -1,0 +1,138 @@
+#include "compiler/bridge/link_executables.h"
+
+#include "abi/file.h"
+#include "compiler/bridge/exports.h"
+#include "linker/link.h"
+
+namespace tenon::compiler::bridge {
+namespace {
+
+constexpr llvm::StringLiteral kGenerated = "tenon.generated";
+
+class ExecutableLinker {
+public:
+  ExecutableLinker(hal::ExecutableSourceOp source, const std::vector<ModuleTarget> &targets, const ObjectSearch &search)
+      : source_(source), targets_(targets), search_(search) {}
+
+  /// Fills `linked` with one more executable.
+  mlir::LogicalResult run(LinkedModule &linked) {
+    job_.name = source_.getSymName().str();
+    if (mlir::failed(addExports()) || mlir::failed(addObjects()))
+      return mlir::failure();
+    Diagnostics diagnostics;
+    Result<linker::LinkOutput> output = linker::link(job_, diagnostics);
+    report(diagnostics, locations_, source_.getLoc());
+    if (!output.ok()) {
+      // The findings say it all; a status without one would be lost.
+      if (!diagnostics.hasErrors())
+        source_.emitOpError() << "does not link: " << std::string(output.status().message());
+      return mlir::failure();
+    }
+    host::LinkedExecutable entry;
+    entry.index = uint32_t(linked.executables.size());
+    for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>())
+      entry.exports[op.getSymName()] = linkedExport(op);
+    linked.table[job_.name] = std::move(entry);
+    linked.executables.push_back(std::move(output->executable));
+    linked.names.push_back(job_.name);
+    return mlir::success();
+  }
+
+private:
+  mlir::LogicalResult addExports() {
+    for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>()) {
+      mlir::FailureOr<abi::Export> exported = toExport(op, locations_);
+      if (mlir::failed(exported))
+        return mlir::failure();
+      job_.exports.push_back(std::move(*exported));
+    }
+    llvm::sort(job_.exports, [](const abi::Export &a, const abi::Export &b) { return a.ordinal < b.ordinal; });
+    return mlir::success();
+  }
+
+  /// Objects of every target. All missing files are reported before it fails.
+  mlir::LogicalResult addObjects() {
+    hal::ExecutableObjectsAttr objects = source_.getObjectsAttr();
+    bool failed = false;
+    for (const ModuleTarget &target : targets_)
+      if (objects)
+        for (hal::ExecutableObjectAttr object : objects.objectsFor(target.key))
+          failed |= mlir::failed(addObject(object, target.arch));
+    if (failed)
+      return mlir::failure();
+    if (!job_.objects.empty())
+      return mlir::success();
+    std::string wanted;
+    for (const ModuleTarget &target : targets_)
+      wanted += (wanted.empty() ? "" : ", ") + target.arch.toString();
+    return source_.emitOpError() << "has no object for any target of the module: " << wanted;
+  }
+
+  mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, abi::TargetArch arch) {
+    linker::ObjectInput input;
+    input.target = arch;
+    input.origin = source_->hasAttr(kGenerated) ? abi::Origin::Generated : abi::Origin::HandWritten;
+    input.declaredAt = locations_.toSource(source_.getLoc());
+    if (object.getPath())
+      input.path = object.getPath().getValue().str();
+    if (object.getData()) {
+      auto data = mlir::dyn_cast<mlir::DenseElementsAttr>(object.getData());
+      if (!data || !data.getElementType().isInteger(8))
+        return source_.emitOpError() << "has an object whose data is not dense<...> of i8";
+      if (input.path.empty())
+        input.path = "<object " + std::to_string(job_.objects.size()) + " of @" + job_.name + ">";
+      for (llvm::APInt byte : data.getValues<llvm::APInt>())
+        input.bytes.push_back(char(byte.getZExtValue()));
+    } else if (mlir::failed(readObject(input))) {
+      return mlir::failure();
+    }
+    job_.objects.push_back(std::move(input));
+    return mlir::success();
+  }
+
+  mlir::LogicalResult readObject(linker::ObjectInput &input) {
+    std::optional<std::string> path = search_.find(input.path);
+    if (!path) {
+      mlir::InFlightDiagnostic error = source_.emitOpError()
+                                       << "needs the object '" << input.path << "', which is not found";
+      for (const std::string &tried : search_.candidates(input.path))
+        error.attachNote() << "tried '" << tried << "'";
+      error.attachNote() << "fix: name its folder with --object-search-path=DIR";
+      return error;
+    }
+    Result<std::string> bytes = readFile(*path);
+    if (!bytes.ok())
+      return source_.emitOpError() << std::string(bytes.status().message());
+    input.path = *path;
+    input.bytes = bytes.take();
+    return mlir::success();
+  }
+
+  static host::LinkedExport linkedExport(hal::ExecutableExportOp op) {
+    host::LinkedExport entry{.op = op, .ordinal = uint32_t(op.getOrdinal()->getZExtValue()), .mayWrite = {}};
+    for (hal::PipelineBindingAttr binding : op.getLayout().getBindings())
+      entry.mayWrite.push_back(!binding.getReadOnly());
+    return entry;
+  }
+
+  hal::ExecutableSourceOp source_;
+  const std::vector<ModuleTarget> &targets_;
+  const ObjectSearch &search_;
+  LocationMap locations_;
+  linker::LinkJob job_;
+};
+
+} // namespace
+
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const std::vector<ModuleTarget> &targets,
+                                              const ObjectSearch &search) {
+  LinkedModule linked;
+  bool failed = false;
+  for (auto source : module.getOps<hal::ExecutableSourceOp>())
+    failed |= mlir::failed(ExecutableLinker(source, targets, search).run(linked));
+  if (failed)
+    return mlir::failure();
+  return linked;
+}
+
+} // namespace tenon::compiler::bridge

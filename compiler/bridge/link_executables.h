@@ -1,0 +1,29 @@
+// Every hal.executable.source of a module through the linker: objects found and read, exports as declared, findings
+// back as MLIR diagnostics.
+#pragma once
+
+#include "compiler/bridge/object_search.h"
+#include "compiler/bridge/targets.h"
+#include "compiler/host/executable_table.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::compiler::bridge {
+
+struct LinkedModule {
+  std::vector<std::vector<uint8_t>> executables; // TNX1 buffers, in the order of their sources
+  std::vector<std::string> names;                // [executables] symbols of the sources
+  host::ExecutableTable table;
+};
+
+/// Links the module's executable sources for `targets`. Objects whose key serves none of them are left out. Errors of
+/// all executables are reported before it fails: a file not found (with every path tried), an executable without an
+/// object for any target, whatever the linker finds.
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const std::vector<ModuleTarget> &targets,
+                                              const ObjectSearch &search);
+
+} // namespace tenon::compiler::bridge

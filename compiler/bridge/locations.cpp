@@ -1,0 +1,55 @@
+#include "compiler/bridge/locations.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Path.h"
+
+namespace tenon::compiler::bridge {
+namespace {
+
+/// "kernels.ptx: " before a finding about a whole file, which has no line to point at.
+std::string wholeFilePrefix(const SourceLocation &where) {
+  return where.known() && where.line == 0 ? where.file + ": " : std::string();
+}
+
+} // namespace
+
+SourceLocation LocationMap::toSource(mlir::Location location) {
+  SourceLocation where;
+  location->walk([&](mlir::Location part) {
+    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part);
+    if (!file)
+      return mlir::WalkResult::advance();
+    where = {llvm::sys::path::filename(file.getFilename().getValue()).str(), file.getLine(), file.getColumn()};
+    return mlir::WalkResult::interrupt();
+  });
+  if (where.known())
+    known_.try_emplace(where.toString(), location);
+  return where;
+}
+
+mlir::Location LocationMap::toMlir(const SourceLocation &where, mlir::Location fallback) const {
+  if (auto found = known_.find(where.toString()); found != known_.end())
+    return found->second;
+  if (!where.known() || where.line == 0)
+    return fallback;
+  return mlir::FileLineColLoc::get(fallback.getContext(), where.file, where.line, where.column);
+}
+
+void report(const Diagnostics &diagnostics, const LocationMap &locations, mlir::Location fallback) {
+  for (const Diagnostic &finding : diagnostics.items()) {
+    mlir::Location location = locations.toMlir(finding.where, fallback);
+    mlir::InFlightDiagnostic message =
+        finding.severity == Severity::Error ? mlir::emitError(location) : mlir::emitWarning(location);
+    message << wholeFilePrefix(finding.where);
+    if (!finding.rule.empty())
+      message << "[" << finding.rule << "] ";
+    message << finding.message;
+    for (const DiagnosticNote &note : finding.notes)
+      message.attachNote(locations.toMlir(note.where, location)) << wholeFilePrefix(note.where) << note.message;
+    if (!finding.fix.empty())
+      message.attachNote(location) << "fix: " << finding.fix;
+  }
+}
+
+} // namespace tenon::compiler::bridge

@@ -1,0 +1,30 @@
+#include "compiler/host/buffer_plan.h"
+
+namespace tenon::compiler::host {
+
+BufferIndex BufferPlan::addInput(uint32_t argument) {
+  buffers_.push_back({.source = BufferSource::Input, .index = argument});
+  lastUses_.push_back(0);
+  return BufferIndex(buffers_.size() - 1);
+}
+
+BufferIndex BufferPlan::addConstant(uint32_t constant) {
+  for (size_t i = 0; i < buffers_.size(); ++i)
+    if (buffers_[i].source == BufferSource::Constant && buffers_[i].index == constant)
+      return BufferIndex(i);
+  buffers_.push_back({.source = BufferSource::Constant, .index = constant});
+  lastUses_.push_back(0);
+  return BufferIndex(buffers_.size() - 1);
+}
+
+BufferIndex BufferPlan::addTransient(Register bytes, Position lastUse) {
+  buffers_.push_back({.source = BufferSource::Transient, .size = bytes});
+  lastUses_.push_back(lastUse);
+  return BufferIndex(buffers_.size() - 1);
+}
+
+bool BufferPlan::mayOverwrite(BufferIndex buffer, Position position) const {
+  return buffers_[buffer].source == BufferSource::Transient && lastUses_[buffer] <= position;
+}
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,38 @@
+// From tensor values, which never change, to buffers, which kernels write.
+//
+// A tied result (`flow.dispatch ... -> %operand`) is written in place only where nobody can tell: its operand lives in
+// memory of this call (never in an input or a constant) and is not read later. Otherwise it is copied first. The plan
+// keeps, per buffer, the last command position that reads the value living there; a tied result takes the buffer over
+// with a last reader of its own.
+#pragma once
+
+#include "compiler/host/program.h"
+
+#include <vector>
+
+namespace tenon::compiler::host {
+
+/// Position of an operation in its function. A value nobody reads has its definition as its last reader.
+using Position = uint32_t;
+
+class BufferPlan {
+public:
+  BufferIndex addInput(uint32_t argument);
+  BufferIndex addConstant(uint32_t constant);
+  /// Memory of this call, `bytes` long, holding a value that is last read at `lastUse`.
+  BufferIndex addTransient(Register bytes, Position lastUse);
+
+  /// Whether the operation at `position` may write the buffer although values are immutable: it is a transient whose
+  /// value is not read after `position`. The caller looks at the operation's other operands itself.
+  bool mayOverwrite(BufferIndex buffer, Position position) const;
+  /// The value of `buffer` is replaced by one that is last read at `lastUse`.
+  void takeOver(BufferIndex buffer, Position lastUse) { lastUses_[buffer] = lastUse; }
+
+  const std::vector<Buffer> &buffers() const { return buffers_; }
+
+private:
+  std::vector<Buffer> buffers_;
+  std::vector<Position> lastUses_; // [buffers]
+};
+
+} // namespace tenon::compiler::host

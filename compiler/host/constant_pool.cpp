@@ -1,0 +1,66 @@
+#include "compiler/host/constant_pool.h"
+
+#include "compiler/host/scalar_lowering.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+namespace tenon::compiler::host {
+namespace {
+
+constexpr uint64_t kMaxConstantBytes = uint64_t(1) << 30;
+
+/// Bytes of a dense<...> attribute, splats written out.
+std::vector<uint8_t> denseBytes(mlir::DenseElementsAttr value, uint64_t elementBytes) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(size_t(value.getNumElements()) * elementBytes);
+  if (value.getElementType().isInteger(1)) {
+    for (bool element : value.getValues<bool>())
+      bytes.push_back(element ? 1 : 0);
+    return bytes;
+  }
+  llvm::ArrayRef<char> raw = value.getRawData();
+  int64_t repeats = value.isSplat() ? value.getNumElements() : 1;
+  for (int64_t i = 0; i < repeats; ++i)
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  return bytes;
+}
+
+} // namespace
+
+mlir::FailureOr<uint32_t> ConstantPool::intern(mlir::ElementsAttr value, mlir::Location location) {
+  mlir::ShapedType type = value.getShapedType();
+  std::optional<abi::ElementType> element = toElementType(type.getElementType());
+  if (!element)
+    return mlir::emitError(location) << "a constant of element type " << type.getElementType() << " is not supported";
+  uint64_t elementBytes = abi::byteSize(*element);
+  uint64_t count = uint64_t(type.getNumElements());
+  if (count > kMaxConstantBytes / elementBytes)
+    return mlir::emitError(location) << "a constant of " << count << " elements is too large, the limit is "
+                                     << kMaxConstantBytes << " bytes";
+  std::vector<uint8_t> bytes;
+  if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(value)) {
+    bytes = denseBytes(dense, elementBytes);
+  } else if (auto resource = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(value)) {
+    mlir::AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return mlir::emitError(location) << "the bytes of resource '" << resource.getRawHandle().getKey()
+                                       << "' are not in the file";
+    bytes.assign(blob->getData().begin(), blob->getData().end());
+  } else {
+    return mlir::emitError(location) << "only dense<...> and dense_resource<...> constants are supported";
+  }
+  if (bytes.size() != count * elementBytes)
+    return mlir::emitError(location) << "the constant has " << bytes.size() << " bytes, its type " << mlir::Type(type)
+                                     << " takes " << count * elementBytes;
+  return indices_.try_emplace(std::move(bytes), uint32_t(indices_.size())).first->second;
+}
+
+std::vector<std::vector<uint8_t>> ConstantPool::take() {
+  std::vector<std::vector<uint8_t>> constants(indices_.size());
+  for (const auto &[bytes, index] : indices_)
+    constants[index] = bytes;
+  indices_.clear();
+  return constants;
+}
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,24 @@
+// One func.func to commands, registers and checks.
+//
+// Comes in: a function of one block whose tensor work is flow.dispatch. Walks it once, in order: scalars become
+// registers, tensors become buffers (buffer_plan.h), dispatches become commands. Dimensions that the program declares
+// equal and the inputs may not have become checks, evaluated before anything is launched. What no result needs is
+// dropped first.
+#pragma once
+
+#include "compiler/host/constant_pool.h"
+#include "compiler/host/executable_table.h"
+#include "compiler/host/program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::host {
+
+/// Lowers `function`. An operation or type that a program cannot hold is an error at its place.
+mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ExecutableTable &executables,
+                                        ConstantPool &constants);
+
+/// The program's type of a function argument or result; nothing for a type that it cannot hold.
+std::optional<ValueType> toValueType(mlir::Type type);
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,88 @@
+// A program as the compiler builds it: plain values that mirror abi/schemas/program.fbs, table for table.
+//
+//   host_function fills a Function from a func.func; host_program fills the Program from a module;
+//   program_writer turns it into bytes. Nothing here knows MLIR.
+#pragma once
+
+#include "abi/element_type.h"
+#include "compiler/host/register_program.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tenon::compiler::host {
+
+struct ValueType {
+  bool isTensor = false;
+  abi::ElementType element = abi::ElementType::I32;
+  std::vector<int64_t> shape; // tensors: [rank], -1 is dynamic
+  bool operator==(const ValueType &) const = default;
+};
+
+enum class BufferSource : uint8_t { Input, Transient, Constant };
+
+struct Buffer {
+  BufferSource source = BufferSource::Transient;
+  uint32_t index = 0;          // Input: the argument; Constant: into Program::constants
+  Register size = kNoRegister; // Transient: bytes
+};
+
+/// All of a buffer: programs made here name no sub-ranges yet.
+using BufferIndex = uint32_t;
+
+struct Dispatch {
+  uint32_t executable = 0;
+  uint32_t exportOrdinal = 0;
+  std::array<Register, 3> grid = {kNoRegister, kNoRegister, kNoRegister};
+  std::vector<BufferIndex> bindings;
+  std::vector<Register> constants;
+};
+
+struct Copy {
+  BufferIndex source = 0;
+  BufferIndex target = 0;
+};
+
+struct Command {
+  std::variant<Dispatch, Copy> body;
+  std::string location; // "example.mlir:31:5"
+};
+
+/// A zero condition fails the call with `message` before anything is launched.
+struct Check {
+  Register condition = kNoRegister;
+  std::string message;
+  std::string location;
+};
+
+struct ResultValue {
+  ValueType type;
+  BufferIndex buffer = 0;        // tensors
+  std::vector<Register> shape;   // tensors: [rank]
+  Register scalar = kNoRegister; // scalars
+};
+
+struct Function {
+  std::string name;
+  std::vector<ValueType> inputs;
+  RegisterProgram registers;
+  std::vector<Buffer> buffers;
+  std::vector<Check> checks;
+  std::vector<Command> commands; // in stream order
+  std::vector<ResultValue> results;
+
+  /// Drops buffers and registers that no command, check or result names, and renumbers the rest in order.
+  void dropUnused();
+};
+
+struct Program {
+  std::string name;
+  std::vector<std::vector<uint8_t>> executables; // TNX1 buffers
+  std::vector<Function> functions;
+  std::vector<std::vector<uint8_t>> constants;
+};
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,137 @@
+#include "compiler/host/program_writer.h"
+
+#include "abi/verify.h"
+
+namespace tenon::compiler::host {
+namespace {
+
+namespace fb = abi::fb;
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+/// FlatBuffers addresses 2 GiB; what is not data (tables, strings) is given the last 64 MiB.
+constexpr uint64_t kMaxDataBytes = (uint64_t(1) << 31) - (uint64_t(64) << 20);
+constexpr size_t kDataAlignment = 64; // force_align of the schema
+
+Offset<flatbuffers::Vector<uint8_t>> writeBytes(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
+  builder.ForceVectorAlignment(bytes.size(), 1, kDataAlignment);
+  return builder.CreateVector(bytes);
+}
+
+Offset<fb::ValueType> writeType(FlatBufferBuilder &builder, const ValueType &type) {
+  Offset<flatbuffers::Vector<int64_t>> shape;
+  if (type.isTensor)
+    shape = builder.CreateVector(type.shape);
+  return fb::CreateValueType(builder, type.isTensor ? fb::ValueKind::Tensor : fb::ValueKind::Scalar,
+                             fb::ElementType(type.element), shape);
+}
+
+fb::BufferRange wholeBuffer(BufferIndex buffer) {
+  return fb::BufferRange(buffer, kNoRegister, kNoRegister);
+}
+
+Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const Command &command) {
+  Offset<flatbuffers::String> location = builder.CreateString(command.location);
+  if (const auto *copy = std::get_if<Copy>(&command.body)) {
+    fb::BufferRange source = wholeBuffer(copy->source), target = wholeBuffer(copy->target);
+    Offset<fb::Copy> body = fb::CreateCopy(builder, &source, &target);
+    return fb::CreateCommand(builder, fb::CommandBody::Copy, body.Union(), location);
+  }
+  const Dispatch &dispatch = std::get<Dispatch>(command.body);
+  std::vector<fb::BufferRange> bindings;
+  for (BufferIndex binding : dispatch.bindings)
+    bindings.push_back(wholeBuffer(binding));
+  auto grid = builder.CreateVector(dispatch.grid.data(), dispatch.grid.size());
+  auto ranges = builder.CreateVectorOfStructs(bindings);
+  auto constants = builder.CreateVector(dispatch.constants);
+  Offset<fb::Dispatch> body =
+      fb::CreateDispatch(builder, dispatch.executable, dispatch.exportOrdinal, grid, ranges, constants);
+  return fb::CreateCommand(builder, fb::CommandBody::Dispatch, body.Union(), location);
+}
+
+Offset<fb::ResultValue> writeResult(FlatBufferBuilder &builder, const ResultValue &result) {
+  Offset<fb::ValueType> type = writeType(builder, result.type);
+  if (!result.type.isTensor)
+    return fb::CreateResultValue(builder, type, 0, 0, result.scalar);
+  return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape));
+}
+
+fb::BufferSource toFile(BufferSource source) {
+  switch (source) {
+  case BufferSource::Input:
+    return fb::BufferSource::Input;
+  case BufferSource::Transient:
+    return fb::BufferSource::Transient;
+  case BufferSource::Constant:
+    return fb::BufferSource::Constant;
+  }
+  return fb::BufferSource::Input;
+}
+
+template <typename T, typename Write> auto writeAll(const std::vector<T> &items, Write write) {
+  std::vector<decltype(write(items.front()))> offsets;
+  for (const T &item : items)
+    offsets.push_back(write(item));
+  return offsets;
+}
+
+Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &function) {
+  std::vector<fb::RegisterOp> operations;
+  for (const RegisterOperation &op : function.registers.operations())
+    operations.emplace_back(op.opcode, op.a, op.b, op.c, op.imm);
+  auto inputs = writeAll(function.inputs, [&](const ValueType &type) { return writeType(builder, type); });
+  auto buffers = writeAll(function.buffers, [&](const Buffer &buffer) {
+    return fb::CreateBuffer(builder, toFile(buffer.source), buffer.index, buffer.size);
+  });
+  auto checks = writeAll(function.checks, [&](const Check &check) {
+    auto message = builder.CreateString(check.message);
+    return fb::CreateCheck(builder, check.condition, message, builder.CreateString(check.location));
+  });
+  auto commands = writeAll(function.commands, [&](const Command &command) { return writeCommand(builder, command); });
+  auto results = writeAll(function.results, [&](const ResultValue &result) { return writeResult(builder, result); });
+  auto name = builder.CreateString(function.name);
+  auto inputTable = builder.CreateVector(inputs);
+  auto registerTable = builder.CreateVectorOfStructs(operations);
+  auto bufferTable = builder.CreateVector(buffers);
+  auto checkTable = builder.CreateVector(checks);
+  auto commandTable = builder.CreateVector(commands);
+  auto resultTable = builder.CreateVector(results);
+  return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
+                            resultTable);
+}
+
+} // namespace
+
+Result<std::vector<uint8_t>> writeProgram(const Program &program) {
+  uint64_t dataBytes = 0;
+  for (const auto &executable : program.executables)
+    dataBytes += executable.size() + kDataAlignment;
+  for (const auto &constant : program.constants)
+    dataBytes += constant.size() + kDataAlignment;
+  if (dataBytes > kMaxDataBytes)
+    return makeError(StatusCode::Unimplemented, "executables and constants take ", dataBytes,
+                     " bytes, a program file holds at most ", kMaxDataBytes);
+
+  FlatBufferBuilder builder(4096 + size_t(dataBytes));
+  auto executables = writeAll(program.executables, [&](const std::vector<uint8_t> &bytes) {
+    return fb::CreateNestedExecutable(builder, writeBytes(builder, bytes));
+  });
+  auto constants = writeAll(program.constants, [&](const std::vector<uint8_t> &bytes) {
+    return fb::CreateConstantData(builder, writeBytes(builder, bytes), 0, bytes.size());
+  });
+  auto functions =
+      writeAll(program.functions, [&](const Function &function) { return writeFunction(builder, function); });
+  auto producer = builder.CreateString("tenon-compile " TENON_VERSION);
+  auto name = builder.CreateString(program.name);
+  auto executableTable = builder.CreateVector(executables);
+  auto functionTable = builder.CreateVector(functions);
+  auto constantTable = builder.CreateVector(constants);
+  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, abi::kFormatVersion, producer, name, executableTable,
+                                                     functionTable, constantTable));
+  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  if (Status verified = abi::verifyProgram(bytes, "the program just written"); !verified.ok())
+    return makeError(StatusCode::Internal, "a bug in the compiler: ", verified.message());
+  return bytes;
+}
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,18 @@
+// A program's bytes: one FlatBuffer, file identifier TNP1. What is written is verified before it is returned, with the
+// same code that guards the loader. Same program, same bytes.
+#pragma once
+
+#include "abi/result.h"
+#include "compiler/host/program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tenon::compiler::host {
+
+/// @return the file. Unimplemented: executables and constants together are too large for one FlatBuffer (2 GiB);
+///         Internal: what was written does not verify, which is a bug in the compiler.
+/// Source: abi/schemas/program.fbs.
+Result<std::vector<uint8_t>> writeProgram(const Program &program);
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,392 @@
+#include "compiler/host/register_program.h"
+
+#include <algorithm>
+
+namespace tenon::compiler::host {
+namespace {
+
+using Wide = __int128;
+
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+int64_t clampToInt64(Wide value) {
+  return int64_t(std::clamp<Wide>(value, kMin, kMax));
+}
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+bool isCommutative(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::Add:
+  case Opcode::Mul:
+  case Opcode::Min:
+  case Opcode::Max:
+  case Opcode::And:
+  case Opcode::Or:
+  case Opcode::Xor:
+  case Opcode::Eq:
+    return true;
+  case Opcode::Const:
+  case Opcode::Arg:
+  case Opcode::Dim:
+  case Opcode::Sub:
+  case Opcode::FloorDiv:
+  case Opcode::CeilDiv:
+  case Opcode::Mod:
+  case Opcode::DivTrunc:
+  case Opcode::RemTrunc:
+  case Opcode::Lt:
+  case Opcode::Select:
+  case Opcode::Align:
+  case Opcode::SignExtend:
+  case Opcode::ZeroExtend:
+    return false;
+  }
+  return false;
+}
+
+bool contains(Range outer, Range inner) {
+  return outer.low <= inner.low && inner.high <= outer.high;
+}
+
+/// Smallest 2^n - 1 that is not below `value` (>= 0).
+int64_t onesAtLeast(int64_t value) {
+  uint64_t ones = 0;
+  while (ones < uint64_t(value))
+    ones = ones << 1 | 1;
+  return int64_t(ones);
+}
+
+/// Bounds of a division that rounds in any way, for a dividend of any sign and a divisor that is positive.
+Range quotientRange(Range a, Range b) {
+  if (b.low <= 0)
+    return a.low >= 0 && b.low >= 0 ? Range{0, a.high} : Range{};
+  return {a.low >= 0 ? 0 : a.low, a.high <= 0 ? 0 : a.high};
+}
+
+} // namespace
+
+Range signedRange(uint32_t bits) {
+  if (bits >= 64)
+    return {};
+  int64_t half = int64_t(1) << (bits - 1);
+  return {-half, half - 1};
+}
+
+uint32_t registerOperandCount(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::Const:
+  case Opcode::Arg:
+  case Opcode::Dim:
+    return 0;
+  case Opcode::SignExtend:
+  case Opcode::ZeroExtend:
+    return 1;
+  case Opcode::Add:
+  case Opcode::Sub:
+  case Opcode::Mul:
+  case Opcode::FloorDiv:
+  case Opcode::CeilDiv:
+  case Opcode::Mod:
+  case Opcode::DivTrunc:
+  case Opcode::RemTrunc:
+  case Opcode::Min:
+  case Opcode::Max:
+  case Opcode::And:
+  case Opcode::Or:
+  case Opcode::Xor:
+  case Opcode::Eq:
+  case Opcode::Lt:
+  case Opcode::Align:
+    return 2;
+  case Opcode::Select:
+    return 3;
+  }
+  return 0;
+}
+
+int64_t evaluateSignExtend(int64_t a, uint32_t bits) {
+  if (bits >= 64)
+    return a;
+  return int64_t(uint64_t(a) << (64 - bits)) >> (64 - bits);
+}
+
+int64_t evaluateZeroExtend(int64_t a, uint32_t bits) {
+  return bits >= 64 ? a : int64_t(uint64_t(a) & ((uint64_t(1) << bits) - 1));
+}
+
+std::optional<int64_t> evaluateBinary(Opcode opcode, int64_t a, int64_t b) {
+  int64_t result = 0;
+  bool divides = opcode == Opcode::FloorDiv || opcode == Opcode::CeilDiv || opcode == Opcode::Mod ||
+                 opcode == Opcode::DivTrunc || opcode == Opcode::RemTrunc || opcode == Opcode::Align;
+  if (divides && (b == 0 || (a == kMin && b == -1)))
+    return std::nullopt;
+  switch (opcode) {
+  case Opcode::Add:
+    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case Opcode::Sub:
+    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case Opcode::Mul:
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+  case Opcode::FloorDiv:
+    return floorDivide(a, b);
+  case Opcode::CeilDiv:
+    return floorDivide(a, b) + (a % b != 0);
+  case Opcode::Mod:
+    return a - floorDivide(a, b) * b;
+  case Opcode::DivTrunc:
+    return a / b;
+  case Opcode::RemTrunc:
+    return a % b;
+  case Opcode::Min:
+    return std::min(a, b);
+  case Opcode::Max:
+    return std::max(a, b);
+  case Opcode::And:
+    return a & b;
+  case Opcode::Or:
+    return a | b;
+  case Opcode::Xor:
+    return a ^ b;
+  case Opcode::Eq:
+    return a == b;
+  case Opcode::Lt:
+    return a < b;
+  case Opcode::Align: {
+    int64_t up = floorDivide(a, b) + (a % b != 0);
+    return b < 0 || __builtin_mul_overflow(up, b, &result) ? std::nullopt : std::optional(result);
+  }
+  case Opcode::Const:
+  case Opcode::Arg:
+  case Opcode::Dim:
+  case Opcode::Select:
+  case Opcode::SignExtend:
+  case Opcode::ZeroExtend:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Register RegisterProgram::intern(const RegisterOperation &operation, Range range) {
+  auto [found, isNew] = numbers_.try_emplace(operation, Register(operations_.size()));
+  if (isNew) {
+    operations_.push_back(operation);
+    ranges_.push_back(range);
+  }
+  return found->second;
+}
+
+Register RegisterProgram::constant(int64_t value) {
+  return intern({.opcode = Opcode::Const, .imm = value}, {value, value});
+}
+
+Register RegisterProgram::argument(uint32_t input, Range range) {
+  return intern({.opcode = Opcode::Arg, .a = input}, range);
+}
+
+Register RegisterProgram::dim(uint32_t input, uint32_t dim) {
+  return intern({.opcode = Opcode::Dim, .a = input, .b = dim}, {0, kMax});
+}
+
+std::optional<int64_t> RegisterProgram::constantValue(Register value) const {
+  if (operations_[value].opcode != Opcode::Const)
+    return std::nullopt;
+  return operations_[value].imm;
+}
+
+Range RegisterProgram::binaryRange(Opcode opcode, Range a, Range b) const {
+  switch (opcode) {
+  case Opcode::Add:
+    return {clampToInt64(Wide(a.low) + b.low), clampToInt64(Wide(a.high) + b.high)};
+  case Opcode::Sub:
+    return {clampToInt64(Wide(a.low) - b.high), clampToInt64(Wide(a.high) - b.low)};
+  case Opcode::Mul: {
+    Wide corners[4] = {Wide(a.low) * b.low, Wide(a.low) * b.high, Wide(a.high) * b.low, Wide(a.high) * b.high};
+    return {clampToInt64(*std::min_element(corners, corners + 4)),
+            clampToInt64(*std::max_element(corners, corners + 4))};
+  }
+  case Opcode::FloorDiv:
+  case Opcode::CeilDiv:
+  case Opcode::DivTrunc: {
+    Range range = quotientRange(a, b);
+    if (opcode == Opcode::CeilDiv && a.high > 0)
+      range.high = std::max<int64_t>(range.high, 1);
+    if (opcode == Opcode::FloorDiv && a.low < 0)
+      range.low = std::min<int64_t>(range.low, -1);
+    return range;
+  }
+  case Opcode::Mod: // of the sign of the divisor
+    return b.low >= 0 ? Range{0, b.high > 0 ? b.high - 1 : 0} : Range{};
+  case Opcode::RemTrunc: // of the sign of the dividend, and no larger
+    return {std::min<int64_t>(a.low, 0), std::max<int64_t>(a.high, 0)};
+  case Opcode::Min:
+    return {std::min(a.low, b.low), std::min(a.high, b.high)};
+  case Opcode::Max:
+    return {std::max(a.low, b.low), std::max(a.high, b.high)};
+  case Opcode::And:
+    if (a.low < 0 && b.low < 0)
+      return {};
+    return {0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
+  case Opcode::Or:
+  case Opcode::Xor:
+    return a.low >= 0 && b.low >= 0 ? Range{0, onesAtLeast(std::max(a.high, b.high))} : Range{};
+  case Opcode::Eq:
+  case Opcode::Lt:
+    return {0, 1};
+  case Opcode::Align:
+    return {a.low, kMax};
+  case Opcode::Const:
+  case Opcode::Arg:
+  case Opcode::Dim:
+  case Opcode::Select:
+  case Opcode::SignExtend:
+  case Opcode::ZeroExtend:
+    return {};
+  }
+  return {};
+}
+
+// Identities with one operand known or both the same. Commutative operations have their constant in b (see binary()).
+std::optional<Register> RegisterProgram::foldIdentity(Opcode opcode, Register a, Register b) {
+  std::optional<int64_t> known = constantValue(b);
+  bool isZero = known == 0, isOne = known == 1, isAllOnes = known == -1;
+  Range left = range(a), right = range(b);
+  switch (opcode) {
+  case Opcode::Add:
+    return isZero ? std::optional(a) : std::nullopt;
+  case Opcode::Sub:
+    return isZero ? std::optional(a) : a == b ? std::optional(constant(0)) : std::nullopt;
+  case Opcode::Mul:
+    return isOne ? std::optional(a) : isZero ? std::optional(b) : std::nullopt;
+  case Opcode::FloorDiv:
+  case Opcode::CeilDiv:
+  case Opcode::DivTrunc:
+  case Opcode::Align:
+    return isOne ? std::optional(a) : std::nullopt;
+  case Opcode::Mod:
+  case Opcode::RemTrunc:
+    return isOne ? std::optional(constant(0)) : std::nullopt;
+  case Opcode::Min:
+    return a == b || left.high <= right.low ? std::optional(a)
+           : right.high <= left.low         ? std::optional(b)
+                                            : std::nullopt;
+  case Opcode::Max:
+    return a == b || left.low >= right.high ? std::optional(a)
+           : right.low >= left.high         ? std::optional(b)
+                                            : std::nullopt;
+  case Opcode::And:
+    return isZero ? std::optional(b) : isAllOnes || a == b ? std::optional(a) : std::nullopt;
+  case Opcode::Or:
+    return isAllOnes ? std::optional(b) : isZero || a == b ? std::optional(a) : std::nullopt;
+  case Opcode::Xor:
+    return isZero ? std::optional(a) : a == b ? std::optional(constant(0)) : std::nullopt;
+  case Opcode::Eq:
+    if (a == b)
+      return constant(1);
+    return left.high < right.low || right.high < left.low ? std::optional(constant(0)) : std::nullopt;
+  case Opcode::Lt:
+    if (left.high < right.low)
+      return constant(1);
+    return a == b || left.low >= right.high ? std::optional(constant(0)) : std::nullopt;
+  case Opcode::Const:
+  case Opcode::Arg:
+  case Opcode::Dim:
+  case Opcode::Select:
+  case Opcode::SignExtend:
+  case Opcode::ZeroExtend:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Register RegisterProgram::binary(Opcode opcode, Register a, Register b) {
+  std::optional<int64_t> left = constantValue(a), right = constantValue(b);
+  if (left && right)
+    if (std::optional<int64_t> value = evaluateBinary(opcode, *left, *right))
+      return constant(*value);
+  // One order for operands that may swap: a constant second, otherwise ascending.
+  if (isCommutative(opcode) && ((left && !right) || (left.has_value() == right.has_value() && a > b)))
+    std::swap(a, b);
+  if (std::optional<Register> folded = foldIdentity(opcode, a, b))
+    return *folded;
+  return intern({.opcode = opcode, .a = a, .b = b}, binaryRange(opcode, range(a), range(b)));
+}
+
+Register RegisterProgram::select(Register condition, Register whenTrue, Register whenFalse) {
+  if (whenTrue == whenFalse)
+    return whenTrue;
+  if (std::optional<int64_t> known = constantValue(condition))
+    return *known != 0 ? whenTrue : whenFalse;
+  Range left = range(whenTrue), right = range(whenFalse);
+  return intern({.opcode = Opcode::Select, .a = condition, .b = whenTrue, .c = whenFalse},
+                {std::min(left.low, right.low), std::max(left.high, right.high)});
+}
+
+Register RegisterProgram::signExtend(Register a, uint32_t bits) {
+  Range wanted = signedRange(bits);
+  if (contains(wanted, range(a)))
+    return a;
+  if (std::optional<int64_t> known = constantValue(a))
+    return constant(evaluateSignExtend(*known, bits));
+  return intern({.opcode = Opcode::SignExtend, .a = a, .imm = bits}, wanted);
+}
+
+Register RegisterProgram::zeroExtend(Register a, uint32_t bits) {
+  if (bits >= 64)
+    return a;
+  Range wanted = {0, evaluateZeroExtend(-1, bits)};
+  if (contains(wanted, range(a)))
+    return a;
+  if (std::optional<int64_t> known = constantValue(a))
+    return constant(evaluateZeroExtend(*known, bits));
+  return intern({.opcode = Opcode::ZeroExtend, .a = a, .imm = bits}, wanted);
+}
+
+std::string RegisterProgram::describe(Register value) const {
+  const RegisterOperation &operation = operations_[value];
+  if (operation.opcode == Opcode::Const)
+    return std::to_string(operation.imm);
+  if (operation.opcode == Opcode::Arg)
+    return "argument " + std::to_string(operation.a);
+  if (operation.opcode == Opcode::Dim)
+    return "dimension " + std::to_string(operation.b) + " of argument " + std::to_string(operation.a);
+  return "";
+}
+
+std::vector<Register> RegisterProgram::compact(std::span<const Register> roots) {
+  std::vector<bool> needed(operations_.size(), false);
+  for (Register root : roots)
+    if (root != kNoRegister)
+      needed[root] = true;
+  for (size_t i = operations_.size(); i-- > 0;) {
+    const RegisterOperation &operation = operations_[i];
+    uint32_t operands[3] = {operation.a, operation.b, operation.c};
+    for (uint32_t n = 0; needed[i] && n < registerOperandCount(operation.opcode); ++n)
+      needed[operands[n]] = true;
+  }
+  std::vector<Register> renumbered(operations_.size(), kNoRegister);
+  std::vector<RegisterOperation> kept;
+  std::vector<Range> keptRanges;
+  numbers_.clear();
+  for (size_t i = 0; i < operations_.size(); ++i) {
+    if (!needed[i])
+      continue;
+    RegisterOperation operation = operations_[i];
+    uint32_t *operands[3] = {&operation.a, &operation.b, &operation.c};
+    for (uint32_t n = 0; n < registerOperandCount(operation.opcode); ++n)
+      *operands[n] = renumbered[*operands[n]];
+    renumbered[i] = Register(kept.size());
+    numbers_.emplace(operation, renumbered[i]);
+    kept.push_back(operation);
+    keptRanges.push_back(ranges_[i]);
+  }
+  operations_ = std::move(kept);
+  ranges_ = std::move(keptRanges);
+  return renumbered;
+}
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,312 @@
+#include "compiler/host/scalar_lowering.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Path.h"
+
+namespace tenon::compiler::host {
+namespace {
+
+namespace arith = mlir::arith;
+
+/// Bits of an integer or index type that a register can hold; 0 for any other type.
+uint32_t integerBits(mlir::Type type) {
+  if (mlir::isa<mlir::IndexType>(type))
+    return 64;
+  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
+  return integer && integer.isSignless() && integer.getWidth() <= 64 ? integer.getWidth() : 0;
+}
+
+bool isFloatScalar(mlir::Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+}
+
+bool isScalar(mlir::Type type) {
+  return integerBits(type) != 0 || isFloatScalar(type);
+}
+
+std::optional<mlir::FileLineColLoc> findFileLocation(mlir::Location location) {
+  std::optional<mlir::FileLineColLoc> found;
+  location->walk([&](mlir::Location part) {
+    if (auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part)) {
+      found = file;
+      return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return found;
+}
+
+mlir::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &why) {
+  return op->emitOpError() << "is not supported outside a kernel: " << why;
+}
+
+} // namespace
+
+std::optional<abi::ElementType> toElementType(mlir::Type type) {
+  if (mlir::isa<mlir::IndexType>(type))
+    return abi::ElementType::Index;
+  if (type.isF16())
+    return abi::ElementType::F16;
+  if (type.isBF16())
+    return abi::ElementType::BF16;
+  if (type.isF32())
+    return abi::ElementType::F32;
+  if (type.isF64())
+    return abi::ElementType::F64;
+  if (type.isSignlessInteger(1))
+    return abi::ElementType::I1;
+  if (type.isSignlessInteger(8))
+    return abi::ElementType::I8;
+  if (type.isSignlessInteger(16))
+    return abi::ElementType::I16;
+  if (type.isSignlessInteger(32))
+    return abi::ElementType::I32;
+  if (type.isSignlessInteger(64))
+    return abi::ElementType::I64;
+  return std::nullopt;
+}
+
+std::string locationText(mlir::Location location) {
+  std::optional<mlir::FileLineColLoc> file = findFileLocation(location);
+  if (!file)
+    return "";
+  return (llvm::sys::path::filename(file->getFilename().getValue()) + ":" + llvm::Twine(file->getLine()) + ":" +
+          llvm::Twine(file->getColumn()))
+      .str();
+}
+
+void ScalarLowering::require(Register condition, const std::string &message, mlir::Location location) {
+  std::optional<int64_t> known = registers_.constantValue(condition);
+  if (known && *known != 0)
+    return;
+  for (const Check &check : function_.checks)
+    if (check.condition == condition)
+      return;
+  function_.checks.push_back({condition, message, locationText(location)});
+}
+
+void ScalarLowering::defineArgument(mlir::Value value, uint32_t input) {
+  uint32_t bits = integerBits(value.getType());
+  if (bits == 0) { // a float, its bits zero-extended
+    uint32_t width = value.getType().getIntOrFloatBitWidth();
+    define(value, registers_.argument(input, width == 64 ? Range{} : Range{0, evaluateZeroExtend(-1, width)}));
+  } else if (bits == 1) { // sign-extended like every integer: true may arrive as -1
+    define(value, registers_.zeroExtend(registers_.argument(input, {-1, 1}), 1));
+  } else {
+    define(value, registers_.argument(input, signedRange(bits)));
+  }
+}
+
+/// `value` as an integer of `bits` bits holds it.
+Register ScalarLowering::wrap(Register value, uint32_t bits) {
+  return bits == 1 ? registers_.zeroExtend(value, 1) : registers_.signExtend(value, bits);
+}
+
+/// The number that a signed operation sees.
+Register ScalarLowering::asSigned(mlir::Value value) {
+  Register reg = lookup(value);
+  return integerBits(value.getType()) == 1 ? registers_.binary(Opcode::Sub, registers_.constant(0), reg) : reg;
+}
+
+/// The number that an unsigned operation sees. 64 bits: checked not to be negative.
+Register ScalarLowering::asUnsigned(mlir::Value value, mlir::Operation *user) {
+  Register reg = lookup(value);
+  uint32_t bits = integerBits(value.getType());
+  if (bits < 64)
+    return registers_.zeroExtend(reg, bits);
+  if (!registers_.isNonNegative(reg))
+    require(registers_.less(registers_.constant(-1), reg),
+            "an operand of the unsigned operation '" + user->getName().getStringRef().str() + "' is negative",
+            user->getLoc());
+  return reg;
+}
+
+/// a < b for registers as wrap() leaves them, read as unsigned: exact for every width.
+Register ScalarLowering::unsignedLess(Register a, Register b, uint32_t bits) {
+  if (bits < 64)
+    return registers_.less(registers_.zeroExtend(a, bits), registers_.zeroExtend(b, bits));
+  if (registers_.isNonNegative(a) && registers_.isNonNegative(b))
+    return registers_.less(a, b);
+  // Flipping the top bit maps unsigned order to signed order.
+  Register top = registers_.constant(std::numeric_limits<int64_t>::min());
+  return registers_.less(registers_.binary(Opcode::Xor, a, top), registers_.binary(Opcode::Xor, b, top));
+}
+
+Register ScalarLowering::compare(mlir::Operation *op) {
+  auto compareOp = mlir::cast<arith::CmpIOp>(op);
+  uint32_t bits = integerBits(compareOp.getLhs().getType());
+  Register a = lookup(compareOp.getLhs()), b = lookup(compareOp.getRhs());
+  Register signedA = asSigned(compareOp.getLhs()), signedB = asSigned(compareOp.getRhs());
+  switch (compareOp.getPredicate()) {
+  case arith::CmpIPredicate::eq:
+    return registers_.equal(a, b);
+  case arith::CmpIPredicate::ne:
+    return registers_.logicalNot(registers_.equal(a, b));
+  case arith::CmpIPredicate::slt:
+    return registers_.less(signedA, signedB);
+  case arith::CmpIPredicate::sgt:
+    return registers_.less(signedB, signedA);
+  case arith::CmpIPredicate::sle:
+    return registers_.logicalNot(registers_.less(signedB, signedA));
+  case arith::CmpIPredicate::sge:
+    return registers_.logicalNot(registers_.less(signedA, signedB));
+  case arith::CmpIPredicate::ult:
+    return unsignedLess(a, b, bits);
+  case arith::CmpIPredicate::ugt:
+    return unsignedLess(b, a, bits);
+  case arith::CmpIPredicate::ule:
+    return registers_.logicalNot(unsignedLess(b, a, bits));
+  case arith::CmpIPredicate::uge:
+    return registers_.logicalNot(unsignedLess(a, b, bits));
+  }
+  return registers_.constant(0);
+}
+
+mlir::LogicalResult ScalarLowering::finish(mlir::Operation *op, Register value) {
+  mlir::Value result = op->getResult(0);
+  uint32_t bits = integerBits(result.getType());
+  define(result, bits == 0 ? value : wrap(value, bits));
+  return mlir::success();
+}
+
+/// Shifts by a constant amount: multiplications and floor divisions by powers of two.
+mlir::LogicalResult ScalarLowering::lowerShift(mlir::Operation *op) {
+  mlir::Value value = op->getOperand(0);
+  uint32_t bits = integerBits(value.getType());
+  std::optional<int64_t> amount = registers_.constantValue(lookup(op->getOperand(1)));
+  if (!amount)
+    return unsupported(op, "the shift amount is not a constant");
+  if (*amount < 0 || *amount >= int64_t(bits))
+    return op->emitOpError() << "shifts by " << *amount << ", the type has " << bits << " bits";
+  if (*amount == 0)
+    return finish(op, lookup(value));
+  // 2^63 is no int64: shifting by 63 is only reached with 64 bits, and only its sign or lowest bit remains.
+  if (*amount == 63)
+    return unsupported(op, "a shift by 63");
+  Register power = registers_.constant(int64_t(1) << *amount);
+  if (mlir::isa<arith::ShLIOp>(op))
+    return finish(op, registers_.mul(lookup(value), power));
+  if (mlir::isa<arith::ShRSIOp>(op))
+    return finish(op, registers_.binary(Opcode::FloorDiv, asSigned(value), power));
+  if (bits < 64)
+    return finish(op, registers_.binary(Opcode::FloorDiv, registers_.zeroExtend(lookup(value), bits), power));
+  Register quotient = registers_.binary(Opcode::FloorDiv, lookup(value), power);
+  return finish(op, registers_.zeroExtend(quotient, 64 - uint32_t(*amount)));
+}
+
+mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
+  auto operand = [&](unsigned n) { return lookup(op->getOperand(n)); };
+  auto plain = [&](Opcode opcode) { return finish(op, registers_.binary(opcode, operand(0), operand(1))); };
+  auto onSigned = [&](Opcode opcode) {
+    return finish(op, registers_.binary(opcode, asSigned(op->getOperand(0)), asSigned(op->getOperand(1))));
+  };
+  auto onUnsigned = [&](Opcode opcode) {
+    return finish(op, registers_.binary(opcode, asUnsigned(op->getOperand(0), op), asUnsigned(op->getOperand(1), op)));
+  };
+  auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
+    return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
+  };
+  uint32_t bits = op->getNumOperands() == 0 ? 0 : integerBits(op->getOperand(0).getType());
+  return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)
+      .Case<arith::AddIOp>([&](auto) { return plain(Opcode::Add); })
+      .Case<arith::SubIOp>([&](auto) { return plain(Opcode::Sub); })
+      .Case<arith::MulIOp>([&](auto) { return plain(Opcode::Mul); })
+      .Case<arith::AndIOp>([&](auto) { return plain(Opcode::And); })
+      .Case<arith::OrIOp>([&](auto) { return plain(Opcode::Or); })
+      .Case<arith::XOrIOp>([&](auto) { return plain(Opcode::Xor); })
+      .Case<arith::DivSIOp>([&](auto) { return onSigned(Opcode::DivTrunc); })
+      .Case<arith::RemSIOp>([&](auto) { return onSigned(Opcode::RemTrunc); })
+      .Case<arith::CeilDivSIOp>([&](auto) { return onSigned(Opcode::CeilDiv); })
+      .Case<arith::FloorDivSIOp>([&](auto) { return onSigned(Opcode::FloorDiv); })
+      .Case<arith::MinSIOp>([&](auto) { return onSigned(Opcode::Min); })
+      .Case<arith::MaxSIOp>([&](auto) { return onSigned(Opcode::Max); })
+      .Case<arith::DivUIOp>([&](auto) { return onUnsigned(Opcode::DivTrunc); })
+      .Case<arith::RemUIOp>([&](auto) { return onUnsigned(Opcode::RemTrunc); })
+      .Case<arith::CeilDivUIOp>([&](auto) { return onUnsigned(Opcode::CeilDiv); })
+      .Case<arith::MinUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 0, 1); })
+      .Case<arith::MaxUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 1, 0); })
+      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](mlir::Operation *) { return lowerShift(op); })
+      .Case<arith::CmpIOp>([&](auto) { return finish(op, compare(op)); })
+      .Case<arith::SelectOp>([&](auto) { return pick(operand(0), 1, 2); })
+      .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return finish(op, asSigned(op->getOperand(0))); })
+      .Case<arith::IndexCastUIOp, arith::ExtUIOp>(
+          [&](auto) { return finish(op, registers_.zeroExtend(operand(0), bits)); })
+      .Case<arith::TruncIOp>([&](auto) { return finish(op, operand(0)); })
+      .Case<arith::BitcastOp>([&](auto) {
+        mlir::Type result = op->getResult(0).getType();
+        return finish(op, isFloatScalar(result) ? registers_.zeroExtend(operand(0), result.getIntOrFloatBitWidth())
+                                                : operand(0));
+      })
+      .Default(
+          [&](mlir::Operation *) { return unsupported(op, "scalar code is limited to index and integer arithmetic"); });
+}
+
+Register ScalarLowering::affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands) {
+  if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(expression))
+    return registers_.constant(constant.getValue());
+  if (auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expression))
+    return lookup(operands[dim.getPosition()]);
+  if (auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(expression))
+    return lookup(operands[map.getNumDims() + symbol.getPosition()]);
+  auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expression);
+  Register a = affineExpression(binary.getLHS(), map, operands);
+  Register b = affineExpression(binary.getRHS(), map, operands);
+  switch (expression.getKind()) {
+  case mlir::AffineExprKind::Add:
+    return registers_.add(a, b);
+  case mlir::AffineExprKind::Mul:
+    return registers_.mul(a, b);
+  case mlir::AffineExprKind::Mod:
+    return registers_.binary(Opcode::Mod, a, b);
+  case mlir::AffineExprKind::FloorDiv:
+    return registers_.binary(Opcode::FloorDiv, a, b);
+  case mlir::AffineExprKind::CeilDiv:
+    return registers_.binary(Opcode::CeilDiv, a, b);
+  case mlir::AffineExprKind::Constant:
+  case mlir::AffineExprKind::DimId:
+  case mlir::AffineExprKind::SymbolId:
+    break;
+  }
+  return registers_.constant(0); // not reached: the leaves are handled above
+}
+
+mlir::LogicalResult ScalarLowering::lowerAffine(mlir::Operation *op) {
+  auto reduce = [&](mlir::AffineMap map, Opcode opcode) {
+    Register value = affineExpression(map.getResult(0), map, op->getOperands());
+    for (mlir::AffineExpr expression : map.getResults().drop_front())
+      value = registers_.binary(opcode, value, affineExpression(expression, map, op->getOperands()));
+    return finish(op, value);
+  };
+  return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)
+      .Case<mlir::affine::AffineApplyOp>([&](auto apply) { return reduce(apply.getAffineMap(), Opcode::Add); })
+      .Case<mlir::affine::AffineMinOp>([&](auto min) { return reduce(min.getAffineMap(), Opcode::Min); })
+      .Case<mlir::affine::AffineMaxOp>([&](auto max) { return reduce(max.getAffineMap(), Opcode::Max); })
+      .Default([&](mlir::Operation *) { return unsupported(op, "only affine.apply, affine.min and affine.max are"); });
+}
+
+mlir::LogicalResult ScalarLowering::lower(mlir::Operation *op) {
+  for (mlir::Type type : op->getOperandTypes())
+    if (!isScalar(type))
+      return op->emitOpError() << "is not supported outside a kernel: an operand has type " << type;
+  for (mlir::Type type : op->getResultTypes())
+    if (!isScalar(type))
+      return op->emitOpError() << "is not supported outside a kernel: a result has type " << type;
+  for (mlir::Value operand : op->getOperands())
+    if (!isDefined(operand))
+      return unsupported(op, "an operand has no value before the kernels run");
+  if (auto constant = mlir::dyn_cast<arith::ConstantOp>(op)) {
+    if (auto real = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue()))
+      return finish(op, registers_.constant(int64_t(real.getValue().bitcastToAPInt().getZExtValue())));
+    return finish(op,
+                  registers_.constant(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue()));
+  }
+  if (mlir::isa_and_nonnull<mlir::affine::AffineDialect>(op->getDialect()))
+    return lowerAffine(op);
+  if (mlir::isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+    return lowerArith(op);
+  return unsupported(op, "scalar code is limited to index and integer arithmetic");
+}
+
+} // namespace tenon::compiler::host

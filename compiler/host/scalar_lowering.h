@@ -1,0 +1,56 @@
+// Index and integer operations of MLIR to registers.
+//
+// A register is int64. An MLIR integer of fewer bits is held sign-extended, and its arithmetic wraps at its own width;
+// i1 is held as 0 or 1; a float scalar is its bits, zero-extended. 64-bit and index arithmetic does not wrap: a result
+// that does not fit fails the call, as does a division by zero. Unsigned operations on 64 bits need operands that are
+// not negative; where that is not known it is checked when the program is called.
+#pragma once
+
+#include "compiler/host/program.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tenon::compiler::host {
+
+/// The element type of a tensor or scalar in the file; nothing for a type that programs cannot hold.
+std::optional<abi::ElementType> toElementType(mlir::Type type);
+/// "example.mlir:31:5": the file's name without its folders, so that output does not depend on where it was compiled.
+std::string locationText(mlir::Location location);
+
+class ScalarLowering {
+public:
+  /// Operations go to `function.registers`, conditions that they need to `function.checks`.
+  explicit ScalarLowering(Function &function) : function_(function), registers_(function.registers) {}
+
+  /// Gives a value its register: a function argument, a dimension, a block argument.
+  void define(mlir::Value value, Register reg) { values_[value] = reg; }
+  /// Scalar argument `input` of the function, in the canonical form of its type.
+  void defineArgument(mlir::Value value, uint32_t input);
+  /// Lowers one operation whose operands are defined. An operation that is not in the set is an error at its place.
+  mlir::LogicalResult lower(mlir::Operation *op);
+  /// The register of a defined scalar.
+  Register lookup(mlir::Value value) const { return values_.lookup(value); }
+  bool isDefined(mlir::Value value) const { return values_.contains(value); }
+  /// Adds a check unless it is known to hold. The first message for a condition stays.
+  void require(Register condition, const std::string &message, mlir::Location location);
+
+private:
+  mlir::LogicalResult lowerArith(mlir::Operation *op);
+  mlir::LogicalResult lowerShift(mlir::Operation *op);
+  mlir::LogicalResult lowerAffine(mlir::Operation *op);
+  Register affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands);
+  Register wrap(Register value, uint32_t bits);
+  Register asSigned(mlir::Value value);
+  Register asUnsigned(mlir::Value value, mlir::Operation *user);
+  Register unsignedLess(Register a, Register b, uint32_t bits);
+  Register compare(mlir::Operation *op);
+  mlir::LogicalResult finish(mlir::Operation *op, Register value);
+
+  Function &function_;
+  RegisterProgram &registers_;
+  llvm::DenseMap<mlir::Value, Register> values_;
+};
+
+} // namespace tenon::compiler::host

@@ -1,0 +1,74 @@
+#include "compiler/host/program_writer.h"
+
+#include "abi/program_view.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::compiler::host {
+namespace {
+
+/// copy(x) of a tensor<?x4xf32>, with a check and a scalar result.
+Program copyProgram() {
+  Function function;
+  function.name = "copy";
+  function.inputs = {{true, abi::ElementType::F32, {-1, 4}}, {false, abi::ElementType::I32, {}}};
+  RegisterProgram &registers = function.registers;
+  Register n = registers.dim(0, 0), four = registers.constant(4), bytes = registers.mul(n, registers.constant(16));
+  Register scalar = registers.argument(1, signedRange(32));
+  function.buffers = {{.source = BufferSource::Input, .index = 0}, {.source = BufferSource::Transient, .size = bytes}};
+  function.checks.push_back(
+      {registers.less(registers.constant(0), scalar), "argument 1 is not positive", "a.mlir:2:3"});
+  function.commands.push_back({Copy{0, 1}, "a.mlir:3:5"});
+  function.results.push_back({ValueType{true, abi::ElementType::F32, {-1, 4}}, 1, {n, four}});
+  function.results.push_back({ValueType{false, abi::ElementType::I32, {}}, 0, {}, scalar});
+  Program program;
+  program.name = "example";
+  program.functions.push_back(std::move(function));
+  program.constants.push_back({1, 2, 3, 4});
+  return program;
+}
+
+TEST(ProgramWriter, WritesWhatTheViewReads) {
+  Result<std::vector<uint8_t>> bytes = writeProgram(copyProgram());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().toString();
+  Result<abi::ProgramView> view = abi::ProgramView::create(*bytes, "copy.tenon");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  ASSERT_EQ(view->functionCount(), 1u);
+  const abi::fb::Function &function = view->functionAt(0);
+  EXPECT_EQ(function.name()->string_view(), "copy");
+  ASSERT_EQ(function.inputs()->size(), 2u);
+  EXPECT_EQ(abi::typeSpelling(*function.inputs()->Get(0)), "tensor<?x4xf32>");
+  EXPECT_EQ(abi::typeSpelling(*function.inputs()->Get(1)), "i32");
+  EXPECT_EQ(function.checks()->Get(0)->message()->string_view(), "argument 1 is not positive");
+  ASSERT_EQ(function.commands()->size(), 1u);
+  const abi::fb::Copy *copy = function.commands()->Get(0)->body_as_Copy();
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(copy->source()->buffer(), 0u);
+  EXPECT_EQ(copy->target()->buffer(), 1u);
+  EXPECT_EQ(copy->target()->length(), kNoRegister);
+  EXPECT_EQ(function.results()->Get(1)->scalar(), 4u);
+  EXPECT_EQ(view->raw().constants()->Get(0)->size(), 4u);
+}
+
+TEST(ProgramWriter, SameProgramSameBytes) {
+  Result<std::vector<uint8_t>> first = writeProgram(copyProgram()), second = writeProgram(copyProgram());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(*first, *second);
+}
+
+TEST(ProgramWriter, ReportsAProgramThatDoesNotVerifyAsABug) {
+  Program program = copyProgram();
+  program.functions[0].commands.push_back({Copy{0, 17}, ""});
+  Result<std::vector<uint8_t>> bytes = writeProgram(program);
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.status().code(), StatusCode::Internal);
+  EXPECT_NE(bytes.status().message().find("a bug in the compiler"), std::string_view::npos);
+}
+
+TEST(ProgramWriter, WritesAnEmptyProgram) {
+  Result<std::vector<uint8_t>> bytes = writeProgram(Program{});
+  EXPECT_TRUE(bytes.ok()) << bytes.status().toString();
+}
+
+} // namespace
+} // namespace tenon::compiler::host
