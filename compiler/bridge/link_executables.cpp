@@ -2,12 +2,11 @@
 
 #include "abi/file.h"
 #include "compiler/bridge/exports.h"
+#include "compiler/bridge/objects.h"
 #include "linker/link.h"
 
 namespace tenon::compiler::bridge {
 namespace {
-
-constexpr llvm::StringLiteral kGenerated = "tenon.generated";
 
 class ExecutableLinker {
 public:
@@ -71,18 +70,17 @@ private:
   mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, abi::TargetArch arch) {
     linker::ObjectInput input;
     input.target = arch;
-    input.origin = source_->hasAttr(kGenerated) ? abi::Origin::Generated : abi::Origin::HandWritten;
+    input.origin = isGenerated(source_) ? abi::Origin::Generated : abi::Origin::HandWritten;
     input.declaredAt = locations_.toSource(source_.getLoc());
     if (object.getPath())
       input.path = object.getPath().getValue().str();
     if (object.getData()) {
-      auto data = mlir::dyn_cast<mlir::DenseElementsAttr>(object.getData());
-      if (!data || !data.getElementType().isInteger(8))
+      std::optional<std::string> bytes = inlineBytes(object);
+      if (!bytes)
         return source_.emitOpError() << "has an object whose data is not dense<...> of i8";
+      input.bytes = std::move(*bytes);
       if (input.path.empty())
         input.path = "<object " + std::to_string(job_.objects.size()) + " of @" + job_.name + ">";
-      for (llvm::APInt byte : data.getValues<llvm::APInt>())
-        input.bytes.push_back(char(byte.getZExtValue()));
     } else if (mlir::failed(readObject(input))) {
       return mlir::failure();
     }

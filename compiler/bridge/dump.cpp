@@ -1,0 +1,63 @@
+#include "compiler/bridge/dump.h"
+
+#include "abi/file.h"
+#include "compiler/bridge/objects.h"
+
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+namespace tenon::compiler::bridge {
+namespace {
+
+Status createFolder(const std::string &folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return makeError(StatusCode::FailedPrecondition, "cannot create the folder '", folder, "': ", error.message());
+  return okStatus();
+}
+
+Status writeIn(const std::string &folder, const std::string &name, std::string_view bytes) {
+  return writeFile((std::filesystem::path(folder) / name).string(), bytes);
+}
+
+} // namespace
+
+Status dumpSources(mlir::ModuleOp module, const std::string &folder) {
+  TENON_RETURN_IF_ERROR(createFolder(folder));
+  for (auto source : module.getOps<hal::ExecutableSourceOp>()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    source->print(stream);
+    stream << "\n";
+    TENON_RETURN_IF_ERROR(writeIn(folder, source.getSymName().str() + ".mlir", text));
+  }
+  return okStatus();
+}
+
+Status dumpKernels(mlir::ModuleOp module, const std::string &folder) {
+  TENON_RETURN_IF_ERROR(createFolder(folder));
+  for (auto source : module.getOps<hal::ExecutableSourceOp>()) {
+    if (!isGenerated(source) || !source.getObjectsAttr())
+      continue;
+    for (mlir::Attribute list : source.getObjectsAttr().getTargetObjects())
+      for (auto object : mlir::cast<mlir::ArrayAttr>(list).getAsRange<hal::ExecutableObjectAttr>()) {
+        std::optional<std::string> bytes = inlineBytes(object);
+        if (object.getPath() && bytes)
+          TENON_RETURN_IF_ERROR(writeIn(folder, llvm::sys::path::filename(object.getPath().getValue()).str(), *bytes));
+      }
+  }
+  return okStatus();
+}
+
+Status dumpBinaries(const LinkedModule &linked, const std::string &folder) {
+  TENON_RETURN_IF_ERROR(createFolder(folder));
+  for (auto [name, bytes] : llvm::zip_equal(linked.names, linked.executables))
+    TENON_RETURN_IF_ERROR(
+        writeIn(folder, name + ".tnx", std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size())));
+  return okStatus();
+}
+
+} // namespace tenon::compiler::bridge

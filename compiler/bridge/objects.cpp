@@ -1,0 +1,19 @@
+#include "compiler/bridge/objects.h"
+
+namespace tenon::compiler::bridge {
+
+bool isGenerated(hal::ExecutableSourceOp source) {
+  return source->hasAttr("tenon.generated");
+}
+
+std::optional<std::string> inlineBytes(hal::ExecutableObjectAttr object) {
+  auto data = mlir::dyn_cast_or_null<mlir::DenseElementsAttr>(object.getData());
+  if (!data || !data.getElementType().isInteger(8))
+    return std::nullopt;
+  llvm::ArrayRef<char> raw = data.getRawData();
+  if (data.isSplat())
+    return std::string(size_t(data.getNumElements()), raw.front());
+  return std::string(raw.begin(), raw.end());
+}
+
+} // namespace tenon::compiler::bridge

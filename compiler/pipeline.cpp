@@ -1,0 +1,84 @@
+#include "compiler/pipeline.h"
+
+#include "compiler/bridge/dump.h"
+#include "compiler/bridge/link_executables.h"
+#include "compiler/bridge/targets.h"
+#include "compiler/dialect/Dialects.h"
+#include "compiler/host/module_lowering.h"
+#include "compiler/host/passes.h"
+#include "compiler/host/program_writer.h"
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tenon::compiler {
+namespace {
+
+mlir::LogicalResult runPasses(mlir::ModuleOp module, const CompileOptions &options,
+                              llvm::function_ref<void(mlir::PassManager &)> add) {
+  mlir::PassManager manager(module.getContext(), mlir::ModuleOp::getOperationName());
+  if (options.printIrAfterAll)
+    manager.enableIRPrinting([](mlir::Pass *, mlir::Operation *) { return false; },
+                             [](mlir::Pass *, mlir::Operation *) { return true; });
+  add(manager);
+  return manager.run(module);
+}
+
+/// Reports a Status of the layers below MLIR at the module.
+mlir::LogicalResult check(mlir::ModuleOp module, Status status) {
+  if (status.ok())
+    return mlir::success();
+  return mlir::emitError(mlir::UnknownLoc::get(module.getContext())) << std::string(status.message());
+}
+
+mlir::FailureOr<std::vector<bridge::ModuleTarget>> chooseTargets(mlir::ModuleOp module, const CompileOptions &options) {
+  if (!options.targets.empty() && bridge::namesTargets(module))
+    module.emitWarning() << "--target has no effect: the module names its targets";
+  return bridge::findTargets(module, options.targets);
+}
+
+} // namespace
+
+void registerPipelineDialects(mlir::DialectRegistry &registry) {
+  registerDialects(registry);
+}
+
+mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
+  mlir::LogicalResult prepared = runPasses(module, options, [](mlir::PassManager &manager) {
+    // Calls of private functions become their bodies.
+    manager.addPass(host::createInlineCallsPass());
+  });
+  if (mlir::failed(prepared))
+    return mlir::failure();
+
+  // Which architectures to generate and to link for.
+  mlir::FailureOr<std::vector<bridge::ModuleTarget>> targets = chooseTargets(module, options);
+  if (mlir::failed(targets))
+    return mlir::failure();
+  if (!options.dumpSources.empty() && mlir::failed(check(module, bridge::dumpSources(module, options.dumpSources))))
+    return mlir::failure();
+  if (!options.dumpKernels.empty() && mlir::failed(check(module, bridge::dumpKernels(module, options.dumpKernels))))
+    return mlir::failure();
+
+  // The linker proves every object against its declaration and makes the executables.
+  mlir::FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, *targets, options.objects);
+  if (mlir::failed(linked))
+    return mlir::failure();
+  if (!options.dumpBinaries.empty() && mlir::failed(check(module, bridge::dumpBinaries(*linked, options.dumpBinaries))))
+    return mlir::failure();
+
+  // Functions become commands, registers and checks; tensors become buffers.
+  mlir::FailureOr<host::Program> program = host::lowerModule(module, linked->table, std::move(linked->executables));
+  if (mlir::failed(program))
+    return mlir::failure();
+
+  // One FlatBuffer, verified as a loader would.
+  Result<std::vector<uint8_t>> bytes = host::writeProgram(*program);
+  if (!bytes.ok()) {
+    (void)check(module, bytes.takeStatus());
+    return mlir::failure();
+  }
+  return bytes.take();
+}
+
+} // namespace tenon::compiler

@@ -1,0 +1,34 @@
+// The compiler, from a module to the bytes of a program. pipeline.cpp is the first file to read: it lists every step in
+// order, one sentence each.
+#pragma once
+
+#include "abi/target_arch.h"
+#include "compiler/bridge/object_search.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::compiler {
+
+struct CompileOptions {
+  bridge::ObjectSearch objects;         // where hand-written objects are
+  std::vector<abi::TargetArch> targets; // --target: used where the module names none
+  std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
+  bool printIrAfterAll = false;         // to stderr, after every pass
+  // Folders for intermediate results; empty: none are written.
+  std::string dumpSources;  // executables as MLIR, before their code is generated
+  std::string dumpKernels;  // generated PTX
+  std::string dumpBinaries; // linked executables
+};
+
+/// Dialects and interfaces that the pipeline needs in the context, those of its input among them.
+void registerPipelineDialects(mlir::DialectRegistry &registry);
+
+/// Compiles `module`, which is consumed. Findings go to the context's diagnostics.
+/// @return a TNP1 buffer; same module and objects, same bytes
+mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+
+} // namespace tenon::compiler

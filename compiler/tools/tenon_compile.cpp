@@ -1,0 +1,135 @@
+// tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
+#include "abi/command_line.h"
+#include "abi/file.h"
+#include "compiler/pipeline.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace {
+
+constexpr char kTool[] = "tenon-compile";
+
+struct Flags {
+  std::vector<std::string> inputs, searchPaths, targets, devices, backends;
+  std::string output, cudaPath, dumpSources, dumpBinaries, dumpKernels;
+  bool printIrAfterAll = false;
+};
+
+tenon::CommandLine commandLine(Flags &flags) {
+  tenon::CommandLine options(kTool, "INPUT.mlir -o OUTPUT.tenon",
+                             "Compiles a module: links its hand-written kernels, generates the others, and writes one "
+                             "program for every target.");
+  options.text("o", "FILE", &flags.output, "write the program here ('-': standard output)");
+  options.list("object-search-path", "DIR", &flags.searchPaths,
+               "look for object files in DIR; may be given several times (last, the input's own folder is searched)");
+  options.alias("iree-hal-executable-object-search-path");
+  options.list("target", "ARCH,..", &flags.targets,
+               "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
+  options.alias("iree-cuda-target");
+  options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
+  options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
+  options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
+  options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
+  options.alias("iree-hal-dump-executable-intermediates-to");
+  options.text("iree-hal-dump-executable-sources-to", "DIR", &flags.dumpSources,
+               "write the executables as MLIR into DIR");
+  options.text("iree-hal-dump-executable-binaries-to", "DIR", &flags.dumpBinaries,
+               "write the linked executables into DIR");
+  options.flag("mlir-print-ir-after-all", &flags.printIrAfterAll, "print the module after every pass");
+  options.positional(&flags.inputs);
+  return options;
+}
+
+int fail(llvm::StringRef message) {
+  llvm::errs() << kTool << ": error: " << message << "\n";
+  return tenon::kExitFailure;
+}
+
+/// The architectures of --target=A,B --target=C. NotFound lists those that are known.
+tenon::Result<std::vector<tenon::abi::TargetArch>> parseTargets(const std::vector<std::string> &values) {
+  std::vector<tenon::abi::TargetArch> targets;
+  for (llvm::StringRef value : values) {
+    llvm::SmallVector<llvm::StringRef> names;
+    value.split(names, ',', -1, false);
+    for (llvm::StringRef name : names) {
+      std::optional<tenon::abi::TargetArch> arch = tenon::abi::parseTargetArch(name.trim());
+      if (!arch || !tenon::abi::findArch(*arch))
+        return tenon::makeError(tenon::StatusCode::NotFound, "unknown target '", std::string_view(name.trim()),
+                                "'; known: ", tenon::abi::knownArchList());
+      targets.push_back(*arch);
+    }
+  }
+  return targets;
+}
+
+/// Nothing but cuda can be compiled for.
+tenon::Status checkDevices(const Flags &flags) {
+  for (const auto *names : {&flags.devices, &flags.backends})
+    for (const std::string &name : *names)
+      if (name != "cuda")
+        return tenon::makeError(tenon::StatusCode::Unimplemented, "cannot compile for '", name,
+                                "', only 'cuda' is supported");
+  return tenon::okStatus();
+}
+
+tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags) {
+  TENON_RETURN_IF_ERROR(checkDevices(flags));
+  tenon::compiler::CompileOptions options;
+  TENON_ASSIGN_OR_RETURN(options.targets, parseTargets(flags.targets));
+  options.objects.paths = flags.searchPaths;
+  options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
+  options.cudaPath = flags.cudaPath;
+  options.printIrAfterAll = flags.printIrAfterAll;
+  options.dumpSources = flags.dumpSources;
+  options.dumpKernels = flags.dumpKernels;
+  options.dumpBinaries = flags.dumpBinaries;
+  return options;
+}
+
+int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) {
+  tenon::Result<std::string> text = tenon::readFile(flags.inputs.front());
+  if (!text.ok())
+    return fail(std::string(text.status().message()));
+  llvm::SourceMgr sources;
+  const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*text, name), llvm::SMLoc());
+
+  mlir::DialectRegistry registry;
+  tenon::compiler::registerPipelineDialects(registry);
+  // One thread: a program compiles in well under a second, and messages come in order.
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return tenon::kExitFailure;
+  mlir::FailureOr<std::vector<uint8_t>> program = tenon::compiler::compileModule(*module, options);
+  if (mlir::failed(program))
+    return tenon::kExitFailure;
+  std::string_view bytes(reinterpret_cast<const char *>(program->data()), program->size());
+  if (tenon::Status written = tenon::writeFile(flags.output, bytes); !written.ok())
+    return fail(std::string(written.message()));
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Flags flags;
+  tenon::CommandLine options = commandLine(flags);
+  if (std::optional<int> status = options.parse(argc, argv))
+    return *status;
+  if (flags.inputs.size() != 1)
+    return options.usageError(flags.inputs.empty() ? "no input file" : "more than one input file");
+  if (flags.output.empty())
+    return options.usageError("no output file: pass -o FILE");
+  tenon::Result<tenon::compiler::CompileOptions> parsed = compileOptions(flags);
+  if (!parsed.ok())
+    return fail(std::string(parsed.status().message()));
+  return compile(flags, *parsed);
+}
