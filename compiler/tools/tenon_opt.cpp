@@ -1,5 +1,6 @@
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
 #include "compiler/dialect/Dialects.h"
+#include "compiler/dialect/transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -8,6 +9,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tenon::compiler::registerDialects(registry);
+  tenon::compiler::registerDialectPasses();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
 }

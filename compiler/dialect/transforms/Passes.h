@@ -1,0 +1,14 @@
+// Passes of compiler/dialect, and their registration for tenon-opt.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace tenon::compiler {
+
+#define GEN_PASS_DECL
+#include "compiler/dialect/transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "compiler/dialect/transforms/Passes.h.inc"
+
+} // namespace tenon::compiler

@@ -1,0 +1,93 @@
+// Brackets are counted and strings and comments skipped; nothing else of JSON matters for positions. Depth 1 is the
+// inside of the root object, depth 2 the inside of one of its lists.
+#include "linker/declare/json_positions.h"
+
+#include <cctype>
+
+namespace tenon::linker {
+namespace {
+
+bool isWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' || c == '+';
+}
+
+class Scanner {
+public:
+  explicit Scanner(const SourceFile &source) : source_(source), text_(source.text()) {}
+
+  std::map<std::string, std::vector<SourceLocation>> run() {
+    while (skipBlanks(), position_ < text_.size())
+      step();
+    return std::move(found_);
+  }
+
+private:
+  void skipBlanks() {
+    while (position_ < text_.size()) {
+      if (std::isspace(static_cast<unsigned char>(text_[position_])))
+        ++position_;
+      else if (text_.substr(position_).starts_with("//"))
+        position_ = std::min(text_.find('\n', position_), text_.size());
+      else if (text_.substr(position_).starts_with("/*"))
+        position_ = std::min(text_.find("*/", position_), text_.size() - 2) + 2;
+      else
+        return;
+    }
+  }
+
+  std::string takeString(char quote) {
+    const size_t begin = ++position_;
+    while (position_ < text_.size() && text_[position_] != quote)
+      position_ += text_[position_] == '\\' ? 2 : 1;
+    position_ = std::min(position_, text_.size());
+    std::string value(text_.substr(begin, position_ - begin));
+    position_ = std::min(position_ + 1, text_.size());
+    return value;
+  }
+
+  void step() {
+    const char c = text_[position_];
+    const bool startsElement = brackets_.size() == 2 && brackets_[1] == '[' && expectElement_;
+    if (startsElement && c != ']' && c != ',') {
+      found_[name_].push_back(source_.locate(position_));
+      expectElement_ = false;
+    }
+    if (c == '"' || c == '\'') {
+      std::string value = takeString(c);
+      if (brackets_.size() == 1)
+        name_ = std::move(value);
+    } else if (isWordChar(c)) {
+      const size_t begin = position_;
+      while (position_ < text_.size() && isWordChar(text_[position_]))
+        ++position_;
+      if (brackets_.size() == 1)
+        name_ = text_.substr(begin, position_ - begin);
+    } else {
+      if (c == '{' || c == '[') {
+        brackets_ += c;
+        expectElement_ = brackets_.size() == 2;
+      } else if ((c == '}' || c == ']') && !brackets_.empty()) {
+        brackets_.pop_back();
+      } else if (c == ',' && brackets_.size() == 2) {
+        expectElement_ = true;
+      }
+      ++position_;
+    }
+  }
+
+  const SourceFile &source_;
+  std::string_view text_;
+  size_t position_ = 0;
+  std::string brackets_;       // open ones
+  std::string name_;           // the member of the root object that was named last
+  bool expectElement_ = false; // at the start of a list or after its comma
+  std::map<std::string, std::vector<SourceLocation>> found_;
+};
+
+} // namespace
+
+std::map<std::string, std::vector<SourceLocation>> findListElements(const SourceFile &source) {
+  return Scanner(source).run();
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,230 @@
+// The schema is parsed from text that was built in (manifest_schema.inc), then the manifest against it: so the form of
+// a manifest cannot drift from the schema, and an unknown field is refused by the parser itself.
+#include "linker/declare/manifest.h"
+
+#include "abi/executable_view.h"
+#include "abi/file.h"
+#include "abi/manifest_generated.h"
+#include "abi/nearest_names.h"
+#include "linker/declare/json_positions.h"
+#include "linker/declare/manifest_schema.inc"
+
+#include <charconv>
+#include <flatbuffers/idl.h>
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+
+/// FlatBuffers says "LINE: COLUMN: error: MESSAGE", then more lines of context.
+void reportJsonError(const std::string &path, std::string_view text, Diagnostics &diagnostics) {
+  SourceLocation where{path, 0, 0};
+  text = text.substr(0, text.find('\n'));
+  for (uint32_t *number : {&where.line, &where.column}) {
+    auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (failed != std::errc())
+      break;
+    text.remove_prefix(std::min<size_t>(text.size(), size_t(end - text.data()) + 2));
+  }
+  if (text.starts_with("error: "))
+    text.remove_prefix(7);
+  std::string message(text);
+  if (size_t context = message.find(", originally at"); context != std::string::npos)
+    message.resize(context);
+  diagnostics.error(std::move(where), "", "malformed manifest: " + message);
+}
+
+std::string folderOf(const std::string &path) {
+  size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+std::string joinPath(const std::string &folder, const std::string &path) {
+  return folder.empty() || folder.back() == '/' ? folder + path : folder + "/" + path;
+}
+
+/// Reads `path` from the first folder that has it. Reports every path tried when none has.
+bool readObject(const std::string &path, const std::vector<std::string> &folders, SourceLocation where,
+                ObjectInput &object, Diagnostics &diagnostics) {
+  std::vector<std::string> candidates;
+  if (path.starts_with('/')) {
+    candidates.push_back(path);
+  } else {
+    for (const std::string &folder : folders)
+      candidates.push_back(joinPath(folder, path));
+  }
+  std::string tried;
+  for (const std::string &candidate : candidates) {
+    Result<std::string> bytes = readFile(candidate);
+    if (bytes.ok()) {
+      object.path = candidate;
+      object.bytes = bytes.take();
+      return true;
+    }
+    tried += concat("\n  ", bytes.status().message());
+  }
+  diagnostics.error(std::move(where), "", concat("object '", path, "' cannot be read; tried:", tried))
+      .withFix("compile it, or name its folder with --object-search-path=DIR");
+  return false;
+}
+
+std::vector<std::string> foldersFor(const std::string &first, const ManifestOptions &options) {
+  std::vector<std::string> folders = {first};
+  folders.insert(folders.end(), options.searchPaths.begin(), options.searchPaths.end());
+  return folders;
+}
+
+std::optional<abi::TargetArch> parseTarget(std::string_view text, const SourceLocation &where,
+                                           Diagnostics &diagnostics) {
+  std::optional<abi::TargetArch> target = abi::parseTargetArch(text);
+  if (target && abi::findArch(*target))
+    return target;
+  diagnostics.error(where, "K-6", concat("target '", text, "' is not known"))
+      .withFix(concat("known targets: ", abi::knownArchList()));
+  return std::nullopt;
+}
+
+/// The extents given, then ones. Nothing: more than three of them, or none.
+std::optional<abi::Extent3> extentOf(const flatbuffers::Vector<uint32_t> *values) {
+  if (!values || values->size() == 0 || values->size() > 3)
+    return std::nullopt;
+  abi::Extent3 extent = {1, 1, 1};
+  for (uint32_t i = 0; i < values->size(); ++i)
+    extent[i] = values->Get(i);
+  return extent;
+}
+
+class Reader {
+public:
+  Reader(const SourceFile &source, const ManifestOptions &options, Diagnostics &diagnostics)
+      : source_(source), options_(options), diagnostics_(diagnostics), places_(findListElements(source)) {}
+
+  LinkJob run() {
+    flatbuffers::Parser parser;
+    if (!parser.Parse(kManifestSchema) || !parser.ParseJson(std::string(source_.text()).c_str())) {
+      reportJsonError(source_.name(), parser.error_, diagnostics_);
+      return {};
+    }
+    const auto &manifest = *flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer());
+    LinkJob job;
+    job.name = manifest.name()->str();
+    for (const fb::Export *declared : *manifest.exports())
+      job.exports.push_back(readExport(*declared, uint32_t(job.exports.size())));
+    uint32_t position = 0;
+    for (const fb::ManifestObject *object : *manifest.objects())
+      readManifestObject(*object, position++, job);
+    return job;
+  }
+
+private:
+  SourceLocation place(const std::string &list, uint32_t position) const {
+    auto found = places_.find(list);
+    if (found == places_.end() || position >= found->second.size())
+      return {source_.name(), 0, 0};
+    return found->second[position];
+  }
+
+  abi::Export readExport(const fb::Export &table, uint32_t position) {
+    abi::Export declared = abi::exportFromTable(table);
+    declared.declaredAt = place("exports", position);
+    if (declared.ordinal == 0)
+      declared.ordinal = position;
+    for (abi::Constant &constant : declared.layout.constants)
+      completeConstant(constant);
+
+    auto error = [&](std::string message) -> Diagnostic & {
+      return diagnostics_.error(declared.declaredAt, "", concat("export '", declared.name, "' ", message));
+    };
+    if (std::optional<abi::Extent3> size = extentOf(table.launch()->workgroup_size()))
+      declared.launch.workgroupSize = *size;
+    else if (table.launch()->workgroup_size())
+      error("has a workgroup_size that is not 1 to 3 extents");
+    else
+      error("has no workgroup_size").withFix("add \"launch\": {\"workgroup_size\": [64]}");
+    if (std::optional<abi::Extent3> cluster = extentOf(table.launch()->cluster()))
+      declared.launch.cluster = *cluster;
+    else if (table.launch()->cluster())
+      error("has a cluster that is not 1 to 3 extents");
+    return declared;
+  }
+
+  /// A word with an element is a scalar whose kind was not written.
+  static void completeConstant(abi::Constant &constant) {
+    if (constant.kind != abi::ConstantKind::Word || constant.element == abi::ElementType::I1)
+      return;
+    const std::string name = constant.name;
+    constant = abi::Constant::scalar(constant.element);
+    constant.name = name;
+  }
+
+  void readManifestObject(const fb::ManifestObject &table, uint32_t position, LinkJob &job) {
+    ObjectInput object;
+    object.declaredAt = place("objects", position);
+    object.priority = table.priority();
+    if (table.variant())
+      object.variantName = table.variant()->str();
+    std::optional<abi::TargetArch> target = parseTarget(table.target()->string_view(), object.declaredAt, diagnostics_);
+    const bool wasRead = readObject(table.path()->str(), foldersFor(folderOf(source_.name()), options_),
+                                    object.declaredAt, object, diagnostics_);
+    if (!target || !wasRead)
+      return;
+    object.target = *target;
+    job.objects.push_back(std::move(object));
+  }
+
+  const SourceFile &source_;
+  const ManifestOptions &options_;
+  Diagnostics &diagnostics_;
+  std::map<std::string, std::vector<SourceLocation>> places_;
+};
+
+/// The word after the first `.target` that begins a line; empty without one.
+std::string_view targetDirective(std::string_view text) {
+  constexpr std::string_view kDirective = ".target";
+  for (size_t at = text.find(kDirective); at != std::string_view::npos; at = text.find(kDirective, at + 1)) {
+    if (at != 0 && text[at - 1] != '\n')
+      continue;
+    std::string_view word = text.substr(at + kDirective.size());
+    word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
+    return word.substr(0, word.find_first_of(" \t\r\n,"));
+  }
+  return {};
+}
+
+} // namespace
+
+LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
+                     Diagnostics &diagnostics) {
+  SourceFile source(path == "-" ? "<stdin>" : path, std::move(text));
+  return Reader(source, options, diagnostics).run();
+}
+
+void addObject(LinkJob &job, const std::string &argument, const ManifestOptions &options, Diagnostics &diagnostics) {
+  std::string path = argument;
+  std::optional<abi::TargetArch> target;
+  if (size_t equals = argument.find('='); equals != std::string::npos && argument.starts_with("sm_")) {
+    target = parseTarget(argument.substr(0, equals), {argument, 0, 0}, diagnostics);
+    if (!target)
+      return;
+    path = argument.substr(equals + 1);
+  }
+  ObjectInput object;
+  if (!readObject(path, foldersFor("", options), {path, 0, 0}, object, diagnostics))
+    return;
+  if (!target) {
+    std::string_view word = targetDirective(object.bytes);
+    if (word.empty()) {
+      diagnostics.error({object.path, 0, 0}, "K-1", "the object has no .target, and none is given for it")
+          .withFix(concat("give PTX, or name its target: sm_80=", path));
+      return;
+    }
+    target = parseTarget(word, {object.path, 0, 0}, diagnostics);
+    if (!target)
+      return;
+  }
+  object.target = *target;
+  job.objects.push_back(std::move(object));
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,30 @@
+// A manifest: exports and objects as JSON, for users without MLIR. Its form is FlatBuffers' own JSON of
+// abi/schemas/manifest.fbs; linker/README.md shows one. What may be left out:
+//
+//   an export's `symbol` (its name) and `ordinal` (its position); extents behind the first of `workgroup_size` (1);
+//   a constant's `kind` (Scalar where an element is given, else Word), its `size` and `alignment` (those of its type);
+//   an object's `variant` (its target's name) and `priority` (0).
+#pragma once
+
+#include "linker/link.h"
+
+#include <string>
+#include <vector>
+
+namespace tenon::linker {
+
+struct ManifestOptions {
+  std::vector<std::string> searchPaths; // folders, tried in order after the manifest's own
+};
+
+/// Parses `text` and reads the objects that it names. Every finding goes to `diagnostics`, with file and line:
+/// malformed JSON and unknown fields (the first one only: parsing stops there), exports without a workgroup size,
+/// unknown targets, objects that cannot be read (every path that was tried). With an error the job is incomplete.
+LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
+                     Diagnostics &diagnostics);
+
+/// Reads an object named on the command line, "PATH" or "TARGET=PATH", and adds it to the job. Without a target, the
+/// `.target` of the PTX is taken at its word.
+void addObject(LinkJob &job, const std::string &argument, const ManifestOptions &options, Diagnostics &diagnostics);
+
+} // namespace tenon::linker
