@@ -66,6 +66,20 @@ static std::string joinColumns(const Row &row, const std::array<size_t, kColumns
   return line + '\n';
 }
 
+/// The last line of a table in which nothing runs.
+static std::string whyNothingRuns(std::span<const Candidate> candidates, const DeviceTraits *device) {
+  std::string_view what = candidates.empty() ? "no image holds this export" : "no image runs";
+  if (!device)
+    return concat(what, '\n');
+  bool anyForDevice = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate &candidate) {
+    return candidate.kind == ImageKind::Ptx ? runsPtx(candidate.arch, candidate.isa, *device).runs
+                                            : runsCubin(candidate.arch, *device).runs;
+  });
+  if (anyForDevice)
+    return concat(what, ": an image is for this device, but the kernel does not fit it\n");
+  return concat(what, ": ", whatToBuild(*device), '\n');
+}
+
 std::string explainRanking(std::span<const Candidate> candidates, std::span<const RankedCandidate> ranking,
                            const DeviceTraits *device) {
   std::vector<Row> rows = {{"variant", "target", "image", "ISA", "origin", "verdict"}};
@@ -79,12 +93,8 @@ std::string explainRanking(std::span<const Candidate> candidates, std::span<cons
   std::string out = device ? describeDevice(*device) : std::string();
   for (size_t i = 0; i < rows.size(); ++i)
     out += joinColumns(rows[i], widths, i == 1 && anyRuns);
-  if (ranking.empty())
-    out += "no image holds this export";
-  else if (!anyRuns)
-    out += "no image runs";
   if (!anyRuns)
-    out += device ? concat(": ", whatToBuild(*device), '\n') : "\n";
+    out += whyNothingRuns(candidates, device);
   return out;
 }
 

@@ -207,7 +207,7 @@ Verdict runsPtx(TargetArch arch, uint16_t isa, const DeviceTraits &device) {
 Verdict runsCubin(TargetArch arch, const DeviceTraits &device) {
   uint16_t number = canonical(device.computeCapability);
   if (!device.acceptsCubin)
-    return {false, "this device runs PTX only and takes no cubin: keep the PTX beside it"};
+    return {false, "this device runs PTX only and takes no cubin: build PTX beside it"};
   switch (arch.suffix) {
   case A:
     return runsOnOneArch(arch, number);

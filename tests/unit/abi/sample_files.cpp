@@ -1,5 +1,7 @@
 #include "sample_files.h"
 
+#include "abi/aligned_bytes.h"
+
 #include <algorithm>
 
 namespace tenon::abi::test {
@@ -10,12 +12,6 @@ using flatbuffers::Offset;
 static Offset<flatbuffers::Vector<uint32_t>> optionalVector(FlatBufferBuilder &builder,
                                                             const std::optional<Uints> &values) {
   return values ? builder.CreateVector(*values) : Offset<flatbuffers::Vector<uint32_t>>();
-}
-
-static Offset<flatbuffers::Vector<uint8_t>> alignedVector(FlatBufferBuilder &builder, const uint8_t *data, size_t size,
-                                                          size_t alignment) {
-  builder.ForceVectorAlignment(size, 1, alignment);
-  return builder.CreateVector(data, size);
 }
 
 static const uint8_t *bytesOf(const std::string &text) {
@@ -73,7 +69,7 @@ std::vector<uint8_t> write(const ExecutableParts &parts) {
     exports.push_back(writeExport(builder, value));
   std::vector<Offset<fb::Image>> images;
   for (const ImageParts &image : parts.images) {
-    auto data = alignedVector(builder, bytesOf(image.data), image.data.size(), 16);
+    auto data = createAlignedBytes(builder, bytesOf(image.data), image.data.size(), 16);
     images.push_back(fb::CreateImage(builder, image.kind, image.compression, image.size.value_or(image.data.size()),
                                      image.isa, data));
   }
@@ -138,7 +134,7 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
-  return fb::CreateNestedExecutable(builder, alignedVector(builder, bytes.data(), bytes.size(), 64));
+  return fb::CreateNestedExecutable(builder, createAlignedBytes(builder, bytes.data(), bytes.size(), 64));
 }
 
 ProgramParts::ProgramParts() {
@@ -181,7 +177,7 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   for (const ConstantDataParts &constant : parts.constants) {
     Offset<flatbuffers::Vector<uint8_t>> data;
     if (constant.data)
-      data = alignedVector(builder, bytesOf(*constant.data), constant.data->size(), 64);
+      data = createAlignedBytes(builder, bytesOf(*constant.data), constant.data->size(), 64);
     uint64_t size = constant.size.value_or(constant.data ? constant.data->size() : 0);
     constants.push_back(fb::CreateConstantData(builder, data, constant.offset, size));
   }

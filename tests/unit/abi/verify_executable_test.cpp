@@ -55,7 +55,7 @@ TEST(VerifyExecutable, ChecksNames) {
   EXPECT_EQ(verdict([](ExecutableParts &p) { addExport(p, "add"); }),
             "'x.tnx': exports[1]: [F-4] name 'add' is there twice");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.variants.push_back(p.variants[0]); }),
-            "'x.tnx': variants[1]: [F-4] the variant 'sm_80' for sm_80 is there twice");
+            "'x.tnx': variants[1]: [F-4] the variant 'sm_80' for sm_80 is there twice for export 0");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.variants[0].name = ""; }), "'x.tnx': variants[0]: [F-4] name is empty");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.variants[0].kernels[0].symbol = ""; }),
             "'x.tnx': variants[0]: kernels[0]: [F-4] symbol is empty");

@@ -2,6 +2,7 @@
 // other rule, one per test.
 #include "abi/verify.h"
 
+#include "abi/aligned_bytes.h"
 #include "abi/program_view.h"
 #include "sample_files.h"
 
@@ -78,8 +79,7 @@ static std::vector<uint8_t> sharedCommands(uint32_t count) {
   executable.exports[0].constants.clear();
   executable.variants.clear();
   std::vector<uint8_t> nested = write(executable);
-  builder.ForceVectorAlignment(nested.size(), 1, 64);
-  auto data = builder.CreateVector(nested);
+  auto data = createAlignedBytes(builder, nested.data(), nested.size(), 64);
   auto executables = builder.CreateVector(std::vector{fb::CreateNestedExecutable(builder, data)});
   auto grid = builder.CreateVector(Uints{0, 0, 0});
   auto bindings = builder.CreateVectorOfStructs(std::vector<fb::BufferRange>(4000, fb::BufferRange(0, -1, -1)));
