@@ -1,0 +1,298 @@
+#include "compiler/codegen/emit_kernel.h"
+
+#include "compiler/codegen/element_access.h"
+#include "compiler/dispatch/kernel_config.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class KernelEmitter {
+public:
+  KernelEmitter(const KernelFunction &kernel, LLVM::LLVMFuncOp function)
+      : kernel(kernel), function(function), b(function.getContext()), loc(kernel.op.getLoc()) {}
+
+  void run();
+
+private:
+  void mapArguments();
+  void emitWholePath(Value first);
+  void emitSinglePath(Value first, Value end);
+  void emitElement(Value element);
+  SmallVector<Value> emitReduction(ArrayRef<unsigned> loops, LoopIndices &indices, ValueRange accumulators);
+  SmallVector<Value> emitBody(const LoopIndices &indices, ValueRange inputs, ValueRange starts);
+  SmallVector<Value> loadInputs(const LoopIndices &indices);
+  SmallVector<Value> loadStarts(const LoopIndices &indices);
+  Value isWhole(Value first, Value end);
+
+  const KernelFunction &kernel;
+  LLVM::LLVMFuncOp function;
+  OpBuilder b;
+  Location loc;
+  IRMapping scalars; // scalar arguments and constants of the kernel function
+  std::optional<ElementAccess> access;
+};
+
+/// Scalar arguments arrive as parameters; constants of the function are repeated in the kernel. An i1 travels as a byte.
+void KernelEmitter::mapArguments() {
+  Block &entry = function.front();
+  const unsigned pointers = kernel.tensorArguments.size() + kernel.outputs.size();
+  SmallVector<Value> extents(kernel.function.getNumArguments());
+  for (auto [position, argument] : llvm::enumerate(kernel.scalarArguments)) {
+    Value value = entry.getArgument(pointers + position);
+    extents[argument] = value;
+    BlockArgument original = kernel.function.getArgument(argument);
+    Type type = original.getType();
+    if (type.isInteger(1))
+      value = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, value,
+                                   LLVM::ConstantOp::create(b, loc, b.getI8Type(), b.getI8IntegerAttr(0)));
+    else if (type.isIndex())
+      value = UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
+    scalars.map(original, value);
+  }
+  kernel.function.front().walk([&](arith::ConstantOp constant) {
+    if (constant->getBlock() == &kernel.function.front() && !isa<ShapedType>(constant.getType()))
+      b.clone(*constant, scalars);
+  });
+  access.emplace(kernel, b, loc, entry.getArguments().take_front(pointers), extents);
+}
+
+void KernelEmitter::run() {
+  Block *entry = function.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  mapArguments();
+  auto special = [&](Value value) { return LLVM::ZExtOp::create(b, loc, b.getI64Type(), value).getResult(); };
+  Value group = special(NVVM::BlockIdXOp::create(b, loc, b.getI32Type()));
+  Value lane = special(NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()));
+  Value thread = access->add(access->mul(group, access->constant(dispatch::kThreadsPerWorkgroup)), lane);
+  Value first = access->mul(thread, access->constant(kernel.elementsPerThread));
+  Value end = access->elementCount();
+
+  Block *done = b.createBlock(&function.getBody(), function.getBody().end());
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+  b.setInsertionPointToEnd(entry);
+  if (kernel.elementsPerThread == 1) {
+    Block *body = b.createBlock(done);
+    b.setInsertionPointToEnd(entry);
+    LLVM::CondBrOp::create(b, loc, access->less(first, end), body, done);
+    b.setInsertionPointToEnd(body);
+    emitElement(first);
+    LLVM::BrOp::create(b, loc, ValueRange(), done);
+    return;
+  }
+  Block *whole = b.createBlock(done);
+  Block *single = b.createBlock(done);
+  b.setInsertionPointToEnd(entry);
+  LLVM::CondBrOp::create(b, loc, isWhole(first, end), whole, single);
+  b.setInsertionPointToEnd(whole);
+  emitWholePath(first);
+  LLVM::BrOp::create(b, loc, ValueRange(), done);
+  b.setInsertionPointToEnd(single);
+  emitSinglePath(first, end);
+  LLVM::BrOp::create(b, loc, ValueRange(), done);
+}
+
+Value KernelEmitter::isWhole(Value first, Value end) {
+  Value count = access->constant(kernel.elementsPerThread);
+  Value whole = access->lessOrEqual(access->add(first, count), end);
+  auto also = [&](Value condition) { whole = LLVM::AndOp::create(b, loc, whole, condition); };
+  if (!access->isOneAxis())
+    also(access->isZero(LLVM::URemOp::create(b, loc, access->rowLength(), count)));
+  for (const KernelTensor *tensor : access->tensors())
+    if (access->isAdjacent(*tensor))
+      also(access->isAligned(*tensor, kernel.elementsPerThread * dispatch::elementBytes(tensor->element)));
+  return whole;
+}
+
+void KernelEmitter::emitWholePath(Value first) {
+  const unsigned count = kernel.elementsPerThread;
+  LoopIndices base = access->delinearize(first);
+  auto loadLanes = [&](const KernelTensor &tensor, SmallVector<SmallVector<Value>> &lanes) {
+    SmallVector<Value> values = access->loadAdjacent(tensor, base, count);
+    for (unsigned lane = 0; lane < count; ++lane)
+      lanes[lane].push_back(values[lane]);
+  };
+  SmallVector<SmallVector<Value>> inputs(count), starts(count);
+  for (const KernelInput &input : kernel.inputs) {
+    if (!input.scalar) {
+      loadLanes(input.tensor, inputs);
+      continue;
+    }
+    for (SmallVector<Value> &lane : inputs)
+      lane.push_back(scalars.lookup(input.scalar));
+  }
+  for (const KernelOutput &output : kernel.outputs) {
+    if (output.startTensor && !output.bodyArgument.use_empty()) {
+      loadLanes(*output.startTensor, starts);
+      continue;
+    }
+    for (SmallVector<Value> &lane : starts)
+      lane.push_back(output.startScalar ? scalars.lookup(output.startScalar)
+                                        : access->undefined(output.tensor.element));
+  }
+  SmallVector<SmallVector<Value>> results(kernel.outputs.size());
+  for (unsigned lane = 0; lane < count; ++lane) {
+    LoopIndices indices = access->advance(base, lane);
+    for (auto [result, value] : llvm::enumerate(emitBody(indices, inputs[lane], starts[lane])))
+      results[result].push_back(value);
+  }
+  for (auto [output, values] : llvm::zip_equal(kernel.outputs, results))
+    access->storeAdjacent(output.tensor, base, values);
+}
+
+/// for (element = first; element < min(first + V, end); ++element)
+void KernelEmitter::emitSinglePath(Value first, Value end) {
+  Value last = access->min(access->add(first, access->constant(kernel.elementsPerThread)), end);
+  Region &region = function.getBody();
+  Block *before = b.getInsertionBlock();
+  Block *header = b.createBlock(&region, std::next(before->getIterator()), b.getI64Type(), loc);
+  Block *body = b.createBlock(&region, std::next(header->getIterator()));
+  Block *after = b.createBlock(&region, std::next(body->getIterator()));
+  b.setInsertionPointToEnd(before);
+  LLVM::BrOp::create(b, loc, first, header);
+  Value element = header->getArgument(0);
+  b.setInsertionPointToEnd(header);
+  LLVM::CondBrOp::create(b, loc, access->less(element, last), body, after);
+  b.setInsertionPointToEnd(body);
+  emitElement(element);
+  Value next = access->add(element, access->constant(1));
+  // The rare path: unrolling it would double the kernel.
+  auto latch = LLVM::BrOp::create(b, loc, next, header);
+  auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  latch.setLoopAnnotationAttr(
+      LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  b.setInsertionPointToEnd(after);
+}
+
+SmallVector<Value> KernelEmitter::loadInputs(const LoopIndices &indices) {
+  SmallVector<Value> values;
+  for (const KernelInput &input : kernel.inputs)
+    values.push_back(input.scalar ? scalars.lookup(input.scalar) : access->load(input.tensor, indices));
+  return values;
+}
+
+SmallVector<Value> KernelEmitter::loadStarts(const LoopIndices &indices) {
+  SmallVector<Value> values;
+  for (const KernelOutput &output : kernel.outputs) {
+    if (output.startTensor && !output.bodyArgument.use_empty())
+      values.push_back(access->load(*output.startTensor, indices));
+    else
+      values.push_back(output.startScalar ? scalars.lookup(output.startScalar)
+                                          : access->undefined(output.tensor.element));
+  }
+  return values;
+}
+
+void KernelEmitter::emitElement(Value element) {
+  LoopIndices indices = access->delinearize(element);
+  SmallVector<unsigned> reductions;
+  kernel.op.getReductionDims(reductions);
+  SmallVector<Value> results = emitReduction(reductions, indices, loadStarts(indices));
+  for (auto [output, value] : llvm::zip_equal(kernel.outputs, results))
+    access->store(output.tensor, indices, value);
+}
+
+/// Nested loops over `loops` around the body, accumulators carried; no loops: the body once.
+SmallVector<Value> KernelEmitter::emitReduction(ArrayRef<unsigned> loops, LoopIndices &indices,
+                                                ValueRange accumulators) {
+  if (loops.empty())
+    return emitBody(indices, loadInputs(indices), accumulators);
+  Region &region = function.getBody();
+  Block *before = b.getInsertionBlock();
+  SmallVector<Type> types = {b.getI64Type()};
+  llvm::append_range(types, accumulators.getTypes());
+  SmallVector<Location> locations(types.size(), loc);
+  Block *header = b.createBlock(&region, std::next(before->getIterator()), types, locations);
+  Block *body = b.createBlock(&region, std::next(header->getIterator()));
+  Block *after = b.createBlock(&region, std::next(body->getIterator()));
+
+  b.setInsertionPointToEnd(before);
+  SmallVector<Value> enter = {access->constant(0)};
+  llvm::append_range(enter, accumulators);
+  LLVM::BrOp::create(b, loc, enter, header);
+  b.setInsertionPointToEnd(header);
+  Value index = header->getArgument(0);
+  LLVM::CondBrOp::create(b, loc, access->less(index, access->loopSize(loops.front())), body, after);
+  b.setInsertionPointToEnd(body);
+  indices.setLoop(loops.front(), index);
+  SmallVector<Value> next = emitReduction(loops.drop_front(), indices, header->getArguments().drop_front());
+  next.insert(next.begin(), access->add(index, access->constant(1)));
+  LLVM::BrOp::create(b, loc, next, header);
+  b.setInsertionPointToEnd(after);
+  return llvm::to_vector_of<Value>(header->getArguments().drop_front());
+}
+
+/// The body of the linalg operation for one element. Operations of `math` remember their name in their location: the
+/// error about a missing libdevice quotes it.
+SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRange inputs, ValueRange starts) {
+  IRMapping values = scalars;
+  for (auto [input, value] : llvm::zip_equal(kernel.inputs, inputs))
+    values.map(input.bodyArgument, value);
+  for (auto [output, value] : llvm::zip_equal(kernel.outputs, starts))
+    values.map(output.bodyArgument, value);
+  for (Operation &op : kernel.op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+      Value position = access->loopIndex(indices, index.getDim());
+      values.map(index.getResult(),
+                 UnrealizedConversionCastOp::create(b, loc, b.getIndexType(), position).getResult(0));
+    } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+      SmallVector<Value> operands;
+      for (Value operand : apply.getMapOperands())
+        operands.push_back(values.lookup(operand));
+      values.map(apply.getResult(), affine::expandAffineMap(b, op.getLoc(), apply.getAffineMap(), operands)->front());
+    } else {
+      Operation *copy = b.clone(op, values);
+      if (isa<math::MathDialect>(op.getDialect()) || isa<arith::RemFOp>(op))
+        copy->setLoc(NameLoc::get(b.getStringAttr(op.getName().getStringRef()), op.getLoc()));
+    }
+  }
+  SmallVector<Value> results;
+  for (Value result : kernel.op.getBody()->getTerminator()->getOperands())
+    results.push_back(values.lookup(result));
+  return results;
+}
+
+/// A pointer per tensor argument and result, then the scalars. No result shares memory with another binding: results
+/// are the dispatch's own buffers.
+LLVM::LLVMFuncOp createFunction(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<Type> types(kernel.tensorArguments.size() + kernel.outputs.size(),
+                          LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
+  const unsigned pointers = types.size();
+  for (uint32_t argument : kernel.scalarArguments) {
+    Type type = kernel.function.getArgument(argument).getType();
+    types.push_back(type.isIndex() ? b.getI64Type() : type.isInteger(1) ? b.getI8Type() : type);
+  }
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  auto function = LLVM::LLVMFuncOp::create(b, kernel.op.getLoc(), name, type);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(dispatch::kThreadsPerWorkgroup), 1, 1}));
+  for (unsigned i = 0; i < pointers; ++i) {
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    function.setArgAttr(i,
+                        i < kernel.tensorArguments.size() ? LLVM::LLVMDialect::getReadonlyAttrName()
+                                                          : LLVM::LLVMDialect::getWriteOnlyAttrName(),
+                        b.getUnitAttr());
+  }
+  return function;
+}
+
+} // namespace
+
+FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+  LLVM::LLVMFuncOp function = createFunction(kernel, name, module);
+  KernelEmitter(kernel, function).run();
+  return function;
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,89 @@
+#include "compiler/codegen/lower_to_llvm.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+/// One operation of `math` to the intrinsic that computes it exactly.
+template <typename Source, typename Target> struct ToIntrinsic : OpConversionPattern<Source> {
+  using OpConversionPattern<Source>::OpConversionPattern;
+  LogicalResult matchAndRewrite(Source op, typename Source::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<Target>(op, op.getType(), adaptor.getOperands());
+    return success();
+  }
+};
+
+/// 1 / sqrt(x), both correctly rounded.
+struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    Value one = arith::ConstantOp::create(rewriter, op.getLoc(), type, rewriter.getFloatAttr(type, 1.0));
+    Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);
+    return success();
+  }
+};
+
+void addExactIntrinsics(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<ToIntrinsic<math::AbsFOp, LLVM::FAbsOp>, ToIntrinsic<math::CeilOp, LLVM::FCeilOp>,
+               ToIntrinsic<math::CopySignOp, LLVM::CopySignOp>, ToIntrinsic<math::FloorOp, LLVM::FFloorOp>,
+               ToIntrinsic<math::FmaOp, LLVM::FMAOp>, ToIntrinsic<math::RoundOp, LLVM::RoundOp>,
+               ToIntrinsic<math::RoundEvenOp, LLVM::RoundEvenOp>, ToIntrinsic<math::SqrtOp, LLVM::SqrtOp>,
+               ToIntrinsic<math::TruncOp, LLVM::FTruncOp>>(types, patterns.getContext(), PatternBenefit(10));
+}
+
+LogicalResult expand(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  patterns.add<ExpandRsqrt>(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  math::populateExpansionPatterns(patterns, {"ipowi"});
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+} // namespace
+
+LogicalResult lowerToLlvm(ModuleOp module) {
+  if (failed(expand(module)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter types(context, options);
+  RewritePatternSet patterns(context);
+  addExactIntrinsics(types, patterns);
+  populateLibDeviceConversionPatterns(types, patterns, PatternBenefit(5));
+  populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  LLVMConversionTarget target(*context);
+  target.addIllegalDialect<arith::ArithDialect, math::MathDialect>();
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+
+  SmallVector<UnrealizedConversionCastOp> casts, remaining;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts, &remaining);
+  for (UnrealizedConversionCastOp cast : remaining)
+    if (!cast->use_empty())
+      return cast.emitError() << "no kernel can be generated: a value of type " << cast.getInputs()[0].getType()
+                              << " is not supported";
+  return success();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,117 @@
+#include "compiler/dispatch/kernel_config.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+bool isSupportedMath(Operation &op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
+             math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp, math::CopySignOp, math::CosOp, math::CoshOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::ErfOp, math::ErfcOp,
+             math::ExpOp, math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp, math::IPowIOp, math::IsFiniteOp,
+             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op,
+             math::PowFOp, math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp,
+             math::TanOp, math::TanhOp, math::TruncOp>(op);
+}
+
+LogicalResult verifyType(Operation *where, Type type, StringRef what) {
+  if (isSupportedElement(type))
+    return success();
+  return where->emitError() << "no kernel can be generated: " << what << " has type " << type
+                            << "; supported are i1, i8, i16, i32, i64, f16, bf16, f32, f64";
+}
+
+LogicalResult verifyBodyOp(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp>(op))
+    return success();
+  const bool known = isa<arith::ArithDialect>(op.getDialect()) || isSupportedMath(op);
+  if (!known || op.getNumRegions() != 0)
+    return op.emitError() << "no kernel can be generated: '" << op.getName()
+                          << "' is not supported inside a linalg operation";
+  for (Type type : op.getResultTypes())
+    if (!type.isIndex() && failed(verifyType(&op, type, "a value")))
+      return failure();
+  for (Type type : op.getOperandTypes())
+    if (!type.isIndex() && failed(verifyType(&op, type, "a value")))
+      return failure();
+  return success();
+}
+
+LogicalResult verifyMaps(linalg::GenericOp op) {
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    llvm::SmallBitVector seen(op.getNumLoops());
+    for (AffineExpr result : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(result);
+      if (!dim || seen.test(dim.getPosition()) ||
+          op.getIteratorTypesArray()[dim.getPosition()] != utils::IteratorType::parallel)
+        return op.emitError() << "no kernel can be generated: the indexing map of a result, " << AffineMapAttr::get(map)
+                              << ", must name every parallel loop once and no other";
+      seen.set(dim.getPosition());
+    }
+    if (seen.count() != op.getNumParallelLoops())
+      return op.emitError() << "no kernel can be generated: the indexing map of a result, " << AffineMapAttr::get(map)
+                            << ", must name every parallel loop once and no other";
+  }
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).getNumSymbols() != 0)
+      return op.emitError() << "no kernel can be generated: an indexing map has symbols";
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    if (type != utils::IteratorType::parallel && type != utils::IteratorType::reduction)
+      return op.emitError() << "no kernel can be generated: a loop is neither parallel nor a reduction";
+  return success();
+}
+
+} // namespace
+
+bool isSupportedElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    const unsigned width = integer.getWidth();
+    return integer.isSignless() && (width == 1 || width == 8 || width == 16 || width == 32 || width == 64);
+  }
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
+
+uint32_t elementBytes(Type type) { return std::max(1u, type.getIntOrFloatBitWidth() / 8); }
+
+bool isSimpleMap(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
+
+uint32_t elementsPerThread(linalg::GenericOp op) {
+  if (op.getNumLoops() == 0 || op.getNumReductionLoops() != 0 ||
+      !llvm::all_of(op.getIndexingMapsArray(), isSimpleMap))
+    return 1;
+  uint32_t widest = 2; // 8-bit elements: 8 to a thread, as 16-bit ones
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+      widest = std::max(widest, elementBytes(type.getElementType()));
+  return 16 / widest;
+}
+
+LogicalResult verifyKernelOp(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0)
+    return op.emitError() << "no kernel can be generated: only linalg operations on tensors are supported";
+  for (Value operand : op->getOperands()) {
+    Type type = operand.getType();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.getEncoding())
+      return op.emitError() << "no kernel can be generated: tensor type " << type << " has an encoding";
+    if (!type.isIndex() && failed(verifyType(op, tensor ? tensor.getElementType() : type, "an operand")))
+      return failure();
+  }
+  if (failed(verifyMaps(op)))
+    return failure();
+  for (Operation &inner : *op.getBody())
+    if (failed(verifyBodyOp(inner)))
+      return failure();
+  return success();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,39 @@
+// What a generated kernel may contain, and how its work is divided. Dispatch formation decides here and writes the
+// decision on the kernel function; the code generator reads it there.
+//
+// A kernel computes every element of its results, one thread per `elements per thread` adjacent elements, 256 threads to
+// a workgroup. Elements are counted in the row-major order of the first result. A thread moves 16 bytes of the widest
+// tensor at a time: 4 elements of 32 bits, 8 of 16 bits, 2 of 64 bits. A kernel with a reduction computes one element.
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <cstdint>
+
+namespace tenon::compiler::dispatch {
+
+inline constexpr uint32_t kThreadsPerWorkgroup = 256;
+
+// On arguments and results of a kernel function: for each dynamic dimension, in order, which argument holds it.
+inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
+// On a kernel function: how many adjacent elements one thread computes.
+inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
+// On a hal.executable.source: the compiler made it.
+inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
+
+/// i1, i8, i16, i32, i64, f16, bf16, f32, f64: what tensors hold and scalars are.
+bool isSupportedElement(mlir::Type type);
+/// Bytes of one element in memory: i1 takes 1.
+uint32_t elementBytes(mlir::Type type);
+
+/// Every result of the map is a loop or the constant 0, no loop twice.
+bool isSimpleMap(mlir::AffineMap map);
+
+/// Elements that one thread of the kernel for `op` computes: 1, 2, 4 or 8.
+uint32_t elementsPerThread(mlir::linalg::GenericOp op);
+
+/// Whether a kernel can be generated for `op`. Otherwise an error at the operation names what is not supported: element
+/// types, operations of the body, indexing maps, tensors read by other means than indexing maps.
+mlir::LogicalResult verifyKernelOp(mlir::linalg::GenericOp op);
+
+} // namespace tenon::compiler::dispatch
