@@ -1,5 +1,6 @@
 #include "compiler/codegen/emit_kernel.h"
 
+#include "abi/parameter_layout.h"
 #include "compiler/codegen/element_access.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -18,7 +19,8 @@ namespace {
 class KernelEmitter {
 public:
   KernelEmitter(const KernelFunction &kernel, LLVM::LLVMFuncOp function)
-      : kernel(kernel), function(function), b(function.getContext()), loc(kernel.op.getLoc()) {}
+      : kernel(kernel), source(kernel.function), op(kernel.op), function(function), b(function.getContext()),
+        loc(op.getLoc()) {}
 
   void run();
 
@@ -34,6 +36,8 @@ private:
   Value isWhole(Value first, Value end);
 
   const KernelFunction &kernel;
+  func::FuncOp source;
+  linalg::GenericOp op;
   LLVM::LLVMFuncOp function;
   OpBuilder b;
   Location loc;
@@ -45,11 +49,11 @@ private:
 void KernelEmitter::mapArguments() {
   Block &entry = function.front();
   const unsigned pointers = kernel.tensorArguments.size() + kernel.outputs.size();
-  SmallVector<Value> extents(kernel.function.getNumArguments());
+  SmallVector<Value> extents(source.getNumArguments());
   for (auto [position, argument] : llvm::enumerate(kernel.scalarArguments)) {
     Value value = entry.getArgument(pointers + position);
     extents[argument] = value;
-    BlockArgument original = kernel.function.getArgument(argument);
+    BlockArgument original = source.getArgument(argument);
     Type type = original.getType();
     if (type.isInteger(1))
       value = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, value,
@@ -58,8 +62,8 @@ void KernelEmitter::mapArguments() {
       value = UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
     scalars.map(original, value);
   }
-  kernel.function.front().walk([&](arith::ConstantOp constant) {
-    if (constant->getBlock() == &kernel.function.front() && !isa<ShapedType>(constant.getType()))
+  source.front().walk([&](arith::ConstantOp constant) {
+    if (constant->getBlock() == &source.front() && !isa<ShapedType>(constant.getType()))
       b.clone(*constant, scalars);
   });
   access.emplace(kernel, b, loc, entry.getArguments().take_front(pointers), extents);
@@ -194,7 +198,7 @@ SmallVector<Value> KernelEmitter::loadStarts(const LoopIndices &indices) {
 void KernelEmitter::emitElement(Value element) {
   LoopIndices indices = access->delinearize(element);
   SmallVector<unsigned> reductions;
-  kernel.op.getReductionDims(reductions);
+  op.getReductionDims(reductions);
   SmallVector<Value> results = emitReduction(reductions, indices, loadStarts(indices));
   for (auto [output, value] : llvm::zip_equal(kernel.outputs, results))
     access->store(output.tensor, indices, value);
@@ -238,51 +242,78 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
     values.map(input.bodyArgument, value);
   for (auto [output, value] : llvm::zip_equal(kernel.outputs, starts))
     values.map(output.bodyArgument, value);
-  for (Operation &op : kernel.op.getBody()->without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       Value position = access->loopIndex(indices, index.getDim());
       values.map(index.getResult(),
                  UnrealizedConversionCastOp::create(b, loc, b.getIndexType(), position).getResult(0));
-    } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    } else if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
       SmallVector<Value> operands;
       for (Value operand : apply.getMapOperands())
         operands.push_back(values.lookup(operand));
-      values.map(apply.getResult(), affine::expandAffineMap(b, op.getLoc(), apply.getAffineMap(), operands)->front());
+      values.map(apply.getResult(), affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
     } else {
-      Operation *copy = b.clone(op, values);
-      if (isa<math::MathDialect>(op.getDialect()) || isa<arith::RemFOp>(op))
-        copy->setLoc(NameLoc::get(b.getStringAttr(op.getName().getStringRef()), op.getLoc()));
+      Operation *copy = b.clone(inner, values);
+      if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))
+        copy->setLoc(NameLoc::get(b.getStringAttr(inner.getName().getStringRef()), inner.getLoc()));
     }
   }
   SmallVector<Value> results;
-  for (Value result : kernel.op.getBody()->getTerminator()->getOperands())
+  for (Value result : op.getBody()->getTerminator()->getOperands())
     results.push_back(values.lookup(result));
   return results;
 }
 
-/// A pointer per tensor argument and result, then the scalars. No result shares memory with another binding: results
-/// are the dispatch's own buffers.
-LLVM::LLVMFuncOp createFunction(const KernelFunction &kernel, StringRef name, ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  SmallVector<Type> types(kernel.tensorArguments.size() + kernel.outputs.size(),
-                          LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
-  const unsigned pointers = types.size();
+FailureOr<abi::ElementType> elementType(const KernelFunction &kernel, Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  if (std::optional<abi::ElementType> element = abi::parseElementType(text))
+    return *element;
+  return emitError(mlir::func::FuncOp(kernel.function).getLoc()) << "a kernel's scalar has type " << type;
+}
+
+/// Types of the kernel's parameters, in the order of the parameter block.
+FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuilder &b) {
+  func::FuncOp source = kernel.function;
+  abi::Layout layout;
+  layout.bindings.resize(kernel.tensorArguments.size() + kernel.outputs.size());
   for (uint32_t argument : kernel.scalarArguments) {
-    Type type = kernel.function.getArgument(argument).getType();
+    FailureOr<abi::ElementType> element = elementType(kernel, source.getArgument(argument).getType());
+    if (failed(element))
+      return failure();
+    layout.constants.push_back(abi::Constant::scalar(*element));
+  }
+  Result<abi::ParameterLayout> block = abi::computeParameterLayout(layout);
+  if (!block.ok())
+    return source.emitError() << "no kernel can be generated: " << block.status().message();
+  SmallVector<Type> types;
+  for (const abi::Parameter &parameter : block->parameters) {
+    if (parameter.kind == abi::ParameterKind::Binding) {
+      types.push_back(LLVM::LLVMPointerType::get(b.getContext(), /*addressSpace=*/1));
+      continue;
+    }
+    Type type = source.getArgument(kernel.scalarArguments[parameter.index]).getType();
     types.push_back(type.isIndex() ? b.getI64Type() : type.isInteger(1) ? b.getI8Type() : type);
   }
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
-  auto function = LLVM::LLVMFuncOp::create(b, kernel.op.getLoc(), name, type);
+  return types;
+}
+
+/// The empty kernel. No result shares memory with another binding: results are the dispatch's own buffers.
+FailureOr<LLVM::LLVMFuncOp> createFunction(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  FailureOr<SmallVector<Type>> types = parameterTypes(kernel, b);
+  if (failed(types))
+    return failure();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), *types);
+  auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.op).getLoc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(dispatch::kThreadsPerWorkgroup), 1, 1}));
-  for (unsigned i = 0; i < pointers; ++i) {
+  for (unsigned i = 0; i < kernel.tensorArguments.size() + kernel.outputs.size(); ++i) {
+    StringRef access = i < kernel.tensorArguments.size() ? LLVM::LLVMDialect::getReadonlyAttrName()
+                                                         : LLVM::LLVMDialect::getWriteOnlyAttrName();
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    function.setArgAttr(i,
-                        i < kernel.tensorArguments.size() ? LLVM::LLVMDialect::getReadonlyAttrName()
-                                                          : LLVM::LLVMDialect::getWriteOnlyAttrName(),
-                        b.getUnitAttr());
+    function.setArgAttr(i, access, b.getUnitAttr());
   }
   return function;
 }
@@ -290,8 +321,9 @@ LLVM::LLVMFuncOp createFunction(const KernelFunction &kernel, StringRef name, Mo
 } // namespace
 
 FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
-  LLVM::LLVMFuncOp function = createFunction(kernel, name, module);
-  KernelEmitter(kernel, function).run();
+  FailureOr<LLVM::LLVMFuncOp> function = createFunction(kernel, name, module);
+  if (succeeded(function))
+    KernelEmitter(kernel, *function).run();
   return function;
 }
 

@@ -13,8 +13,8 @@ namespace {
 /// Sizes of a tensor from its type and its `tenon.dims`.
 FailureOr<SmallVector<Extent>> readShape(func::FuncOp function, RankedTensorType type, Attribute dims) {
   auto positions = dyn_cast_or_null<DenseI64ArrayAttr>(dims);
-  const int64_t count = positions ? positions.size() : 0;
-  if (count != type.getNumDynamicDims())
+  const size_t count = positions ? positions.size() : 0;
+  if (count != size_t(type.getNumDynamicDims()))
     return function.emitError() << "'" << dispatch::kDimsAttr << "' gives " << count << " sizes, " << type << " has "
                                 << type.getNumDynamicDims() << " dynamic dimensions";
   SmallVector<Extent> shape;

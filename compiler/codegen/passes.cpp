@@ -1,0 +1,9 @@
+#include "compiler/codegen/passes.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace tenon::compiler::codegen {
+
+void registerCodegenPasses() { mlir::registerPass(createPrintPtxPass); }
+
+} // namespace tenon::compiler::codegen

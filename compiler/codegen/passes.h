@@ -1,0 +1,27 @@
+// Passes of the code generator.
+//
+//   tenon-generate-kernels   every executable source that holds a kernel function gets PTX objects, one per target
+//   tenon-print-ptx          for tests: prints the PTX of every kernel function of a plain module
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class Pass;
+}
+
+namespace tenon::compiler::codegen {
+
+struct GenerateKernelsOptions {
+  std::vector<std::string> targets; // "sm_80"; empty: the module's own, else sm_75
+  std::string cudaPath;             // root of a CUDA toolkit, for libdevice
+};
+
+std::unique_ptr<mlir::Pass> createPrintPtxPass();
+
+/// Makes the passes known to tenon-opt.
+void registerCodegenPasses();
+
+} // namespace tenon::compiler::codegen

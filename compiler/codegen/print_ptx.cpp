@@ -1,0 +1,47 @@
+// tenon-print-ptx: the PTX of every kernel function of a plain module, for tests of the code generator alone.
+#include "compiler/codegen/generate_ptx.h"
+#include "compiler/codegen/passes.h"
+
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+struct PrintPtxPass : PassWrapper<PrintPtxPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PrintPtxPass)
+  PrintPtxPass() = default;
+  PrintPtxPass(const PrintPtxPass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "tenon-print-ptx"; }
+  StringRef getDescription() const override { return "print the PTX of every kernel function of the module"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }
+
+  void runOnOperation() override {
+    std::optional<abi::TargetArch> arch = abi::parseTargetArch(std::string(target));
+    if (!arch || !abi::findArch(*arch)) {
+      getOperation().emitError() << "unknown target '" << std::string(target)
+                                 << "'; known targets: " << abi::knownArchList();
+      return signalPassFailure();
+    }
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      FailureOr<OwningOpRef<ModuleOp>> kernel = lowerKernel(function);
+      if (failed(kernel))
+        return signalPassFailure();
+      FailureOr<std::string> ptx = emitPtx(**kernel, *arch, {cudaPath});
+      if (failed(ptx))
+        return signalPassFailure();
+      llvm::outs() << *ptx;
+    }
+  }
+
+  Option<std::string> target{*this, "target", llvm::cl::desc("architecture"), llvm::cl::init("sm_80")};
+  Option<std::string> cudaPath{*this, "cuda-path", llvm::cl::desc("root of a CUDA toolkit, for libdevice")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createPrintPtxPass() { return std::make_unique<PrintPtxPass>(); }
+
+} // namespace tenon::compiler::codegen
