@@ -1,0 +1,50 @@
+#include "compiler/dispatch/host_operations.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+bool isIntegerScalar(Type type) { return type.isIntOrIndex(); }
+
+/// Integer arithmetic runs in the program's registers.
+bool isHostArithmetic(Operation *op) {
+  return isa<arith::ArithDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isIntegerScalar) &&
+         llvm::all_of(op->getResultTypes(), isIntegerScalar);
+}
+
+bool isHostOperation(Operation *op) {
+  const StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "flow" || dialect == "hal" || dialect == "util" || dialect == "check")
+    return true;
+  return isa<arith::ConstantOp, affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp, tensor::DimOp,
+             tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, func::ReturnOp,
+             func::CallOp>(op) ||
+         isHostArithmetic(op);
+}
+
+} // namespace
+
+LogicalResult verifyHostFunction(func::FuncOp function) {
+  bool good = true;
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isHostOperation(op))
+      return WalkResult::advance();
+    good = false;
+    if (isa<arith::ArithDialect>(op->getDialect()))
+      op->emitError() << "'" << op->getName()
+                      << "' on scalars is not supported outside of tensor code: the host computes with integers only";
+    else
+      op->emitError() << "'" << op->getName() << "' is not supported: no kernel is generated for it, and the host "
+                      << "cannot run it";
+    return WalkResult::skip(); // what it holds is not host code
+  });
+  return success(good);
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,11 @@
+// What is left in a host function once its dispatches are formed, and nothing else: launches, shapes and scalars.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Every operation of `function` that neither a kernel nor the host program can compute is an error that names it.
+mlir::LogicalResult verifyHostFunction(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::dispatch

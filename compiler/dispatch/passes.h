@@ -1,0 +1,19 @@
+// Passes of dispatch formation.
+//
+//   tenon-form-dispatches   tensor code of host functions becomes flow.dispatch of generated executables
+#pragma once
+
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace tenon::compiler::dispatch {
+
+std::unique_ptr<mlir::Pass> createFormDispatchesPass();
+
+/// Makes the passes known to tenon-opt.
+void registerDispatchPasses();
+
+} // namespace tenon::compiler::dispatch

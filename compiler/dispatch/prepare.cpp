@@ -1,0 +1,93 @@
+#include "compiler/dispatch/prepare.h"
+
+#include "compiler/dispatch/dimensions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::SplatOp op, PatternRewriter &rewriter) const override {
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
+    return success();
+  }
+};
+
+/// Every named operation but linalg.fill, which reads best as the start of a reduction.
+struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp, linalg::FillOp>(op) || !op.hasPureTensorSemantics())
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// Cheap enough to be computed again for every element that reads it.
+bool isCheap(linalg::GenericOp producer) {
+  size_t work = 0;
+  for (Operation &op : producer.getBody()->without_terminator()) {
+    if (isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(op))
+      return false;
+    ++work;
+  }
+  return work <= 4;
+}
+
+/// Fuse what has one reader, unless the reader would compute it several times over.
+bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !producer->hasOneUse())
+    return false;
+  return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer);
+}
+
+LogicalResult rewrite(func::FuncOp function, RewritePatternSet &&patterns) {
+  GreedyRewriteConfig config;
+  config.enableFolding();
+  return applyPatternsGreedily(function, std::move(patterns), config);
+}
+
+} // namespace
+
+void shareEqualValues(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+}
+
+LogicalResult prepareFunction(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet toLinalg(context);
+  linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
+  toLinalg.add<SplatToFill, Generalize>(context);
+  if (failed(rewrite(function, std::move(toLinalg))))
+    return failure();
+  resolveDimensions(function);
+  shareEqualValues(function);
+
+  RewritePatternSet fuse(context);
+  linalg::populateElementwiseOpsFusionPatterns(fuse, shouldFuse);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(fuse);
+  linalg::GenericOp::getCanonicalizationPatterns(fuse, context);
+  if (failed(rewrite(function, std::move(fuse))))
+    return failure();
+  resolveDimensions(function);
+  shareEqualValues(function);
+  return success();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,16 @@
+// Before dispatches are formed: tensor arithmetic becomes linalg.generic on tensors, named operations are generalised,
+// chains of elementwise operations are fused into one.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Afterwards `function` computes with linalg.generic and linalg.fill only, where it can be said so, and no tensor.dim
+/// asks for the size of what one of them computes.
+mlir::LogicalResult prepareFunction(mlir::func::FuncOp function);
+
+/// Merges equal constants, sizes and index arithmetic.
+void shareEqualValues(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::dispatch
