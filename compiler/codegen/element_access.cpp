@@ -171,7 +171,8 @@ Value ElementAccess::toMemory(Value value, Type element) {
 
 Value ElementAccess::load(const KernelTensor &tensor, const LoopIndices &indices) {
   Value from = address(tensor, indices);
-  Value value = LLVM::LoadOp::create(b_, loc_, memoryType(tensor.element), from, dispatch::elementBytes(tensor.element));
+  Value value =
+      LLVM::LoadOp::create(b_, loc_, memoryType(tensor.element), from, dispatch::elementBytes(tensor.element));
   return fromMemory(value, tensor.element);
 }
 
@@ -180,20 +181,18 @@ void ElementAccess::store(const KernelTensor &tensor, const LoopIndices &indices
   LLVM::StoreOp::create(b_, loc_, toMemory(value, tensor.element), to, dispatch::elementBytes(tensor.element));
 }
 
-SmallVector<Value> ElementAccess::loadAdjacent(const KernelTensor &tensor, const LoopIndices &indices,
-                                               unsigned count) {
+SmallVector<Value> ElementAccess::loadAdjacent(const KernelTensor &tensor, const LoopIndices &indices, unsigned count) {
   SmallVector<Value> values;
   if (isAdjacent(tensor)) {
     Value from = address(tensor, indices);
     auto type = VectorType::get(count, memoryType(tensor.element));
     Value all = LLVM::LoadOp::create(b_, loc_, type, from, count * dispatch::elementBytes(tensor.element));
     for (unsigned lane = 0; lane < count; ++lane)
-      values.push_back(
-          fromMemory(LLVM::ExtractElementOp::create(b_, loc_, all, constant(lane)), tensor.element));
+      values.push_back(fromMemory(LLVM::ExtractElementOp::create(b_, loc_, all, constant(lane)), tensor.element));
     return values;
   }
-  const bool varies = llvm::any_of(axes_.back().loops,
-                                   [&](unsigned loop) { return dimensionOf(tensor.map, loop).has_value(); });
+  const bool varies =
+      llvm::any_of(axes_.back().loops, [&](unsigned loop) { return dimensionOf(tensor.map, loop).has_value(); });
   for (unsigned lane = 0; lane < count; ++lane)
     values.push_back(lane != 0 && !varies ? values.front() : load(tensor, advance(indices, lane)));
   return values;
@@ -216,9 +215,15 @@ void ElementAccess::storeAdjacent(const KernelTensor &tensor, const LoopIndices 
 Value ElementAccess::constant(int64_t value) {
   return LLVM::ConstantOp::create(b_, loc_, b_.getI64Type(), b_.getI64IntegerAttr(value));
 }
-Value ElementAccess::add(Value a, Value b) { return LLVM::AddOp::create(b_, loc_, a, b); }
-Value ElementAccess::mul(Value a, Value b) { return LLVM::MulOp::create(b_, loc_, a, b); }
-Value ElementAccess::min(Value a, Value b) { return LLVM::UMinOp::create(b_, loc_, a, b); }
+Value ElementAccess::add(Value a, Value b) {
+  return LLVM::AddOp::create(b_, loc_, a, b);
+}
+Value ElementAccess::mul(Value a, Value b) {
+  return LLVM::MulOp::create(b_, loc_, a, b);
+}
+Value ElementAccess::min(Value a, Value b) {
+  return LLVM::UMinOp::create(b_, loc_, a, b);
+}
 Value ElementAccess::less(Value a, Value b) {
   return LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ult, a, b);
 }
@@ -228,6 +233,8 @@ Value ElementAccess::lessOrEqual(Value a, Value b) {
 Value ElementAccess::isZero(Value a) {
   return LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::eq, a, constant(0));
 }
-Value ElementAccess::undefined(Type element) { return LLVM::UndefOp::create(b_, loc_, element); }
+Value ElementAccess::undefined(Type element) {
+  return LLVM::UndefOp::create(b_, loc_, element);
+}
 
 } // namespace tenon::compiler::codegen

@@ -23,8 +23,8 @@ class ElementAccess {
 public:
   /// @param pointers [n] one per binding
   /// @param arguments [m] the i64 value of each argument of the kernel function that is an extent, else null
-  ElementAccess(const KernelFunction &kernel, mlir::OpBuilder &builder, mlir::Location loc,
-                mlir::ValueRange pointers, mlir::ArrayRef<mlir::Value> arguments);
+  ElementAccess(const KernelFunction &kernel, mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange pointers,
+                mlir::ArrayRef<mlir::Value> arguments);
 
   mlir::Value elementCount();
   bool isOneAxis() const { return axes_.size() == 1; }

@@ -45,7 +45,8 @@ private:
   std::optional<ElementAccess> access;
 };
 
-/// Scalar arguments arrive as parameters; constants of the function are repeated in the kernel. An i1 travels as a byte.
+/// Scalar arguments arrive as parameters; constants of the function are repeated in the kernel. An i1 travels as a
+/// byte.
 void KernelEmitter::mapArguments() {
   Block &entry = function.front();
   const unsigned pointers = kernel.tensorArguments.size() + kernel.outputs.size();
@@ -251,7 +252,8 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       SmallVector<Value> operands;
       for (Value operand : apply.getMapOperands())
         operands.push_back(values.lookup(operand));
-      values.map(apply.getResult(), affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
+      values.map(apply.getResult(),
+                 affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
     } else {
       Operation *copy = b.clone(inner, values);
       if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))

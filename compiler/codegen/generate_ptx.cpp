@@ -12,12 +12,17 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-FailureOr<OwningOpRef<ModuleOp>> lowerKernel(func::FuncOp function) {
-  FailureOr<KernelFunction> kernel = KernelFunction::read(function);
-  if (failed(kernel))
-    return failure();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  if (failed(emitKernel(*kernel, function.getName(), *module)) || failed(lowerToLlvm(*module)))
+FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.getLoc());
+  for (Operation &op : *kernels.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || function.isExternal())
+      return op.emitError() << "only kernel functions with a body are supported in a module of device code";
+    FailureOr<KernelFunction> kernel = KernelFunction::read(function);
+    if (failed(kernel) || failed(emitKernel(*kernel, function.getName(), *module)))
+      return failure();
+  }
+  if (failed(lowerToLlvm(*module)))
     return failure();
   return std::move(module);
 }

@@ -1,4 +1,4 @@
-// One kernel function to PTX: read it, emit it, convert it once; then optimise and print it per target.
+// Kernel functions to PTX: read, emitted and converted once; then optimised and printed per target (ptx/emit_ptx.h).
 #pragma once
 
 #include "compiler/codegen/ptx/emit_ptx.h"
@@ -8,10 +8,10 @@
 
 namespace tenon::compiler::codegen {
 
-/// A module of its own with the kernel in the LLVM dialect, ready for emitPtx. `function` is only read.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernel(mlir::func::FuncOp function);
+/// A module with every kernel function of `kernels` in the LLVM dialect, ready for emitPtx. `kernels` is only read.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels);
 
-/// What lowerKernel and emitPtx need registered in the context.
+/// What lowerKernels and emitPtx need registered in the context.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
 } // namespace tenon::compiler::codegen

@@ -83,7 +83,8 @@ private:
       else if (type.isIndex() || dispatch::isSupportedElement(type))
         kernel.scalarArguments.push_back(argument.getArgNumber());
       else
-        return kernel.function.emitError() << "argument " << argument.getArgNumber() << " of a kernel has type " << type;
+        return kernel.function.emitError()
+               << "argument " << argument.getArgNumber() << " of a kernel has type " << type;
     }
     return success();
   }

@@ -13,8 +13,8 @@
 // start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument; the results are returned in order.
 //
 // The kernel's parameters: a pointer per tensor argument, a pointer per result, then the scalar arguments, laid out by
-// abi::computeParameterLayout. Launch: 256 threads a workgroup, ceildiv(elements of a result, 256 * elements per thread)
-// workgroups.
+// abi::computeParameterLayout. Launch: 256 threads a workgroup, ceildiv(elements of a result, 256 * elements per
+// thread) workgroups.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,7 +47,7 @@ struct KernelInput {
 struct KernelOutput {
   mlir::BlockArgument bodyArgument;
   KernelTensor tensor;
-  mlir::Value startScalar;                // start value of every element
+  mlir::Value startScalar;                 // start value of every element
   std::optional<KernelTensor> startTensor; // start values; neither: undefined
 };
 
@@ -59,7 +59,7 @@ struct KernelFunction {
   llvm::SmallVector<uint32_t> scalarArguments; // [m] of the function: constants 0..m-1
   llvm::SmallVector<Extent> loops;             // [loops of op]
   llvm::SmallVector<KernelInput> inputs;
-  llvm::SmallVector<KernelOutput> outputs;     // bindings n..
+  llvm::SmallVector<KernelOutput> outputs; // bindings n..
 
   /// Reads a function of the form above; anything else is an error at the operation.
   static mlir::FailureOr<KernelFunction> read(mlir::func::FuncOp function);

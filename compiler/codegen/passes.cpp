@@ -4,6 +4,9 @@
 
 namespace tenon::compiler::codegen {
 
-void registerCodegenPasses() { mlir::registerPass(createPrintPtxPass); }
+void registerCodegenPasses() {
+  mlir::registerPass([] { return createGenerateKernelsPass(); });
+  mlir::registerPass(createPrintPtxPass);
+}
 
 } // namespace tenon::compiler::codegen

@@ -1,7 +1,7 @@
 // Passes of the code generator.
 //
 //   tenon-generate-kernels   every executable source that holds a kernel function gets PTX objects, one per target
-//   tenon-print-ptx          for tests: prints the PTX of every kernel function of a plain module
+//   tenon-print-ptx          for tests: prints the PTX of a plain module of kernel functions
 #pragma once
 
 #include <memory>
@@ -15,10 +15,11 @@ class Pass;
 namespace tenon::compiler::codegen {
 
 struct GenerateKernelsOptions {
-  std::vector<std::string> targets; // "sm_80"; empty: the module's own, else sm_75
+  std::vector<std::string> targets; // "sm_80"; used where the module names none; empty: sm_75
   std::string cudaPath;             // root of a CUDA toolkit, for libdevice
 };
 
+std::unique_ptr<mlir::Pass> createGenerateKernelsPass(const GenerateKernelsOptions &options = {});
 std::unique_ptr<mlir::Pass> createPrintPtxPass();
 
 /// Makes the passes known to tenon-opt.

@@ -1,4 +1,4 @@
-// tenon-print-ptx: the PTX of every kernel function of a plain module, for tests of the code generator alone.
+// tenon-print-ptx: the PTX of a plain module of kernel functions, for tests of the code generator alone.
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/passes.h"
 
@@ -15,7 +15,7 @@ struct PrintPtxPass : PassWrapper<PrintPtxPass, OperationPass<ModuleOp>> {
   PrintPtxPass(const PrintPtxPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "tenon-print-ptx"; }
-  StringRef getDescription() const override { return "print the PTX of every kernel function of the module"; }
+  StringRef getDescription() const override { return "print the PTX of a module of kernel functions"; }
   void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }
 
   void runOnOperation() override {
@@ -25,15 +25,13 @@ struct PrintPtxPass : PassWrapper<PrintPtxPass, OperationPass<ModuleOp>> {
                                  << "'; known targets: " << abi::knownArchList();
       return signalPassFailure();
     }
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
-      FailureOr<OwningOpRef<ModuleOp>> kernel = lowerKernel(function);
-      if (failed(kernel))
-        return signalPassFailure();
-      FailureOr<std::string> ptx = emitPtx(**kernel, *arch, {cudaPath});
-      if (failed(ptx))
-        return signalPassFailure();
-      llvm::outs() << *ptx;
-    }
+    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation());
+    if (failed(kernels))
+      return signalPassFailure();
+    FailureOr<std::string> ptx = emitPtx(**kernels, *arch, {cudaPath});
+    if (failed(ptx))
+      return signalPassFailure();
+    llvm::outs() << *ptx;
   }
 
   Option<std::string> target{*this, "target", llvm::cl::desc("architecture"), llvm::cl::init("sm_80")};
@@ -42,6 +40,8 @@ struct PrintPtxPass : PassWrapper<PrintPtxPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createPrintPtxPass() { return std::make_unique<PrintPtxPass>(); }
+std::unique_ptr<Pass> createPrintPtxPass() {
+  return std::make_unique<PrintPtxPass>();
+}
 
 } // namespace tenon::compiler::codegen

@@ -177,7 +177,8 @@ private:
 
   void replaceByDispatch(linalg::GenericOp op, OutlinedKernel &kernel, StringRef executable) {
     OpBuilder b(op);
-    auto entryPoint = SymbolRefAttr::get(b.getContext(), executable, {FlatSymbolRefAttr::get(b.getContext(), executable)});
+    auto entryPoint =
+        SymbolRefAttr::get(b.getContext(), executable, {FlatSymbolRefAttr::get(b.getContext(), executable)});
     SmallVector<Value> arguments = kernel.scalars;
     llvm::append_range(arguments, kernel.tensors);
     auto dispatch = flow::DispatchOp::create(b, op.getLoc(), entryPoint, kernel.workload, op.getResultTypes(),
@@ -196,8 +197,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> createFormDispatchesPass() { return std::make_unique<FormDispatchesPass>(); }
+std::unique_ptr<Pass> createFormDispatchesPass() {
+  return std::make_unique<FormDispatchesPass>();
+}
 
-void registerDispatchPasses() { registerPass(createFormDispatchesPass); }
+void registerDispatchPasses() {
+  registerPass(createFormDispatchesPass);
+}
 
 } // namespace tenon::compiler::dispatch

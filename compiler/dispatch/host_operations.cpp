@@ -10,7 +10,9 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-bool isIntegerScalar(Type type) { return type.isIntOrIndex(); }
+bool isIntegerScalar(Type type) {
+  return type.isIntOrIndex();
+}
 
 /// Integer arithmetic runs in the program's registers.
 bool isHostArithmetic(Operation *op) {

@@ -80,13 +80,16 @@ bool isSupportedElement(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
-uint32_t elementBytes(Type type) { return std::max(1u, type.getIntOrFloatBitWidth() / 8); }
+uint32_t elementBytes(Type type) {
+  return std::max(1u, type.getIntOrFloatBitWidth() / 8);
+}
 
-bool isSimpleMap(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
+bool isSimpleMap(AffineMap map) {
+  return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+}
 
 uint32_t elementsPerThread(linalg::GenericOp op) {
-  if (op.getNumLoops() == 0 || op.getNumReductionLoops() != 0 ||
-      !llvm::all_of(op.getIndexingMapsArray(), isSimpleMap))
+  if (op.getNumLoops() == 0 || op.getNumReductionLoops() != 0 || !llvm::all_of(op.getIndexingMapsArray(), isSimpleMap))
     return 1;
   uint32_t widest = 2; // 8-bit elements: 8 to a thread, as 16-bit ones
   for (Value operand : op->getOperands())

@@ -1,9 +1,10 @@
 // What a generated kernel may contain, and how its work is divided. Dispatch formation decides here and writes the
 // decision on the kernel function; the code generator reads it there.
 //
-// A kernel computes every element of its results, one thread per `elements per thread` adjacent elements, 256 threads to
-// a workgroup. Elements are counted in the row-major order of the first result. A thread moves 16 bytes of the widest
-// tensor at a time: 4 elements of 32 bits, 8 of 16 bits, 2 of 64 bits. A kernel with a reduction computes one element.
+// A kernel computes every element of its results, one thread per `elements per thread` adjacent elements, 256 threads
+// to a workgroup. Elements are counted in the row-major order of the first result. A thread moves 16 bytes of the
+// widest tensor at a time: 4 elements of 32 bits, 8 of 16 bits, 2 of 64 bits. A kernel with a reduction computes one
+// element.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -45,12 +45,12 @@ private:
   OpBuilder host; // before the operation
   Location loc;
   OutlinedKernel kernel;
-  SmallVector<Start> starts;                                   // [results]
-  llvm::SmallMapVector<Value, int64_t, 4> sizes;               // index value -> argument
-  llvm::SmallMapVector<Value, int64_t, 4> scalars;             // scalar -> argument, after the sizes
-  SmallVector<Operation *> constants;                          // repeated in the kernel
+  SmallVector<Start> starts;                                    // [results]
+  llvm::SmallMapVector<Value, int64_t, 4> sizes;                // index value -> argument
+  llvm::SmallMapVector<Value, int64_t, 4> scalars;              // scalar -> argument, after the sizes
+  SmallVector<Operation *> constants;                           // repeated in the kernel
   llvm::SmallMapVector<Value, SmallVector<int64_t>, 4> tensors; // tensor -> positions of its sizes
-  SmallVector<SmallVector<int64_t>> resultSizes;               // [results] positions of the sizes
+  SmallVector<SmallVector<int64_t>> resultSizes;                // [results] positions of the sizes
 };
 
 Outliner::Start Outliner::startOf(OpOperand &init) {
@@ -255,6 +255,8 @@ FailureOr<OutlinedKernel> Outliner::run() {
 
 } // namespace
 
-FailureOr<OutlinedKernel> outlineKernel(linalg::GenericOp op, StringRef name) { return Outliner(op, name).run(); }
+FailureOr<OutlinedKernel> outlineKernel(linalg::GenericOp op, StringRef name) {
+  return Outliner(op, name).run();
+}
 
 } // namespace tenon::compiler::dispatch

@@ -11,11 +11,11 @@ namespace tenon::compiler::dispatch {
 struct OutlinedKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module; // holds the kernel function alone
   mlir::func::FuncOp function;
-  mlir::Value workload;                           // elements of a result, index
-  llvm::SmallVector<mlir::Value> scalars;         // sizes as i64, then the other scalars
+  mlir::Value workload;                   // elements of a result, index
+  llvm::SmallVector<mlir::Value> scalars; // sizes as i64, then the other scalars
   llvm::SmallVector<mlir::Value> tensors;
-  llvm::SmallVector<mlir::Value> tensorDims;      // index, dynamic dimensions of the tensors, flat
-  llvm::SmallVector<mlir::Value> resultDims;      // index, of the results, flat
+  llvm::SmallVector<mlir::Value> tensorDims; // index, dynamic dimensions of the tensors, flat
+  llvm::SmallVector<mlir::Value> resultDims; // index, of the results, flat
 };
 
 /// Outlines `op`, which stays where it is. Values that the dispatch needs are created before it.

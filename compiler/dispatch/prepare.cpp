@@ -55,6 +55,25 @@ bool shouldFuse(OpOperand *operand) {
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer);
 }
 
+/// What is written over without being read is no operand: it would tie the operation to a tensor it does not need.
+void dropUnreadStarts(func::FuncOp function) {
+  function.walk([&](linalg::GenericOp op) {
+    if (!op.hasPureTensorSemantics())
+      return;
+    OpBuilder builder(op);
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (!op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      auto type = cast<RankedTensorType>(init.get().getType());
+      SmallVector<Value> sizes;
+      for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+        if (type.isDynamicDim(dimension))
+          sizes.push_back(dimensionOf(builder, op.getLoc(), init.get(), dimension));
+      init.set(tensor::EmptyOp::create(builder, op.getLoc(), type, sizes));
+    }
+  });
+}
+
 LogicalResult rewrite(func::FuncOp function, RewritePatternSet &&patterns) {
   GreedyRewriteConfig config;
   config.enableFolding();
@@ -76,6 +95,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
   toLinalg.add<SplatToFill, Generalize>(context);
   if (failed(rewrite(function, std::move(toLinalg))))
     return failure();
+  dropUnreadStarts(function);
   resolveDimensions(function);
   shareEqualValues(function);
 

@@ -1,6 +1,8 @@
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
+#include "compiler/codegen/passes.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/transforms/Passes.h"
+#include "compiler/dispatch/passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -11,5 +13,7 @@ int main(int argc, char **argv) {
   tenon::compiler::registerDialects(registry);
   tenon::compiler::registerDialectPasses();
   mlir::registerTransformsPasses();
+  tenon::compiler::dispatch::registerDispatchPasses();
+  tenon::compiler::codegen::registerCodegenPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
 }

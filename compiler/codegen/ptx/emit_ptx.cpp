@@ -107,9 +107,8 @@ mlir::LogicalResult linkLibdevice(mlir::ModuleOp module, llvm::Module &device, c
   const std::vector<std::string> candidates = libdeviceCandidates(options.cudaPath);
   std::optional<std::string> path = findLibdevice(candidates);
   if (!path) {
-    mlir::InFlightDiagnostic error =
-        mlir::emitError(where) << operation << " calls '" << *call.getCallee()
-                               << "' of libdevice, and libdevice.10.bc was not found";
+    mlir::InFlightDiagnostic error = mlir::emitError(where) << operation << " calls '" << *call.getCallee()
+                                                            << "' of libdevice, and libdevice.10.bc was not found";
     for (const std::string &candidate : candidates)
       error.attachNote() << "tried " << candidate;
     error.attachNote() << "fix: give the root of a CUDA toolkit with --cuda-path=DIR or CUDA_HOME";
@@ -122,13 +121,12 @@ mlir::LogicalResult linkLibdevice(mlir::ModuleOp module, llvm::Module &device, c
                                   << "' cannot be read: " << parse.getMessage();
   library->setTargetTriple(device.getTargetTriple());
   library->setDataLayout(device.getDataLayout());
-  const bool failed = llvm::Linker::linkModules(
-      device, std::move(library), llvm::Linker::LinkOnlyNeeded,
-      [](llvm::Module &linked, const llvm::StringSet<> &fromLibrary) {
-        llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-          return !value.hasName() || !fromLibrary.contains(value.getName());
-        });
-      });
+  const bool failed = llvm::Linker::linkModules(device, std::move(library), llvm::Linker::LinkOnlyNeeded,
+                                                [](llvm::Module &linked, const llvm::StringSet<> &fromLibrary) {
+                                                  llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+                                                    return !value.hasName() || !fromLibrary.contains(value.getName());
+                                                  });
+                                                });
   if (failed)
     return mlir::emitError(where) << "'" << *path << "' cannot be linked into the kernel";
   for (const llvm::Function &function : device)

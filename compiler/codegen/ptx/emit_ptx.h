@@ -25,8 +25,8 @@ struct PtxOptions {
 /// ISA version of the PTX that is generated for `arch`, 10 * major + minor; 0 for an unknown architecture.
 uint16_t generatedIsa(abi::TargetArch arch);
 
-/// Emits `module` for one target. Errors go to the module's diagnostics: unknown target, libdevice missing or unreadable
-/// (at the operation that needs it), anything the back end refuses.
+/// Emits `module` for one target. Errors go to the module's diagnostics: unknown target, libdevice missing or
+/// unreadable (at the operation that needs it), anything the back end refuses.
 /// @param arch one of abi::knownArchs()
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, abi::TargetArch arch, const PtxOptions &options);
 

@@ -1,0 +1,90 @@
+// tenon-generate-kernels: every hal.executable.source that holds a module of kernel functions gets an object of PTX for
+// each target of the program, and loses the module:
+//
+//   hal.executable.source private @f_dispatch_0 attributes {objects = #hal.executable.objects<{
+//       #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...> :
+//       vector<Nxi8>}>],
+//       ...}>, tenon.generated} { hal.executable.export ... }
+#include "compiler/codegen/generate_ptx.h"
+#include "compiler/codegen/module_targets.h"
+#include "compiler/codegen/passes.h"
+#include "compiler/dialect/hal/HalOps.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name, StringRef bytes) {
+  auto type = VectorType::get(int64_t(bytes.size()), IntegerType::get(context, 8));
+  auto data = DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(bytes.data(), bytes.size()));
+  return hal::ExecutableObjectAttr::get(context, StringAttr::get(context, "<generated>/" + name + ".ptx"), data);
+}
+
+struct GenerateKernelsPass : PassWrapper<GenerateKernelsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GenerateKernelsPass)
+  GenerateKernelsPass() = default;
+  GenerateKernelsPass(const GenerateKernelsPass &other) : PassWrapper(other) {}
+  explicit GenerateKernelsPass(const GenerateKernelsOptions &options) {
+    targets = options.targets;
+    cudaPath = options.cudaPath;
+  }
+
+  StringRef getArgument() const override { return "tenon-generate-kernels"; }
+  StringRef getDescription() const override { return "compile the kernel functions of executables to PTX objects"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<hal::HalDialect, func::FuncDialect, linalg::LinalgDialect>();
+    registerKernelDialects(registry);
+  }
+
+  void runOnOperation() override {
+    FailureOr<SmallVector<ModuleTarget>> all = moduleTargets(getOperation(), targets);
+    if (failed(all))
+      return signalPassFailure();
+    for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
+      if (failed(generate(source, *all)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult generate(hal::ExecutableSourceOp source, ArrayRef<ModuleTarget> all) {
+    auto modules = llvm::to_vector(source.getBody().front().getOps<ModuleOp>());
+    if (modules.empty())
+      return success();
+    if (modules.size() > 1)
+      return modules[1].emitError() << "a source of device code may hold one module";
+    if (source.getObjectsAttr())
+      return source.emitError() << "'" << source.getSymName()
+                                << "' has both objects and a module of device code, which is not supported";
+    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(modules.front());
+    if (failed(kernels))
+      return failure();
+    SmallVector<Attribute> keys, objects;
+    for (const ModuleTarget &target : all) {
+      FailureOr<std::string> ptx = emitPtx(**kernels, target.arch, {cudaPath});
+      if (failed(ptx))
+        return failure();
+      const std::string name = source.getSymName().str() + "_" + target.arch.toString();
+      keys.push_back(target.attribute);
+      objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, *ptx)));
+    }
+    source.setObjectsAttr(hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
+                                                          ArrayAttr::get(&getContext(), objects)));
+    modules.front().erase();
+    return success();
+  }
+
+  ListOption<std::string> targets{*this, "targets", llvm::cl::desc("architectures where the module names none")};
+  Option<std::string> cudaPath{*this, "cuda-path", llvm::cl::desc("root of a CUDA toolkit, for libdevice")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createGenerateKernelsPass(const GenerateKernelsOptions &options) {
+  return std::make_unique<GenerateKernelsPass>(options);
+}
+
+} // namespace tenon::compiler::codegen
