@@ -1,0 +1,53 @@
+#include "abi/program_view.h"
+
+#include "sample_files.h"
+
+#include <gtest/gtest.h>
+
+using namespace tenon;
+using namespace tenon::abi;
+using namespace tenon::abi::test;
+
+TEST(ProgramView, ShowsFunctionsAndExecutables) {
+  ProgramParts parts;
+  parts.functions.push_back(parts.functions[0]);
+  parts.functions[1].name = "other";
+  AlignedBytes bytes(write(parts));
+  auto view = ProgramView::create(bytes.span(), "x");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  EXPECT_EQ(view->functionCount(), 2u);
+  EXPECT_EQ(view->functionAt(1).name()->string_view(), "other");
+  EXPECT_EQ(*view->findFunction("other"), 1u);
+  EXPECT_EQ(view->findFunction("mian").status().toString(),
+            "not found: no function 'mian' in the program, which has 'main', 'other'");
+  ASSERT_EQ(view->executableCount(), 1u);
+  EXPECT_EQ(view->executableAt(0).exportAt(0).name, "add");
+}
+
+TEST(ProgramView, TakesAnEmptyProgram) {
+  ProgramParts parts;
+  parts.functions.clear();
+  AlignedBytes bytes(write(parts));
+  auto view = ProgramView::create(bytes.span(), "x");
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->functionCount(), 0u);
+  EXPECT_EQ(view->findFunction("f").status().toString(), "not found: no function 'f' in the program, which has none");
+}
+
+TEST(ProgramView, RefusesAnExecutable) {
+  AlignedBytes bytes(write(ExecutableParts()));
+  EXPECT_EQ(ProgramView::create(bytes.span(), "x").status().code(), StatusCode::DataLoss);
+}
+
+static std::string spelled(fb::ValueKind kind, fb::ElementType element, std::vector<int64_t> shape) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::CreateValueType(builder, kind, element, shape.empty() ? 0 : builder.CreateVector(shape)));
+  return typeSpelling(*flatbuffers::GetRoot<fb::ValueType>(builder.GetBufferPointer()));
+}
+
+TEST(TypeSpelling, IsMlirs) {
+  EXPECT_EQ(spelled(fb::ValueKind::Tensor, fb::ElementType::F32, {-1, 4}), "tensor<?x4xf32>");
+  EXPECT_EQ(spelled(fb::ValueKind::Tensor, fb::ElementType::BF16, {}), "tensor<bf16>");
+  EXPECT_EQ(spelled(fb::ValueKind::Tensor, fb::ElementType::I1, {0}), "tensor<0xi1>");
+  EXPECT_EQ(spelled(fb::ValueKind::Scalar, fb::ElementType::Index, {}), "index");
+}
