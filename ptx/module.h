@@ -122,7 +122,7 @@ struct Variable {
   struct Initializer {
     Operand value;
     bool isGeneric = false;
-    uint32_t mask = 0; // mask(0xff) applied, as the mask; 0: none
+    uint64_t mask = 0; // 0xff00(sym): the byte of the address that this element holds, as a mask; 0: none
   };
   std::vector<Initializer> initializers;
   bool hasInitializer = false;

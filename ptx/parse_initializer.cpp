@@ -5,6 +5,9 @@
 //   .samplerref s = {filter_mode = nearest}: kept as a Name "filter_mode" whose element is the value
 #include "ptx/parser_state.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace tenon::ptx {
 namespace {
 
@@ -99,9 +102,10 @@ bool Parser::parseInitializerValue(Variable::Initializer &initializer) {
   Token begin = token_;
   Operand &value = initializer.value;
   if (at(TokenKind::Integer) && lexer_.followedBy('(')) {
-    if (token_.bits == 0 || token_.bits > UINT32_MAX)
+    uint64_t mask = token_.bits;
+    if (mask == 0 || (mask >> (std::countr_zero(mask) & 56)) != 0xff)
       return fail("P-10", "found " + describe() + ", expected a mask of one byte, like 0xff00");
-    initializer.mask = static_cast<uint32_t>(token_.bits);
+    initializer.mask = mask;
     advance();
     advance();
     if (!parseInitializerSymbol(initializer) || !expect(TokenKind::RightParen, "')'"))

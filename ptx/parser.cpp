@@ -179,8 +179,11 @@ void Parser::recoverTopLevel(const Token &begin) {
     if (at(TokenKind::LeftBrace)) {
       ++depth;
     } else if (at(TokenKind::RightBrace)) {
-      if (depth <= 1 && (advance(), true))
+      if (depth <= 1) {
+        advance();
+        accept(TokenKind::Semicolon); // of an initialiser
         return;
+      }
       --depth;
     } else if (at(TokenKind::Semicolon) && depth == 0) {
       advance();
