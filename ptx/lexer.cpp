@@ -333,20 +333,25 @@ bool Lexer::lexPunctuation(Token &token) {
   }
 }
 
-/// Reports a run of bytes that begin no token and skips it.
+/// Reports a run of bytes that begin no token and skips it; of a preprocessor line, all.
 void Lexer::skipUnknown(const Token &token) {
   const char *begin = cursor_;
+  auto unknown = [](char c) {
+    return !is(c, kBlank | kWordStart | kWord) && !std::strchr(".,;:()[]{}+-*/~^?@<>!=|&\"", c);
+  };
   do
     ++cursor_;
-  while (cursor_ < end_ && !is(*cursor_, kBlank | kWordStart | kWord) &&
-         !std::strchr(".,;:()[]{}+-*/~^?@<>!=|&\"", *cursor_));
+  while (cursor_ < end_ && unknown(*cursor_));
   std::string_view text(begin, cursor_ - begin);
   std::string fix;
-  if (text.front() == '#')
+  auto first = static_cast<unsigned char>(text.front());
+  if (first == '#')
     fix = "PTX has no preprocessor: expand '#' lines before";
-  else if (static_cast<unsigned char>(text.front()) >= 0x80 || static_cast<unsigned char>(text.front()) < 0x20)
+  else if (first >= 0x80 || first < 0x20)
     fix = "PTX is ASCII text; is this a cubin, a fatbin or UTF-16?";
   reporter_.error(token, "P-1", quoted(text) + " begins no word of PTX", std::move(fix));
+  while (first == '#' && cursor_ < end_ && *cursor_ != '\n')
+    ++cursor_;
 }
 
 } // namespace tenon::ptx

@@ -29,72 +29,65 @@ Variable::Initializer zero() {
 bool Parser::parseInitializer(Variable &variable) {
   advance();
   variable.hasInitializer = true;
-  // strides[i]: scalars of one group at brace level i; the outermost is the whole variable.
+  // strides[i]: scalars in one pair of braces at level i; the outermost is the whole variable, the last one scalar.
   std::vector<uint64_t> strides(1, 1);
-  if (variable.vectorWidth > 1)
-    strides.insert(strides.begin(), variable.vectorWidth);
-  for (size_t i = variable.dimensions.size(); i-- > 0;)
-    strides.insert(strides.begin(), strides.front() * variable.dimensions[i].value_or(0));
   bool open = !variable.dimensions.empty() && !variable.dimensions.front();
-  if (open)
-    strides.front() = UINT64_MAX;
-  if (!at(TokenKind::LeftBrace)) {
-    Variable::Initializer initializer;
-    if (strides.size() > 1)
-      return fail("P-10", "found " + describe() + ", expected '{' before the values of " + quoted(variable.name));
-    return parseInitializerValue(initializer) && appendInitializer(variable, std::move(initializer), 1);
+  if (isOpaque(variable.type)) {
+    strides.insert(strides.begin(), UINT64_MAX); // of fields
+  } else {
+    if (variable.vectorWidth > 1)
+      strides.insert(strides.begin(), variable.vectorWidth);
+    for (size_t i = variable.dimensions.size(); i-- > 0;)
+      strides.insert(strides.begin(), strides.front() * variable.dimensions[i].value_or(1));
+    if (open)
+      strides.front() = UINT64_MAX;
   }
-  if (!parseInitializerGroup(variable, strides, 0))
-    return false;
+  if (strides.size() > 1) {
+    if (!parseInitializerGroup(variable, strides, 0))
+      return false;
+  } else {
+    Variable::Initializer initializer;
+    if (!parseInitializerValue(initializer))
+      return false;
+    variable.initializers.push_back(std::move(initializer));
+  }
   if (open)
     variable.dimensions.front() = (variable.initializers.size() + strides[1] - 1) / std::max<uint64_t>(1, strides[1]);
   return true;
 }
 
-/// `{a, b, {c, d}}` at brace level `level`. Recurses at most once per dimension.
+/// `{a, b, c}` or `{{a, b}, {c}}` at brace level `level`. Recurses once per dimension.
 bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t> strides, size_t level) {
-  bool opaque = isOpaque(variable.type);
-  if (level + 1 >= strides.size() && !opaque)
-    return fail("P-10", "found '{' inside the braces of " + quoted(variable.name) + ", which has fewer dimensions");
+  if (!at(TokenKind::LeftBrace))
+    return fail("P-10", "found " + describe() + ", expected '{' around the values of " + quoted(variable.name));
   advance();
   ++openBraces_;
+  bool innermost = level + 2 == strides.size();
   uint64_t begin = variable.initializers.size();
-  uint64_t room = strides[level] == UINT64_MAX ? UINT64_MAX : begin + strides[level];
-  if (opaque)
-    room = UINT64_MAX;
   while (!at(TokenKind::RightBrace)) {
-    if (at(TokenKind::LeftBrace)) {
-      uint64_t inner = level + 1 < strides.size() ? strides[level + 1] : 0;
-      uint64_t next = variable.initializers.size() + inner;
-      if (next > room)
-        return fail("P-10", "more values for " + quoted(variable.name) + " than it has elements");
-      if (!parseInitializerGroup(variable, strides, level + 1))
-        return false;
-      // Another group follows: this one must be whole.
-      if (at(TokenKind::Comma) && next > variable.initializers.size()) {
-        if (next - variable.initializers.size() > kMaximumPadding)
-          return fail("P-10", "a group of values of " + quoted(variable.name) + " lacks more than 2^24 of them");
-        variable.initializers.resize(next, zero());
-      }
-    } else {
+    uint64_t next = variable.initializers.size() + strides[level + 1];
+    if (next - begin > strides[level])
+      return fail("P-10", "found one value too many for " + quoted(variable.name),
+                  "there is room for " + std::to_string(strides[level] / std::max<uint64_t>(1, strides[level + 1])) +
+                      " in these braces");
+    if (innermost) {
       Variable::Initializer initializer;
-      if (!parseInitializerValue(initializer) || !appendInitializer(variable, std::move(initializer), room))
+      if (!parseInitializerValue(initializer))
         return false;
+      variable.initializers.push_back(std::move(initializer));
+    } else if (!parseInitializerGroup(variable, strides, level + 1)) {
+      return false;
     }
     if (!accept(TokenKind::Comma))
       break;
+    // Something follows: the group before it must be whole.
+    if (next - variable.initializers.size() > kMaximumPadding)
+      return fail("P-10", "a group of values of " + quoted(variable.name) + " lacks more than 2^24 of them");
+    variable.initializers.resize(next, zero());
   }
   if (!expect(TokenKind::RightBrace, "',' or '}'"))
     return false;
   --openBraces_;
-  return true;
-}
-
-bool Parser::appendInitializer(Variable &variable, Variable::Initializer &&initializer, uint64_t capacity) {
-  if (variable.initializers.size() >= capacity)
-    return fail("P-10", "more values for " + quoted(variable.name) + " than it has elements",
-                "it has " + std::to_string(capacity));
-  variable.initializers.push_back(std::move(initializer));
   return true;
 }
 

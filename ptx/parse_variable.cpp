@@ -7,6 +7,8 @@
 // One declaration may name several variables; each becomes a Variable of its own with the range of the whole.
 #include "ptx/parser_state.h"
 
+#include <algorithm>
+
 namespace tenon::ptx {
 
 bool Parser::parseVariables(std::vector<Variable> &out, const Linkage &linkage, Place place) {
@@ -160,10 +162,10 @@ bool Parser::parseDimensions(Variable &variable) {
     if (variable.dimensions.size() > kMaximumNesting)
       return failAt(begin, "P-9", "an array of more than " + std::to_string(kMaximumNesting) + " dimensions");
   }
-  // An open dimension counts 0, so look at the product of the others.
+  // Open and empty dimensions count 1 here, so that products of the others are sound as well.
   uint64_t total = uint64_t(byteSize(variable.type)) * variable.vectorWidth;
   for (const std::optional<uint64_t> &extent : variable.dimensions)
-    if (__builtin_mul_overflow(total, extent.value_or(1), &total) || total > INT64_MAX)
+    if (__builtin_mul_overflow(total, std::max<uint64_t>(1, extent.value_or(1)), &total) || total > INT64_MAX)
       return failAt(begin, "P-8", "the array " + quoted(variable.name) + " has more than 2^63 - 1 bytes");
   return true;
 }

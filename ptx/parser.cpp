@@ -8,6 +8,8 @@
 
 #include "ptx/parser_state.h"
 
+#include <utility>
+
 namespace tenon::ptx {
 namespace {
 
@@ -75,7 +77,8 @@ bool Parser::expectSemicolon() {
   Token after = token_; // the place just behind the previous token
   after.line = previousLine_;
   after.column = module_.source->locate(previousEnd_).column;
-  failAt(after, "P-4", "found " + describe() + " on a later line, expected ';'", "end the statement with ';'");
+  failAt(after, "P-4", "found " + describe() + (at(TokenKind::End) ? "" : " on a later line") + ", expected ';'",
+         "end the statement with ';'");
   return true;
 }
 
@@ -90,7 +93,7 @@ bool Parser::parseName(std::string_view &name, std::string_view wanted) {
 bool Parser::unknownDirective(std::string_view where) {
   std::string_view nearest = nearestDirective(text());
   std::string fix(where);
-  if (!nearest.empty())
+  if (!nearest.empty() && nearest != text())
     fix = "did you mean '." + std::string(nearest) + "'?";
   return fail("P-5", describe() + " is not a directive that can stand here", std::move(fix));
 }
@@ -217,17 +220,14 @@ bool Parser::parseLinkage(Linkage &linkage) {
   return true;
 }
 
-/// Reports once when functions or variables come before the header, or the file ends without one.
-bool Parser::checkHeader() {
-  if (headerChecked_)
-    return true;
-  headerChecked_ = true;
-  std::string fix = "a PTX file begins: .version 8.0  .target sm_80  .address_size 64";
-  if (module_.isa == 0)
-    return fail("P-6", "found " + describe() + " before a '.version'", std::move(fix));
-  if (module_.target.number == 0)
-    return fail("P-6", "found " + describe() + " before a '.target'", std::move(fix));
-  return true;
+/// Reports, once, that something comes before the header or that the file ends without one. A header that was there
+/// but wrong has been reported already.
+void Parser::checkHeader() {
+  if (headerReported_ || (module_.isa != 0 && module_.target.number != 0))
+    return;
+  headerReported_ = true;
+  fail("P-6", "found " + describe() + " before a " + (module_.isa == 0 ? "'.version'" : "'.target'"),
+       "a PTX file begins: .version 8.0  .target sm_80  .address_size 64");
 }
 
 bool Parser::parseVersion() {
@@ -237,8 +237,10 @@ bool Parser::parseVersion() {
   advance();
   std::string_view number = lexer_.spelling(token_);
   auto digit = [&](size_t i) { return i < number.size() && number[i] >= '0' && number[i] <= '9'; };
-  if (!at(TokenKind::Float64) || number.size() != 3 || !digit(0) || number[0] == '0' || number[1] != '.' || !digit(2))
+  if (!at(TokenKind::Float64) || number.size() != 3 || !digit(0) || number[0] == '0' || number[1] != '.' || !digit(2)) {
+    headerReported_ = true;
     return fail("P-6", "found " + describe() + ", expected a version", "write it as in '.version 8.0'");
+  }
   module_.isa = static_cast<uint16_t>((number[0] - '0') * 10 + (number[2] - '0'));
   module_.versionAt = locate(begin);
   advance();
@@ -250,8 +252,9 @@ bool Parser::parseTarget() {
   if (module_.target.number != 0)
     return fail("P-6", "found a second '.target'", "list options after the first: .target sm_80, debug");
   if (module_.isa == 0)
-    return checkHeader();
+    checkHeader();
   advance();
+  bool reported = std::exchange(headerReported_, true); // until an architecture is read
   do {
     Token name = token_;
     std::string_view word;
@@ -269,6 +272,7 @@ bool Parser::parseTarget() {
     module_.target = *arch;
     module_.targetAt = locate(begin);
   } while (accept(TokenKind::Comma));
+  headerReported_ = reported;
   return true;
 }
 

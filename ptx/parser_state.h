@@ -81,7 +81,7 @@ private:
   bool skipSection();
   bool parsePragma(std::vector<std::string_view> &pragmas);
   bool parseAttribute(Variable *variable);
-  bool checkHeader();
+  void checkHeader();
 
   // --- functions (parse_function.cpp)
   bool parseFunction(const Linkage &linkage, bool isEntry);
@@ -109,7 +109,6 @@ private:
   bool parseInitializerGroup(Variable &variable, std::span<const uint64_t> strides, size_t level);
   bool parseInitializerValue(Variable::Initializer &initializer);
   bool parseInitializerSymbol(Variable::Initializer &initializer);
-  bool appendInitializer(Variable &variable, Variable::Initializer &&initializer, uint64_t capacity);
 
   // --- instructions (parse_instruction.cpp)
   bool parseInstruction(Function &function, const Token &begin);
@@ -149,7 +148,7 @@ private:
   uint32_t previousEnd_ = 0;
   uint32_t previousLine_ = 1;
   unsigned openBraces_ = 0; // of operands in the statement at hand: recovery must not take their `}` for the body's
-  bool headerChecked_ = false;
+  bool headerReported_ = false;
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;
   std::vector<Operand> operands_;
