@@ -265,7 +265,7 @@ void Lexer::lexDecimalFloat(Token &token) {
 /// Reports; the token stays a number, so that the parser goes on.
 void Lexer::badNumber(const Token &token, std::string_view why, std::string fix) {
   std::string_view text(base_ + token.begin, cursor_ - base_ - token.begin);
-  reporter_.error(token, "P-3", quoted(text) + " " + std::string(why), std::move(fix));
+  reporter_.error(token, "P-3", quoteText(text) + " " + std::string(why), std::move(fix));
 }
 
 bool Lexer::lexPunctuation(Token &token) {
@@ -349,7 +349,7 @@ void Lexer::skipUnknown(const Token &token) {
     fix = "PTX has no preprocessor: expand '#' lines before";
   else if (first >= 0x80 || first < 0x20)
     fix = "PTX is ASCII text; is this a cubin, a fatbin or UTF-16?";
-  reporter_.error(token, "P-1", quoted(text) + " begins no word of PTX", std::move(fix));
+  reporter_.error(token, "P-1", quoteText(text) + " begins no word of PTX", std::move(fix));
   while (first == '#' && cursor_ < end_ && *cursor_ != '\n')
     ++cursor_;
 }

@@ -130,7 +130,7 @@ bool Parser::parseUnary(Constant &value, unsigned depth) {
   else if (op.kind == TokenKind::Minus)
     value.bits ^= value.kind == Operand::Kind::Float32 ? uint64_t(1) << 31 : uint64_t(1) << 63;
   else if (value.kind != Operand::Kind::Integer)
-    return failAt(op, "P-8", quoted(lexer_.spelling(op)) + " takes an integer, found a floating-point number");
+    return failAt(op, "P-8", quoteText(lexer_.spelling(op)) + " takes an integer, found a floating-point number");
   else
     value = {Operand::Kind::Integer, value.isUnsigned && op.kind == TokenKind::Tilde,
              op.kind == TokenKind::Tilde ? ~value.bits : uint64_t(value.bits == 0)};
@@ -185,7 +185,7 @@ bool Parser::parseParenthesised(Constant &value, unsigned depth) {
 /// left = left op right.
 bool Parser::applyBinary(const Token &op, Constant &left, const Constant &right) {
   if (left.kind != right.kind)
-    return failAt(op, "P-8", quoted(lexer_.spelling(op)) + " joins constants of two types",
+    return failAt(op, "P-8", quoteText(lexer_.spelling(op)) + " joins constants of two types",
                   "write both as integers, or both with a decimal point");
   if (left.kind != Operand::Kind::Integer)
     return applyFloat(op, left, right);
@@ -279,7 +279,7 @@ bool Parser::applyFloat(const Token &op, Constant &left, const Constant &right) 
   case TokenKind::ExclaimEqual:
     return truth(a != b);
   default:
-    return failAt(op, "P-8", quoted(lexer_.spelling(op)) + " takes integers, found floating-point numbers");
+    return failAt(op, "P-8", quoteText(lexer_.spelling(op)) + " takes integers, found floating-point numbers");
   }
 }
 
@@ -289,7 +289,7 @@ bool Parser::countWithin(const Token &begin, const Constant &value, uint64_t min
   if (value.kind == Operand::Kind::Integer && !negative && value.bits >= minimum && value.bits <= maximum)
     return true;
   return failAt(begin, "P-8",
-                "found " + quoted(lexer_.slice(begin.begin, previousEnd_)) + " as " + std::string(what) +
+                "found " + quoteText(lexer_.slice(begin.begin, previousEnd_)) + " as " + std::string(what) +
                     ", expected an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum));
 }
 

@@ -109,7 +109,7 @@ bool Parser::parseExtents(std::optional<std::array<uint32_t, 3>> &extents) {
   do {
     if (n == values.size())
       return unexpected("at most three extents");
-    if (!parseCount(values[n++], 1, UINT32_MAX, "an extent of " + quoted(lexer_.spelling(begin))))
+    if (!parseCount(values[n++], 1, UINT32_MAX, "an extent of " + quoteText(lexer_.spelling(begin))))
       return false;
   } while (accept(TokenKind::Comma));
   extents = values;
@@ -141,7 +141,7 @@ void Parser::parseBody(Function &function) {
     openBraces_ = 0;
     if (at(TokenKind::End) || atFunctionStart()) {
       fail("P-11",
-           "found " + describe() + ", but the body of " + quoted(function.name) + " at line " +
+           "found " + describe() + ", but the body of " + quoteText(function.name) + " at line " +
                std::to_string(open.line) + " is not closed",
            "write '}' where the body ends");
       return;
@@ -161,12 +161,11 @@ void Parser::parseBody(Function &function) {
 }
 
 bool Parser::parseStatement(Function &function) {
-  Token begin = token_;
   switch (token_.kind) {
   case TokenKind::Identifier:
     return parseLabelOrInstruction(function);
   case TokenKind::At:
-    return parseInstruction(function, begin);
+    return parseInstruction(function);
   case TokenKind::Dotted:
     return parseBodyDirective(function);
   default:
@@ -177,7 +176,7 @@ bool Parser::parseStatement(Function &function) {
 
 bool Parser::parseLabelOrInstruction(Function &function) {
   if (!lexer_.followedBy(':'))
-    return parseInstruction(function, token_);
+    return parseInstruction(function);
   Token name = token_;
   advance();
   advance();

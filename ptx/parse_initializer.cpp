@@ -59,7 +59,7 @@ bool Parser::parseInitializer(Variable &variable) {
 /// `{a, b, c}` or `{{a, b}, {c}}` at brace level `level`. Recurses once per dimension.
 bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t> strides, size_t level) {
   if (!at(TokenKind::LeftBrace))
-    return fail("P-10", "found " + describe() + ", expected '{' around the values of " + quoted(variable.name));
+    return fail("P-10", "found " + describe() + ", expected '{' around the values of " + quoteText(variable.name));
   advance();
   ++openBraces_;
   bool innermost = level + 2 == strides.size();
@@ -67,7 +67,7 @@ bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t>
   while (!at(TokenKind::RightBrace)) {
     uint64_t next = variable.initializers.size() + strides[level + 1];
     if (next - begin > strides[level])
-      return fail("P-10", "found one value too many for " + quoted(variable.name),
+      return fail("P-10", "found one value too many for " + quoteText(variable.name),
                   "there is room for " + std::to_string(strides[level] / std::max<uint64_t>(1, strides[level + 1])) +
                       " in these braces");
     if (innermost) {
@@ -82,7 +82,7 @@ bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t>
       break;
     // Something follows: the group before it must be whole.
     if (next - variable.initializers.size() > kMaximumPadding)
-      return fail("P-10", "a group of values of " + quoted(variable.name) + " lacks more than 2^24 of them");
+      return fail("P-10", "a group of values of " + quoteText(variable.name) + " lacks more than 2^24 of them");
     variable.initializers.resize(next, zero());
   }
   if (!expect(TokenKind::RightBrace, "',' or '}'"))

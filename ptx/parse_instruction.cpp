@@ -21,7 +21,8 @@ std::vector<Operand> takeFrom(std::vector<Operand> &stack, size_t first) {
 
 } // namespace
 
-bool Parser::parseInstruction(Function &function, const Token &begin) {
+bool Parser::parseInstruction(Function &function) {
+  Token begin = token_;
   Instruction instruction;
   instruction.line = begin.line;
   instruction.column = begin.column;

@@ -116,7 +116,7 @@ bool Parser::parseDeclarator(Variable &variable, Place place) {
     return false;
   if (at(TokenKind::Less)) {
     if (variable.space != StateSpace::Reg)
-      return fail("P-7", "found '<' behind " + quoted(variable.name) + ", which is no register",
+      return fail("P-7", "found '<' behind " + quoteText(variable.name) + ", which is no register",
                   "write an array as name[8]; only .reg counts with <8>");
     advance();
     // The `>` closes the count, so a comparison inside it would need parentheses.
@@ -133,7 +133,7 @@ bool Parser::parseDeclarator(Variable &variable, Place place) {
     return true;
   if (variable.isExtern || (variable.space != StateSpace::Global && variable.space != StateSpace::Const))
     return fail("P-10",
-                "found an initialiser of " + quoted(variable.name) + ", which is " +
+                "found an initialiser of " + quoteText(variable.name) + ", which is " +
                     (variable.isExtern ? "external" : "neither .global nor .const"),
                 "remove it; store the value in a kernel");
   return parseInitializer(variable);
@@ -147,7 +147,7 @@ bool Parser::parseDimensions(Variable &variable) {
     if (at(TokenKind::RightBracket)) {
       if (!variable.dimensions.empty())
         return fail("P-8",
-                    "dimension " + std::to_string(variable.dimensions.size() + 1) + " of " + quoted(variable.name) +
+                    "dimension " + std::to_string(variable.dimensions.size() + 1) + " of " + quoteText(variable.name) +
                         " has no extent",
                     "only the first dimension may be []");
       variable.dimensions.push_back(std::nullopt);
@@ -166,7 +166,7 @@ bool Parser::parseDimensions(Variable &variable) {
   uint64_t total = uint64_t(byteSize(variable.type)) * variable.vectorWidth;
   for (const std::optional<uint64_t> &extent : variable.dimensions)
     if (__builtin_mul_overflow(total, std::max<uint64_t>(1, extent.value_or(1)), &total) || total > INT64_MAX)
-      return failAt(begin, "P-8", "the array " + quoted(variable.name) + " has more than 2^63 - 1 bytes");
+      return failAt(begin, "P-8", "the array " + quoteText(variable.name) + " has more than 2^63 - 1 bytes");
   return true;
 }
 

@@ -53,7 +53,7 @@ Module Parser::run() {
 std::string Parser::describe() const {
   if (at(TokenKind::End))
     return "the end of the file";
-  return quoted(lexer_.spelling(token_));
+  return quoteText(lexer_.spelling(token_));
 }
 
 bool Parser::unexpected(std::string_view wanted, std::string fix) {
@@ -266,9 +266,9 @@ bool Parser::parseTarget() {
     }
     std::optional<abi::TargetArch> arch = word.starts_with("sm_") ? abi::parseTargetArch(word) : std::nullopt;
     if (!arch)
-      return failAt(name, "P-6", "found " + quoted(word) + ", expected an architecture like 'sm_80' or 'sm_90a'");
+      return failAt(name, "P-6", "found " + quoteText(word) + ", expected an architecture like 'sm_80' or 'sm_90a'");
     if (module_.target.number != 0)
-      return failAt(name, "P-6", "found a second architecture, " + quoted(word), "name one architecture per file");
+      return failAt(name, "P-6", "found a second architecture, " + quoteText(word), "name one architecture per file");
     module_.target = *arch;
     module_.targetAt = locate(begin);
   } while (accept(TokenKind::Comma));

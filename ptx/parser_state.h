@@ -111,7 +111,7 @@ private:
   bool parseInitializerSymbol(Variable::Initializer &initializer);
 
   // --- instructions (parse_instruction.cpp)
-  bool parseInstruction(Function &function, const Token &begin);
+  bool parseInstruction(Function &function);
   bool parseOpcode(Instruction &instruction);
   bool parseOperands(Instruction &instruction);
   bool parseOperand(Operand &operand, unsigned depth);

@@ -16,7 +16,7 @@ void Reporter::error(uint32_t line, uint32_t column, std::string_view rule, std:
         .withFix("correct the first errors: later ones often follow from them");
 }
 
-std::string quoted(std::string_view text) {
+std::string quoteText(std::string_view text) {
   constexpr size_t kLongest = 40;
   constexpr std::string_view kDigits = "0123456789abcdef";
   bool cut = text.size() > kLongest;

@@ -32,6 +32,6 @@ private:
 };
 
 /// `text` in single quotes for a message: unprintable bytes as \xNN, cut after 40 bytes.
-std::string quoted(std::string_view text);
+std::string quoteText(std::string_view text);
 
 } // namespace tenon::ptx

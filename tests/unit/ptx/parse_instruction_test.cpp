@@ -134,6 +134,15 @@ TEST(PtxInstruction, KnowsItsPlace) {
   EXPECT_EQ(instruction.operands[1].range.begin, text.find("%r2"));
 }
 
+TEST(PtxInstruction, KnowsItsPlaceWithoutAPredicate) {
+  Parsed parsed = parseBody("label: ret.uni ;");
+  ASSERT_EQ(parsed.errors, "");
+  const Instruction &instruction = parsed.module.functions[0].instructions[0];
+  std::string_view text = parsed.module.source->text();
+  EXPECT_EQ(instruction.column, 8u);
+  EXPECT_EQ(text.substr(instruction.range.begin, instruction.range.end - instruction.range.begin), "ret.uni ;");
+}
+
 TEST(PtxInstruction, GoesOnBehindAMissingSemicolon) {
   Parsed parsed = parseBody("add.s32 %r1, %r2, 5\nsub.s32 %r1, %r2, 6;");
   EXPECT_EQ(parsed.errors, "k.ptx:5:20: error: [P-4] found 'sub' on a later line, expected ';'\n"

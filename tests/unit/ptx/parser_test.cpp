@@ -88,7 +88,7 @@ TEST(PtxParser, ReportsEveryErrorAndKeepsTheRest) {
             "k.ptx:7:25: error: [P-5] '.maxntd' is not a directive that can stand here\n"
             "fix: did you mean '.maxntid'?\n"
             "k.ptx:8:35: error: [P-4] found '%r2', expected ',' or ';'\n"
-            "k.ptx:8:60: error: [P-4] found '%r2', expected ',' or '}'\n");
+            "k.ptx:8:59: error: [P-4] found '%r2', expected ',' or '}'\n");
   ASSERT_EQ(parsed.module.variables.size(), 1u);
   EXPECT_EQ(parsed.module.variables[0].name, "b");
   ASSERT_EQ(parsed.module.functions.size(), 2u);

@@ -26,9 +26,9 @@ TEST(PtxReporter, StopsTheFlood) {
 }
 
 TEST(PtxReporter, QuotesOnlyPrintableTextOfModestLength) {
-  EXPECT_EQ(quoted("add"), "'add'");
-  EXPECT_EQ(quoted("a\x01\xff"), "'a\\x01\\xff'");
-  EXPECT_EQ(quoted(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
+  EXPECT_EQ(quoteText("add"), "'add'");
+  EXPECT_EQ(quoteText("a\x01\xff"), "'a\\x01\\xff'");
+  EXPECT_EQ(quoteText(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
 }
 
 } // namespace tenon::ptx
