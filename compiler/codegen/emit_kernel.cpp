@@ -2,6 +2,7 @@
 
 #include "abi/parameter_layout.h"
 #include "compiler/codegen/element_access.h"
+#include "compiler/dialect/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -266,23 +267,16 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
   return results;
 }
 
-FailureOr<abi::ElementType> elementType(const KernelFunction &kernel, Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  if (std::optional<abi::ElementType> element = abi::parseElementType(text))
-    return *element;
-  return emitError(mlir::func::FuncOp(kernel.function).getLoc()) << "a kernel's scalar has type " << type;
-}
-
 /// Types of the kernel's parameters, in the order of the parameter block.
 FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuilder &b) {
   func::FuncOp source = kernel.function;
   abi::Layout layout;
   layout.bindings.resize(kernel.tensorArguments.size() + kernel.outputs.size());
   for (uint32_t argument : kernel.scalarArguments) {
-    FailureOr<abi::ElementType> element = elementType(kernel, source.getArgument(argument).getType());
-    if (failed(element))
-      return failure();
+    std::optional<abi::ElementType> element = elementTypeOf(source.getArgument(argument).getType());
+    if (!element)
+      return source.emitError() << "argument " << argument << " of a kernel has type "
+                                << source.getArgument(argument).getType();
     layout.constants.push_back(abi::Constant::scalar(*element));
   }
   Result<abi::ParameterLayout> block = abi::computeParameterLayout(layout);

@@ -1,13 +1,13 @@
 // tenon-generate-kernels: every hal.executable.source that holds a module of kernel functions gets an object of PTX for
-// each target of the program, and loses the module:
+// each target of the program (hal.device.targets; none named: sm_75), and loses the module:
 //
 //   hal.executable.source private @f_dispatch_0 attributes {objects = #hal.executable.objects<{
 //       #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...> :
 //       vector<Nxi8>}>],
 //       ...}>, tenon.generated} { hal.executable.export ... }
 #include "compiler/codegen/generate_ptx.h"
-#include "compiler/codegen/module_targets.h"
 #include "compiler/codegen/passes.h"
+#include "compiler/dialect/declarations.h"
 #include "compiler/dialect/hal/HalOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,6 +17,23 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
+
+struct Target {
+  hal::ExecutableTargetAttr key;
+  abi::TargetArch arch;
+};
+
+FailureOr<SmallVector<Target>> findTargets(ModuleOp module) {
+  const abi::TargetArch oldest{75}; // its PTX runs on every later device
+  SmallVector<Target> targets;
+  for (hal::ExecutableTargetAttr key : targetsOf(module, cudaTarget(module.getContext(), oldest))) {
+    FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return module.emitError(); });
+    if (failed(arch))
+      return failure();
+    targets.push_back({key, *arch});
+  }
+  return targets;
+}
 
 hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name, StringRef bytes) {
   auto type = VectorType::get(int64_t(bytes.size()), IntegerType::get(context, 8));
@@ -28,10 +45,7 @@ struct GenerateKernelsPass : PassWrapper<GenerateKernelsPass, OperationPass<Modu
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GenerateKernelsPass)
   GenerateKernelsPass() = default;
   GenerateKernelsPass(const GenerateKernelsPass &other) : PassWrapper(other) {}
-  explicit GenerateKernelsPass(const GenerateKernelsOptions &options) {
-    targets = options.targets;
-    cudaPath = options.cudaPath;
-  }
+  explicit GenerateKernelsPass(const GenerateKernelsOptions &options) { cudaPath = options.cudaPath; }
 
   StringRef getArgument() const override { return "tenon-generate-kernels"; }
   StringRef getDescription() const override { return "compile the kernel functions of executables to PTX objects"; }
@@ -41,16 +55,16 @@ struct GenerateKernelsPass : PassWrapper<GenerateKernelsPass, OperationPass<Modu
   }
 
   void runOnOperation() override {
-    FailureOr<SmallVector<ModuleTarget>> all = moduleTargets(getOperation(), targets);
-    if (failed(all))
+    FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
+    if (failed(targets))
       return signalPassFailure();
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
-      if (failed(generate(source, *all)))
+      if (failed(generate(source, *targets)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult generate(hal::ExecutableSourceOp source, ArrayRef<ModuleTarget> all) {
+  LogicalResult generate(hal::ExecutableSourceOp source, ArrayRef<Target> targets) {
     auto modules = llvm::to_vector(source.getBody().front().getOps<ModuleOp>());
     if (modules.empty())
       return success();
@@ -63,12 +77,12 @@ private:
     if (failed(kernels))
       return failure();
     SmallVector<Attribute> keys, objects;
-    for (const ModuleTarget &target : all) {
+    for (const Target &target : targets) {
       FailureOr<std::string> ptx = emitPtx(**kernels, target.arch, {cudaPath});
       if (failed(ptx))
         return failure();
       const std::string name = source.getSymName().str() + "_" + target.arch.toString();
-      keys.push_back(target.attribute);
+      keys.push_back(target.key);
       objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, *ptx)));
     }
     source.setObjectsAttr(hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
@@ -77,7 +91,6 @@ private:
     return success();
   }
 
-  ListOption<std::string> targets{*this, "targets", llvm::cl::desc("architectures where the module names none")};
   Option<std::string> cudaPath{*this, "cuda-path", llvm::cl::desc("root of a CUDA toolkit, for libdevice")};
 };
 

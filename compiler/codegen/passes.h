@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace mlir {
 class Pass;
@@ -15,8 +14,7 @@ class Pass;
 namespace tenon::compiler::codegen {
 
 struct GenerateKernelsOptions {
-  std::vector<std::string> targets; // "sm_80"; used where the module names none; empty: sm_75
-  std::string cudaPath;             // root of a CUDA toolkit, for libdevice
+  std::string cudaPath; // root of a CUDA toolkit, for libdevice
 };
 
 std::unique_ptr<mlir::Pass> createGenerateKernelsPass(const GenerateKernelsOptions &options = {});
