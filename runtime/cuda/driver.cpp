@@ -1,0 +1,171 @@
+#include "runtime/cuda/driver.h"
+
+#include "runtime/cuda/driver_status.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+
+namespace tenon::runtime::cuda {
+
+Result<DeviceSelector> DeviceSelector::parse(std::string_view text) {
+  const std::string_view whole = text;
+  auto malformed = [&] {
+    return makeError(StatusCode::InvalidArgument, "unknown device '", whole,
+                     "': expected cuda, cuda:ORDINAL, emulator or emulator:ORDINAL");
+  };
+  DeviceSelector selector;
+  if (text.empty())
+    return selector;
+  if (text.starts_with("cuda"))
+    selector.kind = DriverKind::Cuda, text.remove_prefix(4);
+  else if (text.starts_with("emulator"))
+    selector.kind = DriverKind::Emulator, text.remove_prefix(8);
+  else
+    return malformed();
+  if (text.empty())
+    return selector;
+  if (text.starts_with("://"))
+    text.remove_prefix(3);
+  else if (text.starts_with(":"))
+    text.remove_prefix(1);
+  else
+    return malformed();
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), selector.ordinal);
+  if (error != std::errc() || end != text.data() + text.size() || selector.ordinal < 0)
+    return malformed();
+  return selector;
+}
+
+DriverSearch DriverSearch::fromEnvironment() {
+  auto variable = [](const char *name) {
+    const char *value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  DriverSearch search;
+  search.driverVariable = variable("TENON_CUDA_DRIVER");
+  search.emulatorVariable = variable("TENON_EMULATOR_LIBRARY");
+  std::error_code failed;
+  auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed)
+    search.executableFolder = self.parent_path().string();
+  return search;
+}
+
+std::vector<std::string> DriverSearch::emulatorLibraries() const {
+  constexpr const char *kName = "libtenon_emulator.so";
+  std::vector<std::string> paths;
+  if (!emulatorVariable.empty())
+    paths.push_back(emulatorVariable);
+  if (!executableFolder.empty()) {
+    // Beside it, in a build tree (build/runtime/tools, build/tests/unit/runtime), installed (bin and lib).
+    for (const char *folder : {"", "../emulator/", "../../emulator/", "../../../emulator/", "../lib/"})
+      paths.push_back(concat(executableFolder, "/", folder, kName));
+  }
+  paths.push_back(kName);
+  return paths;
+}
+
+Status Driver::resolveSymbols(void *library) {
+  std::string missing;
+  auto find = [&](const char *name, bool required) {
+    void *symbol = dlsym(library, name);
+    if (!symbol && required)
+      missing += concat(missing.empty() ? "" : ", ", name);
+    return symbol;
+  };
+#define TENON_DRIVER_SYMBOL(name) name = reinterpret_cast<decltype(&::name)>(find(#name, true));
+#define TENON_DRIVER_OPTIONAL_SYMBOL(name) name = reinterpret_cast<decltype(&::name)>(find(#name, false));
+#include "runtime/cuda/driver_symbols.inc"
+#undef TENON_DRIVER_OPTIONAL_SYMBOL
+#undef TENON_DRIVER_SYMBOL
+  if (!missing.empty())
+    return makeError(StatusCode::Unavailable, "the library lacks ", missing, ": not a CUDA driver, or one too old");
+  return okStatus();
+}
+
+Status Driver::initialize() {
+  TENON_RETURN_IF_ERROR(driverStatus(*this, cuInit(0), "cuInit(0)"));
+  return driverStatus(*this, cuDriverGetVersion(&version_), "cuDriverGetVersion");
+}
+
+Result<int> Driver::deviceCount() const {
+  int count = 0;
+  TENON_RETURN_IF_ERROR(driverStatus(*this, cuDeviceGetCount(&count), "cuDeviceGetCount"));
+  return count;
+}
+
+Result<std::unique_ptr<Driver>> Driver::openFirst(const std::vector<std::string> &paths, std::string_view what) {
+  std::string tried;
+  for (const std::string &path : paths) {
+    // Never closed again: a driver starts threads and registers exit handlers that live in its code.
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *reason = dlerror();
+      tried += concat("\n  ", path, ": ", reason ? reason : "unknown reason");
+      continue;
+    }
+    std::unique_ptr<Driver> driver(new Driver());
+    driver->path_ = path;
+    if (Status status = driver->resolveSymbols(library); !status.ok()) {
+      tried += concat("\n  ", path, ": ", status.message());
+      continue;
+    }
+    // It is the driver; what it answers now is the answer, other libraries would not do better.
+    if (Status status = driver->initialize(); !status.ok())
+      return std::move(status).withContext(concat("the driver '", path, "' does not start"));
+    return driver;
+  }
+  return makeError(StatusCode::Unavailable, what, " cannot be loaded; tried", tried);
+}
+
+namespace {
+
+Result<std::unique_ptr<Driver>> openEmulator(const DriverSearch &search) {
+  return Driver::openFirst(search.emulatorLibraries(), "the emulator (libtenon_emulator.so)");
+}
+
+Result<std::unique_ptr<Driver>> openCuda(const DriverSearch &search) {
+  auto driver = Driver::openFirst(search.cudaLibraries, "the CUDA driver (libcuda.so.1)");
+  if (!driver.ok())
+    return driver;
+  TENON_ASSIGN_OR_RETURN(int count, (*driver)->deviceCount());
+  if (count == 0)
+    return makeError(StatusCode::Unavailable, "the driver '", (*driver)->path(), "' has no device");
+  return driver;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Driver>> Driver::open(const DeviceSelector &selector, const DriverSearch &search) {
+  const std::string &variable = search.driverVariable;
+  if (variable == "emulator")
+    return openEmulator(search);
+  if (!variable.empty() && variable != "cuda")
+    return openFirst({variable}, "the driver that TENON_CUDA_DRIVER names");
+
+  switch (selector.kind) {
+  case DriverKind::Cuda:
+    return openCuda(search);
+  case DriverKind::Emulator:
+    return openEmulator(search);
+  case DriverKind::Any:
+    break;
+  }
+  auto gpu = openCuda(search);
+  if (gpu.ok() || variable == "cuda")
+    return gpu;
+  auto emulator = openEmulator(search);
+  if (!emulator.ok())
+    return makeError(StatusCode::Unavailable, "no GPU: ", gpu.status().message(),
+                     "\nno emulator: ", emulator.status().message());
+  // The reason on one line: the lists of paths belong to the errors above.
+  std::string reason(gpu.status().message());
+  for (size_t at; (at = reason.find('\n')) != std::string::npos;)
+    reason.replace(at, reason.compare(at, 3, "\n  ") == 0 ? 3 : 1, " | ");
+  (*emulator)->notice_ = concat("no GPU here, running on the emulator ('", (*emulator)->path(), "'): ", reason);
+  return emulator;
+}
+
+} // namespace tenon::runtime::cuda

@@ -1,0 +1,58 @@
+// Owning handles of driver objects. Each borrows the Driver, which outlives it, and is destroyed with the object's
+// context current (ContextScope). A failure to destroy cannot be answered: after a kernel's fault every call fails.
+#pragma once
+
+#include "runtime/cuda/driver.h"
+
+#include <utility>
+
+namespace tenon::runtime::cuda {
+
+/// Makes `context` current for a scope.
+class ContextScope {
+public:
+  ContextScope(const Driver &driver, CUcontext context)
+      : driver_(driver), result_(driver.cuCtxPushCurrent_v2(context)) {}
+  ~ContextScope() {
+    CUcontext popped = nullptr;
+    if (result_ == CUDA_SUCCESS)
+      (void)driver_.cuCtxPopCurrent_v2(&popped);
+  }
+  ContextScope(const ContextScope &) = delete;
+  ContextScope &operator=(const ContextScope &) = delete;
+  /// What cuCtxPushCurrent answered.
+  CUresult result() const { return result_; }
+
+private:
+  const Driver &driver_;
+  CUresult result_;
+};
+
+/// A handle that `destroy` frees.
+template <typename Handle, auto Destroy> class OwnedHandle {
+public:
+  OwnedHandle() = default;
+  OwnedHandle(const Driver &driver, Handle handle) : driver_(&driver), handle_(handle) {}
+  OwnedHandle(OwnedHandle &&other) noexcept { *this = std::move(other); }
+  OwnedHandle &operator=(OwnedHandle &&other) noexcept {
+    std::swap(driver_, other.driver_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~OwnedHandle() {
+    if (handle_)
+      (void)(driver_->*Destroy)(handle_);
+  }
+
+  Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != Handle(); }
+
+private:
+  const Driver *driver_ = nullptr;
+  Handle handle_ = Handle();
+};
+
+using Stream = OwnedHandle<CUstream, &Driver::cuStreamDestroy_v2>;
+using Module = OwnedHandle<CUmodule, &Driver::cuModuleUnload>;
+
+} // namespace tenon::runtime::cuda

@@ -1,0 +1,135 @@
+#include "runtime/device.h"
+
+#include "runtime/cuda/driver_status.h"
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+std::string Statistics::toString() const {
+  return concat("allocations: ", allocations, "\nfrees: ", frees, "\nbytes live: ", bytesLive,
+                "\nbytes peak: ", bytesPeak, "\nlaunches: ", launches, "\nmodules loaded: ", modulesLoaded, "\n");
+}
+
+Result<std::shared_ptr<Device>> Device::open(const cuda::DeviceSelector &selector, const cuda::DriverSearch &search) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<cuda::Driver> driver, cuda::Driver::open(selector, search));
+  return create(std::move(driver), selector.ordinal);
+}
+
+Result<std::shared_ptr<Device>> Device::create(std::shared_ptr<const cuda::Driver> driver, int ordinal) {
+  TENON_ASSIGN_OR_RETURN(int count, driver->deviceCount());
+  if (ordinal < 0 || ordinal >= count)
+    return makeError(StatusCode::Unavailable, "no device ", ordinal, ": the driver '", driver->path(), "' has ", count,
+                     count == 1 ? " device" : " devices");
+  CUdevice handle = 0;
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(*driver, driver->cuDeviceGet(&handle, ordinal), concat("cuDeviceGet(", ordinal, ")")));
+  std::shared_ptr<Device> device(new Device(std::move(driver), handle));
+  TENON_RETURN_IF_ERROR(device->readTraits());
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(device->driver(),
+                                           device->driver().cuDevicePrimaryCtxRetain(&device->context_, handle),
+                                           "cuDevicePrimaryCtxRetain"));
+  TENON_RETURN_IF_ERROR(device->createQueue());
+  return device;
+}
+
+Device::~Device() {
+  if (!context_)
+    return;
+  if (queue_) {
+    cuda::ContextScope scope = enter();
+    queue_.reset();
+  }
+  (void)driver_->cuDevicePrimaryCtxRelease_v2(handle_);
+}
+
+Result<int> Device::attribute(CUdevice_attribute attribute, const char *name) const {
+  int value = 0;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuDeviceGetAttribute(&value, attribute, handle_),
+                                           concat("cuDeviceGetAttribute(", name, ")")));
+  return value;
+}
+
+Status Device::readTraits() {
+#define TENON_DEVICE_ATTRIBUTE(variable, name)                                                                         \
+  TENON_ASSIGN_OR_RETURN(const int variable, attribute(CU_DEVICE_ATTRIBUTE_##name, #name))
+  TENON_DEVICE_ATTRIBUTE(major, COMPUTE_CAPABILITY_MAJOR);
+  TENON_DEVICE_ATTRIBUTE(minor, COMPUTE_CAPABILITY_MINOR);
+  TENON_DEVICE_ATTRIBUTE(threads, MAX_THREADS_PER_BLOCK);
+  TENON_DEVICE_ATTRIBUTE(shared, MAX_SHARED_MEMORY_PER_BLOCK);
+  TENON_DEVICE_ATTRIBUTE(sharedOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+#undef TENON_DEVICE_ATTRIBUTE
+
+  char name[256] = {};
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(*driver_, driver_->cuDeviceGetName(name, sizeof(name) - 1, handle_), "cuDeviceGetName"));
+  traits_.name = name;
+  traits_.computeCapability = static_cast<uint16_t>(10 * major + minor);
+  traits_.driverVersion = driver_->version();
+  traits_.acceptsCubin = !traits_.name.starts_with("Tenon emulator");
+  traits_.maxThreadsPerBlock = static_cast<uint32_t>(threads);
+  traits_.maxSharedOptinBytes = static_cast<uint32_t>(std::max(sharedOptin, shared));
+  sharedBytesWithoutOptin_ = static_cast<uint32_t>(shared);
+
+  // Older drivers do not know the question.
+  int pools = 0;
+  hasMemoryPools_ =
+      driver_->cuMemAllocAsync && driver_->cuMemFreeAsync &&
+      driver_->cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, handle_) == CUDA_SUCCESS &&
+      pools != 0;
+  return okStatus();
+}
+
+Status Device::createQueue() {
+  cuda::ContextScope scope = enter();
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, scope.result(), "cuCtxPushCurrent_v2"));
+  CUstream stream = nullptr;
+  // Not ordered with the legacy default stream, which belongs to other libraries of the process.
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(*driver_, driver_->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
+  queue_ = std::make_unique<Queue>(*this, cuda::Stream(*driver_, stream));
+  return okStatus();
+}
+
+std::string Device::description() const {
+  return concat("'", traits_.name, "' (sm_", traits_.computeCapability, ", driver ", traits_.driverVersion / 1000, '.',
+                traits_.driverVersion % 1000 / 10, ")");
+}
+
+Result<std::shared_ptr<Buffer>> Device::allocate(uint64_t bytes) {
+  cuda::ContextScope scope = enter();
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, scope.result(), "cuCtxPushCurrent_v2"));
+  CUdeviceptr address = 0;
+  // The driver refuses 0 bytes; an empty tensor still has an address of its own.
+  const size_t asked = bytes == 0 ? 1 : bytes;
+  if (hasMemoryPools_)
+    TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuMemAllocAsync(&address, asked, queue_->handle()),
+                                             concat("cuMemAllocAsync of ", asked, " bytes")));
+  else
+    TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuMemAlloc_v2(&address, asked),
+                                             concat("cuMemAlloc_v2 of ", asked, " bytes")));
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t live = bytesLive_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  for (uint64_t peak = bytesPeak_.load(); peak < live && !bytesPeak_.compare_exchange_weak(peak, live);) {
+  }
+  return std::make_shared<Buffer>(shared_from_this(), address, bytes, hasMemoryPools_);
+}
+
+void Device::release(uint64_t address, uint64_t bytes, bool streamOrdered) {
+  cuda::ContextScope scope = enter();
+  // Nobody can act on a failure here: after a kernel's fault the driver refuses, and the context takes the memory
+  // along.
+  if (streamOrdered)
+    (void)driver_->cuMemFreeAsync(address, queue_->handle());
+  else
+    (void)driver_->cuMemFree_v2(address);
+  frees_.fetch_add(1, std::memory_order_relaxed);
+  bytesLive_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+Statistics Device::statistics() const {
+  return {allocations_.load(), frees_.load(),    bytesLive_.load(),
+          bytesPeak_.load(),   launches_.load(), modulesLoaded_.load()};
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// A device: its primary context (the one that other libraries of the process share), what selection needs to know of
+// it, one queue and its memory. Created once and shared: buffers and loaded code keep it alive.
+#pragma once
+
+#include "abi/result.h"
+#include "abi/target_arch.h"
+#include "runtime/buffer.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/handles.h"
+#include "runtime/queue.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace tenon::runtime {
+
+/// Counts since the device was opened. Launches count dispatches that reached the driver.
+struct Statistics {
+  uint64_t allocations = 0;
+  uint64_t frees = 0;
+  uint64_t bytesLive = 0;
+  uint64_t bytesPeak = 0;
+  uint64_t launches = 0;
+  uint64_t modulesLoaded = 0;
+
+  /// Lines as `--print-statistics` shows them.
+  std::string toString() const;
+};
+
+class Device : public std::enable_shared_from_this<Device> {
+public:
+  /// Opens the driver that serves `selector`, then its device. Unavailable: no driver, or no such device (the message
+  /// says how many there are).
+  static Result<std::shared_ptr<Device>> open(const cuda::DeviceSelector &selector, const cuda::DriverSearch &search);
+  static Result<std::shared_ptr<Device>> create(std::shared_ptr<const cuda::Driver> driver, int ordinal);
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const cuda::Driver &driver() const { return *driver_; }
+  /// What abi::rankCandidates asks: compute capability, driver version, limits.
+  const abi::DeviceTraits &traits() const { return traits_; }
+  /// The software driver names itself; it interprets PTX and is never reported as a GPU.
+  bool isEmulator() const { return !traits_.acceptsCubin; }
+  /// "'NVIDIA H200' (sm_90, driver 13.0)".
+  std::string description() const;
+  /// Shared memory of a block that needs no opt-in, in bytes.
+  uint32_t sharedBytesWithoutOptin() const { return sharedBytesWithoutOptin_; }
+
+  /// Makes the primary context current for a scope.
+  cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
+  Queue &queue() { return *queue_; }
+
+  /// Device memory of `bytes` bytes (0 is possible), contents undefined. Stream-ordered where the device has memory
+  /// pools. ResourceExhausted: out of memory.
+  Result<std::shared_ptr<Buffer>> allocate(uint64_t bytes);
+  /// Called by Buffer.
+  void release(uint64_t address, uint64_t bytes, bool streamOrdered);
+
+  Statistics statistics() const;
+  void countLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
+  void countModule() { modulesLoaded_.fetch_add(1, std::memory_order_relaxed); }
+
+private:
+  Device(std::shared_ptr<const cuda::Driver> driver, CUdevice handle) : driver_(std::move(driver)), handle_(handle) {}
+  Status readTraits();
+  Status createQueue();
+  Result<int> attribute(CUdevice_attribute attribute, const char *name) const;
+
+  std::shared_ptr<const cuda::Driver> driver_;
+  CUdevice handle_;
+  CUcontext context_ = nullptr;
+  abi::DeviceTraits traits_;
+  uint32_t sharedBytesWithoutOptin_ = 0;
+  bool hasMemoryPools_ = false;
+  std::unique_ptr<Queue> queue_;
+
+  std::atomic<uint64_t> allocations_ = 0, frees_ = 0, bytesLive_ = 0, bytesPeak_ = 0, launches_ = 0, modulesLoaded_ = 0;
+};
+
+} // namespace tenon::runtime

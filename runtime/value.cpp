@@ -1,0 +1,62 @@
+#include "runtime/value.h"
+
+#include "runtime/device.h"
+
+namespace tenon::runtime {
+
+Result<uint64_t> denseBytes(std::span<const int64_t> shape, abi::ElementType element) {
+  bool empty = false; // whatever its other extents are
+  for (int64_t extent : shape) {
+    if (extent < 0)
+      return makeError(StatusCode::OutOfRange, "a tensor cannot have ", extent, " elements along a dimension");
+    empty |= extent == 0;
+  }
+  if (empty)
+    return uint64_t(0);
+  int64_t bytes = abi::byteSize(element);
+  for (int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      return makeError(StatusCode::OutOfRange, tensorTypeSpelling(shape, element), " is larger than 2^63 bytes");
+  return static_cast<uint64_t>(bytes);
+}
+
+std::string tensorTypeSpelling(std::span<const int64_t> shape, abi::ElementType element) {
+  std::string out = "tensor<";
+  for (int64_t extent : shape)
+    out += concat(extent, 'x');
+  return concat(out, abi::spelling(element), '>');
+}
+
+namespace {
+template <typename TensorType> std::string spell(const std::variant<TensorType, Scalar> &value) {
+  if (const auto *tensor = std::get_if<TensorType>(&value))
+    return tensorTypeSpelling(tensor->shape, tensor->element);
+  return std::string(abi::spelling(std::get_if<Scalar>(&value)->element));
+}
+} // namespace
+
+std::string typeSpelling(const Value &value) {
+  return spell(value);
+}
+std::string typeSpelling(const HostValue &value) {
+  return spell(value);
+}
+
+Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor) {
+  TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(tensor.shape, tensor.element));
+  if (bytes != tensor.bytes.size())
+    return makeError(StatusCode::InvalidArgument, tensorTypeSpelling(tensor.shape, tensor.element), " has ", bytes,
+                     " bytes, ", tensor.bytes.size(), " were given");
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, device.allocate(bytes));
+  TENON_RETURN_IF_ERROR(device.queue().upload(*buffer, 0, tensor.bytes));
+  return Tensor{tensor.element, tensor.shape, std::move(buffer)};
+}
+
+Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor) {
+  TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(tensor.shape, tensor.element));
+  HostTensor host{tensor.element, tensor.shape, std::vector<uint8_t>(bytes)};
+  TENON_RETURN_IF_ERROR(device.queue().download(*tensor.buffer, 0, host.bytes));
+  return host;
+}
+
+} // namespace tenon::runtime
