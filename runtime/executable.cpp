@@ -1,0 +1,178 @@
+#include "runtime/executable.h"
+
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+Executable::Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view)
+    : device_(std::move(device)), view_(view), slots_(view.exportCount()) {}
+
+Executable::~Executable() {
+  cuda::ContextScope scope = device_->enter();
+  images_.clear();
+}
+
+Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
+  if (ordinal >= slots_.size())
+    return makeError(StatusCode::OutOfRange, "executable '", view_.name(), "' has ", slots_.size(),
+                     " exports, there is no export ", ordinal);
+  std::lock_guard lock(mutex_);
+  Slot &slot = slots_[ordinal];
+  if (!slot.tried)
+    select(ordinal, slot);
+  if (!slot.failure.ok())
+    return slot.failure.clone();
+  return &slot.loaded;
+}
+
+void Executable::select(uint32_t ordinal, Slot &slot) {
+  slot.tried = true;
+  slot.candidates = view_.candidates(ordinal);
+  slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
+  const abi::Export &declaration = view_.exportAt(ordinal);
+  const std::string where =
+      concat("export '", declaration.name, "' of executable '", view_.name(), "'",
+             declaration.declaredAt.known() ? concat(" (", declaration.declaredAt.toString(), ")") : std::string());
+
+  // Best first. What the driver refuses goes to the end of the table with its reason, and the next one is tried.
+  while (!slot.ranking.empty() && slot.ranking.front().verdict.runs) {
+    abi::RankedCandidate best = slot.ranking.front();
+    bool refused = false;
+    Status status = loadCandidate(ordinal, slot.candidates[best.index], slot.loaded, refused);
+    if (status.ok())
+      return;
+    if (!refused) {
+      slot.failure =
+          std::move(status).withContext(concat(where, ", variant '", slot.candidates[best.index].variantName, "'"));
+      return;
+    }
+    best.verdict = {false, concat("refused by the driver: ", status.message())};
+    slot.ranking.erase(slot.ranking.begin());
+    slot.ranking.push_back(std::move(best));
+  }
+  slot.failure = makeError(StatusCode::FailedPrecondition, "no image of ", where, " runs on ", device_->description(),
+                           "\n", abi::explainRanking(slot.candidates, slot.ranking, &device_->traits()));
+}
+
+Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused) {
+  auto known = images_.find(candidate.imageIndex);
+  if (known == images_.end()) {
+    TENON_ASSIGN_OR_RETURN(LoadedImage image, loadImage(*device_, view_, candidate.imageIndex));
+    known = images_.emplace(candidate.imageIndex, std::move(image)).first;
+  }
+  const LoadedImage &image = known->second;
+  if (!image.ok()) {
+    refused = true;
+    return image.refusal.clone();
+  }
+
+  out = LoadedExport();
+  out.declaration = &view_.exportAt(ordinal);
+  out.variantName = candidate.variantName;
+  TENON_ASSIGN_OR_RETURN(out.parameters, abi::computeParameterLayout(out.declaration->layout));
+  const abi::fb::Kernel *kernel = view_.findKernel(candidate.variantIndex, ordinal);
+  out.symbol = kernel ? kernel->symbol()->str() : out.declaration->symbol;
+
+  cuda::ContextScope scope = device_->enter();
+  const cuda::Driver &driver = device_->driver();
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(driver, driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str()),
+                         concat("cuModuleGetFunction('", out.symbol, "')")));
+  TENON_RETURN_IF_ERROR(checkFunction(out));
+  TENON_ASSIGN_OR_RETURN(out.ptxVersion, functionAttribute(out.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION"));
+  TENON_ASSIGN_OR_RETURN(out.binaryVersion,
+                         functionAttribute(out.function, CU_FUNC_ATTRIBUTE_BINARY_VERSION, "BINARY_VERSION"));
+  return okStatus();
+}
+
+Result<int> Executable::functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const {
+  int value = 0;
+  const cuda::Driver &driver = device_->driver();
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuFuncGetAttribute(&value, attribute, function),
+                                           concat("cuFuncGetAttribute(", name, ")")));
+  return value;
+}
+
+/// K-3 once more, by the driver's own account: cuLaunchKernel takes the parameter count from the image and would read
+/// past a shorter argument array.
+Status Executable::checkParameters(const LoadedExport &loaded) const {
+  const cuda::Driver &driver = device_->driver();
+  if (!driver.cuFuncGetParamInfo)
+    return okStatus();
+  const std::vector<abi::Parameter> &parameters = loaded.parameters.parameters;
+  size_t index = 0;
+  for (;; ++index) {
+    size_t offset = 0, size = 0;
+    const CUresult result = driver.cuFuncGetParamInfo(loaded.function, index, &offset, &size);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+      break; // past the last
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
+      return okStatus();
+    TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, result, concat("cuFuncGetParamInfo(", index, ")")));
+    if (index >= parameters.size())
+      continue; // counted below
+    if (offset != parameters[index].offset || size != parameters[index].size)
+      return makeError(StatusCode::FailedPrecondition, "[K-4] parameter ", index, " of kernel '", loaded.symbol,
+                       "' is ", size, " bytes at offset ", offset, " in the loaded image, the layout declares ",
+                       parameters[index].size, " bytes at offset ", parameters[index].offset);
+  }
+  if (index != parameters.size())
+    return makeError(StatusCode::FailedPrecondition, "[K-11] kernel '", loaded.symbol, "' takes ", index,
+                     " parameters in the loaded image, the layout declares ", parameters.size());
+  return okStatus();
+}
+
+Status Executable::checkFunction(const LoadedExport &loaded) const {
+  TENON_RETURN_IF_ERROR(checkParameters(loaded));
+  const abi::Launch &launch = loaded.declaration->launch;
+  TENON_ASSIGN_OR_RETURN(int threads, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                                        "MAX_THREADS_PER_BLOCK"));
+  if (launch.threads() > static_cast<uint64_t>(threads))
+    return makeError(StatusCode::FailedPrecondition, "[K-8] the workgroup has ", launch.threads(), " threads, kernel '",
+                     loaded.symbol, "' takes at most ", threads, " on ", device_->description());
+
+  // Above the default limit a block must opt in to shared memory, static and dynamic together.
+  TENON_ASSIGN_OR_RETURN(int staticShared,
+                         functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, "SHARED_SIZE_BYTES"));
+  const uint64_t shared = static_cast<uint64_t>(staticShared) + launch.dynamicSharedBytes;
+  const cuda::Driver &driver = device_->driver();
+  if (launch.dynamicSharedBytes != 0 && shared > device_->sharedBytesWithoutOptin()) {
+    if (shared > device_->traits().maxSharedOptinBytes)
+      return makeError(StatusCode::FailedPrecondition, "[K-9] kernel '", loaded.symbol, "' needs ", shared,
+                       " bytes of shared memory (", staticShared, " static, ", launch.dynamicSharedBytes, " dynamic), ",
+                       device_->description(), " has ", device_->traits().maxSharedOptinBytes, " per workgroup");
+    TENON_RETURN_IF_ERROR(cuda::driverStatus(
+        driver,
+        driver.cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  static_cast<int>(launch.dynamicSharedBytes)),
+        concat("cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, ", launch.dynamicSharedBytes, ")")));
+  }
+  // More than 8 workgroups in a cluster is not portable and must be asked for.
+  if (uint64_t(launch.cluster[0]) * launch.cluster[1] * launch.cluster[2] > 8)
+    TENON_RETURN_IF_ERROR(cuda::driverStatus(
+        driver, driver.cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+        "cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)"));
+  return okStatus();
+}
+
+std::string Executable::explain() {
+  std::string out = concat("executable '", view_.name(), "' on ", device_->description(), "\n");
+  for (uint32_t ordinal = 0; ordinal < slots_.size(); ++ordinal) {
+    Result<const LoadedExport *> loaded = load(ordinal);
+    std::lock_guard lock(mutex_);
+    const Slot &slot = slots_[ordinal];
+    out += concat("export ", ordinal, " '", view_.exportAt(ordinal).name, "'\n");
+    out += abi::explainRanking(slot.candidates, slot.ranking);
+    if (loaded.ok())
+      out += concat("  loaded: variant '", (*loaded)->variantName, "', kernel '", (*loaded)->symbol, "', compute_",
+                    (*loaded)->ptxVersion, " code running as sm_", (*loaded)->binaryVersion, "\n");
+    else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
+      out += concat("  not loaded: ", loaded.status().message(), "\n");
+  }
+  return out;
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,78 @@
+// An executable on a device: for every export the best image that the device takes, loaded once, with the function
+// ready to launch.
+//
+//   rank   every image that holds the export against the device (abi::rankCandidates: pure, explained)
+//   load   the best one; where the driver refuses the image, keep what its compiler said and take the next
+//   check  the function against the layout: parameter offsets and sizes where the driver tells them, threads, shared
+//          memory (opt-in included)
+//
+// Specification: abi/kernel_abi.md, "Which image runs where". Several exports share a module; modules live as long as
+// the executable. Thread-safe.
+#pragma once
+
+#include "abi/executable_view.h"
+#include "abi/parameter_layout.h"
+#include "runtime/image_loader.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tenon::runtime {
+
+class Device;
+
+/// An export ready to launch.
+struct LoadedExport {
+  const abi::Export *declaration = nullptr;
+  abi::ParameterLayout parameters;
+  CUfunction function = nullptr;
+  std::string variantName;
+  std::string symbol;
+  int ptxVersion = 0;    // as the driver reports it: 80 is code of compute_80
+  int binaryVersion = 0; // 90: what really runs is sm_90 code
+};
+
+class Executable {
+public:
+  /// `view` and what it views are borrowed and outlive the executable. Nothing is loaded yet.
+  Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view);
+  ~Executable();
+  Executable(const Executable &) = delete;
+  Executable &operator=(const Executable &) = delete;
+
+  const abi::ExecutableView &view() const { return view_; }
+  const abi::Export &exportAt(uint32_t ordinal) const { return view_.exportAt(ordinal); }
+
+  /// Selects, loads and checks; later calls return the same. FailedPrecondition with the whole table: no image runs
+  /// here; other failures of the driver are final and keep their code.
+  Result<const LoadedExport *> load(uint32_t ordinal);
+
+  /// For each export: every image, chosen or refused and why; loads the exports to say what really runs.
+  std::string explain();
+
+private:
+  // What is known of one export once load() was asked for it.
+  struct Slot {
+    bool tried = false;
+    LoadedExport loaded;
+    Status failure;
+    std::vector<abi::Candidate> candidates;
+    std::vector<abi::RankedCandidate> ranking; // the driver's refusals moved to its end
+  };
+  void select(uint32_t ordinal, Slot &slot);
+  Status loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused);
+  Status checkFunction(const LoadedExport &loaded) const;
+  Status checkParameters(const LoadedExport &loaded) const;
+  Result<int> functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const;
+
+  std::shared_ptr<Device> device_;
+  const abi::ExecutableView &view_;
+  std::mutex mutex_;        // guards what follows
+  std::vector<Slot> slots_; // [exports]
+  std::map<uint32_t, LoadedImage> images_;
+};
+
+} // namespace tenon::runtime

@@ -1,0 +1,76 @@
+#include "runtime/image_loader.h"
+
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+
+#include <array>
+#include <cstring>
+
+namespace tenon::runtime {
+
+bool isImageRefusal(CUresult result) {
+  switch (static_cast<int>(result)) {
+  case CUDA_ERROR_NO_BINARY_FOR_GPU:
+  case CUDA_ERROR_INVALID_PTX:
+  case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+  case CUDA_ERROR_JIT_COMPILATION_DISABLED: // CUDA_DISABLE_PTX_JIT=1: a cubin may still load
+  case CUDA_ERROR_INVALID_SOURCE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+namespace {
+
+constexpr size_t kLogBytes = 16384;
+
+/// A log buffer's text, without the line end the driver closes it with.
+std::string logText(const std::vector<char> &buffer) {
+  std::string text(buffer.data(), strnlen(buffer.data(), buffer.size()));
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.pop_back();
+  return text;
+}
+
+} // namespace
+
+Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex) {
+  const abi::fb::Image &image = *executable.raw().images()->Get(imageIndex);
+  TENON_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, executable.imageBytes(imageIndex));
+  if (image.kind() == abi::fb::ImageKind::Ptx)
+    bytes.push_back(0); // stored without; the driver reads up to it
+
+  std::vector<char> info(kLogBytes), error(kLogBytes);
+  std::array<CUjit_option, 4> options = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                                         CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  // A size is passed in the pointer itself, as 32 bits.
+  std::array<void *, 4> values = {info.data(), reinterpret_cast<void *>(uintptr_t(kLogBytes)), error.data(),
+                                  reinterpret_cast<void *>(uintptr_t(kLogBytes))};
+  cuda::ContextScope scope = device.enter();
+  const cuda::Driver &driver = device.driver();
+  CUmodule module = nullptr;
+  const CUresult result =
+      driver.cuModuleLoadDataEx(&module, bytes.data(), options.size(), options.data(), values.data());
+
+  LoadedImage loaded;
+  loaded.infoLog = logText(info);
+  if (result == CUDA_SUCCESS) {
+    loaded.module = cuda::Module(driver, module);
+    device.countModule();
+    return loaded;
+  }
+  std::string call = "cuModuleLoadDataEx";
+  if (image.source())
+    call += concat(" of '", image.source()->string_view(), "'");
+  Status failure = cuda::driverStatus(driver, result, call);
+  if (const std::string log = logText(error); !log.empty())
+    failure = makeError(failure.code(), failure.message(), "\n", log);
+  if (!isImageRefusal(result))
+    return failure;
+  loaded.refusal = std::move(failure);
+  return loaded;
+}
+
+} // namespace tenon::runtime

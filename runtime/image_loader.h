@@ -1,0 +1,31 @@
+// One image into the driver. PTX goes in NUL-terminated and is compiled by the driver; what its compiler says is kept,
+// for the error or for the explanation why another image was taken.
+#pragma once
+
+#include "abi/executable_view.h"
+#include "abi/result.h"
+#include "runtime/cuda/handles.h"
+
+#include <string>
+
+namespace tenon::runtime {
+
+class Device;
+
+struct LoadedImage {
+  cuda::Module module; // empty where the driver refused the image
+  Status refusal;      // why; the JIT's error log is in the message
+  std::string infoLog; // what the JIT had to say though it succeeded
+
+  bool ok() const { return static_cast<bool>(module); }
+};
+
+/// True for the answers that mean "not this image on this device": another image may still do (CUDA errors 209, 218,
+/// 221, 222, 223, 300). Any other error is final.
+bool isImageRefusal(CUresult result);
+
+/// Loads image `imageIndex` of `executable`. A refused image is a LoadedImage with its refusal; any other failure is
+/// the Status. DataLoss: the bytes do not decompress.
+Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex);
+
+} // namespace tenon::runtime
