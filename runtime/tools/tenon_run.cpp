@@ -1,0 +1,205 @@
+// tenon-run: calls a function of a program.
+//
+//   tenon-run example.tenon --function=mixed_invocation --input=8xf32=2 --input=8xf32=4
+//   EXEC @mixed_invocation
+//   result[0]: hal.buffer_view
+//   8xf32=96 96 96 96 96 96 96 96
+//
+// Results go to stdout, everything else to stderr. Exit status: 0; 1 when the work failed or an expected output
+// differs; 2 when the command line itself is wrong.
+#include "abi/command_line.h"
+#include "runtime/device.h"
+#include "runtime/program.h"
+#include "runtime/program_file.h"
+#include "runtime/tools/compare.h"
+#include "runtime/tools/value_spec.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace tenon;
+using namespace tenon::runtime;
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string module, function, device;
+  std::vector<std::string> inputs, outputs, expected;
+  std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
+  bool explain = false, statistics = false, synchronous = false;
+};
+
+Result<double> parseThreshold(const char *name, const std::string &text, double otherwise) {
+  if (text.empty())
+    return otherwise;
+  char *end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(value >= 0))
+    return makeError(StatusCode::InvalidArgument, "--", name, "=", text, ": expected a number of at least 0");
+  return value;
+}
+
+Result<Thresholds> parseThresholds(const Options &options) {
+  Thresholds out;
+  TENON_ASSIGN_OR_RETURN(out.bf16, parseThreshold("expected_bf16_threshold", options.bf16Threshold, out.bf16));
+  TENON_ASSIGN_OR_RETURN(out.f16, parseThreshold("expected_f16_threshold", options.f16Threshold, out.f16));
+  TENON_ASSIGN_OR_RETURN(out.f32, parseThreshold("expected_f32_threshold", options.f32Threshold, out.f32));
+  TENON_ASSIGN_OR_RETURN(out.f64, parseThreshold("expected_f64_threshold", options.f64Threshold, out.f64));
+  return out;
+}
+
+Result<size_t> parseMaxElements(const Options &options) {
+  const std::string &text = options.maxElements;
+  size_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return makeError(StatusCode::InvalidArgument, "--output_max_element_count=", text, ": expected a number");
+  return value;
+}
+
+Result<std::vector<Value>> uploadInputs(Device &device, const std::vector<OptionalValue> &hostInputs) {
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < hostInputs.size(); ++i) {
+    if (!hostInputs[i])
+      return makeError(StatusCode::InvalidArgument, "input ", i, " ('(ignored)'): an input has a value");
+    if (const HostTensor *tensor = std::get_if<HostTensor>(&*hostInputs[i])) {
+      TENON_ASSIGN_OR_RETURN(Tensor uploaded, uploadTensor(device, *tensor));
+      inputs.push_back(std::move(uploaded));
+    } else {
+      inputs.push_back(*std::get_if<Scalar>(&*hostInputs[i]));
+    }
+  }
+  return inputs;
+}
+
+Result<std::vector<HostValue>> downloadResults(Device &device, const std::vector<Value> &results) {
+  std::vector<HostValue> out;
+  for (const Value &result : results) {
+    if (const Tensor *tensor = std::get_if<Tensor>(&result)) {
+      TENON_ASSIGN_OR_RETURN(HostTensor downloaded, downloadTensor(device, *tensor));
+      out.push_back(std::move(downloaded));
+    } else {
+      out.push_back(*std::get_if<Scalar>(&result));
+    }
+  }
+  return out;
+}
+
+/// Prints or writes the results.
+Status putResults(const Options &options, const std::vector<HostValue> &results, size_t maxElements) {
+  if (!options.outputs.empty() && options.outputs.size() != results.size())
+    return makeError(StatusCode::InvalidArgument, options.outputs.size(), " --output given, the function has ",
+                     results.size(), results.size() == 1 ? " result" : " results");
+  std::string text;
+  for (size_t i = 0; i < results.size(); ++i)
+    TENON_RETURN_IF_ERROR(writeResult(options.outputs.empty() ? std::string_view("-") : options.outputs[i], i,
+                                      results[i], maxElements, text));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return okStatus();
+}
+
+Result<std::vector<OptionalValue>> readInputs(const Options &options, const abi::fb::Function &function) {
+  std::vector<const abi::fb::ValueType *> types;
+  if (function.inputs())
+    types.assign(function.inputs()->begin(), function.inputs()->end());
+  return ValueReader().readAll(options.inputs, types, "input");
+}
+
+/// Expected values have the types that the function's results are declared with.
+Result<std::vector<OptionalValue>> readExpected(const Options &options, const abi::fb::Function &function) {
+  std::vector<const abi::fb::ValueType *> types;
+  for (uint32_t i = 0; function.results() && i < function.results()->size(); ++i)
+    types.push_back(function.results()->Get(i)->type());
+  return ValueReader().readAll(options.expected, types, "expected output");
+}
+
+/// The exit status, or why there is none.
+Result<int> run(const Options &options, const std::string &path) {
+  TENON_ASSIGN_OR_RETURN(size_t maxElements, parseMaxElements(options));
+  TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
+  TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
+
+  // The program, on a device.
+  TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(path));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  if (const std::string &notice = device->driver().notice(); !notice.empty())
+    std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::load(device, file.bytes(), path));
+  if (options.explain) {
+    const std::string text = program->explain();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (options.function.empty() && options.inputs.empty())
+      return 0; // asked for nothing else
+  }
+
+  // The call.
+  TENON_ASSIGN_OR_RETURN(uint32_t index, program->findFunction(options.function));
+  const abi::fb::Function &function = program->function(index);
+  TENON_ASSIGN_OR_RETURN(std::vector<OptionalValue> hostInputs, readInputs(options, function));
+  std::vector<OptionalValue> expected;
+  if (!options.expected.empty()) {
+    TENON_ASSIGN_OR_RETURN(expected, readExpected(options, function));
+  }
+  TENON_ASSIGN_OR_RETURN(std::vector<Value> inputs, uploadInputs(*device, hostInputs));
+  std::printf("EXEC @%s\n", function.name()->c_str());
+  std::fflush(stdout);
+  TENON_ASSIGN_OR_RETURN(std::vector<Value> results, program->call(index, inputs, {options.synchronous}));
+
+  // What came out.
+  TENON_ASSIGN_OR_RETURN(std::vector<HostValue> hostResults, downloadResults(*device, results));
+  int exitStatus = 0;
+  if (options.expected.empty() || !options.outputs.empty())
+    TENON_RETURN_IF_ERROR(putResults(options, hostResults, maxElements));
+  if (!options.expected.empty()) {
+    std::string report;
+    exitStatus = compareResults(expected, hostResults, thresholds, maxElements, report) ? 0 : kExitFailure;
+    std::fwrite(report.data(), 1, report.size(), stdout);
+  }
+  if (options.statistics)
+    std::fputs(device->statistics().toString().c_str(), stderr);
+  return exitStatus;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CommandLine commandLine("tenon-run", "FILE.tenon|- --function=NAME [--input=VALUE...]",
+                          "Calls a function of a program and prints its results.");
+  commandLine.positional(&options.files);
+  commandLine.text("module", "FILE", &options.module, "the program (- is standard input), instead of as argument");
+  commandLine.text("function", "NAME", &options.function, "the function to call; may be left out when there is one");
+  commandLine.list("input", "VALUE", &options.inputs,
+                   "8xf32=2, 2x2xi32=[[1 2][3 4]], 3.14, @f.npy, +f.npy, *f.npy, 4xf32=@f.bin; one per input");
+  commandLine.list("output", "WHERE", &options.outputs,
+                   "- (print), @f.npy, +f.npy (append), @f.bin (raw), empty (drop); one per result");
+  commandLine.list("expected_output", "VALUE", &options.expected,
+                   "compare instead of printing; (ignored) matches anything; one per result");
+  commandLine.alias("expected-output");
+  commandLine.text("expected_f16_threshold", "X", &options.f16Threshold, "tolerance of f16 (0.001)");
+  commandLine.text("expected_bf16_threshold", "X", &options.bf16Threshold, "tolerance of bf16 (0.01)");
+  commandLine.text("expected_f32_threshold", "X", &options.f32Threshold, "tolerance of f32 (0.0001)");
+  commandLine.text("expected_f64_threshold", "X", &options.f64Threshold, "tolerance of f64 (0.0001)");
+  commandLine.text("output_max_element_count", "N", &options.maxElements, "print at most N elements (1024)");
+  commandLine.text("device", "DEVICE", &options.device,
+                   "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
+  commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
+  commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
+  commandLine.flag("print-statistics", &options.statistics, "print counts of allocations and launches to stderr");
+  commandLine.alias("print_statistics");
+  if (std::optional<int> status = commandLine.parse(argc, argv))
+    return *status;
+  if (!options.module.empty())
+    options.files.push_back(options.module);
+  if (options.files.size() != 1)
+    return commandLine.usageError(options.files.empty() ? "no program given" : "more than one program given");
+
+  Result<int> status = run(options, options.files.front());
+  if (status.ok())
+    return *status;
+  std::fflush(stdout);
+  std::fprintf(stderr, "tenon-run: error: %s\n", std::string(status.status().message()).c_str());
+  return kExitFailure;
+}
