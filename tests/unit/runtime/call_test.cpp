@@ -1,0 +1,252 @@
+// Calls of a function that adds two vectors of dynamic length and scales the sum in place, on the fake driver.
+#include "runtime/call.h"
+
+#include "fixture.h"
+#include "program_builder.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tenon::runtime {
+
+using namespace tenon::test;
+using abi::ElementType;
+using abi::fb::BufferSource;
+using abi::fb::RegisterOp;
+using enum abi::fb::RegisterOpcode;
+
+/// f(%a: tensor<?xf32>, %b: tensor<?xf32>, %factor: f32) -> (tensor<?xf32>, i64): (a + b) * factor, length.
+static FunctionSpec addAndScale() {
+  FunctionSpec function;
+  function.name = "f";
+  function.inputs = {{ElementType::F32, {-1}}, {ElementType::F32, {-1}}, {ElementType::F32, {}, true}};
+  function.registers = {
+      RegisterOp(Dim, 0, 0, 0, 0),     // 0: length of a
+      RegisterOp(Dim, 1, 0, 0, 0),     // 1: length of b
+      RegisterOp(Eq, 0, 1, 0, 0),      // 2: equal?
+      RegisterOp(Const, 0, 0, 0, 4),   // 3
+      RegisterOp(Mul, 0, 3, 0, 0),     // 4: bytes
+      RegisterOp(Const, 0, 0, 0, 64),  // 5
+      RegisterOp(CeilDiv, 0, 5, 0, 0), // 6: grid
+      RegisterOp(Const, 0, 0, 0, 1),   // 7
+      RegisterOp(Arg, 2, 0, 0, 0),     // 8: factor
+  };
+  function.checks = {{2, "the lengths differ", "f.mlir:3:5"}};
+  function.buffers = {{BufferSource::Input, 0}, {BufferSource::Input, 1}, {BufferSource::Transient, 0, 4}};
+  function.commands = {
+      {.ordinal = 0,
+       .grid = {6, 7, 7},
+       .ranges = {wholeBuffer(0), wholeBuffer(1), wholeBuffer(2)},
+       .constants = {0},
+       .location = "f.mlir:5:7"},
+      {.ordinal = 1, .grid = {6, 7, 7}, .ranges = {wholeBuffer(2)}, .constants = {0, 8}, .location = "f.mlir:8:7"}};
+  function.results = {{.type = {ElementType::F32, {-1}}, .buffer = 2, .shape = {0}},
+                      {.type = {ElementType::I64, {}, true}, .scalar = 0}};
+  return function;
+}
+
+class CallTest : public FakeDeviceTest {
+protected:
+  Program &load(const std::vector<FunctionSpec> &functions) {
+    fake.kernels["add"] = [](const FakeLaunch &launch) {
+      for (int i = 0; i < launch.parameter<int>(3); ++i)
+        launch.parameter<float *>(2)[i] = launch.parameter<const float *>(0)[i] + launch.parameter<const float *>(1)[i];
+    };
+    fake.kernels["scale"] = [](const FakeLaunch &launch) {
+      for (int i = 0; i < launch.parameter<int>(1); ++i)
+        launch.parameter<float *>(0)[i] *= launch.parameter<float>(2);
+    };
+    const auto executable = buildExecutable("exe", {makeExport("add", 3, 1), makeExport("scale", 1, 2)},
+                                            {{.name = "sm_80", .image = "ptx"}});
+    bytes = std::make_unique<AlignedBytes>(buildProgram(functions, {executable}));
+    auto loaded = Program::load(open(), bytes->span(), "test");
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    program = loaded.take();
+    return *program;
+  }
+  Value vector(const std::vector<float> &values) {
+    HostTensor tensor{ElementType::F32, {int64_t(values.size())}, std::vector<uint8_t>(4 * values.size())};
+    if (!values.empty())
+      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    return uploadTensor(*device, tensor).take();
+  }
+  static Value scalar(float value) { return Scalar{ElementType::F32, int64_t(std::bit_cast<uint32_t>(value))}; }
+  std::vector<float> read(const Value &value) {
+    const HostTensor host = downloadTensor(*device, std::get<Tensor>(value)).take();
+    std::vector<float> out(host.bytes.size() / 4);
+    if (!out.empty())
+      std::memcpy(out.data(), host.bytes.data(), host.bytes.size());
+    return out;
+  }
+  void TearDown() override {
+    program.reset();
+    EXPECT_EQ(fake.launches.size(), device ? device->statistics().launches : fake.launches.size());
+  }
+
+  std::unique_ptr<AlignedBytes> bytes;
+  std::unique_ptr<Program> program;
+};
+
+TEST_F(CallTest, GoesFromInputsToOutputs) {
+  load({addAndScale()});
+  auto results = program->call(0, std::vector<Value>{vector({1, 2, 3}), vector({10, 20, 30}), scalar(2)});
+  ASSERT_OK(results.status());
+  ASSERT_EQ(results->size(), 2u);
+  EXPECT_EQ(read((*results)[0]), (std::vector<float>{22, 44, 66}));
+  EXPECT_EQ(std::get<Scalar>((*results)[1]).bits, 3);
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_EQ(fake.launches[0].kernel, "add");
+  EXPECT_EQ(fake.launches[0].block, (std::array<unsigned, 3>{64, 1, 1}));
+}
+
+TEST_F(CallTest, CallsAgainWithOtherShapesAndKeepsResults) {
+  load({addAndScale()});
+  auto first = program->call(0, std::vector<Value>{vector({1}), vector({2}), scalar(1)});
+  auto second = program->call(
+      0, std::vector<Value>{vector(std::vector<float>(100, 1)), vector(std::vector<float>(100, 1)), scalar(3)});
+  ASSERT_OK(first.status());
+  ASSERT_OK(second.status());
+  EXPECT_EQ(read((*first)[0]), std::vector<float>{3});
+  EXPECT_EQ(read((*second)[0]), std::vector<float>(100, 6));
+  EXPECT_EQ(fake.loadedImages.size(), 1u);
+  EXPECT_EQ(fake.launches[2].grid[0], 2u);
+}
+
+TEST_F(CallTest, AnEmptyGridLaunchesNothing) {
+  load({addAndScale()});
+  auto results = program->call(0, std::vector<Value>{vector({}), vector({}), scalar(1)});
+  ASSERT_OK(results.status());
+  EXPECT_EQ(std::get<Tensor>((*results)[0]).shape, Shape{0});
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+// Wrong inputs: an error before any launch.
+TEST_F(CallTest, RefusesWrongInputs) {
+  FunctionSpec fixed = addAndScale();
+  fixed.name = "fixed";
+  fixed.inputs[0].shape = {4};
+  load({addAndScale(), fixed});
+  const Value a = vector({1, 2, 3}), s = scalar(1);
+  const Value doubles = Tensor{ElementType::F64, {1}, std::get<Tensor>(a).buffer};
+  const Value matrix = Tensor{ElementType::F32, {1, 3}, std::get<Tensor>(a).buffer};
+  const Value tooLong = Tensor{ElementType::F32, {9}, std::get<Tensor>(a).buffer};
+  struct Case {
+    uint32_t function;
+    std::vector<Value> inputs;
+    const char *message;
+  };
+  const Case cases[] = {
+      {0, {a}, "1 input given, function 'f' takes 3 (tensor<?xf32>, tensor<?xf32>, f32)"},
+      {0,
+       {a, doubles, s},
+       "input 1 of function 'f' is tensor<1xf64>, expected tensor<?xf32>: the element types differ"},
+      {0,
+       {matrix, a, s},
+       "input 0 of function 'f' is tensor<1x3xf32>, expected tensor<?xf32>: rank 2, expected rank 1"},
+      {1,
+       {a, a, s},
+       "input 0 of function 'fixed' is tensor<3xf32>, expected tensor<4xf32>: dimension 0 is 3, expected 4"},
+      {0, {a, a, a}, "input 2 of function 'f' is tensor<3xf32>, expected f32: a tensor was given for a scalar"},
+      {0, {s, a, s}, "input 0 of function 'f' is f32, expected tensor<?xf32>: a scalar was given for a tensor"},
+      {0, {a, a, Scalar{ElementType::I32, 1}}, "input 2 of function 'f' is i32, expected f32: the types differ"},
+      {0, {a, tooLong, s}, "its buffer has 12 bytes, the tensor needs 36"},
+      {0, {a, vector({1}), s}, "f.mlir:3:5: function 'f': the lengths differ"},
+  };
+  for (const Case &c : cases)
+    EXPECT_STATUS(program->call(c.function, c.inputs).status(), InvalidArgument, c.message);
+  EXPECT_TRUE(fake.launches.empty());
+  EXPECT_TRUE(fake.loadedImages.empty());
+}
+
+TEST_F(CallTest, CopiesFillsAndRanges) {
+  FunctionSpec function;
+  function.name = "f";
+  function.inputs = {{ElementType::F32, {2}}};
+  function.registers = {RegisterOp(Const, 0, 0, 0, 16), RegisterOp(Const, 0, 0, 0, 8),
+                        RegisterOp(Const, 0, 0, 0, std::bit_cast<uint32_t>(5.0f)), RegisterOp(Const, 0, 0, 0, 4)};
+  function.buffers = {{BufferSource::Input, 0}, {BufferSource::Transient, 0, 0}};
+  function.commands = {{.kind = CommandSpec::Fill, .ranges = {wholeBuffer(1)}, .constants = {2}},
+                       {.kind = CommandSpec::Copy, .ranges = {wholeBuffer(0), abi::fb::BufferRange(1, 1, 1)}}};
+  function.results = {{.type = {ElementType::F32, {-1}}, .buffer = 1, .shape = {3}}};
+  load({function});
+  auto results = program->call(0, std::vector<Value>{vector({1, 2})});
+  ASSERT_OK(results.status());
+  EXPECT_EQ(read((*results)[0]), (std::vector<float>{5, 5, 1, 2}));
+}
+
+TEST_F(CallTest, RangesAndGridsAreChecked) {
+  FunctionSpec function = addAndScale();
+  function.registers.push_back(RegisterOp(Const, 0, 0, 0, 1000));  // 9
+  function.registers.push_back(RegisterOp(Const, 0, 0, 0, -1));    // 10
+  function.registers.push_back(RegisterOp(Const, 0, 0, 0, 65536)); // 11
+  FunctionSpec offset = function, length = function, negative = function, tall = function, shape = function;
+  offset.commands[0].ranges[1] = abi::fb::BufferRange(1, 9, kWhole);
+  length.name = "length", length.commands[0].ranges[1] = abi::fb::BufferRange(1, kWhole, 9);
+  negative.name = "negative", negative.commands[0].grid = {10, 7, 7};
+  tall.name = "tall", tall.commands[0].grid = {7, 11, 7};
+  shape.name = "shape", shape.results[0].shape = {9};
+  load({offset, length, negative, tall, shape});
+  const std::vector<Value> inputs = {vector({1}), vector({1}), scalar(1)};
+  EXPECT_STATUS(
+      program->call(0, inputs).status(), OutOfRange,
+      "f.mlir:5:7: function 'f', command 0 (Dispatch of 'add', variant 'sm_80'): binding 1: a range of buffer "
+      "1 starts at byte 1000, the buffer has 4");
+  EXPECT_STATUS(program->call(1, inputs).status(), OutOfRange, "a range of buffer 1 has 1000 bytes from byte 0");
+  EXPECT_STATUS(program->call(2, inputs).status(), OutOfRange, "the workgroup count is -1 along x");
+  EXPECT_STATUS(program->call(3, inputs).status(), OutOfRange, "the workgroup count is 65536 along y");
+  EXPECT_TRUE(fake.launches.empty());
+  EXPECT_STATUS(program->call(4, inputs).status(), OutOfRange,
+                "result 0 of function 'shape' is tensor<1000xf32> (4000 bytes) in a buffer of 4 bytes");
+}
+
+TEST_F(CallTest, ANegativeTransientIsAnError) {
+  FunctionSpec function{.name = "f"};
+  function.registers = {RegisterOp(Const, 0, 0, 0, -8)};
+  function.buffers = {{BufferSource::Transient, 0, 0}};
+  load({function});
+  EXPECT_STATUS(program->call(0, {}).status(), OutOfRange, "function 'f': buffer 0 has -8 bytes");
+}
+
+TEST_F(CallTest, AFaultNamesTheOnlyDispatch) {
+  FunctionSpec function = addAndScale();
+  function.commands.pop_back();
+  load({function});
+  fake.kernels["add"] = [this](const FakeLaunch &) { fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS; };
+  EXPECT_STATUS(program->call(0, std::vector<Value>{vector({1}), vector({1}), scalar(1)}).status(), Aborted,
+                "f.mlir:5:7: function 'f', command 0 (Dispatch of 'add', variant 'sm_80'): cuStreamSynchronize: "
+                "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  fake.sticky = CUDA_SUCCESS;
+}
+
+TEST_F(CallTest, AFaultAmongSeveralNamesThemAllOrTheOne) {
+  load({addAndScale()});
+  const std::vector<Value> inputs = {vector({1}), vector({1}), scalar(1)};
+  fake.kernels["scale"] = [this](const FakeLaunch &) { fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS; };
+  Status status = program->call(0, inputs).takeStatus();
+  EXPECT_STATUS(status, Aborted, "one of these dispatches failed; run with --synchronous to know which");
+  EXPECT_STATUS(status, Aborted, "\n  f.mlir:5:7: function 'f', command 0 (Dispatch of 'add'");
+  EXPECT_STATUS(status, Aborted, "\n  f.mlir:8:7: function 'f', command 1 (Dispatch of 'scale'");
+  fake.sticky = CUDA_SUCCESS;
+  EXPECT_STATUS(program->call(0, inputs, {.synchronous = true}).status(), Aborted,
+                "f.mlir:8:7: function 'f', command 1 (Dispatch of 'scale', variant 'sm_80'): cuStreamSynchronize");
+  fake.sticky = CUDA_SUCCESS;
+}
+
+// Whatever call fails: an error that names it, nothing left behind (the fixture looks), and the next call works.
+TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
+  load({addAndScale()});
+  const std::vector<Value> inputs = {vector({1}), vector({2}), scalar(2)};
+  for (const char *function : {"cuMemAllocAsync", "cuLaunchKernel", "cuStreamSynchronize"}) {
+    fake.failures = {{function, CUDA_ERROR_OUT_OF_MEMORY}};
+    fake.failuresLeft = {{function, 1}};
+    EXPECT_STATUS(program->call(0, inputs).status(), ResourceExhausted, function);
+    fake.failures.clear();
+    auto again = program->call(0, inputs);
+    ASSERT_OK(again.status());
+    EXPECT_EQ(read((*again)[0]), std::vector<float>{6});
+  }
+  // Launches that the driver refused were counted as tried.
+  fake.launches.resize(device->statistics().launches);
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,96 @@
+#include "runtime/device.h"
+
+#include "fixture.h"
+
+namespace tenon::runtime {
+
+using namespace tenon::test;
+
+class DeviceTest : public FakeDeviceTest {};
+
+TEST_F(DeviceTest, ReadsWhatSelectionAsks) {
+  fake.major = 9;
+  open();
+  EXPECT_EQ(device->traits().name, "Fake GPU");
+  EXPECT_EQ(device->traits().computeCapability, 90);
+  EXPECT_EQ(device->traits().driverVersion, 13000);
+  EXPECT_EQ(device->traits().maxSharedOptinBytes, 166912u);
+  EXPECT_TRUE(device->traits().acceptsCubin);
+  EXPECT_FALSE(device->isEmulator());
+  EXPECT_EQ(device->description(), "'Fake GPU' (sm_90, driver 13.0)");
+  EXPECT_EQ(fake.retained, 1);
+}
+
+TEST_F(DeviceTest, TheEmulatorTakesNoCubin) {
+  fake.deviceName = "Tenon emulator sm_80 (CPU)";
+  open();
+  EXPECT_TRUE(device->isEmulator());
+  EXPECT_FALSE(device->traits().acceptsCubin);
+}
+
+TEST_F(DeviceTest, AnAbsentOrdinalSaysHowManyThereAre) {
+  std::shared_ptr<const cuda::Driver> driver = cuda::Driver::openFirst({fakeDriverPath()}, "the fake").take();
+  EXPECT_STATUS(Device::create(driver, 1).status(), Unavailable, "no device 1: the driver '");
+  EXPECT_STATUS(Device::create(driver, 1).status(), Unavailable, "' has 1 device");
+}
+
+TEST_F(DeviceTest, AllocatesStreamOrderedWherePoolsExist) {
+  open();
+  {
+    auto buffer = device->allocate(100);
+    ASSERT_OK(buffer.status());
+    EXPECT_EQ((*buffer)->address() % kBufferAlignment, 0u);
+    EXPECT_EQ((*buffer)->size(), 100u);
+    EXPECT_EQ(device->statistics().bytesLive, 100u);
+  }
+  EXPECT_EQ(fake.count("cuMemAllocAsync"), 1u);
+  EXPECT_EQ(fake.count("cuMemFreeAsync"), 1u);
+  EXPECT_EQ(device->statistics().bytesLive, 0u);
+  EXPECT_EQ(device->statistics().bytesPeak, 100u);
+}
+
+TEST_F(DeviceTest, AllocatesPlainlyElsewhere) {
+  fake.memoryPools = false;
+  open();
+  ASSERT_OK(device->allocate(100).status());
+  EXPECT_EQ(fake.count("cuMemAlloc_v2"), 1u);
+  EXPECT_EQ(fake.count("cuMemFree_v2"), 1u);
+}
+
+TEST_F(DeviceTest, AnEmptyBufferHasAnAddress) {
+  open();
+  auto buffer = device->allocate(0);
+  ASSERT_OK(buffer.status());
+  EXPECT_NE((*buffer)->address(), 0u);
+  EXPECT_EQ((*buffer)->size(), 0u);
+}
+
+TEST_F(DeviceTest, OutOfMemoryNamesTheBytes) {
+  open();
+  fake.failures["cuMemAllocAsync"] = CUDA_ERROR_OUT_OF_MEMORY;
+  EXPECT_STATUS(device->allocate(4096).status(), ResourceExhausted,
+                "cuMemAllocAsync of 4096 bytes: CUDA_ERROR_OUT_OF_MEMORY (2)");
+}
+
+TEST_F(DeviceTest, ABufferKeepsItsDeviceAlive) {
+  open();
+  std::shared_ptr<Buffer> buffer = device->allocate(1).take();
+  device.reset();
+  EXPECT_EQ(fake.retained, 1);
+  buffer.reset();
+  EXPECT_EQ(fake.retained, 0);
+}
+
+// Whatever call fails while a device is opened: an error that names it, and nothing left behind (the fixture looks).
+TEST_F(DeviceTest, EveryFailureWhileOpeningIsReported) {
+  for (const char *function : {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute",
+                               "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent_v2", "cuStreamCreate"}) {
+    std::shared_ptr<const cuda::Driver> driver = cuda::Driver::openFirst({fakeDriverPath()}, "the fake").take();
+    fake.failures = {{function, CUDA_ERROR_OUT_OF_MEMORY}};
+    EXPECT_STATUS(Device::create(driver, 0).status(), ResourceExhausted, function);
+    fake.failures.clear();
+    EXPECT_EQ(fake.retained, 0) << function;
+  }
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,138 @@
+#include "fixture.h"
+
+namespace tenon::runtime::cuda {
+
+using namespace tenon::test;
+
+TEST(DeviceSelector, ReadsEveryForm) {
+  struct Case {
+    const char *text;
+    DriverKind kind;
+    int ordinal;
+  };
+  for (const Case &c : {Case{"", DriverKind::Any, 0}, Case{"cuda", DriverKind::Cuda, 0},
+                        Case{"cuda:1", DriverKind::Cuda, 1}, Case{"cuda://2", DriverKind::Cuda, 2},
+                        Case{"emulator", DriverKind::Emulator, 0}, Case{"emulator:0", DriverKind::Emulator, 0}}) {
+    auto selector = DeviceSelector::parse(c.text);
+    ASSERT_TRUE(selector.ok()) << c.text;
+    EXPECT_EQ(selector->kind, c.kind) << c.text;
+    EXPECT_EQ(selector->ordinal, c.ordinal) << c.text;
+  }
+}
+
+TEST(DeviceSelector, RefusesOtherNames) {
+  for (const char *text : {"cpu", "cuda1", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "emulators"})
+    EXPECT_STATUS(DeviceSelector::parse(text).status(), InvalidArgument,
+                  "expected cuda, cuda:ORDINAL, emulator or emulator:ORDINAL");
+}
+
+class DriverTest : public testing::Test {
+protected:
+  DriverTest() : fake(resetFakeDriver()) {}
+  Result<std::unique_ptr<Driver>> open(const char *device) {
+    return Driver::open(*DeviceSelector::parse(device), search);
+  }
+
+  FakeDriver &fake;
+  const std::string path = fakeDriverPath();
+  const std::string absent = besideTest("no_such_driver.so");
+  DriverSearch search = {.cudaLibraries = {absent}};
+};
+
+TEST_F(DriverTest, ListsEveryPathWithTheLoadersReason) {
+  const std::string incomplete = besideTest("libtenon_incomplete_driver.so");
+  search.cudaLibraries = {absent, incomplete};
+  auto driver = open("cuda");
+  EXPECT_STATUS(driver.status(), Unavailable, "the CUDA driver (libcuda.so.1) cannot be loaded; tried");
+  EXPECT_STATUS(driver.status(), Unavailable, absent + ": ");
+  EXPECT_STATUS(driver.status(), Unavailable, "cannot open shared object file");
+  EXPECT_STATUS(driver.status(), Unavailable, incomplete + ": the library lacks cuDriverGetVersion, ");
+}
+
+TEST_F(DriverTest, TriesTheLibrariesInOrder) {
+  search.cudaLibraries = {absent, path};
+  auto driver = open("cuda");
+  ASSERT_OK(driver.status());
+  EXPECT_EQ((*driver)->path(), path);
+  EXPECT_EQ((*driver)->version(), 13000);
+  EXPECT_EQ((*driver)->notice(), "");
+  EXPECT_NE((*driver)->cuFuncGetParamInfo, nullptr);
+}
+
+TEST_F(DriverTest, CudaWithoutADeviceIsAnError) {
+  search.cudaLibraries = {path};
+  fake.deviceCount = 0;
+  EXPECT_STATUS(open("cuda").status(), Unavailable, "has no device");
+}
+
+TEST_F(DriverTest, AFailingCuInitIsNamed) {
+  search.cudaLibraries = {path};
+  fake.failures["cuInit"] = CUDA_ERROR_OUT_OF_MEMORY;
+  EXPECT_STATUS(open("cuda").status(), ResourceExhausted, "does not start: cuInit(0): CUDA_ERROR_OUT_OF_MEMORY (2)");
+}
+
+TEST_F(DriverTest, EmulatorIsLookedForInItsPlaces) {
+  search.emulatorVariable = "/e/lib.so";
+  search.executableFolder = "/bin/folder";
+  const std::vector<std::string> expected = {"/e/lib.so",
+                                             "/bin/folder/libtenon_emulator.so",
+                                             "/bin/folder/../emulator/libtenon_emulator.so",
+                                             "/bin/folder/../../emulator/libtenon_emulator.so",
+                                             "/bin/folder/../../../emulator/libtenon_emulator.so",
+                                             "/bin/folder/../lib/libtenon_emulator.so",
+                                             "libtenon_emulator.so"};
+  EXPECT_EQ(search.emulatorLibraries(), expected);
+}
+
+TEST_F(DriverTest, EmulatorVariableNamesTheLibrary) {
+  search.emulatorVariable = path;
+  auto driver = open("emulator");
+  ASSERT_OK(driver.status());
+  EXPECT_EQ((*driver)->path(), path);
+}
+
+TEST_F(DriverTest, WithoutADeviceNameTheGpuIsTaken) {
+  search.cudaLibraries = {path};
+  auto driver = open("");
+  ASSERT_OK(driver.status());
+  EXPECT_EQ((*driver)->notice(), "");
+}
+
+TEST_F(DriverTest, WithoutAGpuTheEmulatorIsTakenAndSaid) {
+  search.emulatorVariable = path;
+  auto driver = open("");
+  ASSERT_OK(driver.status());
+  const std::string notice = (*driver)->notice();
+  EXPECT_EQ(notice.rfind("no GPU here, running on the emulator ('" + path + "'): ", 0), 0u) << notice;
+  EXPECT_NE(notice.find(absent), std::string::npos) << notice;
+  EXPECT_EQ(notice.find('\n'), std::string::npos) << notice;
+}
+
+TEST_F(DriverTest, NeitherGpuNorEmulatorSaysBoth) {
+  search.emulatorVariable = absent;
+  search.executableFolder = "/nowhere";
+  auto status = open("").takeStatus();
+  EXPECT_STATUS(status, Unavailable, "no GPU: the CUDA driver");
+  EXPECT_STATUS(status, Unavailable, "no emulator: the emulator (libtenon_emulator.so) cannot be loaded");
+}
+
+TEST_F(DriverTest, TheVariableServesEveryDeviceName) {
+  search.driverVariable = path;
+  for (const char *device : {"", "cuda", "emulator"}) {
+    auto driver = open(device);
+    ASSERT_OK(driver.status());
+    EXPECT_EQ((*driver)->path(), path);
+  }
+  search.driverVariable = absent;
+  EXPECT_STATUS(open("").status(), Unavailable, "the driver that TENON_CUDA_DRIVER names cannot be loaded");
+}
+
+TEST_F(DriverTest, TheVariableCanNameTheEmulatorOrForbidIt) {
+  search.emulatorVariable = path;
+  search.driverVariable = "emulator";
+  EXPECT_TRUE(open("cuda").ok());
+  search.driverVariable = "cuda";
+  EXPECT_STATUS(open("").status(), Unavailable, "the CUDA driver (libcuda.so.1) cannot be loaded");
+}
+
+} // namespace tenon::runtime::cuda

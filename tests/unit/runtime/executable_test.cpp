@@ -1,0 +1,156 @@
+#include "runtime/executable.h"
+
+#include "fixture.h"
+#include "program_builder.h"
+
+namespace tenon::runtime {
+
+using namespace tenon::test;
+
+class ExecutableTest : public FakeDeviceTest {
+protected:
+  /// An executable with exports 'a' (2 bindings, 1 word) and 'b', in the given variants.
+  Executable &make(const std::vector<VariantSpec> &variants, abi::Launch launch = {.workgroupSize = {64, 1, 1}}) {
+    std::vector<abi::Export> exports = {makeExport("a", 2, 1), makeExport("b", 1, 0)};
+    exports[0].launch = launch;
+    bytes = std::make_unique<AlignedBytes>(buildExecutable("exe", exports, variants));
+    view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
+    executable = std::make_unique<Executable>(open(), *view);
+    return *executable;
+  }
+  void TearDown() override { executable.reset(); }
+
+  const std::vector<VariantSpec> threeVariants = {{.name = "sm_75", .arch = 75, .image = "for 75"},
+                                                  {.name = "sm_80", .arch = 80, .image = "for 80"},
+                                                  {.name = "sm_90", .arch = 90, .image = "for 90"}};
+  std::unique_ptr<AlignedBytes> bytes;
+  std::unique_ptr<abi::ExecutableView> view;
+  std::unique_ptr<Executable> executable;
+};
+
+TEST_F(ExecutableTest, LoadsTheBestImageOnceForAllExports) {
+  make(threeVariants);
+  auto a = executable->load(0);
+  ASSERT_OK(a.status());
+  EXPECT_EQ((*a)->variantName, "sm_80");
+  EXPECT_EQ((*a)->parameters.parameters.size(), 3u);
+  ASSERT_OK(executable->load(1).status());
+  ASSERT_OK(executable->load(0).status());
+  EXPECT_EQ(fake.loadedImages, std::vector<std::string>{"for 80"});
+}
+
+TEST_F(ExecutableTest, PrefersACubinOnAGpuOnly) {
+  std::vector<VariantSpec> variants = threeVariants;
+  variants.push_back({.name = "cubin", .arch = 80, .image = "ELF", .kind = abi::fb::ImageKind::Cubin});
+  make(variants);
+  EXPECT_EQ((*executable->load(0))->variantName, "cubin");
+  executable.reset();
+  fake.deviceName = "Tenon emulator sm_80 (CPU)";
+  make(variants);
+  EXPECT_EQ((*executable->load(0))->variantName, "sm_80");
+}
+
+TEST_F(ExecutableTest, TakesTheNextWhereTheDriverRefuses) {
+  fake.refusedImages["for 80"] = CUDA_ERROR_INVALID_PTX;
+  fake.jitLog = "ptxas says no";
+  make(threeVariants);
+  auto loaded = executable->load(0);
+  ASSERT_OK(loaded.status());
+  EXPECT_EQ((*loaded)->variantName, "sm_75");
+  ASSERT_OK(executable->load(1).status());
+  EXPECT_EQ(fake.loadedImages, (std::vector<std::string>{"for 80", "for 75"})); // the refusal is remembered
+  const std::string text = executable->explain();
+  EXPECT_NE(text.find("refused by the driver: cuModuleLoadDataEx of 'sm_80.ptx': CUDA_ERROR_INVALID_PTX (218)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ptxas says no"), std::string::npos) << text;
+  EXPECT_NE(text.find("loaded: variant 'sm_75', kernel 'a', compute_80 code running as sm_80"), std::string::npos)
+      << text;
+}
+
+TEST_F(ExecutableTest, OtherFailuresAreFinal) {
+  fake.refusedImages["for 80"] = CUDA_ERROR_OUT_OF_MEMORY;
+  make(threeVariants);
+  EXPECT_STATUS(executable->load(0).status(), ResourceExhausted,
+                "export 'a' of executable 'exe', variant 'sm_80': cuModuleLoadDataEx");
+  EXPECT_EQ(fake.loadedImages, std::vector<std::string>{"for 80"});
+}
+
+TEST_F(ExecutableTest, NothingThatRunsPrintsTheTable) {
+  fake.major = 7;
+  fake.minor = 0;
+  make(threeVariants);
+  Status status = executable->load(0).takeStatus();
+  EXPECT_STATUS(status, FailedPrecondition, "no image of export 'a' of executable 'exe' runs on 'Fake GPU' (sm_70");
+  for (const char *variant : {"sm_75", "sm_80", "sm_90", "build PTX for sm_70"})
+    EXPECT_STATUS(status, FailedPrecondition, variant);
+  EXPECT_TRUE(fake.loadedImages.empty());
+}
+
+TEST_F(ExecutableTest, ExplainsEveryVariant) {
+  make(threeVariants);
+  const std::string text = executable->explain();
+  EXPECT_NE(text.find("executable 'exe' on 'Fake GPU' (sm_80, driver 13.0)"), std::string::npos) << text;
+  EXPECT_NE(text.find("export 0 'a'"), std::string::npos) << text;
+  EXPECT_NE(text.find("export 1 'b'"), std::string::npos) << text;
+  EXPECT_NE(text.find("* sm_80"), std::string::npos) << text;
+  EXPECT_NE(text.find("sm_90"), std::string::npos) << text;
+}
+
+TEST_F(ExecutableTest, ChecksParametersAgainstTheDriver) {
+  fake.parameters["a"] = {{0, 8}, {8, 8}, {16, 4}};
+  fake.parameters["b"] = {{0, 8}, {8, 4}};
+  make(threeVariants);
+  EXPECT_TRUE(executable->load(0).ok());
+  EXPECT_STATUS(executable->load(1).status(), FailedPrecondition,
+                "[K-11] kernel 'b' takes 2 parameters in the loaded image, the layout declares 1");
+  executable.reset();
+  fake.parameters["a"] = {{0, 8}, {8, 8}, {16, 8}};
+  make(threeVariants);
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition,
+                "[K-4] parameter 2 of kernel 'a' is 8 bytes at offset 16 in the loaded image, the layout declares 4");
+}
+
+TEST_F(ExecutableTest, ChecksThreads) {
+  fake.functionThreads["a"] = 32;
+  make(threeVariants);
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition,
+                "[K-8] the workgroup has 64 threads, kernel 'a' takes at most 32");
+}
+
+TEST_F(ExecutableTest, OptsInToSharedMemoryWithStaticIncluded) {
+  fake.functionShared["a"] = 1024;
+  make(threeVariants, {.workgroupSize = {64, 1, 1}, .dynamicSharedBytes = 48 * 1024 - 512});
+  ASSERT_OK(executable->load(0).status());
+  EXPECT_EQ(fake.dynamicSharedAttribute["a"], 48 * 1024 - 512);
+  executable.reset();
+  fake.functionShared["a"] = 512;
+  fake.dynamicSharedAttribute.clear();
+  make(threeVariants, {.workgroupSize = {64, 1, 1}, .dynamicSharedBytes = 48 * 1024 - 512});
+  ASSERT_OK(executable->load(0).status());
+  EXPECT_TRUE(fake.dynamicSharedAttribute.empty());
+}
+
+TEST_F(ExecutableTest, RefusesMoreSharedMemoryThanThereIs) {
+  fake.functionShared["a"] = 4096;
+  make(threeVariants, {.workgroupSize = {64, 1, 1}, .dynamicSharedBytes = 166000});
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition,
+                "[K-9] kernel 'a' needs 170096 bytes of shared memory (4096 static, 166000 dynamic)");
+}
+
+TEST_F(ExecutableTest, AnAbsentExportIsAnError) {
+  make(threeVariants);
+  EXPECT_STATUS(executable->load(2).status(), OutOfRange, "has 2 exports, there is no export 2");
+}
+
+TEST_F(ExecutableTest, EveryFailureWhileLoadingIsReported) {
+  for (const char *function : {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute"}) {
+    make(threeVariants);
+    fake.failures = {{function, CUDA_ERROR_OUT_OF_MEMORY}};
+    EXPECT_STATUS(executable->load(0).status(), ResourceExhausted, function);
+    fake.failures.clear();
+    executable.reset();
+  }
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,138 @@
+#include "program_builder.h"
+
+#include "abi/executable_view.h"
+#include "abi/parameter_layout.h"
+
+#include <cstring>
+
+namespace tenon::test {
+
+namespace fb = abi::fb;
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+AlignedBytes::AlignedBytes(std::span<const uint8_t> bytes) : blocks_(bytes.size() / 64 + 1), size_(bytes.size()) {
+  std::memcpy(blocks_.data(), bytes.data(), bytes.size());
+}
+
+abi::Export makeExport(std::string name, size_t bindings, size_t words, uint32_t threads) {
+  abi::Export out;
+  out.name = out.symbol = std::move(name);
+  out.layout.bindings.resize(bindings);
+  for (size_t i = 0; i + 1 < bindings; ++i)
+    out.layout.bindings[i].readOnly = true;
+  out.layout.constants.resize(words);
+  out.launch.workgroupSize = {threads, 1, 1};
+  return out;
+}
+
+std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::Export> exports,
+                                     const std::vector<VariantSpec> &variants) {
+  FlatBufferBuilder builder;
+  std::vector<Offset<fb::Export>> exportTables;
+  for (uint32_t i = 0; i < exports.size(); ++i) {
+    exports[i].ordinal = i;
+    exportTables.push_back(abi::exportToTable(builder, exports[i]));
+  }
+  std::vector<Offset<fb::Image>> images;
+  std::vector<Offset<fb::Variant>> variantTables;
+  for (uint32_t v = 0; v < variants.size(); ++v) {
+    const VariantSpec &spec = variants[v];
+    builder.ForceVectorAlignment(spec.image.size(), 1, 16);
+    auto data = builder.CreateVector(reinterpret_cast<const uint8_t *>(spec.image.data()), spec.image.size());
+    auto source = builder.CreateString(spec.name + ".ptx");
+    images.push_back(fb::CreateImage(builder, spec.kind, fb::Compression::None, spec.image.size(),
+                                     spec.kind == fb::ImageKind::Ptx ? spec.isa : 0, data, source));
+    std::vector<Offset<fb::Kernel>> kernels;
+    for (uint32_t i = 0; i < exports.size(); ++i) {
+      fb::KernelFactsBuilder facts(builder);
+      facts.add_parameter_bytes(abi::computeParameterLayout(exports[i].layout)->bytes);
+      auto factsTable = facts.Finish();
+      kernels.push_back(fb::CreateKernelDirect(builder, i, exports[i].symbol.c_str(), factsTable));
+    }
+    const fb::Arch arch(spec.arch, fb::ArchSuffix::None);
+    const std::vector<uint32_t> indices = {v};
+    variantTables.push_back(
+        fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, fb::Origin::HandWritten, 0, &indices, &kernels));
+  }
+  auto root = fb::CreateExecutableDirect(builder, 1, "test", name.c_str(), &exportTables, &images, &variantTables);
+  fb::FinishExecutableBuffer(builder, root);
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+namespace {
+
+Offset<fb::ValueType> typeTable(FlatBufferBuilder &builder, const TypeSpec &type) {
+  return fb::CreateValueTypeDirect(builder, type.isScalar ? fb::ValueKind::Scalar : fb::ValueKind::Tensor,
+                                   static_cast<fb::ElementType>(type.element), type.isScalar ? nullptr : &type.shape);
+}
+
+Offset<fb::Command> commandTable(FlatBufferBuilder &builder, const CommandSpec &spec) {
+  fb::CommandBody kind = fb::CommandBody::NONE;
+  Offset<void> body;
+  switch (spec.kind) {
+  case CommandSpec::Dispatch:
+    kind = fb::CommandBody::Dispatch;
+    body = fb::CreateDispatchDirect(builder, 0, spec.ordinal, &spec.grid, &spec.ranges, &spec.constants).Union();
+    break;
+  case CommandSpec::Copy:
+    kind = fb::CommandBody::Copy;
+    body = fb::CreateCopy(builder, &spec.ranges[0], &spec.ranges[1]).Union();
+    break;
+  case CommandSpec::Fill:
+    kind = fb::CommandBody::Fill;
+    body = fb::CreateFill(builder, &spec.ranges[0], spec.constants[0], spec.patternBytes).Union();
+    break;
+  }
+  return fb::CreateCommandDirect(builder, kind, body, spec.location.empty() ? nullptr : spec.location.c_str());
+}
+
+Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpec &spec) {
+  std::vector<Offset<fb::ValueType>> inputs;
+  for (const TypeSpec &type : spec.inputs)
+    inputs.push_back(typeTable(builder, type));
+  std::vector<Offset<fb::Buffer>> buffers;
+  for (const BufferSpec &buffer : spec.buffers)
+    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size));
+  std::vector<Offset<fb::Check>> checks;
+  for (const CheckSpec &check : spec.checks)
+    checks.push_back(fb::CreateCheckDirect(builder, check.condition, check.message.c_str(),
+                                           check.location.empty() ? nullptr : check.location.c_str()));
+  std::vector<Offset<fb::Command>> commands;
+  for (const CommandSpec &command : spec.commands)
+    commands.push_back(commandTable(builder, command));
+  std::vector<Offset<fb::ResultValue>> results;
+  for (const ResultSpec &result : spec.results) {
+    auto type = typeTable(builder, result.type);
+    results.push_back(fb::CreateResultValueDirect(builder, type, result.buffer, &result.shape, result.scalar));
+  }
+  return fb::CreateFunctionDirect(builder, spec.name.c_str(), &inputs, &spec.registers, &buffers, &checks, &commands,
+                                  &results);
+}
+
+Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
+  builder.ForceVectorAlignment(bytes.size(), 1, 64);
+  return builder.CreateVector(bytes);
+}
+
+} // namespace
+
+AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
+                          const std::vector<std::vector<uint8_t>> &executables,
+                          const std::vector<std::vector<uint8_t>> &constants) {
+  FlatBufferBuilder builder;
+  std::vector<Offset<fb::NestedExecutable>> nested;
+  for (const auto &bytes : executables)
+    nested.push_back(fb::CreateNestedExecutable(builder, alignedData(builder, bytes)));
+  std::vector<Offset<fb::ConstantData>> data;
+  for (const auto &bytes : constants)
+    data.push_back(fb::CreateConstantData(builder, alignedData(builder, bytes), 0, bytes.size()));
+  std::vector<Offset<fb::Function>> tables;
+  for (const FunctionSpec &function : functions)
+    tables.push_back(functionTable(builder, function));
+  auto root = fb::CreateProgramDirect(builder, 1, "test", "test", &nested, &tables, &data);
+  fb::FinishProgramBuffer(builder, root);
+  return AlignedBytes({builder.GetBufferPointer(), builder.GetSize()});
+}
+
+} // namespace tenon::test

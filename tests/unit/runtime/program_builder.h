@@ -1,0 +1,92 @@
+// Programs and executables made by hand, for tests that need neither compiler nor linker.
+#pragma once
+
+#include "abi/executable_generated.h"
+#include "abi/layout.h"
+#include "abi/program_generated.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+
+/// File bytes at a 64-byte boundary, as the verifier wants them.
+class AlignedBytes {
+public:
+  explicit AlignedBytes(std::span<const uint8_t> bytes);
+  std::span<const uint8_t> span() const { return {reinterpret_cast<const uint8_t *>(blocks_.data()), size_}; }
+
+private:
+  struct alignas(64) Block {
+    uint8_t bytes[64];
+  };
+  std::vector<Block> blocks_;
+  size_t size_;
+};
+
+struct VariantSpec {
+  std::string name;
+  uint16_t arch = 80;
+  std::string image; // PTX text, or a cubin's bytes
+  abi::fb::ImageKind kind = abi::fb::ImageKind::Ptx;
+  uint16_t isa = 70;
+};
+
+/// An export with `bindings` storage buffers (all but the last read only) and `words` 32-bit constants.
+abi::Export makeExport(std::string name, size_t bindings, size_t words, uint32_t threads = 64);
+
+/// An executable in which every variant holds every export.
+std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::Export> exports,
+                                     const std::vector<VariantSpec> &variants);
+
+struct TypeSpec {
+  abi::ElementType element = abi::ElementType::F32;
+  std::vector<int64_t> shape; // -1: dynamic
+  bool isScalar = false;
+};
+struct BufferSpec {
+  abi::fb::BufferSource source;
+  uint32_t index = 0;
+  uint32_t size = 0xffffffff;
+};
+struct CommandSpec {
+  enum Kind { Dispatch, Copy, Fill } kind = Dispatch;
+  uint32_t ordinal = 0;                     // Dispatch
+  std::vector<uint32_t> grid;               // Dispatch: registers
+  std::vector<abi::fb::BufferRange> ranges; // bindings; source, target; target
+  std::vector<uint32_t> constants;          // Dispatch: registers; Fill: pattern
+  uint8_t patternBytes = 4;                 // Fill
+  std::string location;
+};
+struct CheckSpec {
+  uint32_t condition;
+  std::string message, location;
+};
+struct ResultSpec {
+  TypeSpec type;
+  uint32_t buffer = 0;
+  std::vector<uint32_t> shape;
+  uint32_t scalar = 0;
+};
+struct FunctionSpec {
+  std::string name;
+  std::vector<TypeSpec> inputs;
+  std::vector<abi::fb::RegisterOp> registers;
+  std::vector<BufferSpec> buffers;
+  std::vector<CheckSpec> checks;
+  std::vector<CommandSpec> commands;
+  std::vector<ResultSpec> results;
+};
+
+inline constexpr uint32_t kWhole = 0xffffffff;
+inline abi::fb::BufferRange wholeBuffer(uint32_t buffer) {
+  return {buffer, kWhole, kWhole};
+}
+
+AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
+                          const std::vector<std::vector<uint8_t>> &executables,
+                          const std::vector<std::vector<uint8_t>> &constants = {});
+
+} // namespace tenon::test
