@@ -2,8 +2,9 @@
 
 #include "compiler/bridge/dump.h"
 #include "compiler/bridge/link_executables.h"
-#include "compiler/bridge/targets.h"
 #include "compiler/dialect/Dialects.h"
+#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/transforms/Passes.h"
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/passes.h"
 #include "compiler/host/program_writer.h"
@@ -31,10 +32,14 @@ mlir::LogicalResult check(mlir::ModuleOp module, Status status) {
   return mlir::emitError(mlir::UnknownLoc::get(module.getContext())) << std::string(status.message());
 }
 
-mlir::FailureOr<std::vector<bridge::ModuleTarget>> chooseTargets(mlir::ModuleOp module, const CompileOptions &options) {
-  if (!options.targets.empty() && bridge::namesTargets(module))
+/// --target, as tenon-normalize-executables takes it.
+NormalizeExecutablesOptions targetOptions(mlir::ModuleOp module, const CompileOptions &options) {
+  if (!options.targets.empty() && !targetsOf(module).empty())
     module.emitWarning() << "--target has no effect: the module names its targets";
-  return bridge::findTargets(module, options.targets);
+  NormalizeExecutablesOptions result;
+  for (abi::TargetArch arch : options.targets)
+    result.targets.push_back(arch.toString());
+  return result;
 }
 
 } // namespace
@@ -44,24 +49,22 @@ void registerPipelineDialects(mlir::DialectRegistry &registry) {
 }
 
 mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
-  mlir::LogicalResult prepared = runPasses(module, options, [](mlir::PassManager &manager) {
+  mlir::LogicalResult prepared = runPasses(module, options, [&](mlir::PassManager &manager) {
+    // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
+    manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Calls of private functions become their bodies.
     manager.addPass(host::createInlineCallsPass());
   });
   if (mlir::failed(prepared))
     return mlir::failure();
 
-  // Which architectures to generate and to link for.
-  mlir::FailureOr<std::vector<bridge::ModuleTarget>> targets = chooseTargets(module, options);
-  if (mlir::failed(targets))
-    return mlir::failure();
   if (!options.dumpSources.empty() && mlir::failed(check(module, bridge::dumpSources(module, options.dumpSources))))
     return mlir::failure();
   if (!options.dumpKernels.empty() && mlir::failed(check(module, bridge::dumpKernels(module, options.dumpKernels))))
     return mlir::failure();
 
   // The linker proves every object against its declaration and makes the executables.
-  mlir::FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, *targets, options.objects);
+  mlir::FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, options.objects);
   if (mlir::failed(linked))
     return mlir::failure();
   if (!options.dumpBinaries.empty() && mlir::failed(check(module, bridge::dumpBinaries(*linked, options.dumpBinaries))))

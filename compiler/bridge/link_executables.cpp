@@ -1,8 +1,9 @@
 #include "compiler/bridge/link_executables.h"
 
 #include "abi/file.h"
-#include "compiler/bridge/exports.h"
+#include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
+#include "compiler/dialect/declarations.h"
 #include "linker/link.h"
 
 namespace tenon::compiler::bridge {
@@ -10,13 +11,13 @@ namespace {
 
 class ExecutableLinker {
 public:
-  ExecutableLinker(hal::ExecutableSourceOp source, const std::vector<ModuleTarget> &targets, const ObjectSearch &search)
-      : source_(source), targets_(targets), search_(search) {}
+  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search) : source_(source), search_(search) {}
 
   /// Fills `linked` with one more executable.
   mlir::LogicalResult run(LinkedModule &linked) {
     job_.name = source_.getSymName().str();
-    if (mlir::failed(addExports()) || mlir::failed(addObjects()))
+    addExports();
+    if (mlir::failed(addObjects()))
       return mlir::failure();
     Diagnostics diagnostics;
     Result<linker::LinkOutput> output = linker::link(job_, diagnostics);
@@ -38,33 +39,30 @@ public:
   }
 
 private:
-  mlir::LogicalResult addExports() {
+  void addExports() {
     for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>()) {
-      mlir::FailureOr<abi::Export> exported = toExport(op, locations_);
-      if (mlir::failed(exported))
-        return mlir::failure();
-      job_.exports.push_back(std::move(*exported));
+      abi::Export exported = exportOf(op);
+      exported.declaredAt = locations_.toSource(op.getLoc());
+      job_.exports.push_back(std::move(exported));
     }
     llvm::sort(job_.exports, [](const abi::Export &a, const abi::Export &b) { return a.ordinal < b.ordinal; });
-    return mlir::success();
   }
 
-  /// Objects of every target. All missing files are reported before it fails.
+  /// Objects of every key. All missing files are reported before it fails.
   mlir::LogicalResult addObjects() {
     hal::ExecutableObjectsAttr objects = source_.getObjectsAttr();
+    if (!objects)
+      return source_.emitOpError() << "has no objects";
     bool failed = false;
-    for (const ModuleTarget &target : targets_)
-      if (objects)
-        for (hal::ExecutableObjectAttr object : objects.objectsFor(target.key))
-          failed |= mlir::failed(addObject(object, target.arch));
-    if (failed)
-      return mlir::failure();
-    if (!job_.objects.empty())
-      return mlir::success();
-    std::string wanted;
-    for (const ModuleTarget &target : targets_)
-      wanted += (wanted.empty() ? "" : ", ") + target.arch.toString();
-    return source_.emitOpError() << "has no object for any target of the module: " << wanted;
+    for (auto [key, list] : llvm::zip_equal(objects.getTargets().getAsRange<hal::ExecutableTargetAttr>(),
+                                            objects.getTargetObjects().getAsRange<mlir::ArrayAttr>())) {
+      mlir::FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return source_.emitOpError(); });
+      if (mlir::failed(arch))
+        return mlir::failure();
+      for (auto object : list.getAsRange<hal::ExecutableObjectAttr>())
+        failed |= mlir::failed(addObject(object, *arch));
+    }
+    return mlir::failure(failed);
   }
 
   mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, abi::TargetArch arch) {
@@ -91,8 +89,8 @@ private:
   mlir::LogicalResult readObject(linker::ObjectInput &input) {
     std::optional<std::string> path = search_.find(input.path);
     if (!path) {
-      mlir::InFlightDiagnostic error = source_.emitOpError()
-                                       << "needs the object '" << input.path << "', which is not found";
+      mlir::InFlightDiagnostic error = source_.emitError()
+                                       << "object '" << input.path << "' of '@" << job_.name << "' is not found";
       for (const std::string &tried : search_.candidates(input.path))
         error.attachNote() << "tried '" << tried << "'";
       error.attachNote() << "fix: name its folder with --object-search-path=DIR";
@@ -114,7 +112,6 @@ private:
   }
 
   hal::ExecutableSourceOp source_;
-  const std::vector<ModuleTarget> &targets_;
   const ObjectSearch &search_;
   LocationMap locations_;
   linker::LinkJob job_;
@@ -122,12 +119,11 @@ private:
 
 } // namespace
 
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const std::vector<ModuleTarget> &targets,
-                                              const ObjectSearch &search) {
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search) {
   LinkedModule linked;
   bool failed = false;
   for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    failed |= mlir::failed(ExecutableLinker(source, targets, search).run(linked));
+    failed |= mlir::failed(ExecutableLinker(source, search).run(linked));
   if (failed)
     return mlir::failure();
   return linked;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "compiler/bridge/object_search.h"
-#include "compiler/bridge/targets.h"
 #include "compiler/host/executable_table.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,10 +19,9 @@ struct LinkedModule {
   host::ExecutableTable table;
 };
 
-/// Links the module's executable sources for `targets`. Objects whose key serves none of them are left out. Errors of
-/// all executables are reported before it fails: a file not found (with every path tried), an executable without an
-/// object for any target, whatever the linker finds.
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const std::vector<ModuleTarget> &targets,
-                                              const ObjectSearch &search);
+/// Links the executable sources of a normalized module: every object stands under a key that names its architecture.
+/// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
+/// without objects, whatever the linker finds.
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search);
 
 } // namespace tenon::compiler::bridge

@@ -1,5 +1,7 @@
 #include "compiler/bridge/locations.h"
 
+#include "compiler/dialect/declarations.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Path.h"
@@ -15,14 +17,8 @@ std::string wholeFilePrefix(const SourceLocation &where) {
 } // namespace
 
 SourceLocation LocationMap::toSource(mlir::Location location) {
-  SourceLocation where;
-  location->walk([&](mlir::Location part) {
-    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part);
-    if (!file)
-      return mlir::WalkResult::advance();
-    where = {llvm::sys::path::filename(file.getFilename().getValue()).str(), file.getLine(), file.getColumn()};
-    return mlir::WalkResult::interrupt();
-  });
+  SourceLocation where = sourceLocationOf(location);
+  where.file = llvm::sys::path::filename(where.file).str();
   if (where.known())
     known_.try_emplace(where.toString(), location);
   return where;

@@ -1,6 +1,6 @@
 #include "compiler/host/constant_pool.h"
 
-#include "compiler/host/scalar_lowering.h"
+#include "compiler/dialect/declarations.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -29,7 +29,7 @@ std::vector<uint8_t> denseBytes(mlir::DenseElementsAttr value, uint64_t elementB
 
 mlir::FailureOr<uint32_t> ConstantPool::intern(mlir::ElementsAttr value, mlir::Location location) {
   mlir::ShapedType type = value.getShapedType();
-  std::optional<abi::ElementType> element = toElementType(type.getElementType());
+  std::optional<abi::ElementType> element = elementTypeOf(type.getElementType());
   if (!element)
     return mlir::emitError(location) << "a constant of element type " << type.getElementType() << " is not supported";
   uint64_t elementBytes = abi::byteSize(*element);

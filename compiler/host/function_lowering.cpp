@@ -1,5 +1,6 @@
 #include "compiler/host/function_lowering.h"
 
+#include "compiler/dialect/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/buffer_plan.h"
@@ -141,7 +142,7 @@ mlir::FailureOr<Shape> FunctionLowering::shapeFrom(mlir::Operation *op, mlir::Ty
 /// Bytes of a tensor: the static part first, so that equal sizes get one register.
 Register FunctionLowering::bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape) {
   RegisterProgram &registers = function_.registers;
-  abi::ElementType element = *toElementType(mlir::cast<mlir::TensorType>(type).getElementType());
+  abi::ElementType element = *elementTypeOf(mlir::cast<mlir::TensorType>(type).getElementType());
   Register fixed = registers.constant(abi::byteSize(element));
   for (Register dim : shape)
     if (registers.constantValue(dim))
@@ -183,7 +184,7 @@ LogicalResult FunctionLowering::requireEqual(mlir::Operation *op, Register found
 
 LogicalResult FunctionLowering::checkElementType(mlir::Operation *op, mlir::Value value) {
   mlir::Type element = mlir::cast<mlir::TensorType>(value.getType()).getElementType();
-  if (toElementType(element))
+  if (elementTypeOf(element))
     return mlir::success();
   return op->emitOpError() << "has a tensor of element type " << element << ", which is not supported";
 }
@@ -494,8 +495,10 @@ mlir::FailureOr<Function> FunctionLowering::run() {
 
 std::optional<ValueType> toValueType(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-  std::optional<abi::ElementType> element = toElementType(tensor ? tensor.getElementType() : type);
-  if (!element || (tensor && tensor.getEncoding()))
+  mlir::Type scalar = tensor ? tensor.getElementType() : type;
+  std::optional<abi::ElementType> element = elementTypeOf(scalar);
+  auto integer = mlir::dyn_cast<mlir::IntegerType>(scalar);
+  if (!element || (integer && !integer.isSignless()) || (tensor && tensor.getEncoding()))
     return std::nullopt;
   ValueType result{.isTensor = bool(tensor), .element = *element, .shape = {}};
   if (tensor)

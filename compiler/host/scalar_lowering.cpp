@@ -1,5 +1,7 @@
 #include "compiler/host/scalar_lowering.h"
 
+#include "compiler/dialect/declarations.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -26,55 +28,16 @@ bool isScalar(mlir::Type type) {
   return integerBits(type) != 0 || isFloatScalar(type);
 }
 
-std::optional<mlir::FileLineColLoc> findFileLocation(mlir::Location location) {
-  std::optional<mlir::FileLineColLoc> found;
-  location->walk([&](mlir::Location part) {
-    if (auto file = mlir::dyn_cast<mlir::FileLineColLoc>(part)) {
-      found = file;
-      return mlir::WalkResult::interrupt();
-    }
-    return mlir::WalkResult::advance();
-  });
-  return found;
-}
-
 mlir::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &why) {
   return op->emitOpError() << "is not supported outside a kernel: " << why;
 }
 
 } // namespace
 
-std::optional<abi::ElementType> toElementType(mlir::Type type) {
-  if (mlir::isa<mlir::IndexType>(type))
-    return abi::ElementType::Index;
-  if (type.isF16())
-    return abi::ElementType::F16;
-  if (type.isBF16())
-    return abi::ElementType::BF16;
-  if (type.isF32())
-    return abi::ElementType::F32;
-  if (type.isF64())
-    return abi::ElementType::F64;
-  if (type.isSignlessInteger(1))
-    return abi::ElementType::I1;
-  if (type.isSignlessInteger(8))
-    return abi::ElementType::I8;
-  if (type.isSignlessInteger(16))
-    return abi::ElementType::I16;
-  if (type.isSignlessInteger(32))
-    return abi::ElementType::I32;
-  if (type.isSignlessInteger(64))
-    return abi::ElementType::I64;
-  return std::nullopt;
-}
-
 std::string locationText(mlir::Location location) {
-  std::optional<mlir::FileLineColLoc> file = findFileLocation(location);
-  if (!file)
-    return "";
-  return (llvm::sys::path::filename(file->getFilename().getValue()) + ":" + llvm::Twine(file->getLine()) + ":" +
-          llvm::Twine(file->getColumn()))
-      .str();
+  SourceLocation where = sourceLocationOf(location);
+  where.file = llvm::sys::path::filename(where.file).str();
+  return where.toString();
 }
 
 void ScalarLowering::require(Register condition, const std::string &message, mlir::Location location) {

@@ -14,8 +14,6 @@
 
 namespace tenon::compiler::host {
 
-/// The element type of a tensor or scalar in the file; nothing for a type that programs cannot hold.
-std::optional<abi::ElementType> toElementType(mlir::Type type);
 /// "example.mlir:31:5": the file's name without its folders, so that output does not depend on where it was compiled.
 std::string locationText(mlir::Location location);
 

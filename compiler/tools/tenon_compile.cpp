@@ -104,6 +104,7 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   tenon::compiler::registerPipelineDialects(registry);
   // One thread: a program compiles in well under a second, and messages come in order.
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the place is enough
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
