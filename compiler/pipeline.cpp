@@ -2,9 +2,11 @@
 
 #include "compiler/bridge/dump.h"
 #include "compiler/bridge/link_executables.h"
+#include "compiler/codegen/passes.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
+#include "compiler/dispatch/passes.h"
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/passes.h"
 #include "compiler/host/program_writer.h"
@@ -54,11 +56,20 @@ mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Calls of private functions become their bodies.
     manager.addPass(host::createInlineCallsPass());
+    // Tensor code becomes dispatches of executables that hold it as kernel functions.
+    manager.addPass(dispatch::createFormDispatchesPass());
   });
   if (mlir::failed(prepared))
     return mlir::failure();
 
   if (!options.dumpSources.empty() && mlir::failed(check(module, bridge::dumpSources(module, options.dumpSources))))
+    return mlir::failure();
+
+  mlir::LogicalResult generated = runPasses(module, options, [&](mlir::PassManager &manager) {
+    // Kernel functions become PTX, once for each target.
+    manager.addPass(codegen::createGenerateKernelsPass({.targets = {}, .cudaPath = options.cudaPath}));
+  });
+  if (mlir::failed(generated))
     return mlir::failure();
   if (!options.dumpKernels.empty() && mlir::failed(check(module, bridge::dumpKernels(module, options.dumpKernels))))
     return mlir::failure();

@@ -3,6 +3,7 @@
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/passes.h"
+#include "compiler/host/passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   tenon::compiler::registerDialectPasses();
   mlir::registerTransformsPasses();
   tenon::compiler::dispatch::registerDispatchPasses();
+  tenon::compiler::host::registerHostPasses();
   tenon::compiler::codegen::registerCodegenPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
 }
