@@ -66,7 +66,10 @@ std::string explainExecutable(const abi::ExecutableView &executable, const abi::
   for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
     std::vector<abi::Candidate> candidates = executable.candidates(ordinal);
     std::vector<abi::RankedCandidate> ranking = abi::rankCandidates(candidates, device);
-    text += concat("export '", executable.exportAt(ordinal).name, "':\n", abi::explainRanking(candidates, ranking));
+    // Where nothing runs, the table ends with what to build.
+    const bool anyRuns = !ranking.empty() && ranking.front().verdict.runs;
+    text += concat("export '", executable.exportAt(ordinal).name, "':\n",
+                   abi::explainRanking(candidates, ranking, anyRuns ? nullptr : &device));
     if (text.back() != '\n')
       text += '\n';
   }

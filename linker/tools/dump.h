@@ -1,0 +1,25 @@
+// Files in words and as JSON: what tenon-dump prints. Text is for people and may change; JSON members are only added
+// to.
+#pragma once
+
+#include "abi/executable_view.h"
+#include "abi/program_view.h"
+#include "linker/tools/json_writer.h"
+
+#include <string>
+
+namespace tenon::linker {
+
+/// Exports with the offsets of their parameters, variants with the facts of their kernels, images with their sizes.
+/// Each line begins with `indent`.
+std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileBytes, std::string_view indent = "");
+void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileBytes, JsonWriter &json);
+
+/// Functions with registers, buffers, checks, commands and results, then every executable.
+std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes);
+void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json);
+
+/// "r3 = ceildiv r0, r1": register `index` of a function.
+std::string registerText(uint32_t index, const abi::fb::RegisterOp &operation);
+
+} // namespace tenon::linker

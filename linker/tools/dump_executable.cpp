@@ -1,0 +1,307 @@
+// An executable, table by table. Offsets come from the one function that the linker checks with and the runtime packs
+// with, so what is printed is what is passed.
+#include "linker/tools/dump.h"
+
+#include "abi/parameter_layout.h"
+
+#include <cstdio>
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+
+template <typename Values> std::string extentText(const Values &extent) {
+  std::string text;
+  for (uint32_t value : extent)
+    text += (text.empty() ? "" : "x") + std::to_string(value);
+  return text;
+}
+
+std::string_view originText(fb::Origin origin) {
+  return origin == fb::Origin::Generated ? "generated" : "hand-written";
+}
+std::string_view kindText(fb::ImageKind kind) {
+  return kind == fb::ImageKind::Ptx ? "ptx" : "cubin";
+}
+std::string isaText(uint16_t isa) {
+  return concat(isa / 10, '.', isa % 10);
+}
+
+std::string_view accessText(fb::AccessVerdict verdict) {
+  switch (verdict) {
+  case fb::AccessVerdict::Unknown:
+    return "unknown";
+  case fb::AccessVerdict::ProvedReadOnly:
+    return "proved_read_only";
+  case fb::AccessVerdict::Written:
+    return "written";
+  case fb::AccessVerdict::Unused:
+    return "unused";
+  }
+}
+
+std::string_view constantKindText(abi::ConstantKind kind) {
+  switch (kind) {
+  case abi::ConstantKind::Word:
+    return "word";
+  case abi::ConstantKind::Scalar:
+    return "scalar";
+  case abi::ConstantKind::Struct:
+    return "struct";
+  case abi::ConstantKind::TensorMap:
+    return "tensor_map";
+  }
+}
+
+std::string_view slotKind(abi::ParameterKind kind) {
+  switch (kind) {
+  case abi::ParameterKind::Binding:
+    return "binding";
+  case abi::ParameterKind::Constant:
+    return "constant";
+  case abi::ParameterKind::Hidden:
+    return "hidden pointer";
+  }
+}
+
+/// What is said of a slot beside its number: "ReadOnly", "i64", "'size' word".
+std::string slotDetail(const abi::Layout &layout, const abi::Parameter &slot) {
+  std::string text;
+  if (slot.kind == abi::ParameterKind::Binding) {
+    const abi::Binding &binding = layout.bindings[slot.index];
+    text = binding.readOnly ? "ReadOnly" : "ReadWrite";
+    text += binding.kind == abi::BindingKind::UniformBuffer ? " uniform_buffer" : "";
+    text += binding.indirect ? " Indirect" : "";
+    text += binding.alignment ? concat(" align ", binding.alignment) : "";
+    text += binding.name.empty() ? "" : concat(" '", binding.name, "'");
+  } else if (slot.kind == abi::ParameterKind::Constant) {
+    const abi::Constant &constant = layout.constants[slot.index];
+    text =
+        constant.kind == abi::ConstantKind::Scalar ? abi::spelling(constant.element) : constantKindText(constant.kind);
+    text += constant.name.empty() ? "" : concat(" '", constant.name, "'");
+  }
+  return text;
+}
+
+std::string launchText(const abi::Launch &launch) {
+  std::string text = concat("workgroup ", extentText(launch.workgroupSize));
+  if (launch.subgroupSize)
+    text += concat(", subgroup ", launch.subgroupSize);
+  if (launch.dynamicSharedBytes)
+    text += concat(", dynamic shared ", launch.dynamicSharedBytes, " bytes");
+  if (launch.cluster != abi::Extent3{0, 0, 0})
+    text += concat(", cluster ", extentText(launch.cluster));
+  text += launch.cooperative ? ", cooperative" : "";
+  text += launch.programmaticDependentLaunch ? ", programmatic dependent launch" : "";
+  return text;
+}
+
+std::string exportText(const abi::Export &value, std::string_view indent) {
+  std::string text = concat(indent, "export ", value.ordinal, " '", value.name, "'");
+  if (value.symbol != value.name)
+    text += concat(" (symbol '", value.symbol, "')");
+  if (value.declaredAt.known())
+    text += concat(", declared at ", value.declaredAt.toString());
+  text += concat("\n", indent, "  layout: ", value.layout.toString(), "\n", indent,
+                 "  launch: ", launchText(value.launch), "\n");
+  Result<abi::ParameterLayout> layout = abi::computeParameterLayout(value.layout);
+  if (!layout.ok()) // verified before, so this cannot be
+    return text;
+  text += concat(indent, "  parameters: ", layout->bytes, " bytes\n");
+  for (const abi::Parameter &slot : layout->parameters) {
+    char head[64];
+    std::snprintf(head, sizeof head, "    @%-4u %3u bytes  ", slot.offset, slot.size);
+    std::string detail = slotDetail(value.layout, slot);
+    text += concat(indent, head, slotKind(slot.kind), " ", slot.index, detail.empty() ? "" : " ", detail, "\n");
+  }
+  return text;
+}
+
+std::string kernelText(const abi::ExecutableView &executable, const fb::Kernel &kernel, std::string_view indent) {
+  const fb::KernelFacts &facts = *kernel.facts();
+  std::string text = concat(indent, "  kernel '", kernel.symbol()->string_view(), "' for export ",
+                            kernel.export_ordinal(), " '", executable.exportAt(kernel.export_ordinal()).name,
+                            "': static shared ", facts.static_shared_bytes(), " bytes");
+  if (facts.uses_dynamic_shared())
+    text += ", uses dynamic shared";
+  if (facts.required_threads())
+    text += concat(", reqntid ", extentText(*facts.required_threads()));
+  if (facts.max_threads())
+    text += concat(", maxntid ", extentText(*facts.max_threads()));
+  if (facts.required_cluster())
+    text += concat(", reqnctapercluster ", extentText(*facts.required_cluster()));
+  if (facts.registers())
+    text += concat(", ", facts.registers(), " registers, ", facts.spill_bytes(), " bytes spilled");
+  if (facts.access()) {
+    text += ", access";
+    for (fb::AccessVerdict verdict : *facts.access())
+      text += concat(" ", accessText(verdict));
+  }
+  return text + "\n";
+}
+
+std::string sourceOf(const fb::Image &image) {
+  return image.source() ? image.source()->str() : std::string();
+}
+
+} // namespace
+
+std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileBytes, std::string_view indent) {
+  const fb::Executable &raw = executable.raw();
+  std::string text =
+      concat(indent, "executable '", executable.name(), "': ", executable.exportCount(), " exports, ",
+             raw.variants()->size(), " variants, ", raw.images()->size(), " images, ", fileBytes, " bytes\n");
+  if (raw.producer())
+    text += concat(indent, "producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
+  for (uint32_t i = 0; i < executable.exportCount(); ++i)
+    text += exportText(executable.exportAt(i), indent);
+  for (uint32_t i = 0; i < raw.variants()->size(); ++i) {
+    const fb::Variant &variant = *raw.variants()->Get(i);
+    text += concat(indent, "variant ", i, " '", variant.name()->string_view(),
+                   "': ", abi::archFromStruct(*variant.arch()).toString(), ", ", originText(variant.origin()));
+    if (variant.priority())
+      text += concat(", priority ", variant.priority());
+    text += variant.images()->size() == 1 ? ", image" : ", images";
+    for (uint32_t image : *variant.images())
+      text += concat(" ", image);
+    text += "\n";
+    for (const fb::Kernel *kernel : *variant.kernels())
+      text += kernelText(executable, *kernel, indent);
+  }
+  for (uint32_t i = 0; i < raw.images()->size(); ++i) {
+    const fb::Image &image = *raw.images()->Get(i);
+    text += concat(indent, "image ", i, ": ", kindText(image.kind()), image.isa() ? " " + isaText(image.isa()) : "",
+                   ", ", image.size(), " bytes");
+    if (image.compression() == fb::Compression::Zstd)
+      text += concat(" (", image.data()->size(), " with zstd)");
+    if (image.source())
+      text += concat(", from '", sourceOf(image), "'");
+    text += "\n";
+  }
+  return text;
+}
+
+static void exportJson(const abi::Export &value, JsonWriter &json) {
+  json.beginObject();
+  json.member("name", value.name);
+  json.member("symbol", value.symbol);
+  json.member("ordinal", value.ordinal);
+  json.member("declared_at", value.declaredAt.toString());
+  json.member("hidden_pointers", value.layout.hiddenPointers);
+  json.key("parameters");
+  json.beginArray();
+  Result<abi::ParameterLayout> layout = abi::computeParameterLayout(value.layout);
+  for (const abi::Parameter &slot : layout.ok() ? layout->parameters : std::vector<abi::Parameter>()) {
+    json.beginObject();
+    json.member("slot", slotKind(slot.kind));
+    json.member("index", slot.index);
+    json.member("offset", slot.offset);
+    json.member("size", slot.size);
+    json.member("alignment", slot.alignment);
+    if (slot.kind == abi::ParameterKind::Binding) {
+      const abi::Binding &binding = value.layout.bindings[slot.index];
+      json.member("name", binding.name);
+      json.member("read_only", binding.readOnly);
+      json.member("declared_alignment", binding.alignment);
+    } else if (slot.kind == abi::ParameterKind::Constant) {
+      const abi::Constant &constant = value.layout.constants[slot.index];
+      json.member("name", constant.name);
+      json.member("kind", constantKindText(constant.kind));
+      if (constant.kind == abi::ConstantKind::Scalar)
+        json.member("element", abi::spelling(constant.element));
+    }
+    json.endObject();
+  }
+  json.endArray();
+  json.member("parameter_bytes", layout.ok() ? layout->bytes : 0);
+  json.key("workgroup_size");
+  json.numbers(value.launch.workgroupSize);
+  json.member("subgroup_size", value.launch.subgroupSize);
+  json.member("dynamic_shared_bytes", value.launch.dynamicSharedBytes);
+  json.key("cluster");
+  json.numbers(value.launch.cluster);
+  json.member("cooperative", value.launch.cooperative);
+  json.member("programmatic_dependent_launch", value.launch.programmaticDependentLaunch);
+  json.endObject();
+}
+
+static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
+  const fb::KernelFacts &facts = *kernel.facts();
+  json.beginObject();
+  json.member("export", kernel.export_ordinal());
+  json.member("symbol", kernel.symbol()->string_view());
+  json.member("parameter_bytes", facts.parameter_bytes());
+  json.member("static_shared_bytes", facts.static_shared_bytes());
+  json.member("uses_dynamic_shared", facts.uses_dynamic_shared());
+  auto extent = [&](std::string_view name, const flatbuffers::Vector<uint32_t> *values) {
+    if (!values)
+      return;
+    json.key(name);
+    json.numbers(*values);
+  };
+  extent("parameter_offsets", facts.parameter_offsets());
+  extent("required_threads", facts.required_threads());
+  extent("max_threads", facts.max_threads());
+  extent("required_cluster", facts.required_cluster());
+  if (facts.access()) {
+    json.key("access");
+    json.beginArray();
+    for (fb::AccessVerdict verdict : *facts.access())
+      json.value(accessText(verdict));
+    json.endArray();
+  }
+  json.endObject();
+}
+
+static void variantJson(const fb::Variant &variant, JsonWriter &json) {
+  json.beginObject();
+  json.member("name", variant.name()->string_view());
+  json.member("target", abi::archFromStruct(*variant.arch()).toString());
+  json.member("origin", originText(variant.origin()));
+  json.member("priority", variant.priority());
+  json.key("images");
+  json.numbers(*variant.images());
+  json.key("kernels");
+  json.beginArray();
+  for (const fb::Kernel *kernel : *variant.kernels())
+    kernelJson(*kernel, json);
+  json.endArray();
+  json.endObject();
+}
+
+void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileBytes, JsonWriter &json) {
+  const fb::Executable &raw = executable.raw();
+  json.beginObject();
+  json.member("kind", "executable");
+  json.member("name", executable.name());
+  json.member("bytes", fileBytes);
+  json.member("format_version", raw.format_version());
+  json.member("producer", raw.producer() ? raw.producer()->string_view() : std::string_view());
+  json.key("exports");
+  json.beginArray();
+  for (uint32_t i = 0; i < executable.exportCount(); ++i)
+    exportJson(executable.exportAt(i), json);
+  json.endArray();
+  json.key("variants");
+  json.beginArray();
+  for (const fb::Variant *variant : *raw.variants())
+    variantJson(*variant, json);
+  json.endArray();
+  json.key("images");
+  json.beginArray();
+  for (const fb::Image *image : *raw.images()) {
+    json.beginObject();
+    json.member("kind", kindText(image->kind()));
+    json.member("isa", isaText(image->isa()));
+    json.member("size", image->size());
+    json.member("compression", image->compression() == fb::Compression::Zstd ? "zstd" : "none");
+    json.member("stored_size", image->data()->size());
+    json.member("source", sourceOf(*image));
+    json.endObject();
+  }
+  json.endArray();
+  json.endObject();
+}
+
+} // namespace tenon::linker

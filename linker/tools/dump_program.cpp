@@ -1,0 +1,275 @@
+// A program as one reads it: a function's registers as assignments, its buffers, then its commands in stream order.
+// Registers are r0, r1, ...; buffers b0, b1, ...
+#include "linker/tools/dump.h"
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+constexpr uint32_t kAbsent = 0xffffffff;
+
+std::string reg(uint32_t index) {
+  return concat("r", index);
+}
+
+template <typename Values> std::string registers(const Values *values) {
+  std::string text;
+  if (values)
+    for (uint32_t index : *values)
+      text += concat(text.empty() ? "" : ", ", reg(index));
+  return text;
+}
+
+/// "b1", "b1[r2..]", "b1[r2 .. +r3]": offset and length in bytes.
+std::string rangeText(const fb::BufferRange &range) {
+  std::string text = concat("b", range.buffer());
+  if (range.offset() == kAbsent && range.length() == kAbsent)
+    return text;
+  text += concat("[", range.offset() == kAbsent ? "0" : reg(range.offset()), " ..");
+  if (range.length() != kAbsent)
+    text += concat(" +", reg(range.length()));
+  return text + "]";
+}
+
+std::string bufferText(const fb::Buffer &buffer) {
+  switch (buffer.source()) {
+  case fb::BufferSource::Input:
+    return concat("input ", buffer.index());
+  case fb::BufferSource::Transient:
+    return concat("transient, ", reg(buffer.size()), " bytes");
+  case fb::BufferSource::Constant:
+    return concat("constant ", buffer.index());
+  }
+  return "?";
+}
+
+std::string dispatchText(const abi::ProgramView &program, const fb::Dispatch &dispatch) {
+  const abi::ExecutableView &executable = program.executableAt(dispatch.executable());
+  std::string bindings;
+  if (dispatch.bindings())
+    for (const fb::BufferRange *range : *dispatch.bindings())
+      bindings += concat(bindings.empty() ? "" : ", ", rangeText(*range));
+  return concat("dispatch '", executable.name(), "'::'", executable.exportAt(dispatch.export_ordinal()).name,
+                "' grid (", registers(dispatch.grid()), ") bindings (", bindings, ") constants (",
+                registers(dispatch.constants()), ")");
+}
+
+std::string commandText(const abi::ProgramView &program, const fb::Command &command) {
+  switch (command.body_type()) {
+  case fb::CommandBody::Dispatch:
+    return dispatchText(program, *command.body_as_Dispatch());
+  case fb::CommandBody::Copy:
+    return concat("copy ", rangeText(*command.body_as_Copy()->source()), " -> ",
+                  rangeText(*command.body_as_Copy()->target()));
+  case fb::CommandBody::Fill: {
+    const fb::Fill &fill = *command.body_as_Fill();
+    return concat("fill ", rangeText(*fill.target()), " with ", reg(fill.pattern()), ", ",
+                  uint32_t(fill.pattern_size()), fill.pattern_size() == 1 ? " byte" : " bytes");
+  }
+  case fb::CommandBody::NONE:
+    break;
+  }
+  return "nothing";
+}
+
+std::string at(const flatbuffers::String *location) {
+  return location ? concat("  // ", location->string_view()) : "";
+}
+
+std::string resultText(const fb::ResultValue &result) {
+  std::string type = abi::typeSpelling(*result.type());
+  if (result.type()->kind() == fb::ValueKind::Scalar)
+    return concat(type, " = ", reg(result.scalar()));
+  return concat(type, " = b", result.buffer(), ", shape (", registers(result.shape()), ")");
+}
+
+std::string signatureText(const fb::Function &function) {
+  std::string text = concat("'", function.name()->string_view(), "'(");
+  if (function.inputs())
+    for (uint32_t i = 0; i < function.inputs()->size(); ++i)
+      text += concat(i ? ", " : "", abi::typeSpelling(*function.inputs()->Get(i)));
+  text += ") -> (";
+  if (function.results())
+    for (uint32_t i = 0; i < function.results()->size(); ++i)
+      text += concat(i ? ", " : "", abi::typeSpelling(*function.results()->Get(i)->type()));
+  return text + ")";
+}
+
+/// The parts of a function as lines of text, for both ways of printing.
+struct FunctionLines {
+  std::vector<std::string> registers, buffers, checks, commands, results;
+};
+
+FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &function) {
+  FunctionLines lines;
+  if (function.registers())
+    for (uint32_t i = 0; i < function.registers()->size(); ++i)
+      lines.registers.push_back(registerText(i, *function.registers()->Get(i)));
+  if (function.buffers())
+    for (uint32_t i = 0; i < function.buffers()->size(); ++i)
+      lines.buffers.push_back(concat("b", i, " = ", bufferText(*function.buffers()->Get(i))));
+  if (function.checks())
+    for (const fb::Check *check : *function.checks())
+      lines.checks.push_back(
+          concat(reg(check->condition()), " else '", check->message()->string_view(), "'", at(check->location())));
+  if (function.commands())
+    for (const fb::Command *command : *function.commands())
+      lines.commands.push_back(concat(commandText(program, *command), at(command->location())));
+  if (function.results())
+    for (const fb::ResultValue *result : *function.results())
+      lines.results.push_back(resultText(*result));
+  return lines;
+}
+
+uint64_t bytesOf(const fb::ConstantData &constant) {
+  return constant.data() ? constant.data()->size() : constant.size();
+}
+
+uint64_t nestedBytes(const abi::ProgramView &program, size_t index) {
+  return program.raw().executables()->Get(uint32_t(index))->data()->size();
+}
+
+std::string nameOf(const fb::Program &raw) {
+  return raw.name() ? raw.name()->str() : std::string();
+}
+uint32_t constantCount(const fb::Program &raw) {
+  return raw.constants() ? raw.constants()->size() : 0;
+}
+
+} // namespace
+
+std::string registerText(uint32_t index, const fb::RegisterOp &operation) {
+  const std::string a = reg(operation.a()), b = reg(operation.b()), c = reg(operation.c());
+  auto binary = [&](std::string_view name) { return concat(name, " ", a, ", ", b); };
+  auto text = [&]() -> std::string {
+    switch (operation.opcode()) {
+    case fb::RegisterOpcode::Const:
+      return concat("const ", operation.imm());
+    case fb::RegisterOpcode::Arg:
+      return concat("input ", operation.a());
+    case fb::RegisterOpcode::Dim:
+      return concat("dim ", operation.b(), " of input ", operation.a());
+    case fb::RegisterOpcode::Add:
+      return binary("add");
+    case fb::RegisterOpcode::Sub:
+      return binary("sub");
+    case fb::RegisterOpcode::Mul:
+      return binary("mul");
+    case fb::RegisterOpcode::FloorDiv:
+      return binary("floordiv");
+    case fb::RegisterOpcode::CeilDiv:
+      return binary("ceildiv");
+    case fb::RegisterOpcode::Mod:
+      return binary("mod");
+    case fb::RegisterOpcode::DivTrunc:
+      return binary("divtrunc");
+    case fb::RegisterOpcode::RemTrunc:
+      return binary("remtrunc");
+    case fb::RegisterOpcode::Min:
+      return binary("min");
+    case fb::RegisterOpcode::Max:
+      return binary("max");
+    case fb::RegisterOpcode::And:
+      return binary("and");
+    case fb::RegisterOpcode::Or:
+      return binary("or");
+    case fb::RegisterOpcode::Xor:
+      return binary("xor");
+    case fb::RegisterOpcode::Eq:
+      return binary("eq");
+    case fb::RegisterOpcode::Lt:
+      return binary("lt");
+    case fb::RegisterOpcode::Select:
+      return concat("select ", a, ", ", b, ", ", c);
+    case fb::RegisterOpcode::Align:
+      return binary("align");
+    case fb::RegisterOpcode::SignExtend:
+      return concat("sext ", a, " from ", operation.imm(), " bits");
+    case fb::RegisterOpcode::ZeroExtend:
+      return concat("zext ", a, " from ", operation.imm(), " bits");
+    }
+    return "?";
+  };
+  return concat(reg(index), " = ", text());
+}
+
+std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
+  const fb::Program &raw = program.raw();
+  std::string text =
+      concat("program '", nameOf(raw), "': ", program.functionCount(), " functions, ", program.executableCount(),
+             " executables, ", constantCount(raw), " constants, ", fileBytes, " bytes\n");
+  if (raw.producer())
+    text += concat("producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
+  for (size_t i = 0; i < program.functionCount(); ++i) {
+    const fb::Function &function = program.functionAt(i);
+    text += concat("function ", signatureText(function), "\n");
+    FunctionLines lines = linesOf(program, function);
+    auto section = [&text](std::string_view name, const std::vector<std::string> &entries) {
+      if (!entries.empty())
+        text += concat("  ", name, ":\n");
+      for (const std::string &entry : entries)
+        text += concat("    ", entry, "\n");
+    };
+    section("registers", lines.registers);
+    section("buffers", lines.buffers);
+    section("checks", lines.checks);
+    section("commands", lines.commands);
+    section("results", lines.results);
+  }
+  for (uint32_t i = 0; i < constantCount(raw); ++i)
+    text += concat("constant ", i, ": ", bytesOf(*raw.constants()->Get(i)), " bytes\n");
+  for (size_t i = 0; i < program.executableCount(); ++i)
+    text += dumpExecutable(program.executableAt(i), nestedBytes(program, i));
+  return text;
+}
+
+void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json) {
+  const fb::Program &raw = program.raw();
+  json.beginObject();
+  json.member("kind", "program");
+  json.member("name", nameOf(raw));
+  json.member("bytes", fileBytes);
+  json.member("format_version", raw.format_version());
+  json.member("producer", raw.producer() ? raw.producer()->string_view() : std::string_view());
+  json.key("functions");
+  json.beginArray();
+  for (size_t i = 0; i < program.functionCount(); ++i) {
+    const fb::Function &function = program.functionAt(i);
+    json.beginObject();
+    json.member("name", function.name()->string_view());
+    json.key("inputs");
+    json.beginArray();
+    if (function.inputs())
+      for (const fb::ValueType *type : *function.inputs())
+        json.value(abi::typeSpelling(*type));
+    json.endArray();
+    FunctionLines lines = linesOf(program, function);
+    auto section = [&json](std::string_view name, const std::vector<std::string> &entries) {
+      json.key(name);
+      json.beginArray();
+      for (const std::string &entry : entries)
+        json.value(entry);
+      json.endArray();
+    };
+    section("registers", lines.registers);
+    section("buffers", lines.buffers);
+    section("checks", lines.checks);
+    section("commands", lines.commands);
+    section("results", lines.results);
+    json.endObject();
+  }
+  json.endArray();
+  json.key("constants");
+  json.beginArray();
+  for (uint32_t i = 0; i < constantCount(raw); ++i)
+    json.value(bytesOf(*raw.constants()->Get(i)));
+  json.endArray();
+  json.key("executables");
+  json.beginArray();
+  for (size_t i = 0; i < program.executableCount(); ++i)
+    dumpExecutableJson(program.executableAt(i), nestedBytes(program, i), json);
+  json.endArray();
+  json.endObject();
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,121 @@
+// tenon-dump: what is in an executable (.tnx) or a program (.tenon).
+#include "abi/command_line.h"
+#include "abi/file.h"
+#include "abi/nearest_names.h"
+#include "linker/tools/dump.h"
+
+#include <cstdio>
+
+using namespace tenon;
+
+namespace {
+
+int fail(std::string_view message) {
+  std::fprintf(stderr, "tenon-dump: error: %.*s\n", int(message.size()), message.data());
+  return kExitFailure;
+}
+
+/// PTX of `what` ("EXPORT" or "EXPORT@TARGET") of the executables. Without a target: of the first variant that has it.
+Result<std::string> findPtx(std::span<const abi::ExecutableView> executables, const std::string &what) {
+  const size_t at = what.find('@');
+  const std::string name = what.substr(0, at);
+  const std::string target = at == std::string::npos ? "" : what.substr(at + 1);
+  std::vector<std::string> known, targets;
+  for (const abi::ExecutableView &executable : executables) {
+    for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
+      known.push_back(executable.exportAt(ordinal).name);
+      if (known.back() != name)
+        continue;
+      for (const abi::Candidate &candidate : executable.candidates(ordinal)) {
+        if (candidate.kind != abi::ImageKind::Ptx)
+          continue;
+        targets.push_back(candidate.arch.toString());
+        if (!target.empty() && target != targets.back() && target != candidate.variantName)
+          continue;
+        TENON_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, executable.imageBytes(candidate.imageIndex));
+        return std::string(bytes.begin(), bytes.end());
+      }
+    }
+  }
+  if (!targets.empty())
+    return makeError(StatusCode::NotFound, "export '", name, "' has no PTX for '", target, "'; it has ",
+                     quotedList(targets));
+  return makeError(StatusCode::NotFound, "no PTX for an export '", name, "'; the exports are ", quotedList(known));
+}
+
+/// The bytes in memory that is aligned for views: a vector's, where a string may keep short contents inside itself.
+std::vector<uint8_t> alignedCopy(const std::string &bytes) {
+  return std::vector<uint8_t>(bytes.begin(), bytes.end());
+}
+
+struct Options {
+  std::vector<std::string> files;
+  bool json = false;
+  std::string ptx;
+};
+
+int printText(const std::string &text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    return fail("cannot write to standard output");
+  return 0;
+}
+
+int dumpFile(const Options &options) {
+  const std::string &path = options.files.front();
+  Result<std::string> file = readFile(path);
+  if (!file.ok())
+    return fail(file.status().message());
+  const std::vector<uint8_t> bytes = alignedCopy(*file);
+  const std::string_view identifier = bytes.size() < 8 ? std::string_view() : std::string_view(*file).substr(4, 4);
+
+  std::vector<abi::ExecutableView> executables;
+  std::string text;
+  linker::JsonWriter json;
+  if (identifier == abi::fb::ExecutableIdentifier()) {
+    Result<abi::ExecutableView> view = abi::ExecutableView::create(bytes, path);
+    if (!view.ok())
+      return fail(view.status().message());
+    if (options.json)
+      dumpExecutableJson(*view, bytes.size(), json);
+    else
+      text = linker::dumpExecutable(*view, bytes.size());
+    executables.push_back(view.take());
+  } else if (identifier == abi::fb::ProgramIdentifier()) {
+    Result<abi::ProgramView> view = abi::ProgramView::create(bytes, path);
+    if (!view.ok())
+      return fail(view.status().message());
+    if (options.json)
+      dumpProgramJson(*view, bytes.size(), json);
+    else
+      text = linker::dumpProgram(*view, bytes.size());
+    for (size_t i = 0; i < view->executableCount(); ++i)
+      executables.push_back(view->executableAt(i));
+  } else {
+    return fail(concat("'", path, "' is neither an executable (TNX1) nor a program (TNP1)"));
+  }
+  if (options.ptx.empty())
+    return printText(options.json ? json.take() : text);
+  Result<std::string> ptx = findPtx(executables, options.ptx);
+  return ptx.ok() ? printText(*ptx) : fail(ptx.status().message());
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CommandLine commandLine("tenon-dump", "FILE [--json] [--ptx=EXPORT[@TARGET]]",
+                          "Prints what is in an executable (.tnx) or a program (.tenon); - is standard input.\n"
+                          "The file is verified first, by the rules that a loader verifies by.");
+  commandLine.flag("json", &options.json, "print JSON");
+  commandLine.text(
+      "ptx", "EXPORT[@TARGET]", &options.ptx,
+      "print the PTX that holds an export, of the first variant\nor of the target or variant named: --ptx=saxpy@sm_80");
+  commandLine.positional(&options.files);
+  if (std::optional<int> status = commandLine.parse(argc, argv))
+    return *status;
+  if (options.files.size() != 1)
+    return commandLine.usageError(options.files.empty() ? "no file given" : "more than one file given");
+  if (options.json && !options.ptx.empty())
+    return commandLine.usageError("--json and --ptx exclude each other");
+  return dumpFile(options);
+}
