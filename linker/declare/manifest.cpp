@@ -151,8 +151,12 @@ private:
 
   /// A word with an element is a scalar whose kind was not written.
   static void completeConstant(abi::Constant &constant) {
-    if (constant.kind != abi::ConstantKind::Word || constant.element == abi::ElementType::I1)
+    if (constant.kind != abi::ConstantKind::Word)
       return;
+    if (constant.element == abi::ElementType::I1) { // not written
+      constant.element = abi::Constant::word().element;
+      return;
+    }
     const std::string name = constant.name;
     constant = abi::Constant::scalar(constant.element);
     constant.name = name;

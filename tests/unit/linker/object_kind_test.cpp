@@ -1,0 +1,63 @@
+#include "linker/object/object_kind.h"
+
+#include "link_testing.h"
+
+namespace tenon::linker {
+namespace {
+
+using namespace testing;
+using namespace std::string_literals;
+
+TEST(ObjectKind, KnowsEveryKindByItsBytes) {
+  const std::string cudaElf = "\x7f"
+                              "ELF\x02\x01\x01"s +
+                              std::string(11, '\0') + "\xbe\x00"s;
+  const std::string hostElf = "\x7f"
+                              "ELF\x02\x01\x01"s +
+                              std::string(11, '\0') + "\x3e\x00"s;
+  EXPECT_EQ(detectObjectKind(cudaElf), ObjectKind::Cubin);
+  EXPECT_EQ(detectObjectKind(hostElf), ObjectKind::HostElf);
+  EXPECT_EQ(detectObjectKind("\x7f"
+                             "ELF"),
+            ObjectKind::HostElf)
+      << "too short for a machine";
+  EXPECT_EQ(detectObjectKind("\x50\xed\x55\xba\x01\x00"s), ObjectKind::Fatbin);
+  EXPECT_EQ(detectObjectKind("!<arch>\nx"), ObjectKind::Archive);
+  EXPECT_EQ(detectObjectKind("\xed\x43\x4e\x7f"s), ObjectKind::LtoIr);
+  EXPECT_EQ(detectObjectKind("BC\xc0\xde"s), ObjectKind::Bitcode);
+  EXPECT_EQ(detectObjectKind("PK\x03\x04"s), ObjectKind::Zip);
+  EXPECT_EQ(detectObjectKind("\x1f\x8b\x08"s), ObjectKind::Gzip);
+  EXPECT_EQ(detectObjectKind("\x28\xb5\x2f\xfd"s), ObjectKind::Zstd);
+  EXPECT_EQ(detectObjectKind("\x10\0\0\0TNX1\0\0"s), ObjectKind::Executable);
+  EXPECT_EQ(detectObjectKind("\x10\0\0\0TNP1\0\0"s), ObjectKind::Program);
+}
+
+TEST(ObjectKind, KnowsTextsBehindCommentsAndBlanks) {
+  EXPECT_EQ(detectObjectKind("// made by hand\n/* twice */\n.version 8.0\n"), ObjectKind::Ptx);
+  EXPECT_EQ(detectObjectKind("; ModuleID = 'x'\ntarget triple = \"nvptx64\"\n"), ObjectKind::LlvmText);
+  EXPECT_EQ(detectObjectKind("#include <x>\n"), ObjectKind::CudaSource);
+  EXPECT_EQ(detectObjectKind("extern \"C\" __global__ void f() {}\n"), ObjectKind::CudaSource);
+  EXPECT_EQ(detectObjectKind(""), ObjectKind::Empty);
+  EXPECT_EQ(detectObjectKind(" \n// only a comment"), ObjectKind::Empty);
+  EXPECT_EQ(detectObjectKind("\x01\x02\x03\x04"), ObjectKind::Unknown);
+}
+
+TEST(ObjectKind, RefusalSaysWhatItIsAndWhatToDo) {
+  const std::string elf = "\x7f"
+                          "ELF\x02\x01\x01"s +
+                          std::string(11, '\0') + "\xbe\x00"s;
+  Linked linked = linkJob(Job().add(makeExport("k", 1)).object("k.cubin", elf));
+  EXPECT_FINDS(linked, "k.cubin: error: [K-1] the object is a cubin (ELF for CUDA)\n"
+                       "fix: cubin objects are not supported yet; give PTX (nvcc -ptx)\n");
+  EXPECT_EQ(linked.diagnostics.errorCount(), 1u) << "a missing entry point is no news then\n" << linked.text();
+}
+
+TEST(ObjectKind, EveryKindHasWords) {
+  for (int kind = 0; kind <= int(ObjectKind::Unknown); ++kind) {
+    EXPECT_FALSE(describe(ObjectKind(kind)).empty()) << kind;
+    EXPECT_EQ(adviceFor(ObjectKind(kind)).empty(), ObjectKind(kind) == ObjectKind::Ptx) << kind;
+  }
+}
+
+} // namespace
+} // namespace tenon::linker

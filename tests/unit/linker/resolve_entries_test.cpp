@@ -1,0 +1,84 @@
+#include "linker/passes/passes.h"
+
+#include "link_testing.h"
+
+namespace tenon::linker {
+namespace {
+
+using namespace testing;
+
+TEST(ResolveEntries, FindsAnEntryBySymbol) {
+  abi::Export declared = makeExport("pretty", 1);
+  declared.symbol = "_Z3fooPf";
+  Linked linked = linkOne(entry("_Z3fooPf", "p"), declared);
+  EXPECT_LINKS(linked);
+  EXPECT_EQ(view(linked).findKernel(0, 0)->symbol()->str(), "_Z3fooPf");
+}
+
+TEST(ResolveEntries, OffersTheNearestNames) {
+  EXPECT_FINDS(linkOne(entry("simple_mul2", "p"), makeExport("simple_mul", 1)),
+               "a.ptx: error: [K-2] entry point 'simple_mul' is not in variant 'sm_80'\n"
+               "job.json:7:3: note: export 'simple_mul' is declared here\n"
+               "fix: did you mean 'simple_mul2'?");
+  EXPECT_FINDS(linkOne(entry("abc", "p"), makeExport("simple_mul", 1)), "fix: entry points there: 'abc'");
+  EXPECT_FINDS(linkOne(".func f() { ret; }\n", makeExport("simple_mul", 1)), "fix: there is no entry point at all");
+}
+
+TEST(ResolveEntries, SeesThatExternCIsMissing) {
+  Linked linked = linkOne(entry("_Z10simple_mulPf", "p"), makeExport("simple_mul", 1));
+  EXPECT_FINDS(linked, "a.ptx:4:17: note: it is here under its C++ name: '_Z10simple_mulPf' is 'simple_mul(float*)'");
+  EXPECT_FINDS(linked, "fix: is extern \"C\" missing?");
+}
+
+TEST(ResolveEntries, SaysWhenTheNameIsNoEntry) {
+  EXPECT_FINDS(linkOne(".visible .func k() { ret; }\n", makeExport("k", 1)),
+               "a.ptx:4:16: error: [K-2] 'k' is a function (.func), wanted an entry point (.visible .entry)");
+  EXPECT_FINDS(linkOne(".visible .global .b32 k;\n", makeExport("k", 1)), "[K-2] 'k' is a variable");
+}
+
+TEST(ResolveEntries, SaysWhenTheEntryIsNotVisible) {
+  EXPECT_FINDS(linkOne(".entry k(.param .u64 p) { ret; }\n", makeExport("k", 1)),
+               "[K-2] entry point 'k' is not .visible: the driver cannot find it");
+  EXPECT_LINKS(linkOne(".weak .entry k(.param .u64 p) { ret; }\n", makeExport("k", 1)));
+}
+
+TEST(ResolveEntries, ReportsEveryExportMissingInEveryVariant) {
+  Job job = Job().add(makeExport("one", 1)).add(makeExport("two", 1));
+  job.object("a.ptx", ptxModule(entry("one", "p"))).object("b.ptx", ptxModule(entry("one", "p"), "sm_90"), "sm_90");
+  Linked linked = linkJob(job);
+  EXPECT_FINDS(linked, "a.ptx: error: [K-2] entry point 'two' is not in variant 'sm_80'");
+  EXPECT_FINDS(linked, "b.ptx: error: [K-2] entry point 'two' is not in variant 'sm_90'");
+  EXPECT_EQ(linked.diagnostics.errorCount(), 2u);
+}
+
+TEST(ResolveEntries, NamesTheObjectsOfAVariantOfSeveral) {
+  Job job = Job().add(makeExport("one", 1)).add(makeExport("two", 1));
+  job.object("a.ptx", ptxModule(entry("one", "p"))).object("b.ptx", ptxModule(entry("x", "p")));
+  EXPECT_FINDS(linkJob(job), "entry point 'two' is not in variant 'sm_80' ('a.ptx' and 'b.ptx')");
+}
+
+TEST(ResolveEntries, AsksAnObjectOnlyForWhatItProvides) {
+  Job job = Job().add(makeExport("one", 1)).add(makeExport("two", 1));
+  job.object("a.ptx", ptxModule(entry("one", "p") + entry("two", "p"))).object("g.ptx", ptxModule(entry("two", "p")));
+  job.job.objects[1].origin = abi::Origin::Generated;
+  job.job.objects[1].provides = {"two"};
+  Linked linked = linkJob(job);
+  EXPECT_LINKS(linked);
+  abi::ExecutableView executable = view(linked);
+  EXPECT_EQ(executable.candidates(0).size(), 1u);
+  ASSERT_EQ(executable.candidates(1).size(), 2u);
+  EXPECT_EQ(executable.candidates(1)[1].origin, abi::Origin::Generated);
+}
+
+TEST(ResolveEntries, TakesTheFirstOfSeveralWeakDefinitions) {
+  Job job = Job().add(makeExport("k", 1));
+  const std::string weak = ".weak .entry k(.param .u64 p) { ret; }\n";
+  job.object("a.ptx", ptxModule(weak)).object("b.ptx", ptxModule(weak + "// second\n"));
+  Linked linked = linkJob(job);
+  EXPECT_LINKS(linked);
+  ASSERT_EQ(view(linked).raw().images()->size(), 1u);
+  EXPECT_EQ(view(linked).raw().images()->Get(0)->source()->str(), "a.ptx");
+}
+
+} // namespace
+} // namespace tenon::linker
