@@ -1,5 +1,6 @@
 #include "compiler/host/program_writer.h"
 
+#include "abi/aligned_bytes.h"
 #include "abi/verify.h"
 
 namespace tenon::compiler::host {
@@ -14,8 +15,7 @@ constexpr uint64_t kMaxDataBytes = (uint64_t(1) << 31) - (uint64_t(64) << 20);
 constexpr size_t kDataAlignment = 64; // force_align of the schema
 
 Offset<flatbuffers::Vector<uint8_t>> writeBytes(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
-  builder.ForceVectorAlignment(bytes.size(), 1, kDataAlignment);
-  return builder.CreateVector(bytes);
+  return abi::createAlignedBytes(builder, bytes.data(), bytes.size(), kDataAlignment);
 }
 
 Offset<fb::ValueType> writeType(FlatBufferBuilder &builder, const ValueType &type) {
