@@ -69,7 +69,7 @@ std::vector<uint8_t> write(const ExecutableParts &parts) {
     exports.push_back(writeExport(builder, value));
   std::vector<Offset<fb::Image>> images;
   for (const ImageParts &image : parts.images) {
-    auto data = createAlignedBytes(builder, bytesOf(image.data), image.data.size(), 16);
+    auto data = createAlignedBytes(builder, bytesOf(image.data), image.data.size(), image.alignment);
     images.push_back(fb::CreateImage(builder, image.kind, image.compression, image.size.value_or(image.data.size()),
                                      image.isa, data));
   }
@@ -133,8 +133,9 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
                             builder.CreateVector(results));
 }
 
-static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
-  return fb::CreateNestedExecutable(builder, createAlignedBytes(builder, bytes.data(), bytes.size(), 64));
+static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,
+                                                size_t alignment) {
+  return fb::CreateNestedExecutable(builder, createAlignedBytes(builder, bytes.data(), bytes.size(), alignment));
 }
 
 ProgramParts::ProgramParts() {
@@ -166,10 +167,10 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::NestedExecutable>> executables;
   if (parts.rawExecutable)
-    executables.push_back(writeNested(builder, *parts.rawExecutable));
+    executables.push_back(writeNested(builder, *parts.rawExecutable, parts.executableAlignment));
   else
     for (const ExecutableParts &executable : parts.executables)
-      executables.push_back(writeNested(builder, write(executable)));
+      executables.push_back(writeNested(builder, write(executable), parts.executableAlignment));
   std::vector<Offset<fb::Function>> functions;
   for (const FunctionParts &function : parts.functions)
     functions.push_back(writeFunction(builder, function));
@@ -177,7 +178,7 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   for (const ConstantDataParts &constant : parts.constants) {
     Offset<flatbuffers::Vector<uint8_t>> data;
     if (constant.data)
-      data = createAlignedBytes(builder, bytesOf(*constant.data), constant.data->size(), 64);
+      data = createAlignedBytes(builder, bytesOf(*constant.data), constant.data->size(), constant.alignment);
     uint64_t size = constant.size.value_or(constant.data ? constant.data->size() : 0);
     constants.push_back(fb::CreateConstantData(builder, data, constant.offset, size));
   }

@@ -20,6 +20,7 @@ struct ImageParts {
   std::optional<uint64_t> size; // absent: the data's
   uint16_t isa = 80;
   std::string data = ".version 8.0\n";
+  size_t alignment = 16;
 };
 
 struct KernelParts {
@@ -110,6 +111,7 @@ struct ConstantDataParts {
   std::optional<std::string> data = std::string(16, 'c');
   uint64_t offset = 0;
   std::optional<uint64_t> size; // absent: the data's
+  size_t alignment = 64;
 };
 
 struct FunctionParts {
@@ -129,6 +131,7 @@ struct ProgramParts {
   uint32_t version = 1;
   std::vector<ExecutableParts> executables = {ExecutableParts()};
   std::optional<std::vector<uint8_t>> rawExecutable; // instead of executables
+  size_t executableAlignment = 64;
   std::vector<FunctionParts> functions;
   std::vector<ConstantDataParts> constants = {ConstantDataParts()};
 };

@@ -6,8 +6,11 @@
 #include "abi/program_view.h"
 #include "sample_files.h"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <zstd.h>
 
 using namespace tenon;
 using namespace tenon::abi;
@@ -69,6 +72,51 @@ TEST(Verify, NamesTheFormatVersion) {
   program.version = 0;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
             "data loss: 'x.tenon': [F-3] format version 0, this build reads 1: build the file again");
+}
+
+/// Writes with data of every length from 1 to 64 behind a vector that wants `alignment` and does not get it; the
+/// messages without their offsets, each once.
+static std::set<std::string> misaligned(const std::function<std::vector<uint8_t>(const std::string &)> &writeWith,
+                                        bool isProgram) {
+  std::set<std::string> out;
+  for (size_t length = 1; length <= 64; ++length) {
+    std::string text = verifyBoth(AlignedBytes(writeWith(std::string(length, 'x'))).span(), isProgram);
+    size_t digits = text.find("byte ");
+    if (digits != std::string::npos)
+      text.erase(digits + 5, text.find(',', digits) - digits - 5);
+    out.insert(text);
+  }
+  return out;
+}
+
+TEST(Verify, WantsDataAligned) {
+  auto image = [](const std::string &data) {
+    ExecutableParts parts;
+    parts.images[0].data = data;
+    parts.images[0].alignment = 1;
+    return write(parts);
+  };
+  EXPECT_EQ(misaligned(image, false),
+            (std::set<std::string>{"ok", "data loss: 'x.tnx': images[0]: [F-2] data starts at "
+                                         "byte , not at a multiple of 16"}));
+  auto constant = [](const std::string &data) {
+    ProgramParts parts;
+    parts.constants[0].data = data;
+    parts.constants[0].alignment = 1;
+    return write(parts);
+  };
+  EXPECT_EQ(misaligned(constant, true),
+            (std::set<std::string>{"ok", "data loss: 'x.tenon': constants[0]: [F-2] data starts at byte , not at a "
+                                         "multiple of 64"}));
+  auto nested = [](const std::string &data) {
+    ProgramParts parts;
+    parts.constants[0].data = data;
+    parts.executableAlignment = 1;
+    return write(parts);
+  };
+  EXPECT_TRUE(misaligned(nested, true)
+                  .contains("data loss: 'x.tenon': executables[0]: [F-2] data starts at byte , not at a multiple of "
+                            "64"));
 }
 
 /// A program of `count` commands that are one shared table with `count` bindings: a small file, count^2 checks.
@@ -140,10 +188,18 @@ static size_t walk(const ProgramView &view) {
 
 // Whatever byte is wrong: either the file is refused, or it can be read to the end.
 TEST(Verify, SurvivesEveryDamage) {
+  std::string data(ZSTD_compressBound(500), '\0');
+  data.resize(ZSTD_compress(data.data(), data.size(), std::string(500, 'p').data(), 500, 3));
+  ExecutableParts executable;
+  executable.images.push_back({fb::ImageKind::Cubin, fb::Compression::Zstd, 500, 0, data});
+  executable.variants[0].images = {1, 0};
+  executable.exports[0].cluster = executable.variants[0].kernels[0].requiredCluster = Uints{2, 1, 1};
+  ProgramParts program;
+  program.executables = {executable};
   std::mt19937 random(20240607);
   size_t refused = 0, read = 0;
   for (bool isProgram : {false, true}) {
-    const std::vector<uint8_t> good = isProgram ? write(ProgramParts()) : write(ExecutableParts());
+    const std::vector<uint8_t> good = isProgram ? write(program) : write(executable);
     for (int round = 0; round < 6000; ++round) {
       std::vector<uint8_t> bytes = good;
       for (uint32_t flips = 1 + random() % 3; flips != 0; --flips)
