@@ -67,7 +67,7 @@ mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const
 
   mlir::LogicalResult generated = runPasses(module, options, [&](mlir::PassManager &manager) {
     // Kernel functions become PTX, once for each target.
-    manager.addPass(codegen::createGenerateKernelsPass({.targets = {}, .cudaPath = options.cudaPath}));
+    manager.addPass(codegen::createGenerateKernelsPass({.cudaPath = options.cudaPath}));
   });
   if (mlir::failed(generated))
     return mlir::failure();
