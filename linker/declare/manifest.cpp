@@ -130,8 +130,8 @@ private:
     declared.declaredAt = place("exports", position);
     if (declared.ordinal == 0)
       declared.ordinal = position;
-    for (abi::Constant &constant : declared.layout.constants)
-      completeConstant(constant);
+    for (size_t i = 0; i < declared.layout.constants.size(); ++i)
+      completeConstant(*table.layout()->constants()->Get(uint32_t(i)), declared.layout.constants[i]);
 
     auto error = [&](std::string message) -> Diagnostic & {
       return diagnostics_.error(declared.declaredAt, "", concat("export '", declared.name, "' ", message));
@@ -150,15 +150,11 @@ private:
   }
 
   /// A word with an element is a scalar whose kind was not written.
-  static void completeConstant(abi::Constant &constant) {
-    if (constant.kind != abi::ConstantKind::Word)
+  static void completeConstant(const fb::Constant &table, abi::Constant &constant) {
+    if (table.kind() != fb::ConstantKind::Word || table.element() == fb::ElementType::I1)
       return;
-    if (constant.element == abi::ElementType::I1) { // not written
-      constant.element = abi::Constant::word().element;
-      return;
-    }
     const std::string name = constant.name;
-    constant = abi::Constant::scalar(constant.element);
+    constant = abi::Constant::scalar(abi::ElementType(table.element()));
     constant.name = name;
   }
 

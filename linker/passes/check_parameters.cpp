@@ -208,7 +208,7 @@ private:
   std::string widthFix(const ptx::Variable &parameter, const abi::Parameter &slot) const {
     if (slot.kind != abi::ParameterKind::Constant)
       return "make it a pointer in the kernel, or declare fewer bindings: bindings come first, constants after them";
-    if (parameter.isArray)
+    if (parameter.isArray && parameter.bytes() > 2) // smaller ones are how C++ passes __half
       return concat("declare a struct of ", parameter.bytes(), " bytes with alignment ",
                     parameter.effectiveAlignment());
     switch (parameter.bytes()) {
