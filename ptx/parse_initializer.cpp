@@ -11,9 +11,6 @@
 namespace tenon::ptx {
 namespace {
 
-/// Zeros written to fill short groups of one variable; more is taken for a mistake.
-constexpr uint64_t kMaximumPadding = 1u << 24;
-
 bool isOpaque(ScalarType type) {
   return type == ScalarType::TexRef || type == ScalarType::SamplerRef || type == ScalarType::SurfRef;
 }
@@ -81,8 +78,11 @@ bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t>
     if (!accept(TokenKind::Comma))
       break;
     // Something follows: the group before it must be whole.
-    if (next - variable.initializers.size() > kMaximumPadding)
-      return fail("P-10", "a group of values of " + quoteText(variable.name) + " lacks more than 2^24 of them");
+    uint64_t missing = next - variable.initializers.size();
+    if (missing > paddingLeft_)
+      return fail("P-10", "groups of values of " + quoteText(variable.name) + " lack more than 2^20 of them",
+                  "write the values, or fill the array in a kernel");
+    paddingLeft_ -= missing;
     variable.initializers.resize(next, zero());
   }
   if (!expect(TokenKind::RightBrace, "',' or '}'"))

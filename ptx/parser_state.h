@@ -148,6 +148,7 @@ private:
   uint32_t previousEnd_ = 0;
   uint32_t previousLine_ = 1;
   unsigned openBraces_ = 0; // of operands in the statement at hand: recovery must not take their `}` for the body's
+  uint64_t paddingLeft_ = 1u << 20; // zeros that short groups of initialisers may still take; more is a mistake
   bool headerReported_ = false;
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;

@@ -93,7 +93,8 @@ TEST(PtxInitializer, ReportsEveryErrorOfAModule) {
                                                         "fix: there is room for 2 in these braces\n"},
       {R"(.global .b8 x[2] = {{1}, 2};)", "k.ptx:4:21: error: [P-4] found '{', expected a name or a constant\n"},
       {R"(.global .b8 x[2][99999999] = {{1}, {2}};)",
-       "k.ptx:4:36: error: [P-10] a group of values of 'x' lacks more than 2^24 of them\n"},
+       "k.ptx:4:36: error: [P-10] groups of values of 'x' lack more than 2^20 of them\n"
+       "fix: write the values, or fill the array in a kernel\n"},
       {R"(.global .u64 x[2] = {3(y), 1};)",
        "k.ptx:4:22: error: [P-10] found '3', expected a mask of one byte, like 0xff00\n"},
       {R"(.global .u64 x[2] = {generic(5), 1};)",
