@@ -33,8 +33,12 @@ static_assert(static_cast<int>(fb::ElementType::MAX) == static_cast<int>(Element
 static_assert(static_cast<int>(fb::ElementType::F16) == static_cast<int>(ElementType::F16));
 static_assert(static_cast<int>(fb::ElementType::F64) == static_cast<int>(ElementType::F64));
 
+/// A number that no file may have (F-5), but that a manifest's JSON can.
+static constexpr Row kUnknown = {"?", 0, false};
+
 static const Row &row(ElementType type) {
-  return kRows[static_cast<size_t>(type)];
+  size_t index = static_cast<size_t>(type);
+  return index < kRows.size() ? kRows[index] : kUnknown;
 }
 
 uint32_t byteSize(ElementType type) {

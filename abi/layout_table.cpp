@@ -27,12 +27,12 @@ static Extent3 extentOf(const flatbuffers::Vector<uint32_t> *value, Extent3 abse
 static Constant constantOf(const fb::Constant &table) {
   Constant out;
   out.kind = static_cast<ConstantKind>(table.kind());
+  out.element = static_cast<ElementType>(table.element());
   switch (out.kind) {
   case ConstantKind::Word:
   case ConstantKind::Struct:
     break;
-  case ConstantKind::Scalar: // the only kind with an element; the others keep the default, so that equals compare equal
-    out.element = static_cast<ElementType>(table.element());
+  case ConstantKind::Scalar:
     out.size = out.alignment = byteSize(out.element);
     break;
   case ConstantKind::TensorMap:

@@ -32,6 +32,12 @@ TEST(ElementType, RefusesOtherWords) {
     EXPECT_FALSE(parseElementType(word)) << word;
 }
 
+TEST(ElementType, TakesUnknownNumbers) {
+  EXPECT_EQ(byteSize(ElementType(10)), 0u);
+  EXPECT_EQ(spelling(ElementType(255)), "?");
+  EXPECT_FALSE(isFloat(ElementType(10)));
+}
+
 // Numbers are in files and never change.
 TEST(ElementType, HasTheNumbersOfTheSchema) {
   for (fb::ElementType type : fb::EnumValuesElementType()) {

@@ -64,7 +64,10 @@ TEST(LayoutTable, FillsInWhatAKindImplies) {
   auto launch = fb::CreateLaunch(builder, builder.CreateVector(std::vector<uint32_t>{64, 2}));
   builder.Finish(fb::CreateExport(builder, builder.CreateString("k"), 0, 0, layout, launch));
   Export value = exportFromTable(*flatbuffers::GetRoot<fb::Export>(builder.GetBufferPointer()));
-  EXPECT_EQ(value.layout.constants[0], Constant::word());
+  EXPECT_EQ(value.layout.constants[0].kind, ConstantKind::Word);
+  EXPECT_EQ(value.layout.constants[0].size, 4u);
+  EXPECT_EQ(value.layout.constants[0].alignment, 4u);
+  EXPECT_EQ(value.layout.constants[0].element, ElementType::I1); // as written: a manifest tells an absent element so
   EXPECT_EQ(value.layout.constants[1], Constant::scalar(ElementType::F64));
   EXPECT_EQ(value.layout.constants[2].size, 128u);
   EXPECT_EQ(value.layout.constants[2].alignment, 64u);

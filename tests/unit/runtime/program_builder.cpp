@@ -1,5 +1,6 @@
 #include "program_builder.h"
 
+#include "abi/aligned_bytes.h"
 #include "abi/executable_view.h"
 #include "abi/parameter_layout.h"
 
@@ -111,8 +112,7 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
 }
 
 Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
-  builder.ForceVectorAlignment(bytes.size(), 1, 64);
-  return builder.CreateVector(bytes);
+  return abi::createAlignedBytes(builder, bytes.data(), bytes.size(), 64);
 }
 
 } // namespace
