@@ -62,8 +62,10 @@ private:
   void findLive();
   Position lastUse(mlir::Value value) const;
   mlir::FailureOr<Shape> shapeFrom(mlir::Operation *op, mlir::Type type, mlir::ValueRange dynamicDims);
+  void requireNonNegative(mlir::Operation *op, const Shape &shape, const std::string &subject);
   Register bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape);
-  LogicalResult requireEqual(mlir::Operation *op, Register found, Register wanted, const std::string &subject);
+  LogicalResult requireEqual(mlir::Operation *op, Register found, Register wanted, std::string foundName,
+                             std::string wantedName);
   BufferIndex copyOf(mlir::Operation *op, mlir::Type type, const TensorValue &source, Position lastUse);
   LogicalResult checkElementType(mlir::Operation *op, mlir::Value value);
 
@@ -117,8 +119,7 @@ Position FunctionLowering::lastUse(mlir::Value value) const {
 
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
-/// Registers of every dimension: static ones from the type, dynamic ones in order from `dynamicDims`. A negative size
-/// fails the call.
+/// Registers of every dimension: static ones from the type, dynamic ones in order from `dynamicDims`.
 mlir::FailureOr<Shape> FunctionLowering::shapeFrom(mlir::Operation *op, mlir::Type type, mlir::ValueRange dynamicDims) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor)
@@ -129,14 +130,18 @@ mlir::FailureOr<Shape> FunctionLowering::shapeFrom(mlir::Operation *op, mlir::Ty
       shape.push_back(function_.registers.constant(size));
       continue;
     }
-    Register dim = scalars_.lookup(dynamicDims.front());
+    shape.push_back(scalars_.lookup(dynamicDims.front()));
     dynamicDims = dynamicDims.drop_front();
-    if (!function_.registers.isNonNegative(dim))
-      scalars_.require(function_.registers.less(function_.registers.constant(-1), dim),
-                       "dimension " + std::to_string(shape.size()) + " of a tensor is negative", op->getLoc());
-    shape.push_back(dim);
   }
   return shape;
+}
+
+/// A size that the program computes may come out negative: that fails the call.
+void FunctionLowering::requireNonNegative(mlir::Operation *op, const Shape &shape, const std::string &subject) {
+  for (auto [index, dim] : llvm::enumerate(shape))
+    if (!function_.registers.isNonNegative(dim))
+      scalars_.require(function_.registers.less(function_.registers.constant(-1), dim),
+                       "dimension " + std::to_string(index) + " of " + subject + " is negative", op->getLoc());
 }
 
 /// Bytes of a tensor: the static part first, so that equal sizes get one register.
@@ -155,30 +160,30 @@ Register FunctionLowering::bytesOf(mlir::Type type, llvm::ArrayRef<Register> sha
 }
 
 /// Checks that `found` is `wanted` when the program is called; refuses what can be seen to differ now.
-/// @param subject "dimension 0 of operand 1 of @exe::@f", for sizes that are not dimensions of arguments
+/// @param foundName, wantedName what to call them where they are not dimensions, arguments or numbers
 LogicalResult FunctionLowering::requireEqual(mlir::Operation *op, Register found, Register wanted,
-                                             const std::string &subject) {
+                                             std::string foundName, std::string wantedName) {
   RegisterProgram &registers = function_.registers;
   if (found == wanted)
     return mlir::success();
   std::optional<int64_t> foundValue = registers.constantValue(found), wantedValue = registers.constantValue(wanted);
   if (foundValue && wantedValue)
-    return op->emitOpError() << "cannot run: " << subject << " is " << *foundValue << ", wanted " << *wantedValue;
+    return op->emitOpError() << "cannot run: " << foundName << " is " << *foundValue << ", " << wantedName << " is "
+                             << *wantedValue;
   // The message names the later argument first: "dimension 0 of argument 1 is not that of argument 0".
   RegisterOperation a = registers.operations()[found], b = registers.operations()[wanted];
   if (foundValue || (a.opcode == Opcode::Dim && b.opcode == Opcode::Dim && a.a < b.a)) {
     std::swap(found, wanted);
+    std::swap(foundName, wantedName);
     std::swap(a, b);
   }
-  std::string foundText = registers.describe(found), wantedText = registers.describe(wanted);
-  std::string message = foundText.empty() ? subject : foundText;
+  if (std::string name = registers.describe(found); !name.empty())
+    foundName = name;
+  if (std::string name = registers.describe(wanted); !name.empty())
+    wantedName = name;
   if (a.opcode == Opcode::Dim && b.opcode == Opcode::Dim && a.b == b.b)
-    message += " is not that of argument " + std::to_string(b.a);
-  else if (!wantedText.empty())
-    message += " is not " + wantedText;
-  else
-    message += foundText.empty() ? " is not the one declared" : " is not the one declared for " + subject;
-  scalars_.require(registers.equal(found, wanted), message, op->getLoc());
+    wantedName = "that of argument " + std::to_string(b.a);
+  scalars_.require(registers.equal(found, wanted), foundName + " is not " + wantedName, op->getLoc());
   return mlir::success();
 }
 
@@ -206,6 +211,7 @@ LogicalResult FunctionLowering::lowerEmpty(mlir::tensor::EmptyOp op) {
   mlir::FailureOr<Shape> shape = shapeFrom(op, op.getType(), op.getDynamicSizes());
   if (mlir::failed(shape) || mlir::failed(checkElementType(op, op.getResult())))
     return mlir::failure();
+  requireNonNegative(op, *shape, "tensor.empty");
   BufferIndex buffer = plan_.addTransient(bytesOf(op.getType(), *shape), lastUse(op.getResult()));
   tensors_[op.getResult()] = {buffer, *shape, true};
   return mlir::success();
@@ -231,8 +237,8 @@ LogicalResult FunctionLowering::lowerCast(mlir::tensor::CastOp op) {
     if (mlir::ShapedType::isDynamic(size))
       continue;
     Register wanted = function_.registers.constant(size);
-    std::string subject = "dimension " + std::to_string(dim) + " of the operand of tensor.cast";
-    if (mlir::failed(requireEqual(op, value.shape[dim], wanted, subject)))
+    std::string name = "dimension " + std::to_string(dim) + " of the operand";
+    if (mlir::failed(requireEqual(op, value.shape[dim], wanted, name, "that of the result")))
       return mlir::failure();
     value.shape[dim] = wanted;
   }
@@ -252,9 +258,9 @@ LogicalResult FunctionLowering::lowerReshape(mlir::Operation *op, mlir::Value so
     Register product = registers.constant(1);
     for (int64_t member : group)
       product = registers.mul(product, wide[size_t(member)]);
-    std::string subject = "dimension " + std::to_string(dim) + " of the " + (expands ? "operand" : "result") + " of " +
-                          op->getName().getStringRef().str();
-    if (mlir::failed(requireEqual(op, narrow[dim], product, subject)))
+    std::string name = "dimension " + std::to_string(dim) + " of the " + (expands ? "operand" : "result");
+    std::string productName = "the product of its dimensions in " + op->getName().getStringRef().str();
+    if (mlir::failed(requireEqual(op, narrow[dim], product, name, productName)))
       return mlir::failure();
   }
   tensors_[result] = {value.buffer, std::move(shape), value.undefined};
@@ -265,6 +271,7 @@ LogicalResult FunctionLowering::lowerExpand(mlir::tensor::ExpandShapeOp op) {
   mlir::FailureOr<Shape> shape = shapeFrom(op, op.getResultType(), op.getOutputShape());
   if (mlir::failed(shape))
     return mlir::failure();
+  requireNonNegative(op, *shape, "the result of tensor.expand_shape");
   return lowerReshape(op, op.getSrc(), op.getResult(), *shape, op.getReassociationIndices());
 }
 
@@ -336,10 +343,11 @@ LogicalResult FunctionLowering::lowerBindings(flow::DispatchOp op, const LinkedE
     mlir::FailureOr<Shape> declared = shapeFrom(op, operand.getType(), op.argumentDims(argument));
     if (mlir::failed(declared))
       return mlir::failure();
+    std::string name = "operand " + std::to_string(argument) + " of " + dispatchName(op);
     for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(value.shape, *declared))) {
-      std::string subject =
-          "dimension " + std::to_string(dim) + " of operand " + std::to_string(argument) + " of " + dispatchName(op);
-      if (mlir::failed(requireEqual(op, std::get<0>(sizes), std::get<1>(sizes), subject)))
+      std::string dimName = "dimension " + std::to_string(dim) + " of " + name;
+      if (mlir::failed(
+              requireEqual(op, std::get<0>(sizes), std::get<1>(sizes), dimName, "the size declared for " + name)))
         return mlir::failure();
     }
     bool written = op.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
@@ -360,6 +368,8 @@ LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, Dispatch &disp
     mlir::FailureOr<Shape> shape = shapeFrom(op, result.getType(), op.resultDims(unsigned(index)));
     if (mlir::failed(shape))
       return mlir::failure();
+    std::string name = "result " + std::to_string(index) + " of " + dispatchName(op);
+    requireNonNegative(op, *shape, name);
     Register bytes = bytesOf(result.getType(), *shape);
     std::optional<unsigned> tied = op.getTiedOperandIndex(unsigned(index));
     if (!tied) {
@@ -368,9 +378,8 @@ LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, Dispatch &disp
       continue;
     }
     mlir::Value operand = op.getArguments()[*tied];
-    std::string subject = "the size in bytes of result " + std::to_string(index) + " of " + dispatchName(op);
     Register operandBytes = bytesOf(operand.getType(), tensors_[operand].shape);
-    if (mlir::failed(requireEqual(op, bytes, operandBytes, subject)))
+    if (mlir::failed(requireEqual(op, bytes, operandBytes, "the size of " + name, "that of the operand it is tied to")))
       return mlir::failure();
     BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *tied) - operands.begin())];
     Position last = std::max(lastUse(result), takenOver[buffer]);
