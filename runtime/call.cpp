@@ -53,16 +53,21 @@ std::string typeDifference(const abi::fb::ValueType &declared, const Value &valu
 
 } // namespace
 
+Status checkInputCount(const abi::fb::Function &function, size_t given) {
+  const uint32_t declared = sizeOf(function.inputs());
+  if (given == declared)
+    return okStatus();
+  std::string types;
+  for (uint32_t i = 0; i < declared; ++i)
+    types += concat(i ? ", " : "", abi::typeSpelling(*function.inputs()->Get(i)));
+  return makeError(StatusCode::InvalidArgument, given, given == 1 ? " input" : " inputs", " given, function '",
+                   function.name()->string_view(), "' takes ", declared, " (", types, ")");
+}
+
 Status Call::checkInputs() const {
+  TENON_RETURN_IF_ERROR(checkInputCount(function_, inputs_.size()));
   const std::string_view name = function_.name()->string_view();
   const uint32_t declared = sizeOf(function_.inputs());
-  if (inputs_.size() != declared) {
-    std::string types;
-    for (uint32_t i = 0; i < declared; ++i)
-      types += concat(i ? ", " : "", abi::typeSpelling(*function_.inputs()->Get(i)));
-    return makeError(StatusCode::InvalidArgument, inputs_.size(), inputs_.size() == 1 ? " input" : " inputs",
-                     " given, function '", name, "' takes ", declared, " (", types, ")");
-  }
   for (uint32_t i = 0; i < declared; ++i) {
     const abi::fb::ValueType &type = *function_.inputs()->Get(i);
     if (std::string difference = typeDifference(type, inputs_[i]); !difference.empty())

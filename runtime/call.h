@@ -14,6 +14,9 @@
 
 namespace tenon::runtime {
 
+/// InvalidArgument says how many inputs of which types the function takes.
+Status checkInputCount(const abi::fb::Function &function, size_t given);
+
 class Call {
 public:
   Call(Program &program, const abi::fb::Function &function, std::span<const Value> inputs, const CallOptions &options)

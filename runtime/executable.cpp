@@ -78,9 +78,10 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
 
   cuda::ContextScope scope = device_->enter();
   const cuda::Driver &driver = device_->driver();
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(driver, driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str()),
-                         concat("cuModuleGetFunction('", out.symbol, "')")));
+  // A driver that loads lazily may find out only now that the image is not for this device.
+  const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());
+  refused = isImageRefusal(found);
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
   TENON_RETURN_IF_ERROR(checkFunction(out));
   TENON_ASSIGN_OR_RETURN(out.ptxVersion, functionAttribute(out.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION"));
   TENON_ASSIGN_OR_RETURN(out.binaryVersion,

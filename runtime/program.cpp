@@ -36,6 +36,12 @@ Result<std::vector<Value>> Program::call(uint32_t function, std::span<const Valu
   return call.collectResults();
 }
 
+Status Program::checkInputs(uint32_t function, std::span<const Value> inputs) {
+  if (function >= view_.functionCount())
+    return makeError(StatusCode::OutOfRange, "no function ", function, ": the program has ", view_.functionCount());
+  return Call(*this, view_.functionAt(function), inputs, {}).checkInputs();
+}
+
 Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
                                                std::string_view name) {
   TENON_ASSIGN_OR_RETURN(abi::ProgramView view, abi::ProgramView::create(bytes, name));

@@ -39,6 +39,10 @@ public:
   /// several.
   Result<uint32_t> findFunction(std::string_view name) const;
 
+  /// What call() checks first: count, element types, ranks and static extents. InvalidArgument names the first input
+  /// that differs.
+  Status checkInputs(uint32_t function, std::span<const Value> inputs);
+
   /// Runs a function to its end.
   /// @param inputs [inputs of the function] types as declared; tensors are read, never written
   /// @return [results]. InvalidArgument: count, element type, rank or a static extent differs, or a check of the

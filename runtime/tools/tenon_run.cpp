@@ -5,15 +5,17 @@
 //   result[0]: hal.buffer_view
 //   8xf32=96 96 96 96 96 96 96 96
 //
-// Results go to stdout, everything else to stderr. Exit status: 0; 1 when the work failed or an expected output
-// differs; 2 when the command line itself is wrong.
+// Results and the table of --explain go to stdout, notices and errors to stderr. Exit status: 0; 1 when the work failed
+// or an expected output differs; 2 when the command line itself is wrong.
 #include "abi/command_line.h"
+#include "runtime/call.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
 #include "runtime/tools/compare.h"
 #include "runtime/tools/value_spec.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -101,6 +103,11 @@ Status putResults(const Options &options, const std::vector<HostValue> &results,
 }
 
 Result<std::vector<OptionalValue>> readInputs(const Options &options, const abi::fb::Function &function) {
+  // A '*' stands for as many arrays as its file holds.
+  const bool countIsKnown = std::none_of(options.inputs.begin(), options.inputs.end(),
+                                         [](const std::string &spec) { return spec.starts_with('*'); });
+  if (countIsKnown)
+    TENON_RETURN_IF_ERROR(checkInputCount(function, options.inputs.size()));
   std::vector<const abi::fb::ValueType *> types;
   if (function.inputs())
     types.assign(function.inputs()->begin(), function.inputs()->end());
@@ -143,6 +150,7 @@ Result<int> run(const Options &options, const std::string &path) {
     TENON_ASSIGN_OR_RETURN(expected, readExpected(options, function));
   }
   TENON_ASSIGN_OR_RETURN(std::vector<Value> inputs, uploadInputs(*device, hostInputs));
+  TENON_RETURN_IF_ERROR(program->checkInputs(index, inputs));
   std::printf("EXEC @%s\n", function.name()->c_str());
   std::fflush(stdout);
   TENON_ASSIGN_OR_RETURN(std::vector<Value> results, program->call(index, inputs, {options.synchronous}));

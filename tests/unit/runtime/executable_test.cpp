@@ -41,7 +41,7 @@ TEST_F(ExecutableTest, LoadsTheBestImageOnceForAllExports) {
 
 TEST_F(ExecutableTest, PrefersACubinOnAGpuOnly) {
   std::vector<VariantSpec> variants = threeVariants;
-  variants.push_back({.name = "cubin", .arch = 80, .image = "ELF", .kind = abi::fb::ImageKind::Cubin});
+  variants.push_back({.name = "cubin", .arch = 80, .image = std::string("ELF", 4), .kind = abi::fb::ImageKind::Cubin});
   make(variants);
   EXPECT_EQ((*executable->load(0))->variantName, "cubin");
   executable.reset();
@@ -66,6 +66,15 @@ TEST_F(ExecutableTest, TakesTheNextWhereTheDriverRefuses) {
   EXPECT_NE(text.find("ptxas says no"), std::string::npos) << text;
   EXPECT_NE(text.find("loaded: variant 'sm_75', kernel 'a', compute_80 code running as sm_80"), std::string::npos)
       << text;
+}
+
+TEST_F(ExecutableTest, ALazyDriverRefusesAtTheFunction) {
+  fake.failures = {{"cuModuleGetFunction", CUDA_ERROR_NO_BINARY_FOR_GPU}};
+  fake.failuresLeft = {{"cuModuleGetFunction", 1}};
+  make(threeVariants);
+  auto loaded = executable->load(0);
+  ASSERT_OK(loaded.status());
+  EXPECT_EQ((*loaded)->variantName, "sm_75");
 }
 
 TEST_F(ExecutableTest, OtherFailuresAreFinal) {

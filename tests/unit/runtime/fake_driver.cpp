@@ -234,10 +234,8 @@ FAKE CUresult cuModuleUnload(CUmodule module) {
 }
 FAKE CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   ENTER();
-  static std::map<std::string, Function *> functions; // they live as long as the process
-  Function *&known = functions[name];
-  if (!known)
-    known = new Function{name};
+  static std::map<std::string, Function> functions; // they live as long as the process
+  Function *known = &functions.try_emplace(name, Function{name}).first->second;
   *function = reinterpret_cast<CUfunction>(known);
   return CUDA_SUCCESS;
 }

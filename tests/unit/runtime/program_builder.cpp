@@ -39,8 +39,8 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
   std::vector<Offset<fb::Variant>> variantTables;
   for (uint32_t v = 0; v < variants.size(); ++v) {
     const VariantSpec &spec = variants[v];
-    builder.ForceVectorAlignment(spec.image.size(), 1, 16);
-    auto data = builder.CreateVector(reinterpret_cast<const uint8_t *>(spec.image.data()), spec.image.size());
+    auto data =
+        abi::createAlignedBytes(builder, reinterpret_cast<const uint8_t *>(spec.image.data()), spec.image.size(), 16);
     auto source = builder.CreateString(spec.name + ".ptx");
     images.push_back(fb::CreateImage(builder, spec.kind, fb::Compression::None, spec.image.size(),
                                      spec.kind == fb::ImageKind::Ptx ? spec.isa : 0, data, source));
