@@ -39,7 +39,7 @@ static std::optional<int64_t> staticBits(Type type) {
 
 static LogicalResult verifyTies(Operation *op, const DispatchShape &shape) {
   if (!shape.tied.empty() && shape.tied.size() != shape.results.size())
-    return op->emitOpError() << "has " << counted(shape.tied.size(), "tied operand entry") << " for "
+    return op->emitOpError() << "has " << counted(shape.tied.size(), "tie") << " for "
                              << counted(shape.results.size(), "result") << ", one for each is wanted";
   SmallVector<bool> taken(shape.arguments.size());
   for (unsigned result = 0; result < shape.results.size(); ++result) {
@@ -155,8 +155,8 @@ void Check::checkConstant(unsigned argument, unsigned constant) {
     if (bytes != 4 || type.isIndex())
       declared(error() << "argument " << argument << " is " << type << ", " << bytes << " byte"
                        << (bytes == 1 ? "" : "s") << " wide, constant " << constant << " of '" << name
-                       << "' is a 32-bit word: declare it by type, 'constants = [" << type
-                       << "]', or convert the argument to i32");
+                       << "' is a 32-bit word: declare it by type, 'constants = ["
+                       << StringRef(abi::spelling(*elementTypeOf(type))) << "]', or convert the argument to i32");
     return;
   }
   Type wanted = layout.getConstantTypes()[constant];

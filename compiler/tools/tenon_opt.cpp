@@ -5,6 +5,7 @@
 #include "compiler/dispatch/passes.h"
 #include "compiler/host/passes.h"
 
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -17,5 +18,6 @@ int main(int argc, char **argv) {
   tenon::compiler::dispatch::registerDispatchPasses();
   tenon::compiler::host::registerHostPasses();
   tenon::compiler::codegen::registerCodegenPasses();
+  mlir::memref::registerResolveRankedShapeTypeResultDimsPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
 }

@@ -38,7 +38,7 @@ def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [AllTypesMatch<["lhs",
   let arguments = (ins AnyTensor:$lhs, AnyTensor:$rhs, DefaultValuedAttr<F32Attr, "1e-4f">:$atol,
                        DefaultValuedAttr<F32Attr, "0.0f">:$rtol);
   let assemblyFormat = [{
-    `(` $lhs `,` $rhs custom<Tolerances>($atol, $rtol) `)` attr-dict `:` type($lhs)
+    `(` $lhs `,` $rhs `` custom<Tolerances>($atol, $rtol) `)` attr-dict `:` type($lhs)
   }];
 }
 
@@ -47,7 +47,7 @@ def Check_ExpectAlmostEqConstOp : Check_Op<"expect_almost_eq_const"> {
   let arguments = (ins AnyTensor:$lhs, ElementsAttr:$value, DefaultValuedAttr<F32Attr, "1e-4f">:$atol,
                        DefaultValuedAttr<F32Attr, "0.0f">:$rtol);
   let assemblyFormat = [{
-    `(` $lhs `,` $value custom<Tolerances>($atol, $rtol) `)` attr-dict `:` type($lhs)
+    `(` $lhs `,` $value `` custom<Tolerances>($atol, $rtol) `)` attr-dict `:` type($lhs)
   }];
 }
 

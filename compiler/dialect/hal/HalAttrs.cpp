@@ -58,10 +58,12 @@ Type DeviceTargetAttr::getType() const {
   return DeviceType::get(getContext());
 }
 
-// `[#target, ...]`
+// `[#target, ...]`, the opening bracket already read.
 static ParseResult parseTargets(AsmParser &parser, SmallVectorImpl<ExecutableTargetAttr> &targets) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Square, [&] { return parser.parseCustomAttributeWithFallback(targets.emplace_back()); });
+  if (succeeded(parser.parseOptionalRSquare()))
+    return success();
+  auto parseTarget = [&] { return parser.parseCustomAttributeWithFallback(targets.emplace_back()); };
+  return failure(parser.parseCommaSeparatedList(parseTarget) || parser.parseRSquare());
 }
 
 // Older files list the targets in the configuration: `{executable_targets = [..], legacy_sync}`.
@@ -92,8 +94,8 @@ Attribute DeviceTargetAttr::parse(AsmParser &parser, Type type) {
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     loc = parser.getCurrentLocation();
-    OptionalParseResult isDictionary = parser.parseOptionalAttribute(configuration);
-    if (isDictionary.has_value() ? failed(*isDictionary) : failed(parseTargets(parser, targets)))
+    bool isList = succeeded(parser.parseOptionalLSquare());
+    if (isList ? parseTargets(parser, targets) : parser.parseAttribute(configuration))
       return {};
   }
   if (parser.parseGreater() || takeListedTargets(parser, loc, configuration, targets))

@@ -219,12 +219,14 @@ ParseResult DeviceQueryOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand device;
   Type deviceType, okType, valueType;
   StringAttr category, key;
+  Type none = NoneType::get(parser.getContext()); // else a string takes the colon behind it for its type
   if (parser.parseLess() || parser.parseOperand(device) || parser.parseColonType(deviceType) || parser.parseGreater() ||
       parser.parseKeyword("key") || parser.parseLParen() ||
-      parser.parseAttribute(category, getCategoryAttrName(result.name), result.attributes) || parser.parseColon() ||
-      parser.parseColon() || parser.parseAttribute(key, getKeyAttrName(result.name), result.attributes) ||
-      parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(okType) ||
-      parser.parseComma() || parser.parseType(valueType))
+      parser.parseAttribute(category, none, getCategoryAttrName(result.name), result.attributes) ||
+      parser.parseColon() || parser.parseColon() ||
+      parser.parseAttribute(key, none, getKeyAttrName(result.name), result.attributes) || parser.parseRParen() ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(okType) || parser.parseComma() ||
+      parser.parseType(valueType))
     return failure();
   if (succeeded(parser.parseOptionalEqual())) {
     Attribute defaultValue;

@@ -8,6 +8,10 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+def Hal_TargetArrayAttr : TypedArrayAttrBase<Hal_ExecutableTargetAttr, "a list of #hal.executable.target<..>">;
+def Hal_ObjectListsAttr : TypedArrayAttrBase<ArrayAttr, "a list of lists of #hal.executable.object<..>">;
+def Hal_OrdinalArrayAttr : TypedArrayAttrBase<IndexAttr, "a list of ordinals">;
+
 class Hal_Op<string word, list<Trait> traits = []> : Op<Hal_Dialect, word, traits>;
 
 // A container of symbols with one block and no terminator.
@@ -117,7 +121,8 @@ def Hal_DispatchExternOp : Hal_Op<"dispatch.extern", [IsolatedFromAbove, AttrSiz
   }];
   let arguments = (ins Variadic<Index>:$workload, Variadic<AnyType>:$arguments, Variadic<Index>:$argument_dims,
                        Variadic<Index>:$result_dims, StrAttr:$export_name, Hal_PipelineLayoutAttr:$layout,
-                       ArrayAttr:$targets, ArrayAttr:$target_ordinals, ArrayAttr:$target_objects,
+                       Hal_TargetArrayAttr:$targets, Hal_OrdinalArrayAttr:$target_ordinals,
+                       Hal_ObjectListsAttr:$target_objects,
                        OptionalAttr<DenseI64ArrayAttr>:$tied_operands, OptionalAttr<ArrayAttr>:$bindings,
                        OptionalAttr<ArrayAttr>:$workgroup_size, OptionalAttr<IndexAttr>:$subgroup_size,
                        OptionalAttr<IndexAttr>:$workgroup_local_memory);

@@ -226,6 +226,12 @@ LogicalResult ExecutableConstantBlockOp::verify() {
 }
 
 LogicalResult DispatchExternOp::verify() {
+  size_t targets = getTargets().size();
+  if (getTargetOrdinals().size() != targets || getTargetObjects().size() != targets ||
+      getTargetConditions().size() != targets)
+    return emitOpError() << "has " << targets << " targets, " << getTargetOrdinals().size() << " ordinals, "
+                         << getTargetObjects().size() << " lists of objects and " << getTargetConditions().size()
+                         << " conditions, one of each per target is wanted";
   bool ok = true;
   if (getTargets().empty()) {
     emitOpError() << "'" << getExportName() << "' has no objects: add objects({#target ordinal(0) = "

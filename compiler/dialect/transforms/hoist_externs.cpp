@@ -32,6 +32,7 @@ static bool declaresSame(hal::DispatchExternOp op, hal::ExecutableObjectsAttr ob
 static Hoisted hoist(OpBuilder &builder, SymbolTable &symbols, hal::DispatchExternOp op,
                      hal::ExecutableObjectsAttr objects, unsigned number) {
   MLIRContext *context = op.getContext();
+  builder.clearInsertionPoint(); // the symbol table places it
   Operation *function = op;
   while (function->getParentOp() != symbols.getOp())
     function = function->getParentOp();

@@ -1,0 +1,1 @@
+"util.optimization_barrier"() : () -> ()
