@@ -14,8 +14,11 @@ bool isIntegerScalar(Type type) {
   return type.isIntOrIndex();
 }
 
-/// Integer arithmetic runs in the program's registers.
+/// Integer arithmetic runs in the program's registers; floats are moved there as bits.
 bool isHostArithmetic(Operation *op) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (isa<arith::BitcastOp, arith::SelectOp>(op))
+    return llvm::all_of(op->getOperandTypes(), isScalar) && llvm::all_of(op->getResultTypes(), isScalar);
   return isa<arith::ArithDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isIntegerScalar) &&
          llvm::all_of(op->getResultTypes(), isIntegerScalar);
 }

@@ -326,8 +326,22 @@ Register RegisterProgram::select(Register condition, Register whenTrue, Register
                 {std::min(left.low, right.low), std::max(left.high, right.high)});
 }
 
+/// The register whose low `bits` are those of `value`: extensions of at least as many bits are looked through.
+Register RegisterProgram::withoutExtensions(Register value, uint32_t bits) const {
+  while (true) {
+    const RegisterOperation &operation = operations_[value];
+    bool extends = operation.opcode == Opcode::SignExtend || operation.opcode == Opcode::ZeroExtend;
+    if (!extends || operation.imm < int64_t(bits))
+      return value;
+    value = operation.a;
+  }
+}
+
 Register RegisterProgram::signExtend(Register a, uint32_t bits) {
   Range wanted = signedRange(bits);
+  if (contains(wanted, range(a)))
+    return a;
+  a = withoutExtensions(a, bits);
   if (contains(wanted, range(a)))
     return a;
   if (std::optional<int64_t> known = constantValue(a))
@@ -339,6 +353,9 @@ Register RegisterProgram::zeroExtend(Register a, uint32_t bits) {
   if (bits >= 64)
     return a;
   Range wanted = {0, evaluateZeroExtend(-1, bits)};
+  if (contains(wanted, range(a)))
+    return a;
+  a = withoutExtensions(a, bits);
   if (contains(wanted, range(a)))
     return a;
   if (std::optional<int64_t> known = constantValue(a))

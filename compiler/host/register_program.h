@@ -82,6 +82,7 @@ public:
 private:
   Register intern(const RegisterOperation &operation, Range range);
   std::optional<Register> foldIdentity(Opcode opcode, Register a, Register b);
+  Register withoutExtensions(Register value, uint32_t bits) const;
   Range binaryRange(Opcode opcode, Range a, Range b) const;
 
   std::vector<RegisterOperation> operations_;

@@ -101,6 +101,9 @@ TEST(RegisterProgram, FoldsWhatRangesDecide) {
   EXPECT_NE(program.signExtend(program.add(small, small), 32), program.add(small, small));
   EXPECT_NE(program.zeroExtend(small, 32), small);
   EXPECT_EQ(program.zeroExtend(program.zeroExtend(small, 16), 32), program.zeroExtend(small, 16));
+  EXPECT_EQ(program.signExtend(program.zeroExtend(small, 32), 32), small) << "back to where it came from";
+  EXPECT_EQ(program.zeroExtend(program.signExtend(n, 32), 16), program.zeroExtend(n, 16));
+  EXPECT_NE(program.signExtend(program.zeroExtend(n, 16), 32), program.signExtend(n, 32)) << "16 bits are fewer";
   EXPECT_TRUE(program.isNonNegative(program.mul(n, n)));
   EXPECT_FALSE(program.isNonNegative(program.mul(n, small)));
   EXPECT_TRUE(program.isNonNegative(program.binary(Opcode::CeilDiv, n, program.constant(64))));
