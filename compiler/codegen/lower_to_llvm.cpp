@@ -9,9 +9,9 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/FloatingPointMode.h"
 
 using namespace mlir;
 
@@ -24,6 +24,16 @@ template <typename Source, typename Target> struct ToIntrinsic : OpConversionPat
   LogicalResult matchAndRewrite(Source op, typename Source::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<Target>(op, op.getType(), adaptor.getOperands());
+    return success();
+  }
+};
+
+/// One of the predicates of `math` to a test of the value's class (llvm::FPClassTest bits).
+template <typename Source, unsigned classes> struct ToClassTest : OpConversionPattern<Source> {
+  using OpConversionPattern<Source>::OpConversionPattern;
+  LogicalResult matchAndRewrite(Source op, typename Source::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::IsFPClass>(op, op.getType(), adaptor.getOperand(), classes);
     return success();
   }
 };
@@ -45,14 +55,15 @@ void addExactIntrinsics(const LLVMTypeConverter &types, RewritePatternSet &patte
                ToIntrinsic<math::CopySignOp, LLVM::CopySignOp>, ToIntrinsic<math::FloorOp, LLVM::FFloorOp>,
                ToIntrinsic<math::FmaOp, LLVM::FMAOp>, ToIntrinsic<math::RoundOp, LLVM::RoundOp>,
                ToIntrinsic<math::RoundEvenOp, LLVM::RoundEvenOp>, ToIntrinsic<math::SqrtOp, LLVM::SqrtOp>,
-               ToIntrinsic<math::TruncOp, LLVM::FTruncOp>>(types, patterns.getContext(), PatternBenefit(10));
+               ToIntrinsic<math::TruncOp, LLVM::FTruncOp>, ToClassTest<math::IsFiniteOp, llvm::fcFinite>,
+               ToClassTest<math::IsInfOp, llvm::fcInf>, ToClassTest<math::IsNaNOp, llvm::fcNan>,
+               ToClassTest<math::IsNormalOp, llvm::fcNormal>>(types, patterns.getContext(), PatternBenefit(10));
 }
 
 LogicalResult expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<ExpandRsqrt>(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  math::populateExpansionPatterns(patterns, {"ipowi"});
   return applyPatternsGreedily(module, std::move(patterns));
 }
 

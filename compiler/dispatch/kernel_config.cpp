@@ -16,10 +16,10 @@ bool isSupportedMath(Operation &op) {
   return isa<math::AbsFOp, math::AbsIOp, math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
              math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CeilOp, math::CopySignOp, math::CosOp, math::CoshOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::ErfOp, math::ErfcOp,
-             math::ExpOp, math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp, math::IPowIOp, math::IsFiniteOp,
-             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op,
-             math::PowFOp, math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp,
-             math::TanOp, math::TanhOp, math::TruncOp>(op);
+             math::ExpOp, math::Exp2Op, math::ExpM1Op, math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+             math::IsNaNOp, math::IsNormalOp, math::LogOp, math::Log10Op, math::Log1pOp, math::Log2Op, math::PowFOp,
+             math::RoundOp, math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SinhOp, math::SqrtOp, math::TanOp,
+             math::TanhOp, math::TruncOp>(op);
 }
 
 LogicalResult verifyType(Operation *where, Type type, StringRef what) {
