@@ -39,6 +39,10 @@ uint32_t byteSize(ScalarType type) {
   return kTypes[static_cast<size_t>(type)].bytes;
 }
 
+bool isOpaque(ScalarType type) {
+  return type == ScalarType::TexRef || type == ScalarType::SamplerRef || type == ScalarType::SurfRef;
+}
+
 bool Instruction::hasModifier(std::string_view modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }

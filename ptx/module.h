@@ -59,6 +59,8 @@ ScalarType parseScalarType(std::string_view word);
 std::string_view spelling(ScalarType type);
 /// Bytes of one value; Pred counts 1, None 0.
 uint32_t byteSize(ScalarType type);
+/// .texref, .samplerref, .surfref: handles of 8 bytes whose initialisers are fields.
+bool isOpaque(ScalarType type);
 
 /// Bytes [begin, end) of the source text.
 struct SourceRange {
@@ -118,7 +120,8 @@ struct Variable {
   uint32_t ptrAlignment = 0; // 0: not said
   bool isExtern = false, isVisible = false, isWeak = false, isCommon = false;
   bool isManaged = false; // .attribute(.managed)
-  /// Initialiser, flattened: integer, float, or a symbol (Name; `generic(sym)+8` sets isGeneric).
+  /// Initialiser, flattened: integer, float, or a symbol (Name; `generic(sym)+8` sets isGeneric). Of an opaque type: a
+  /// field as a Name (`filter_mode`) whose one element is its value.
   struct Initializer {
     Operand value;
     bool isGeneric = false;

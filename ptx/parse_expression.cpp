@@ -283,6 +283,14 @@ bool Parser::applyFloat(const Token &op, Constant &left, const Constant &right) 
   }
 }
 
+bool Parser::parseNumber(uint32_t &value, std::string_view what) {
+  if (!at(TokenKind::Integer) || token_.bits > UINT32_MAX)
+    return unexpected(what);
+  value = static_cast<uint32_t>(token_.bits);
+  advance();
+  return true;
+}
+
 bool Parser::countWithin(const Token &begin, const Constant &value, uint64_t minimum, uint64_t maximum,
                          std::string_view what) {
   bool negative = !value.isUnsigned && value.bits > INT64_MAX;

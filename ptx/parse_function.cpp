@@ -261,8 +261,8 @@ bool Parser::parseBodyDirective(Function &function) {
 bool Parser::parseLoc(Function &function) {
   SourceMark mark;
   advance();
-  if (!parseCount(mark.file, 0, UINT32_MAX, "the number of a file") ||
-      !parseCount(mark.line, 0, UINT32_MAX, "a line") || !parseCount(mark.column, 0, UINT32_MAX, "a column"))
+  if (!parseNumber(mark.file, "the number of a file") || !parseNumber(mark.line, "a line") ||
+      !parseNumber(mark.column, "a column"))
     return false;
   while (accept(TokenKind::Comma)) {
     if (atWord("function_name")) {
@@ -272,9 +272,8 @@ bool Parser::parseLoc(Function &function) {
         return false;
     } else if (atWord("inlined_at")) {
       advance();
-      if (!parseCount(mark.inlinedFile, 0, UINT32_MAX, "the number of a file") ||
-          !parseCount(mark.inlinedLine, 0, UINT32_MAX, "a line") ||
-          !parseCount(mark.inlinedColumn, 0, UINT32_MAX, "a column"))
+      if (!parseNumber(mark.inlinedFile, "the number of a file") || !parseNumber(mark.inlinedLine, "a line") ||
+          !parseNumber(mark.inlinedColumn, "a column"))
         return false;
     } else {
       return unexpected("'function_name' or 'inlined_at'");

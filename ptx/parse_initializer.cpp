@@ -11,10 +11,6 @@
 namespace tenon::ptx {
 namespace {
 
-bool isOpaque(ScalarType type) {
-  return type == ScalarType::TexRef || type == ScalarType::SamplerRef || type == ScalarType::SurfRef;
-}
-
 Variable::Initializer zero() {
   Variable::Initializer initializer;
   initializer.value.kind = Operand::Kind::Integer;
@@ -69,7 +65,7 @@ bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t>
                       " in these braces");
     if (innermost) {
       Variable::Initializer initializer;
-      if (!parseInitializerValue(initializer))
+      if (isOpaque(variable.type) ? !parseInitializerField(initializer) : !parseInitializerValue(initializer))
         return false;
       variable.initializers.push_back(std::move(initializer));
     } else if (!parseInitializerGroup(variable, strides, level + 1)) {
@@ -106,21 +102,29 @@ bool Parser::parseInitializerValue(Variable::Initializer &initializer) {
   } else if (at(TokenKind::Identifier) && !atWord("WARP_SZ")) {
     if (!parseInitializerSymbol(initializer))
       return false;
-    if (at(TokenKind::Equal) && !initializer.isGeneric) {
-      advance();
-      value.elements.resize(1);
-      if (at(TokenKind::Identifier)) {
-        value.elements[0].name = text();
-        value.elements[0].range = {token_.begin, token_.end};
-        advance();
-      } else if (!parseConstantOperand(value.elements[0])) {
-        return false;
-      }
-    }
   } else if (!parseConstantOperand(value)) {
     return false;
   }
   value.range = rangeFrom(begin, previousEnd_);
+  return true;
+}
+
+/// filter_mode = nearest
+bool Parser::parseInitializerField(Variable::Initializer &initializer) {
+  Token begin = token_;
+  Operand &field = initializer.value;
+  Operand &value = field.elements.emplace_back();
+  if (!parseName(field.name, "the name of a field") || !expect(TokenKind::Equal, "'='"))
+    return false;
+  Token valueBegin = token_;
+  if (at(TokenKind::Identifier)) {
+    value.name = text();
+    advance();
+  } else if (!parseConstantOperand(value)) {
+    return false;
+  }
+  value.range = rangeFrom(valueBegin, previousEnd_);
+  field.range = rangeFrom(begin, previousEnd_);
   return true;
 }
 

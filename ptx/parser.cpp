@@ -151,7 +151,7 @@ bool Parser::parseTopLevelDirective(Directive directive, const Linkage &linkage)
   case Directive::Visible:
   case Directive::Weak:
   case Directive::Common:
-    return unexpected("a variable or a function", "write one linking directive");
+    return unexpected("a variable or a function");
   case Directive::Loc:
   case Directive::BranchTargets:
   case Directive::CallTargets:
@@ -304,7 +304,7 @@ bool Parser::parseAlias() {
 bool Parser::parseFile() {
   advance();
   DebugFile file;
-  if (!parseCount(file.number, 0, UINT32_MAX, "the number of a file"))
+  if (!parseNumber(file.number, "the number of a file"))
     return false;
   if (!at(TokenKind::String))
     return unexpected("the path of a file in quotes");

@@ -108,6 +108,7 @@ private:
   bool parseInitializer(Variable &variable);
   bool parseInitializerGroup(Variable &variable, std::span<const uint64_t> strides, size_t level);
   bool parseInitializerValue(Variable::Initializer &initializer);
+  bool parseInitializerField(Variable::Initializer &initializer);
   bool parseInitializerSymbol(Variable::Initializer &initializer);
 
   // --- instructions (parse_instruction.cpp)
@@ -134,6 +135,8 @@ private:
   bool parseParenthesised(Constant &value, unsigned depth);
   bool applyBinary(const Token &op, Constant &left, const Constant &right);
   bool applyFloat(const Token &op, Constant &left, const Constant &right);
+  /// One literal of 32 bits: of .loc and .file, whose numbers follow each other without commas.
+  bool parseNumber(uint32_t &value, std::string_view what);
   /// `value`, read at `begin`, is an integer in [minimum, maximum], or an error is reported.
   bool countWithin(const Token &begin, const Constant &value, uint64_t minimum, uint64_t maximum,
                    std::string_view what);

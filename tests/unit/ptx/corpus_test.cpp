@@ -1,5 +1,7 @@
 // Everything that nvcc and LLVM print must parse without an error, and nothing of it may get lost: every `;` outside of
 // comments and strings ends one statement, declaration or prototype of the parsed module.
+#include "ptx/printer.h"
+#include "tests/unit/ptx/module_equality.h"
 #include "tests/unit/ptx/parse_helper.h"
 
 #include <gtest/gtest.h>
@@ -65,6 +67,9 @@ void checkParses(const fs::path &path) {
   EXPECT_EQ(parsed.errors, "") << path;
   EXPECT_FALSE(parsed.module.functions.empty()) << path;
   EXPECT_EQ(countStatements(parsed.module), semicolons) << path;
+  Parsed again = parseText(print(parsed.module));
+  EXPECT_EQ(again.errors, "") << path;
+  EXPECT_TRUE(equal(parsed.module, again.module)) << "printed and parsed again, it differs: " << path;
 }
 
 /// tests/unit/ptx/corpus, or nothing.

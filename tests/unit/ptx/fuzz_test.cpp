@@ -1,5 +1,7 @@
 // Broken input must end in errors, not in a crash, a hang or a flood: a small module is cut at every byte, and bytes
 // and words of it are changed at random. The random numbers are fixed, so a failure repeats.
+#include "ptx/printer.h"
+#include "tests/unit/ptx/module_equality.h"
 #include "tests/unit/ptx/parse_helper.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +46,11 @@ void check(std::string text) {
   for (const Diagnostic &diagnostic : diagnostics.items()) {
     ASSERT_GE(diagnostic.where.line, 1u) << text;
     ASSERT_GE(diagnostic.where.column, 1u) << text;
+  }
+  if (!diagnostics.hasErrors()) { // what parses must print to something that parses to the same
+    test::Parsed again = test::parseText(print(module));
+    ASSERT_EQ(again.errors, "") << text;
+    ASSERT_TRUE(test::equal(module, again.module)) << text;
   }
   for (const Function &function : module.functions) {
     ASSERT_LE(function.range.begin, function.range.end);

@@ -176,8 +176,11 @@ TEST(PtxFunction, ReportsEveryErrorInABody) {
        "k.ptx:5:1: error: [P-5] '.target' is not a directive that can stand here\n"
        "fix: in a body stand .reg .param .shared .local .global .const .loc .pragma, labels and instructions\n"},
       {R"(.extern 5;)", "k.ptx:5:9: error: [P-4] found '5', expected a variable\n"},
-      {R"(.loc 1 2 x)", "k.ptx:5:10: error: [P-8] found 'x', expected a constant\n"
-                        "fix: constant expressions hold numbers and WARP_SZ, no names\n"},
+      {R"(.loc -1 2 3)", "k.ptx:5:6: error: [P-4] found '-', expected the number of a file\n"},
+      {R"(.loc 1 -1 3)", "k.ptx:5:8: error: [P-4] found '-', expected a line\n"},
+      {R"(.loc 1 2 x)", "k.ptx:5:10: error: [P-4] found 'x', expected a column\n"},
+      {R"(.loc 1 4294967296 3)", "k.ptx:5:8: error: [P-4] found '4294967296', expected a line\n"},
+      {R"(.loc 1 2 3, inlined_at 1 2;)", "k.ptx:5:27: error: [P-4] found ';', expected a column\n"},
       {R"(.loc 1 2 3, foo)", "k.ptx:5:13: error: [P-4] found 'foo', expected 'function_name' or 'inlined_at'\n"},
       {R"(.loc 1 2 3, function_name 5)", "k.ptx:5:27: error: [P-4] found '5', expected the label of a name\n"},
   };

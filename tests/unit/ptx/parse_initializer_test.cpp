@@ -101,6 +101,11 @@ TEST(PtxInitializer, ReportsEveryErrorOfAModule) {
        "k.ptx:4:30: error: [P-4] found '5', expected the name of a variable\n"},
       {R"(.global .u64 x[2] = {generic(y, 1};)", "k.ptx:4:31: error: [P-4] found ',', expected ')'\n"},
       {R"(.global .u64 x[2] = {1 2};)", "k.ptx:4:24: error: [P-4] found '2', expected ',' or '}'\n"},
+      {R"(.global .samplerref s = {5};)", "k.ptx:4:26: error: [P-4] found '5', expected the name of a field\n"},
+      {R"(.global .samplerref s = {a};)", "k.ptx:4:27: error: [P-4] found '}', expected '='\n"},
+      {R"(.global .u64 x[2] = {y = 3};)", "k.ptx:4:24: error: [P-4] found '=', expected ',' or '}'\n"},
+      {R"(.global .u64 x[2] = {0xff(5)};)",
+       "k.ptx:4:27: error: [P-4] found '5', expected the name of a variable or a function\n"},
       {R"(.global .u64 x = ;)", "k.ptx:4:18: error: [P-4] found ';', expected a name or a constant\n"},
   };
   for (const ErrorCase &c : cases)

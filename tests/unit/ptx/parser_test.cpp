@@ -141,10 +141,16 @@ TEST(PtxParser, ReportsEveryErrorOfAModule) {
                                               "fix: write one of .extern .visible .weak .common\n"},
       {R"(.reg .b32 x;)", "k.ptx:4:1: error: [P-7] variables of '.reg' cannot stand at module level\n"
                           "fix: declare it inside a function, or use .global, .const or .shared\n"},
+      {R"(.file -1 "x")", "k.ptx:4:7: error: [P-4] found '-', expected the number of a file\n"},
+      {R"(.file 1 "x", -1)",
+       "k.ptx:4:14: error: [P-8] found '-1' as a time or a size, expected an integer from 0 to 18446744073709551615\n"},
+      {R"(.func .attribute(.unified(-1, 0)) f();)",
+       "k.ptx:4:27: error: [P-8] found '-1' as half of an identifier, expected an integer from 0 to "
+       "18446744073709551615\n"},
       {R"(.alias a b;)", "k.ptx:4:10: error: [P-4] found 'b', expected ','\n"},
       {R"(.alias 5, b;)", "k.ptx:4:8: error: [P-4] found '5', expected the name of an alias\n"},
       {R"(.alias a, 5;)", "k.ptx:4:11: error: [P-4] found '5', expected the function that the alias stands for\n"},
-      {R"(.file "x" "y")", "k.ptx:4:7: error: [P-4] found '\"x\"', expected a name or a constant\n"},
+      {R"(.file "x" "y")", "k.ptx:4:7: error: [P-4] found '\"x\"', expected the number of a file\n"},
       {R"(.file 1 x)", "k.ptx:4:9: error: [P-4] found 'x', expected the path of a file in quotes\n"},
       {R"(.section 5 { })", "k.ptx:4:10: error: [P-4] found '5', expected the name of a section\n"},
       {R"(.section .debug_x 5)", "k.ptx:4:19: error: [P-4] found '5', expected '{'\n"},
