@@ -1,0 +1,87 @@
+// What a program cannot hold is refused by name, at its place; every function is looked at.
+// RUN: rm -rf %t && split-file %s %t
+// RUN: not tenon-compile %t/types.mlir -o %t/types.tenon 2>&1 | FileCheck %t/types.mlir
+// RUN: not tenon-compile %t/flow.mlir -o %t/flow.tenon 2>&1 | FileCheck %t/flow.mlir
+// RUN: not tenon-compile %t/scalar.mlir -o %t/scalar.tenon 2>&1 | FileCheck %t/scalar.mlir
+// RUN: not tenon-compile %t/shift.mlir -o %t/shift.tenon 2>&1 | FileCheck %t/shift.mlir
+// RUN: not tenon-compile %t/check.mlir -o %t/check.tenon 2>&1 | FileCheck %t/check.mlir
+// RUN: not tenon-compile %t/dim.mlir -o %t/dim.tenon 2>&1 | FileCheck %t/dim.mlir
+// RUN: not tenon-compile %t/never.mlir -o %t/never.tenon 2>&1 | FileCheck %t/never.mlir
+// RUN: not tenon-compile %t/constant.mlir -o %t/constant.tenon 2>&1 | FileCheck %t/constant.mlir
+// RUN: tenon-compile %t/empty.mlir -o %t/empty.tenon 2>&1 | FileCheck %t/empty.mlir
+// RUN: not ls %t/types.tenon
+
+//--- types.mlir
+// CHECK: types.mlir:[[#@LINE+1]]:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take
+func.func @f(%a: memref<4xf32>) {
+  return
+}
+// CHECK: error: argument 1 of '@g' has type 'complex<f32>', which a program cannot take
+func.func @g(%a: i32, %b: complex<f32>) {
+  return
+}
+// CHECK: error: argument 0 of '@h' has type 'tensor<*xf32>', which a program cannot take
+// CHECK: error: result 0 of '@h' has type 'vector<4xf32>', which a program cannot return
+func.func @h(%a: tensor<*xf32>, %b: vector<4xf32>) -> vector<4xf32> {
+  return %b : vector<4xf32>
+}
+// CHECK: error: argument 0 of '@i' has type 'tensor<4xi4>', which a program cannot take
+func.func @i(%a: tensor<4xi4>) {
+  return
+}
+
+//--- flow.mlir
+// CHECK: flow.mlir:[[#@LINE+2]]:3: error: 'cf.br' {{.*}}not supported
+func.func @f(%a: i32) -> i32 {
+  cf.br ^next
+^next:
+  return %a : i32
+}
+
+//--- scalar.mlir
+// CHECK: scalar.mlir:[[#@LINE+2]]:8: error: 'arith.addf' on scalars is not supported
+func.func @f(%a: f32) -> f32 {
+  %0 = arith.addf %a, %a : f32
+  return %0 : f32
+}
+
+//--- shift.mlir
+// CHECK: shift.mlir:[[#@LINE+2]]:8: error: 'arith.shli' op is not supported outside a kernel: the shift amount is not a constant
+func.func @f(%a: i32, %b: i32) -> i32 {
+  %0 = arith.shli %a, %b : i32
+  return %0 : i32
+}
+
+//--- check.mlir
+// CHECK: check.mlir:[[#@LINE+2]]:3: error: 'check.expect_eq' op is not supported
+func.func @f(%a: tensor<4xf32>) {
+  check.expect_eq(%a, %a) : tensor<4xf32>
+  return
+}
+
+//--- dim.mlir
+// CHECK: dim.mlir:[[#@LINE+2]]:8: error: 'tensor.dim' op is not supported outside a kernel: which dimension it asks for is not a constant
+func.func @f(%a: tensor<?x?xf32>, %i: index) -> index {
+  %0 = tensor.dim %a, %i : tensor<?x?xf32>
+  return %0 : index
+}
+
+//--- never.mlir
+// CHECK: never.mlir:[[#@LINE+4]]:8: error: 'tensor.cast' op cannot run: dimension 0 of the operand is 4, that of the result is 8
+func.func @f() -> tensor<8xf32> {
+  %c4 = arith.constant 4 : index
+  %0 = tensor.empty(%c4) : tensor<?xf32>
+  %1 = tensor.cast %0 : tensor<?xf32> to tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+//--- constant.mlir
+// CHECK: constant.mlir:[[#@LINE+2]]:8: error: a constant of 1099511627776 elements is too large, the limit is 1073741824 bytes
+func.func @f() -> tensor<1099511627776xf32> {
+  %0 = arith.constant dense<0.0> : tensor<1099511627776xf32>
+  return %0 : tensor<1099511627776xf32>
+}
+
+//--- empty.mlir
+// CHECK: warning: there is no public function, nothing can be called
+module {}
