@@ -159,8 +159,11 @@ Status Call::submitCommands() {
     Status status = submit(*function_.commands()->Get(i), i);
     if (status.ok() && options_.synchronous)
       status = program_.device_->queue().synchronize();
-    if (!status.ok())
-      return std::move(status).withContext(describeCommand(i));
+    if (status.ok())
+      continue;
+    // A kernel's fault may come back from a later command; waiting after each, it is this one's.
+    const bool isFault = status.code() == StatusCode::Aborted && !options_.synchronous;
+    return isFault ? describeFault(std::move(status)) : std::move(status).withContext(describeCommand(i));
   }
   return okStatus();
 }
@@ -234,10 +237,9 @@ std::string Call::describeCommand(uint32_t index) const {
   return out + ")";
 }
 
-Status Call::synchronize() {
-  Status status = program_.device_->queue().synchronize();
-  if (status.ok() || launched_.empty())
-    return status;
+Status Call::describeFault(Status status) const {
+  if (launched_.empty())
+    return std::move(status).withContext(concat("function '", function_.name()->string_view(), "'"));
   if (launched_.size() == 1)
     return std::move(status).withContext(describeCommand(launched_.front()));
   // The queue says that something failed, not what.
@@ -246,6 +248,11 @@ Status Call::synchronize() {
     candidates += concat("\n  ", describeCommand(index));
   return makeError(status.code(), "function '", function_.name()->string_view(), "': ", status.message(),
                    "\none of these dispatches failed; run with --synchronous to know which:", candidates);
+}
+
+Status Call::synchronize() {
+  Status status = program_.device_->queue().synchronize();
+  return status.ok() ? okStatus() : describeFault(std::move(status));
 }
 
 Result<Tensor> Call::collectTensor(const abi::fb::ResultValue &result, uint32_t index) const {

@@ -49,6 +49,7 @@ private:
   Status submitDispatch(const abi::fb::Dispatch &dispatch, uint32_t index);
   Status submitFill(const abi::fb::Fill &fill);
   std::string describeCommand(uint32_t index) const;
+  Status describeFault(Status status) const;
   Result<Tensor> collectTensor(const abi::fb::ResultValue &result, uint32_t index) const;
 
   Program &program_;

@@ -82,7 +82,7 @@ Status Device::readTraits() {
 
 Status Device::createQueue() {
   cuda::ContextScope scope = enter();
-  TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, scope.result(), "cuCtxPushCurrent_v2"));
+  TENON_RETURN_IF_ERROR(scope.status());
   CUstream stream = nullptr;
   // Not ordered with the legacy default stream, which belongs to other libraries of the process.
   TENON_RETURN_IF_ERROR(
@@ -98,7 +98,7 @@ std::string Device::description() const {
 
 Result<std::shared_ptr<Buffer>> Device::allocate(uint64_t bytes) {
   cuda::ContextScope scope = enter();
-  TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, scope.result(), "cuCtxPushCurrent_v2"));
+  TENON_RETURN_IF_ERROR(scope.status());
   CUdeviceptr address = 0;
   // The driver refuses 0 bytes; an empty tensor still has an address of its own.
   const size_t asked = bytes == 0 ? 1 : bytes;

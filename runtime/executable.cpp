@@ -77,6 +77,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out.symbol = kernel ? kernel->symbol()->str() : out.declaration->symbol;
 
   cuda::ContextScope scope = device_->enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_->driver();
   // A driver that loads lazily may find out only now that the image is not for this device.
   const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());

@@ -49,6 +49,7 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   std::array<void *, 4> values = {info.data(), reinterpret_cast<void *>(uintptr_t(kLogBytes)), error.data(),
                                   reinterpret_cast<void *>(uintptr_t(kLogBytes))};
   cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device.driver();
   CUmodule module = nullptr;
   const CUresult result =

@@ -21,6 +21,7 @@ Status Queue::upload(Buffer &target, uint64_t offset, std::span<const uint8_t> b
   if (bytes.empty())
     return okStatus();
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_.driver();
   TENON_RETURN_IF_ERROR(cuda::driverStatus(
       driver, driver.cuMemcpyHtoDAsync_v2(target.address() + offset, bytes.data(), bytes.size(), stream_.get()),
@@ -31,6 +32,7 @@ Status Queue::upload(Buffer &target, uint64_t offset, std::span<const uint8_t> b
 Status Queue::download(const Buffer &source, uint64_t offset, std::span<uint8_t> bytes) {
   TENON_RETURN_IF_ERROR(checkRange(source, offset, bytes.size()));
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_.driver();
   if (!bytes.empty())
     TENON_RETURN_IF_ERROR(cuda::driverStatus(
@@ -47,6 +49,7 @@ Status Queue::copy(DeviceRange source, DeviceRange target) {
   if (source.address < target.address + target.bytes && target.address < source.address + source.bytes)
     return makeError(StatusCode::InvalidArgument, "a copy between overlapping ranges of ", source.bytes, " bytes");
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_.driver();
   return cuda::driverStatus(driver,
                             driver.cuMemcpyDtoDAsync_v2(target.address, source.address, source.bytes, stream_.get()),
@@ -63,6 +66,7 @@ Status Queue::fill(DeviceRange target, uint32_t pattern, uint32_t patternBytes) 
   if (target.bytes == 0)
     return okStatus();
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_.driver();
   const size_t count = target.bytes / patternBytes;
   CUresult result;
@@ -81,6 +85,7 @@ Status Queue::launch(CUfunction function, const std::array<uint32_t, 3> &grid, c
   const abi::Extent3 &block = launch.workgroupSize;
   const bool hasCluster = launch.cluster != abi::Extent3{0, 0, 0};
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
 
   if (!hasCluster && !launch.cooperative && !launch.programmaticDependentLaunch)
     return cuda::driverStatus(driver,
@@ -120,6 +125,7 @@ Status Queue::launch(CUfunction function, const std::array<uint32_t, 3> &grid, c
 
 Status Queue::synchronize() {
   cuda::ContextScope scope = device_.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_.driver();
   return cuda::driverStatus(driver, driver.cuStreamSynchronize(stream_.get()), "cuStreamSynchronize");
 }

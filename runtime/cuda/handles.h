@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/driver_status.h"
 
 #include <utility>
 
@@ -21,7 +22,7 @@ public:
   ContextScope(const ContextScope &) = delete;
   ContextScope &operator=(const ContextScope &) = delete;
   /// What cuCtxPushCurrent answered.
-  CUresult result() const { return result_; }
+  Status status() const { return driverStatus(driver_, result_, "cuCtxPushCurrent_v2"); }
 
 private:
   const Driver &driver_;

@@ -232,6 +232,68 @@ TEST_F(CallTest, AFaultAmongSeveralNamesThemAllOrTheOne) {
   fake.sticky = CUDA_SUCCESS;
 }
 
+// A fault may come back from the next launch: it is not said to be that one's.
+TEST_F(CallTest, AFaultThatALaterLaunchReportsNamesBoth) {
+  load({addAndScale()});
+  const std::vector<Value> inputs = {vector({1}), vector({1}), scalar(1)};
+  fake.kernels["add"] = [this](const FakeLaunch &) {
+    fake.failures["cuLaunchKernel"] = fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  };
+  Status status = program->call(0, inputs).takeStatus();
+  EXPECT_STATUS(status, Aborted, "function 'f': cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_STATUS(status, Aborted, "command 0 (Dispatch of 'add'");
+  EXPECT_STATUS(status, Aborted, "command 1 (Dispatch of 'scale'");
+  fake.sticky = CUDA_SUCCESS;
+  fake.launches.resize(device->statistics().launches);
+}
+
+// Every single call to the driver fails once, from opening the device to reading the result: the failure is reported
+// unless it came while giving something back, and nothing is left (the counts below).
+TEST_F(CallTest, NoFailureOfTheDriverLeaves) {
+  auto run = [&]() -> Status {
+    auto driver = cuda::Driver::openFirst({fakeDriverPath()}, "the fake");
+    TENON_RETURN_IF_ERROR(driver.takeStatus());
+    TENON_ASSIGN_OR_RETURN(auto opened, Device::create(driver.take(), 0));
+    TENON_ASSIGN_OR_RETURN(auto loaded, Program::load(opened, bytes->span(), "test"));
+    const HostTensor one{ElementType::F32, {1}, {0, 0, 128, 63}};
+    TENON_ASSIGN_OR_RETURN(Tensor a, uploadTensor(*opened, one));
+    TENON_ASSIGN_OR_RETURN(Tensor b, uploadTensor(*opened, one));
+    TENON_ASSIGN_OR_RETURN(auto results, loaded->call(0, std::vector<Value>{a, b, scalar(2)}));
+    TENON_ASSIGN_OR_RETURN(HostTensor back, downloadTensor(*opened, std::get<Tensor>(results[0])));
+    return back.bytes == std::vector<uint8_t>{0, 0, 128, 64} ? okStatus() : makeError(StatusCode::Internal, "not 4");
+  };
+  load({addAndScale()});
+  program.reset();
+  device.reset();
+  fake.calls.clear();
+  ASSERT_OK(run());
+  const std::vector<std::string> calls = fake.calls;
+  int reported = 0;
+  for (fake.failAtCall = 0; fake.failAtCall < int(calls.size()); ++fake.failAtCall) {
+    fake.calls.clear();
+    const std::string &function = calls[size_t(fake.failAtCall)];
+    Status status = run();
+    const bool givesBack = function == "cuMemFreeAsync" || function == "cuCtxPopCurrent_v2" ||
+                           function == "cuModuleUnload" || function == "cuStreamDestroy_v2" ||
+                           function == "cuDevicePrimaryCtxRelease_v2" || function == "cuCtxPushCurrent_v2" ||
+                           function == "cuDeviceGetAttribute" || function == "cuFuncGetParamInfo";
+    if (!givesBack) {
+      EXPECT_FALSE(status.ok()) << "call " << fake.failAtCall << ", " << function;
+    }
+    reported += !status.ok();
+    // What the fake refused to give back is still counted.
+    EXPECT_LE(fake.liveAllocations, function == "cuMemFreeAsync") << function;
+    EXPECT_LE(fake.liveModules, function == "cuModuleUnload") << function;
+    EXPECT_LE(fake.liveStreams, function == "cuStreamDestroy_v2") << function;
+    EXPECT_LE(fake.retained, function == "cuDevicePrimaryCtxRelease_v2") << function;
+    EXPECT_LE(fake.contextDepth, function == "cuCtxPopCurrent_v2") << function;
+    fake.liveAllocations = fake.liveModules = fake.liveStreams = fake.retained = fake.contextDepth = 0;
+  }
+  EXPECT_GT(reported, 20);
+  fake.failAtCall = -1;
+  fake.launches.clear();
+}
+
 // Whatever call fails: an error that names it, nothing left behind (the fixture looks), and the next call works.
 TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
   load({addAndScale()});

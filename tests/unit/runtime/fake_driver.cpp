@@ -30,6 +30,8 @@ struct Function {
 CUresult enter(const char *function) {
   FakeDriver &driver = fake();
   driver.calls.push_back(function);
+  if (static_cast<int>(driver.calls.size()) - 1 == driver.failAtCall)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   auto failure = driver.failures.find(function);
   if (failure == driver.failures.end())
     return CUDA_SUCCESS;
