@@ -219,6 +219,9 @@ static void printFlags(AsmPrinter &printer, bool readOnly, bool indirect) {
     printer << (readOnly ? "ReadOnly" : "Indirect");
 }
 
+// cuMemAlloc promises 256 bytes; more can be promised by a larger suballocation, up to a page of 2 MiB.
+static constexpr int64_t kMaxAlignment = 2 << 20;
+
 // `storage_buffer, ReadOnly, alignment = 16`, without the brackets.
 static FailureOr<PipelineBindingAttr> parseBindingBody(AsmParser &parser) {
   StringRef word;
@@ -239,12 +242,15 @@ static FailureOr<PipelineBindingAttr> parseBindingBody(AsmParser &parser) {
       continue;
     }
     SMLoc alignmentLoc = parser.getCurrentLocation();
-    if (parser.parseEqual() || parser.parseInteger(alignment))
+    int64_t value;
+    if (parser.parseEqual() || parser.parseInteger(value))
       return failure();
-    if (!llvm::isPowerOf2_32(alignment)) {
-      parser.emitError(alignmentLoc) << "binding alignment is " << alignment << ", a power of two is wanted";
+    if (value <= 0 || value > kMaxAlignment || !llvm::isPowerOf2_64(value)) {
+      parser.emitError(alignmentLoc) << "binding alignment is " << value << ", a power of two up to " << kMaxAlignment
+                                     << " is wanted";
       return failure();
     }
+    alignment = uint32_t(value);
   }
   return PipelineBindingAttr::get(parser.getContext(), kind, readOnly, indirect, alignment);
 }
@@ -274,9 +280,21 @@ void PipelineBindingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+// A small number that must not be negative: an ordinal.
+static ParseResult parseOrdinal(AsmParser &parser, uint32_t &ordinal) {
+  int64_t value;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseInteger(value))
+    return failure();
+  if (value < 0 || value > std::numeric_limits<int32_t>::max())
+    return parser.emitError(loc) << "ordinal is " << value << ", a number from 0 is wanted";
+  ordinal = uint32_t(value);
+  return success();
+}
+
 Attribute DescriptorSetBindingAttr::parse(AsmParser &parser, Type) {
   uint32_t ordinal;
-  if (parser.parseLess() || parser.parseInteger(ordinal) || parser.parseComma())
+  if (parser.parseLess() || parseOrdinal(parser, ordinal) || parser.parseComma())
     return {};
   FailureOr<PipelineBindingAttr> binding = parseBindingBody(parser);
   if (failed(binding) || parser.parseGreater())
@@ -313,7 +331,7 @@ Attribute DescriptorSetLayoutAttr::parse(AsmParser &parser, Type) {
   uint32_t ordinal;
   SmallVector<DescriptorSetBindingAttr> bindings;
   bool indirect = false;
-  if (parser.parseLess() || parser.parseInteger(ordinal))
+  if (parser.parseLess() || parseOrdinal(parser, ordinal))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     StringRef word;
@@ -355,11 +373,23 @@ static ParseResult flattenSets(AsmParser &parser, SMLoc loc, SmallVector<Descrip
   return success();
 }
 
+// K-5: 32764 bytes of parameters are the most that any kernel takes.
+static constexpr int64_t kMaxWords = 32764 / 4;
+
 // `3` (words) or `[i32, i64, f32]`.
 static ParseResult parseConstants(AsmParser &parser, uint32_t &count, SmallVectorImpl<Type> &types) {
-  OptionalParseResult isInteger = parser.parseOptionalInteger(count);
-  if (isInteger.has_value())
-    return *isInteger;
+  int64_t number;
+  SMLoc countLoc = parser.getCurrentLocation();
+  OptionalParseResult isInteger = parser.parseOptionalInteger(number);
+  if (isInteger.has_value()) {
+    if (failed(*isInteger))
+      return failure();
+    if (number < 0 || number > kMaxWords)
+      return parser.emitError(countLoc) << "layout has " << number << " constants, 0 to " << kMaxWords
+                                        << " are wanted: a kernel takes at most 32764 bytes of parameters";
+    count = uint32_t(number);
+    return success();
+  }
   auto parseOne = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     Type &type = types.emplace_back();
@@ -434,7 +464,7 @@ void PipelineLayoutAttr::print(AsmPrinter &printer) const {
 
 Attribute InterfaceBindingAttr::parse(AsmParser &parser, Type) {
   uint32_t set, binding;
-  if (parser.parseLess() || parser.parseInteger(set) || parser.parseComma() || parser.parseInteger(binding) ||
+  if (parser.parseLess() || parseOrdinal(parser, set) || parser.parseComma() || parseOrdinal(parser, binding) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), set, binding);

@@ -14,18 +14,23 @@ static void printSymbolVisibility(OpAsmPrinter &printer, Operation *, StringAttr
   compiler::printSymbolVisibility(printer, visibility);
 }
 
-// `target(#t)`, and `, target = #t` of older files.
-static ParseResult parseVariantTarget(OpAsmParser &parser, ExecutableTargetAttr &target) {
-  bool comma = succeeded(parser.parseOptionalComma());
-  if (parser.parseKeyword("target"))
+// `target(#t) objects([..])`, and `, target = #t, objects = [..]` of older files.
+static ParseResult parseVariantTarget(OpAsmParser &parser, ExecutableTargetAttr &target, ArrayAttr &objects) {
+  bool older = succeeded(parser.parseOptionalComma());
+  if (parser.parseKeyword("target") || (older ? parser.parseEqual() : parser.parseLParen()) ||
+      parser.parseCustomAttributeWithFallback(target) || (!older && parser.parseRParen()))
     return failure();
-  if (comma)
-    return failure(parser.parseEqual() || parser.parseCustomAttributeWithFallback(target));
-  return failure(parser.parseLParen() || parser.parseCustomAttributeWithFallback(target) || parser.parseRParen());
+  if (older && succeeded(parser.parseOptionalComma()))
+    return failure(parser.parseKeyword("objects") || parser.parseEqual() || parser.parseAttribute(objects));
+  if (failed(parser.parseOptionalKeyword("objects")))
+    return success();
+  return failure(parser.parseLParen() || parser.parseAttribute(objects) || parser.parseRParen());
 }
 
-static void printVariantTarget(OpAsmPrinter &printer, Operation *, ExecutableTargetAttr target) {
+static void printVariantTarget(OpAsmPrinter &printer, Operation *, ExecutableTargetAttr target, ArrayAttr objects) {
   printer << "target(" << target << ')';
+  if (objects)
+    printer << " objects(" << objects << ')';
 }
 
 } // namespace tenon::compiler::hal

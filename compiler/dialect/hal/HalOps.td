@@ -46,8 +46,8 @@ def Hal_ExecutableVariantOp : Hal_ContainerOp<"executable.variant", [HasParent<"
                        Hal_ExecutableTargetAttr:$target, OptionalAttr<ArrayAttr>:$objects);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    custom<SymbolVisibility>($sym_visibility) $sym_name custom<VariantTarget>($target)
-    (`objects` `(` $objects^ `)`)? attr-dict-with-keyword $body
+    custom<SymbolVisibility>($sym_visibility) $sym_name custom<VariantTarget>($target, $objects)
+    attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

@@ -112,7 +112,7 @@ hal.executable.source private @e attributes {objects = #objects} {
   // expected-error @+1 {{'n' has workgroup_local_memory = -1, a number of bytes >= 0 is wanted}}
   hal.executable.export @n layout(#layout) attributes {workgroup_size = [64 : index], workgroup_local_memory = -1 : index}
   // expected-error @+1 {{'o' has no valid layout: [K-5]}}
-  hal.executable.export @o layout(#hal.pipeline.layout<constants = 9000, bindings = []>) attributes {workgroup_size = [1 : index]}
+  hal.executable.export @o layout(#hal.pipeline.layout<constants = 8191, bindings = [#hal.pipeline.binding<storage_buffer>]>) attributes {workgroup_size = [1 : index]}
   // expected-error @+1 {{'p' has a fallback and no condition}}
   hal.executable.export @p layout(#layout) fallback(@f) attributes {workgroup_size = [1 : index]}
 }

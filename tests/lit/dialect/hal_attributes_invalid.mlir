@@ -11,7 +11,7 @@
 
 // -----
 
-// expected-error @+1 {{binding alignment is 12, a power of two is wanted}}
+// expected-error @+1 {{binding alignment is 12, a power of two up to 2097152 is wanted}}
 "x"() {a = #hal.pipeline.binding<storage_buffer, alignment = 12>} : () -> ()
 
 // -----
@@ -69,3 +69,23 @@
 
 // expected-error @+1 {{'hal.device.targets' is ["cuda"], a list of #hal.device.target<..> is wanted}}
 module attributes {hal.device.targets = ["cuda"]} {}
+
+// -----
+
+// expected-error @+1 {{binding alignment is -16, a power of two up to 2097152 is wanted}}
+"x"() {a = #hal.pipeline.binding<storage_buffer, alignment = -16>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{layout has -1 constants, 0 to 8191 are wanted: a kernel takes at most 32764 bytes of parameters}}
+"x"() {a = #hal.pipeline.layout<constants = -1, bindings = []>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{layout has 8192 constants, 0 to 8191 are wanted}}
+"x"() {a = #hal.pipeline.layout<push_constants = 8192>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{ordinal is -1, a number from 0 is wanted}}
+"x"() {a = #hal.interface.binding<0, -1>} : () -> ()

@@ -79,7 +79,7 @@ hal.executable @executable {
     hal.executable.export @f layout(#layout) attributes {workgroup_size = [1 : index]}
   }
   // CHECK: hal.executable.variant public @v90 target(#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>) objects
-  hal.executable.variant @v90, target = #sm_90 objects([#hal.executable.object<{path = "c.ptx"}>]) {
+  hal.executable.variant @v90, target = #sm_90, objects = [#hal.executable.object<{path = "c.ptx"}>] {
     hal.executable.export @f layout(#layout) attributes {workgroup_size = [1 : index]}
   }
 }

@@ -10,7 +10,9 @@
 
 module @example attributes {hal.device.targets = [#cuda_target]} {
   hal.executable private @executable {
-    hal.executable.variant public @sm_75 target(#nvptx_sm_75) objects([#hal.executable.object<{path = "kernels_sm_75.ptx"}>]) {
+    hal.executable.variant public @sm_75, target = #nvptx_sm_75, objects = [
+      #hal.executable.object<{path = "kernels_sm_75.ptx"}>
+    ] {
       hal.executable.export public @simple_mul ordinal(0) layout(#layout_0)
           count(%device: !hal.device, %workload: index) -> (index, index, index) {
         %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
