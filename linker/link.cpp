@@ -24,6 +24,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // One definition per name within a variant.
   resolveSymbols(context);
 
+  // Objects that use each other's functions and variables become one.
+  mergeObjects(context);
+
   // Match every export with its entry point in every variant, and follow what that entry reaches.
   resolveEntries(context);
 

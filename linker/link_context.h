@@ -29,8 +29,9 @@ struct Variant {
   abi::Origin origin = abi::Origin::HandWritten;
   bool complete = true;                    // every object of it was loaded
   std::vector<const ObjectInput *> inputs; // in the job's order
-  std::vector<const Object *> objects;     // those that were loaded, in the job's order
-  SymbolTable symbols;                     // resolveSymbols
+  std::vector<const Object *> objects;     // those that were loaded, in the job's order; mergeObjects replaces some
+  SymbolTable symbols;                     // resolveSymbols, mergeObjects
+  bool hasDuplicates = false;              // resolveSymbols: K-12 was reported
   std::vector<Kernel> kernels;             // resolveEntries: ascending export ordinal
 };
 
@@ -44,6 +45,9 @@ struct LinkContext {
   std::vector<std::optional<abi::ParameterLayout>> parameterLayouts;
   // loadInputs: by position in job.objects; null where the object could not be read as PTX.
   std::vector<std::unique_ptr<Object>> objects;
+  // mergeObjects: what it made of several objects.
+  std::vector<std::unique_ptr<ObjectInput>> mergedInputs;
+  std::vector<std::unique_ptr<Object>> mergedObjects;
   // formVariants: in the order of their first object.
   std::vector<Variant> variants;
 

@@ -26,19 +26,10 @@ std::string fixFor(std::string_view name) {
 
 void report(LinkContext &context, const Variant &variant, const Kernel &kernel, const UnresolvedName &name) {
   const abi::Export &declared = context.exportOf(kernel);
-  const Symbol *elsewhere = variant.symbols.find(name.name);
   std::string user = name.user ? concat("'", name.user->name, "'") : "an initialiser";
   std::string text = concat(name.isFunction ? "function '" : "variable '", name.name, "', used by ", user);
   if (!name.user || name.user != kernel.entry)
     text += concat(" (reached from '", kernel.entry->name, "')");
-  if (elsewhere) {
-    Diagnostic &error = context.diagnostics.error(
-        name.where, "K-10", concat(text, ", is defined in another object: objects are not merged yet"));
-    error.note(elsewhere->place(), "defined here");
-    noteDeclared(error, declared)
-        .withFix("put kernel and definition into one translation unit (nvcc without -rdc=true)");
-    return;
-  }
   Diagnostic &error = context.diagnostics.error(
       name.where, "K-10", concat(text, ", is defined in no object of variant '", variant.name, "'"));
   if (name.declaredAt.known())
@@ -52,6 +43,8 @@ void report(LinkContext &context, const Variant &variant, const Kernel &kernel, 
 
 void checkUnresolved(LinkContext &context) {
   for (const Variant &variant : context.variants) {
+    if (variant.hasDuplicates || !variant.complete)
+      continue; // what is missing may be in an object that was not loaded or not merged
     std::set<std::pair<const Object *, std::string_view>> reported; // membership only
     for (const Kernel &kernel : variant.kernels)
       for (const UnresolvedName &name : kernel.reachable.unresolved)

@@ -4,7 +4,6 @@
 // some device.
 #include "linker/object/object_kind.h"
 #include "linker/passes/passes.h"
-#include "ptx/parser.h"
 
 #include <algorithm>
 
@@ -68,21 +67,6 @@ void checkHeader(const Object &object, Diagnostics &diagnostics) {
         .withFix("the object is malformed: compile it again with a toolkit that knows the target");
 }
 
-void indexNames(Object &object) {
-  for (const ptx::Function &function : object.module.functions) {
-    auto [found, isNew] = object.functions.try_emplace(function.name, &function);
-    if (!isNew && found->second->isDeclaration)
-      found->second = &function;
-  }
-  for (const ptx::Variable &variable : object.module.variables) {
-    auto [found, isNew] = object.variables.try_emplace(variable.name, &variable);
-    if (!isNew && found->second->isExtern)
-      found->second = &variable;
-  }
-  for (const ptx::Alias &alias : object.module.aliases)
-    object.aliases.try_emplace(alias.name, alias.target);
-}
-
 std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagnostics) {
   ObjectKind kind = detectObjectKind(input.bytes);
   if (kind != ObjectKind::Ptx) {
@@ -90,16 +74,9 @@ std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagno
     noteClaim(error, input).withFix(std::string(adviceFor(kind)));
     return nullptr;
   }
-  Diagnostics found;
-  auto object = std::make_unique<Object>();
-  object->input = &input;
-  object->module = ptx::parse(std::make_shared<const SourceFile>(input.path, input.bytes), found);
-  const bool parsed = !found.hasErrors();
-  diagnostics.append(std::move(found));
-  if (!parsed)
-    return nullptr;
-  checkHeader(*object, diagnostics);
-  indexNames(*object);
+  std::unique_ptr<Object> object = parseObject(input, diagnostics);
+  if (object)
+    checkHeader(*object, diagnostics);
   return object;
 }
 
@@ -128,9 +105,12 @@ void formVariants(LinkContext &context) {
 }
 
 void resolveSymbols(LinkContext &context) {
-  for (Variant &variant : context.variants)
+  for (Variant &variant : context.variants) {
+    const size_t errorsBefore = context.diagnostics.errorCount();
     for (const Object *object : variant.objects)
       variant.symbols.add(*object, variant.name, context.diagnostics);
+    variant.hasDuplicates = context.diagnostics.errorCount() != errorsBefore;
+  }
 }
 
 } // namespace tenon::linker

@@ -20,6 +20,10 @@ void formVariants(LinkContext &context);
 /// Collects the symbols of each variant; duplicates are K-12. Fills Variant::symbols.
 void resolveSymbols(LinkContext &context);
 
+/// Makes one object of those that use each other's names (K-10 where that cannot be). Replaces Variant::objects and
+/// symbols.
+void mergeObjects(LinkContext &context);
+
 /// Finds the entry point of every export in every variant that must have it (K-2), and what it reaches.
 /// Fills Variant::kernels.
 void resolveEntries(LinkContext &context);

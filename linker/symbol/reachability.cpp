@@ -122,8 +122,7 @@ private:
   void addVariable(const ptx::Variable &variable) {
     if (!seen_.insert(variable.name).second)
       return;
-    bool isOpen = !variable.dimensions.empty() && !variable.dimensions.front();
-    if (variable.isExtern && variable.space == ptx::StateSpace::Shared && isOpen) {
+    if (isDynamicShared(variable)) {
       if (!result_.dynamicShared)
         result_.dynamicShared = &variable;
     } else if (variable.isExtern) {
@@ -139,8 +138,7 @@ private:
   }
 
   void addLocalShared(const ptx::Variable &variable) {
-    bool isOpen = !variable.dimensions.empty() && !variable.dimensions.front();
-    if (variable.isExtern && isOpen) {
+    if (isDynamicShared(variable)) {
       if (!result_.dynamicShared)
         result_.dynamicShared = &variable;
     } else {

@@ -1,0 +1,48 @@
+// Parsing is ptx/'s; here a module becomes an object: its names are indexed once, since every pass asks for them.
+#include "linker/object/object.h"
+
+#include "ptx/parser.h"
+
+namespace tenon::linker {
+
+SourceLocation Object::placeOf(uint32_t line, uint32_t column) const {
+  if (line == 0 || line > lines.size())
+    return {input->path, line, column};
+  const LineOrigin &origin = lines[line - 1];
+  return {origin.input->path, origin.line, column};
+}
+
+bool isDynamicShared(const ptx::Variable &variable) {
+  return variable.isExtern && variable.space == ptx::StateSpace::Shared && !variable.dimensions.empty() &&
+         !variable.dimensions.front();
+}
+
+static void indexNames(Object &object) {
+  for (const ptx::Function &function : object.module.functions) {
+    auto [found, isNew] = object.functions.try_emplace(function.name, &function);
+    if (!isNew && found->second->isDeclaration)
+      found->second = &function;
+  }
+  for (const ptx::Variable &variable : object.module.variables) {
+    auto [found, isNew] = object.variables.try_emplace(variable.name, &variable);
+    if (!isNew && found->second->isExtern)
+      found->second = &variable;
+  }
+  for (const ptx::Alias &alias : object.module.aliases)
+    object.aliases.try_emplace(alias.name, alias.target);
+}
+
+std::unique_ptr<Object> parseObject(const ObjectInput &input, Diagnostics &diagnostics) {
+  Diagnostics found;
+  auto object = std::make_unique<Object>();
+  object->input = &input;
+  object->module = ptx::parse(std::make_shared<const SourceFile>(input.path, input.bytes), found);
+  const bool parsed = !found.hasErrors();
+  diagnostics.append(std::move(found));
+  if (!parsed)
+    return nullptr;
+  indexNames(*object);
+  return object;
+}
+
+} // namespace tenon::linker
