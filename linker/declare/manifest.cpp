@@ -151,8 +151,12 @@ private:
 
   /// A word with an element is a scalar whose kind was not written.
   static void completeConstant(const fb::Constant &table, abi::Constant &constant) {
-    if (table.kind() != fb::ConstantKind::Word || table.element() == fb::ElementType::I1)
+    if (table.kind() != fb::ConstantKind::Word)
       return;
+    if (table.element() == fb::ElementType::I1) { // not written
+      constant.element = abi::Constant::word().element;
+      return;
+    }
     const std::string name = constant.name;
     constant = abi::Constant::scalar(abi::ElementType(table.element()));
     constant.name = name;

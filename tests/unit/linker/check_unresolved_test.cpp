@@ -54,16 +54,5 @@ TEST(CheckUnresolved, ReportsANameOncePerObject) {
   EXPECT_EQ(linked.diagnostics.errorCount(), 1u);
 }
 
-TEST(CheckUnresolved, SaysWhenAnotherObjectDefinesIt) {
-  Linked linked =
-      linkJob(Job()
-                  .add(makeExport("k", 1))
-                  .object("a.ptx", ptxModule(".extern .func helper();\n" + entry("k", "p", "", "  call helper;\n")))
-                  .object("b.ptx", ptxModule(".visible .func helper() { ret; }\n")));
-  EXPECT_FINDS(linked,
-               "[K-10] function 'helper', used by 'k', is defined in another object: objects are not merged yet\n"
-               "b.ptx:4:16: note: defined here\n");
-}
-
 } // namespace
 } // namespace tenon::linker

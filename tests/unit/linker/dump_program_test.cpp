@@ -1,5 +1,6 @@
 #include "linker/tools/dump.h"
 
+#include "abi/aligned_bytes.h"
 #include "abi/verify.h"
 #include "link_testing.h"
 
@@ -40,8 +41,8 @@ std::vector<uint8_t> makeProgram() {
       fb::CreateResultValueDirect(builder, scalar, 0, nullptr, 4)};
   std::vector<flatbuffers::Offset<fb::Function>> functions = {
       fb::CreateFunctionDirect(builder, "f", &inputs, &registers, &buffers, &checks, &commands, &results)};
-  builder.ForceVectorAlignment(linked.bytes.size(), 1, 64);
-  auto nested = fb::CreateNestedExecutable(builder, builder.CreateVector(linked.bytes));
+  auto nested = fb::CreateNestedExecutable(
+      builder, abi::createAlignedBytes(builder, linked.bytes.data(), linked.bytes.size(), 64));
   std::vector<flatbuffers::Offset<fb::NestedExecutable>> executables = {nested};
   fb::FinishProgramBuffer(
       builder, fb::CreateProgramDirect(builder, abi::kFormatVersion, "test", "prog", &executables, &functions));
