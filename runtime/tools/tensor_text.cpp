@@ -57,7 +57,7 @@ public:
       }
     }
     if (!starts_.empty())
-      return makeError(StatusCode::InvalidArgument, starts_.size(), " brackets are not closed");
+      return makeError(StatusCode::InvalidArgument, "'[' without ']'");
     return count_;
   }
 

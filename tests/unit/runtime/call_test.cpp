@@ -4,8 +4,10 @@
 #include "fixture.h"
 #include "program_builder.h"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <thread>
 
 namespace tenon::runtime {
 
@@ -118,6 +120,24 @@ TEST_F(CallTest, AnEmptyGridLaunchesNothing) {
   ASSERT_OK(results.status());
   EXPECT_EQ(std::get<Tensor>((*results)[0]).shape, Shape{0});
   EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(CallTest, SeveralThreadsCallAtOnce) {
+  load({addAndScale()});
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 25; ++i) {
+        const float x = static_cast<float>(100 * t + i);
+        auto results = program->call(0, std::vector<Value>{vector({x}), vector({1}), scalar(2)});
+        right += results.ok() && read((*results)[0]) == std::vector<float>{2 * (x + 1)};
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 100);
+  EXPECT_EQ(fake.loadedImages.size(), 1u);
 }
 
 // Wrong inputs: an error before any launch.

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 using tenon::test::FakeDriver;
 using tenon::test::FakeLaunch;
@@ -17,6 +18,11 @@ namespace {
 
 FakeDriver &fake() {
   return *tenonFakeDriver();
+}
+
+std::mutex &mutex() {
+  static std::mutex *mutex = new std::mutex();
+  return *mutex;
 }
 
 struct Module {
@@ -60,7 +66,9 @@ template <typename T> CUresult set(CUdeviceptr target, T value, size_t count) {
 
 } // namespace
 
+// One call at a time, kernels included: the runtime may call from several threads.
 #define ENTER()                                                                                                        \
+  std::lock_guard lock(mutex());                                                                                       \
   if (CUresult result = enter(__func__); result != CUDA_SUCCESS)                                                       \
   return result
 

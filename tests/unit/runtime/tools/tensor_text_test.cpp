@@ -65,7 +65,7 @@ TEST(TensorText, RefusesWrongElements) {
   EXPECT_EQ(roundTrip("0xi32=1"), "more than the 0 elements of 0xi32");
   EXPECT_EQ(roundTrip("2x2xi32=[[1 2 3][4]]"), "brackets around 3 elements, expected 2 for a tensor of type 2x2xi32");
   EXPECT_EQ(roundTrip("2x2xi32=[[[1 2][3 4]]]"), "brackets nest 3 deep, the tensor has rank 2");
-  EXPECT_EQ(roundTrip("2xi32=[1 2"), "1 brackets are not closed");
+  EXPECT_EQ(roundTrip("2xi32=[1 2"), "'[' without ']'");
   EXPECT_EQ(roundTrip("2xi32=1 2]"), "']' without '['");
 }
 
