@@ -1,0 +1,112 @@
+// A kernel function of another form than codegen/kernel_function.h says is refused.
+// RUN: tenon-opt %s --tenon-print-ptx --split-input-file --verify-diagnostics -o /dev/null
+
+// expected-error @+1 {{a kernel function must hold one linalg.generic}}
+func.func @empty(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{only kernel functions with a body are supported in a module of device code}}
+func.func private @declared(%a: tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'arith.addf' is not supported in a kernel function}}
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{a kernel function needs 'tenon.elements_per_thread'}}
+func.func @no_count(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.elements_per_thread' must be 1 or 4}}
+func.func @wrong_count(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 3 : i64} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.dims' gives 0 sizes, 'tensor<?xf32>' has 1 dynamic dimensions}}
+func.func @no_sizes(%n: i64, %a: tensor<?xf32>) -> (tensor<?xf32> {tenon.dims = array<i64: 0>}) attributes {tenon.elements_per_thread = 4 : i64} {
+  %0 = arith.index_cast %n : i64 to index
+  %e = tensor.empty(%0) : tensor<?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.dims' names argument 1, which is not an i64 argument of the kernel}}
+func.func @wrong_size(%n: i64, %a: tensor<?xf32> {tenon.dims = array<i64: 1>}) -> (tensor<?xf32> {tenon.dims = array<i64: 0>}) attributes {tenon.elements_per_thread = 4 : i64} {
+  %0 = arith.index_cast %n : i64 to index
+  %e = tensor.empty(%0) : tensor<?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a kernel function must return the results of its linalg.generic, in order}}
+func.func @returns(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @not_an_argument(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{operand 0 of a kernel's operation must be an argument of the kernel function}}
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%e : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{argument 1 of a kernel has type 'i7'}}
+func.func @argument_type(%a: tensor<4xf32>, %b: i7) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
