@@ -70,6 +70,19 @@ LogicalResult verifyMaps(linalg::GenericOp op) {
   return success();
 }
 
+// A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
+constexpr uint32_t kMaxWorkPerThread = 256;
+constexpr uint32_t kLibraryCallWork = 16;
+
+/// Rough number of instructions for one element.
+uint32_t bodyWork(linalg::GenericOp op) {
+  uint32_t work = 0;
+  for (Operation &inner : op.getBody()->without_terminator())
+    work +=
+        isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
+  return work;
+}
+
 } // namespace
 
 bool isSupportedElement(Type type) {
@@ -95,7 +108,10 @@ uint32_t elementsPerThread(linalg::GenericOp op) {
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
       widest = std::max(widest, elementBytes(type.getElementType()));
-  return 16 / widest;
+  uint32_t elements = 16 / widest;
+  for (const uint32_t work = bodyWork(op); elements > 1 && elements * work > kMaxWorkPerThread;)
+    elements /= 2;
+  return elements;
 }
 
 LogicalResult verifyKernelOp(linalg::GenericOp op) {
