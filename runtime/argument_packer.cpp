@@ -1,3 +1,5 @@
+// In: a parameter layout and the values of a dispatch. Out: one block of bytes and a pointer to each parameter in it.
+// Where a parameter lies is abi::computeParameterLayout's word alone (abi/kernel_abi.md, K-3).
 #include "runtime/argument_packer.h"
 
 namespace tenon::runtime {

@@ -1,3 +1,4 @@
+// Memory goes back where it came from: to the device, which knows whether it was stream-ordered.
 #include "runtime/buffer.h"
 
 #include "runtime/device.h"

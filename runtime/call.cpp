@@ -1,3 +1,6 @@
+// The steps of a call. In: a verified function and the caller's values. The verifier (abi/executable_format.md) has
+// shown that every index is in its array, so what is checked here is what only the call knows: input types, the values
+// of registers, and the ranges and grids made of them.
 #include "runtime/call.h"
 
 #include "runtime/device.h"

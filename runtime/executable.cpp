@@ -1,3 +1,5 @@
+// From an export to a function that can be launched. In: the candidates of the file. Out: the best one that the device
+// takes (abi/kernel_abi.md, "Which image runs where"), loaded and checked against its layout; or the table of refusals.
 #include "runtime/executable.h"
 
 #include "runtime/cuda/driver_status.h"

@@ -1,3 +1,4 @@
+// cuModuleLoadDataEx with log buffers: the driver's PTX compiler says there what is wrong, with lines of the PTX.
 #include "runtime/image_loader.h"
 
 #include "runtime/cuda/driver_status.h"

@@ -1,3 +1,4 @@
+// The road of a call, one sentence per step; call.cpp has the steps.
 #include "runtime/program.h"
 
 #include "runtime/call.h"

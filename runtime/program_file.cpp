@@ -1,3 +1,4 @@
+// Mapped pages are aligned and cost nothing until they are read. What cannot be mapped is read whole.
 #include "runtime/program_file.h"
 
 #include "abi/file.h"

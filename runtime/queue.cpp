@@ -1,3 +1,4 @@
+// One driver call per command, with the device's context current around it, and the call's name in its error.
 #include "runtime/queue.h"
 
 #include "runtime/cuda/driver_status.h"

@@ -1,3 +1,5 @@
+// An interpreter of 22 operations over int64. Every operation is checked: wrong arithmetic would become a wrong grid or
+// a wrong size. No operation is undefined, the smallest number divided by -1 included.
 #include "runtime/register_program.h"
 
 #include <algorithm>

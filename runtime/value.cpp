@@ -1,3 +1,4 @@
+// Sizes of dense tensors, computed without overflow, and their way to the device and back.
 #include "runtime/value.h"
 
 #include "runtime/device.h"

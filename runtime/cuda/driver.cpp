@@ -1,3 +1,4 @@
+// Where the driver is looked for, and what is said when it is not there: every path tried, with the loader's reason.
 #include "runtime/cuda/driver.h"
 
 #include "runtime/cuda/driver_status.h"

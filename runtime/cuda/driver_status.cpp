@@ -1,3 +1,4 @@
+// The driver names and explains its own codes; only the kind of failure is decided here.
 #include "runtime/cuda/driver_status.h"
 
 #include "runtime/cuda/driver.h"

@@ -1,3 +1,4 @@
+// Reports all results that differ, each with its first differing element and both tensors.
 #include "runtime/tools/compare.h"
 
 #include "runtime/tools/element_text.h"

@@ -1,3 +1,4 @@
+// Numbers by <charconv> and strtod (the tools never set a locale, so the point is a point); the whole word must parse.
 #include "runtime/tools/element_text.h"
 
 #include "runtime/tools/small_float.h"

@@ -1,3 +1,4 @@
+// By hand, in integers: the same bits on every machine, with or without hardware conversions.
 #include "runtime/tools/small_float.h"
 
 #include <bit>

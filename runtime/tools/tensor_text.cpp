@@ -1,3 +1,4 @@
+// Brackets only repeat what the shape says, so they may be left out; where they are, they must agree with it.
 #include "runtime/tools/tensor_text.h"
 
 #include "runtime/tools/element_text.h"

@@ -1,3 +1,4 @@
+// Each spec is text or a file; files are read once and remembered, for '+' to go on where the last one ended.
 #include "runtime/tools/value_spec.h"
 
 #include "abi/file.h"
