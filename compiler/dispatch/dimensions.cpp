@@ -32,6 +32,19 @@ Value sourceOfShape(Value tensor) {
   }
 }
 
+/// A tensor.dim of the tensor: one that is there already, else a new one.
+Value dimOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension) {
+  Block *block = builder.getInsertionBlock();
+  for (Operation *user : tensor.getUsers()) {
+    auto dim = dyn_cast<tensor::DimOp>(user);
+    if (!dim || dim->getBlock() != block || dim.getConstantIndex() != dimension)
+      continue;
+    if (builder.getInsertionPoint() == block->end() || dim->isBeforeInBlock(&*builder.getInsertionPoint()))
+      return dim;
+  }
+  return tensor::DimOp::create(builder, loc, tensor, dimension);
+}
+
 /// A value that is known to be the size; null where only tensor.dim can tell.
 Value knownDimension(OpBuilder &builder, Location loc, Value tensor, int64_t dimension) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -41,7 +54,7 @@ Value knownDimension(OpBuilder &builder, Location loc, Value tensor, int64_t dim
   if (source != tensor) {
     if (Value known = knownDimension(builder, loc, source, dimension))
       return known;
-    return tensor::DimOp::create(builder, loc, source, dimension);
+    return dimOf(builder, loc, source, dimension);
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return empty.getDynamicSizes()[dynamicPosition(type, dimension)];
@@ -55,7 +68,7 @@ Value knownDimension(OpBuilder &builder, Location loc, Value tensor, int64_t dim
 Value dimensionOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension) {
   if (Value known = knownDimension(builder, loc, tensor, dimension))
     return known;
-  return tensor::DimOp::create(builder, loc, tensor, dimension);
+  return dimOf(builder, loc, tensor, dimension);
 }
 
 void resolveDimensions(func::FuncOp function) {
