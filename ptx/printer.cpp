@@ -46,10 +46,9 @@ std::string hexadecimal(const char *prefix, uint64_t bits, int digits) {
   return text;
 }
 
+/// ptxas reads `+-8` only, where the ISA has `-8` as well.
 std::string offsetText(int64_t offset) {
-  if (offset == 0)
-    return "";
-  return (offset > 0 ? "+" : "") + std::to_string(offset);
+  return offset == 0 ? "" : "+" + std::to_string(offset);
 }
 
 template <typename T, typename Print>

@@ -78,16 +78,20 @@ fs::path corpus() {
   return folder && fs::exists(folder) ? folder : fs::path();
 }
 
-/// nvcc on PATH, in $CUDA_HOME or /usr/local/cuda; nothing where there is none.
-std::string findNvcc() {
-  std::vector<std::string> candidates = {"nvcc"};
+/// A program of the CUDA toolkit: on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin; nothing where there is none.
+std::string findTool(const std::string &name) {
+  std::vector<std::string> candidates = {name};
   if (const char *home = std::getenv("CUDA_HOME"))
-    candidates.push_back(std::string(home) + "/bin/nvcc");
-  candidates.push_back("/usr/local/cuda/bin/nvcc");
+    candidates.push_back(std::string(home) + "/bin/" + name);
+  candidates.push_back("/usr/local/cuda/bin/" + name);
   for (const std::string &candidate : candidates)
     if (std::system(("'" + candidate + "' --version >/dev/null 2>&1").c_str()) == 0)
       return candidate;
   return {};
+}
+
+fs::path temporary(std::string_view suffix) {
+  return fs::path(testing::TempDir()) / ("tenon_corpus_" + std::to_string(::getpid()) + std::string(suffix));
 }
 
 struct Build {
@@ -99,11 +103,11 @@ class PtxCorpus : public testing::TestWithParam<Build> {};
 TEST_P(PtxCorpus, ParsesTheOutputOfNvcc) {
   if (corpus().empty())
     GTEST_SKIP() << "TENON_PTX_CORPUS does not name tests/unit/ptx/corpus (meson test sets it)";
-  static const std::string nvcc = findNvcc();
+  static const std::string nvcc = findTool("nvcc");
   if (nvcc.empty())
     GTEST_SKIP() << "no nvcc on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin";
   auto [source, arch, flags] = GetParam();
-  fs::path output = fs::path(testing::TempDir()) / ("tenon_corpus_" + std::to_string(::getpid()) + ".ptx");
+  fs::path output = temporary(".ptx");
   std::string command = "'" + nvcc + "' -std=c++17 --extended-lambda -w -ptx -arch=" + arch + " " + flags + " -o '" +
                         output.string() + "' '" + (corpus() / source).string() + "'";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
@@ -153,6 +157,27 @@ TEST(PtxLlvmCorpus, ParsesTheOutputOfLlvm) {
     checkParses(entry.path());
   }
   EXPECT_EQ(files, 4u);
+}
+
+// ptxas makes the same machine code of the printed text.
+TEST(PtxLlvmCorpus, PrintsWhatPtxasTakes) {
+  if (corpus().empty())
+    GTEST_SKIP() << "TENON_PTX_CORPUS does not name tests/unit/ptx/corpus (meson test sets it)";
+  std::string ptxas = findTool("ptxas");
+  if (ptxas.empty())
+    GTEST_SKIP() << "no ptxas on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin";
+  fs::path original = corpus() / "llvm" / "calls.ptx", printed = temporary(".ptx"), cubin = temporary(".cubin");
+  std::ofstream(printed) << print(parseText(readFile(original)).module);
+  std::vector<std::string> images;
+  for (const fs::path &input : {original, printed}) {
+    std::string command = "'" + ptxas + "' -c -arch=sm_90 -o '" + cubin.string() + "' '" + input.string() + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    images.push_back(readFile(cubin));
+  }
+  EXPECT_FALSE(images[0].empty());
+  EXPECT_TRUE(images[0] == images[1]);
+  fs::remove(printed);
+  fs::remove(cubin);
 }
 
 } // namespace

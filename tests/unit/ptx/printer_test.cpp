@@ -10,7 +10,7 @@ using namespace test;
 
 TEST(PtxPrinter, PrintsAnInstructionAsPeopleWriteIt) {
   for (std::string_view text :
-       {"ret;", "@!%p1 bra.uni $L;", "ld.global.nc.L2::128B.v2.f32 {%f1, _}, [%rd1+8];", "st.u32 [sym-4], -5;",
+       {"ret;", "@!%p1 bra.uni $L;", "ld.global.nc.L2::128B.v2.f32 {%f1, _}, [%rd1+8];", "st.u32 [sym+-4], -5;",
         "setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3;", "fma.rn.f32 %f1, -%f2, 0f3F800000, 0dBFF0000000000000;",
         "call (_), %rd1, (a, 4, {b, c}), prototype_0;", "cp.async.bulk.tensor.2d [%r1], [%rd1, {%r2, %r3}], [%r4];",
         "mov.u64 %rd1, table+8;", "mov.u32 %r1, %tid.x;", "call f, ();", "mov.b64 %rd1, -9223372036854775808;"}) {
@@ -23,7 +23,7 @@ TEST(PtxPrinter, PrintsAnInstructionAsPeopleWriteIt) {
 TEST(PtxPrinter, PrintsDeclarationsAsPeopleWriteThem) {
   for (std::string_view text :
        {".extern .shared .align 16 .b8 d[]", ".visible .global .align 8 .v2 .f32 a[2][2] = {{{1, 2}, {3, 0}}, {{5}}}",
-        ".global .u64 x[3] = {f, generic(y)+8, 0xFF00(generic(y)-8)}", ".global .attribute(.managed) .u32 m = 7",
+        ".global .u64 x[3] = {f, generic(y)+8, 0xFF00(generic(y)+-8)}", ".global .attribute(.managed) .u32 m = 7",
         ".global .samplerref s = {filter_mode = nearest, x = 1}", ".const .f32 c = 0f40200000", ".weak .global .u32 w",
         ".common .global .u32 x[2] = {}", ".global .b8 x[2][3] = {{1, 2, 3}, {4}}"}) {
     Parsed parsed = parseModule(std::string(text) + ";");
