@@ -75,10 +75,11 @@ static Operation *findExportTable(DispatchOp op, SymbolRefAttr symbol, SymbolTab
   return variant;
 }
 
-LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &tables) {
+// Everything that one dispatch names exists, and is declared as the dispatch uses it.
+static LogicalResult verifyUses(DispatchOp op, SymbolTableCollection &tables) {
   bool ok = true;
-  for (auto symbol : getEntryPoints().getAsRange<SymbolRefAttr>()) {
-    Operation *table = findExportTable(*this, symbol, tables);
+  for (auto symbol : op.getEntryPoints().getAsRange<SymbolRefAttr>()) {
+    Operation *table = findExportTable(op, symbol, tables);
     if (!table) {
       ok = false;
       continue;
@@ -86,7 +87,7 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &tables) {
     auto target = dyn_cast_or_null<hal::ExecutableExportOp>(tables.lookupSymbolIn(table, symbol.getLeafReference()));
     if (!target) {
       ok = false;
-      InFlightDiagnostic diagnostic = emitOpError()
+      InFlightDiagnostic diagnostic = op.emitOpError()
                                       << "names export '" << symbol.getLeafReference().getValue() << "', which '"
                                       << SymbolTable::getSymbolName(table).getValue() << "' does not have";
       suggest(diagnostic, symbol.getLeafReference(), table->getRegion(0),
@@ -95,10 +96,23 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &tables) {
           << "'" << SymbolTable::getSymbolName(table).getValue() << "' is declared here";
       continue;
     }
-    ok &= succeeded(verifyDispatchAgainst(*this, shapeOf(*this), target.getSymName(), target.getLayout(),
+    ok &= succeeded(verifyDispatchAgainst(op, shapeOf(op), target.getSymName(), target.getLayout(),
                                           target.getWorkgroupCount(), target.getLoc()));
   }
   return success(ok);
+}
+
+// MLIR stops at the first symbol user that fails. A user wants to see them all, so the first one reports the others
+// too.
+LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (succeeded(verifyUses(*this, tables)))
+    return success();
+  Operation *table = SymbolTable::getNearestSymbolTable(*this);
+  table->walk([&](DispatchOp other) {
+    if (other != *this && SymbolTable::getNearestSymbolTable(other) == table)
+      (void)verifyUses(other, tables);
+  });
+  return failure();
 }
 
 } // namespace tenon::compiler::flow

@@ -1,4 +1,4 @@
-// Dispatches that do not fit what they dispatch. One in each piece: verification stops at the first symbol user that fails.
+// Dispatches that do not fit what they dispatch.
 // RUN: tenon-opt --split-input-file --verify-diagnostics %s
 
 #sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
@@ -434,5 +434,32 @@ func.func @f() {
 func.func @f(%a: tensor<4xf32>) {
   // expected-error @+1 {{has 2 ties for 1 result, one for each is wanted}}
   %0 = "flow.dispatch"(%a) <{entry_points = [@e::@f], operandSegmentSizes = array<i32: 0, 1, 0, 0>, tied_operands = array<i64: 0, 0>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Every dispatch that fails is reported, in every function.
+#sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
+#objects = #hal.executable.objects<{#sm_80 = [#hal.executable.object<{path = "a.ptx"}>]}>
+hal.executable.source private @e attributes {objects = #objects} {
+  // expected-note @+1 {{'g' is declared here}}
+  hal.executable.export @g layout(#hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>]>)
+      count(%device: !hal.device) -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    hal.return %c1, %c1, %c1 : index, index, index
+  } attributes {workgroup_size = [64 : index]}
+}
+func.func @first(%n: i32) {
+  // expected-error @+1 {{passes 1 scalar, the layout of 'g' has 0 constants}}
+  %0 = flow.dispatch @e::@g(%n) : (i32) -> tensor<4xf32>
+  %1 = flow.dispatch @e::@g() : () -> tensor<4xf32>
+  // expected-error @+1 {{passes 0 tensor operands and 2 untied results, the layout of 'g' has 1 binding}}
+  %2:2 = flow.dispatch @e::@g() : () -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+func.func @second(%w: index) {
+  // expected-error @+1 {{gives 1 workload value, the count region of 'g' takes 0}}
+  %0 = flow.dispatch @e::@g[%w]() : () -> tensor<4xf32>
   return
 }

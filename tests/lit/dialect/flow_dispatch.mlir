@@ -3,6 +3,8 @@
 // RUN: tenon-opt --allow-unregistered-dialect %s > %t.1
 // RUN: tenon-opt --allow-unregistered-dialect %t.1 > %t.2
 // RUN: diff %t.1 %t.2
+// The generic form says the same.
+// RUN: tenon-opt --allow-unregistered-dialect %t.1 --mlir-print-op-generic | tenon-opt --allow-unregistered-dialect | diff %t.1 -
 // RUN: tenon-opt --allow-unregistered-dialect %s --canonicalize --cse --resolve-ranked-shaped-type-result-dims | FileCheck %s --check-prefix=OPT
 
 #sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>

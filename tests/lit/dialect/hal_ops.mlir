@@ -3,6 +3,8 @@
 // RUN: tenon-opt %s > %t.1
 // RUN: tenon-opt %t.1 > %t.2
 // RUN: diff %t.1 %t.2
+// The generic form says the same.
+// RUN: tenon-opt %t.1 --mlir-print-op-generic | tenon-opt | diff %t.1 -
 
 #sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
 #sm_90 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>

@@ -57,6 +57,11 @@ hal.executable.source private @e attributes {objects = #objects} {
     %i = arith.index_cast %w : i32 to index
     hal.return %i, %i, %i : index, index, index
   } attributes {workgroup_size = [1 : index]}
+  // expected-error @+1 {{has a count region that takes (), a !hal.device is wanted first}}
+  hal.executable.export @i layout(#layout) count() -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    hal.return %c1, %c1, %c1 : index, index, index
+  } attributes {workgroup_size = [1 : index]}
   // expected-error @+1 {{has a count region of 2 blocks, one is wanted: write a choice as arith.select}}
   hal.executable.export @h layout(#layout) count(%device: !hal.device, %w: index) -> (index, index, index) {
     cf.br ^next
@@ -93,4 +98,27 @@ hal.executable @e {
       hal.return %true : i1
     }
   }
+}
+
+// -----
+
+#sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
+#objects = #hal.executable.objects<{#sm_80 = [#hal.executable.object<{path = "a.ptx"}>]}>
+#layout = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>]>
+hal.executable.source private @e attributes {objects = #objects} {
+  // expected-error @+1 {{empty block: expect at least a terminator}}
+  hal.executable.export @f layout(#layout) count(%device: !hal.device) -> (index, index, index) {
+  } attributes {workgroup_size = [1 : index]}
+}
+
+// -----
+
+#sm_80 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>
+#objects = #hal.executable.objects<{#sm_80 = [#hal.executable.object<{path = "a.ptx"}>]}>
+#layout = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>]>
+hal.executable.source private @e attributes {objects = #objects} {
+  hal.executable.export @f layout(#layout) count(%device: !hal.device) -> (index, index, index) {
+    // expected-error @+1 {{block with no terminator}}
+    %c1 = arith.constant 1 : index
+  } attributes {workgroup_size = [1 : index]}
 }
