@@ -19,6 +19,11 @@ void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileByte
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes);
 void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json);
 
+/// "1 export", "2 exports".
+inline std::string counted(uint64_t count, std::string_view noun) {
+  return concat(count, ' ', noun, count == 1 ? "" : "s");
+}
+
 /// "r3 = ceildiv r0, r1": register `index` of a function.
 std::string registerText(uint32_t index, const abi::fb::RegisterOp &operation);
 

@@ -150,8 +150,9 @@ std::string sourceOf(const fb::Image &image) {
 std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileBytes, std::string_view indent) {
   const fb::Executable &raw = executable.raw();
   std::string text =
-      concat(indent, "executable '", executable.name(), "': ", executable.exportCount(), " exports, ",
-             raw.variants()->size(), " variants, ", raw.images()->size(), " images, ", fileBytes, " bytes\n");
+      concat(indent, "executable '", executable.name(), "': ", counted(executable.exportCount(), "export"), ", ",
+             counted(raw.variants()->size(), "variant"), ", ", counted(raw.images()->size(), "image"), ", ", fileBytes,
+             " bytes\n");
   if (raw.producer())
     text += concat(indent, "producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
   for (uint32_t i = 0; i < executable.exportCount(); ++i)

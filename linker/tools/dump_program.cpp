@@ -195,9 +195,9 @@ std::string registerText(uint32_t index, const fb::RegisterOp &operation) {
 
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
   const fb::Program &raw = program.raw();
-  std::string text =
-      concat("program '", nameOf(raw), "': ", program.functionCount(), " functions, ", program.executableCount(),
-             " executables, ", constantCount(raw), " constants, ", fileBytes, " bytes\n");
+  std::string text = concat("program '", nameOf(raw), "': ", counted(program.functionCount(), "function"), ", ",
+                            counted(program.executableCount(), "executable"), ", ",
+                            counted(constantCount(raw), "constant"), ", ", fileBytes, " bytes\n");
   if (raw.producer())
     text += concat("producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
   for (size_t i = 0; i < program.functionCount(); ++i) {

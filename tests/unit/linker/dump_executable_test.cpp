@@ -23,7 +23,7 @@ TEST(DumpExecutable, PrintsExportsVariantsAndImages) {
   EXPECT_LINKS(linked);
   std::string text = dumpExecutable(view(linked), 1234);
   for (const char *part : {
-           "executable 'test': 1 exports, 1 variants, 1 images, 1234 bytes\n",
+           "executable 'test': 1 export, 1 variant, 1 image, 1234 bytes\n",
            "export 0 'k' (symbol '_Z1kPf'), declared at job.json:7:3\n",
            "  launch: workgroup 64x1x1, dynamic shared 64 bytes\n",
            "  parameters: 40 bytes\n",

@@ -55,7 +55,7 @@ TEST(DumpProgram, PrintsFunctionsInReadableText) {
   ASSERT_TRUE(program.ok()) << program.status().toString();
   std::string text = dumpProgram(*program, bytes.size());
   for (const char *part : {
-           "program 'prog': 1 functions, 1 executables, 0 constants, ",
+           "program 'prog': 1 function, 1 executable, 0 constants, ",
            "function 'f'(tensor<?xf32>, i32) -> (tensor<?xf32>, i32)\n",
            "    r0 = dim 0 of input 0\n",
            "    r2 = mul r0, r1\n",
@@ -68,7 +68,7 @@ TEST(DumpProgram, PrintsFunctionsInReadableText) {
            "    dispatch 'test'::'k' grid (r0, r3, r3) bindings (b1) constants (r4)  // x.mlir:9:8\n",
            "    tensor<?xf32> = b1, shape (r0)\n",
            "    i32 = r4\n",
-           "executable 'test': 1 exports, 1 variants",
+           "executable 'test': 1 export, 1 variant",
        })
     EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\nfound:\n" << text;
 }
