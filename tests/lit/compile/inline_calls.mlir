@@ -9,7 +9,7 @@
 // CHECK-NEXT:    %[[B:.*]] = arith.addf %[[A]], %[[A]]
 // CHECK-NEXT:    %[[C:.*]] = arith.addf %[[B]], %[[B]]
 // CHECK-NEXT:    return %[[C]], %[[A]]
-// PROGRAM: program 'module': 1 functions
+// PROGRAM: program 'module': 1 function,
 func.func private @double(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %a, %a : tensor<4xf32>
   return %0 : tensor<4xf32>
