@@ -440,8 +440,9 @@ LogicalResult FunctionLowering::lowerOperation(mlir::Operation *op) {
       .Case<util::OptimizationBarrierOp>([&](auto barrier) { return lowerBarrier(barrier); })
       .Case<mlir::func::ReturnOp>([&](auto returned) { return lowerReturn(returned); })
       .Case<mlir::arith::ConstantOp, util::UnfoldableConstantOp>([&](auto constant) {
-        auto elements = mlir::dyn_cast<mlir::ElementsAttr>(constant.getValue());
-        return elements ? lowerConstant(constant, elements) : scalars_.lower(constant);
+        if (isTensor(constant.getResult()))
+          return lowerConstant(constant, mlir::cast<mlir::ElementsAttr>(constant.getValue()));
+        return scalars_.lowerConstant(constant, constant.getValue());
       })
       .Default([&](mlir::Operation *other) {
         if (llvm::any_of(other->getOperands(), isTensor) || llvm::any_of(other->getResults(), isTensor) ||

@@ -7,6 +7,9 @@
 namespace tenon::compiler::host {
 namespace {
 
+// Calls of calls of calls grow without end; no program of use comes near.
+constexpr size_t kMaxClonedOperations = 1000000;
+
 class CallInliner {
 public:
   explicit CallInliner(mlir::ModuleOp module) : symbols_(module) {}
@@ -41,6 +44,10 @@ private:
     if (mlir::failed(run(callee)))
       return mlir::failure();
 
+    clonedOperations_ += callee.getBody().front().getOperations().size();
+    if (clonedOperations_ > kMaxClonedOperations)
+      return refuse(call, callee, "makes the module larger than a million operations");
+
     mlir::IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
     mlir::OpBuilder builder(call);
@@ -61,6 +68,7 @@ private:
   }
 
   mlir::SymbolTable symbols_;
+  size_t clonedOperations_ = 0;
   llvm::DenseMap<mlir::Operation *, State> states_;
 };
 

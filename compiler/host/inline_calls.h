@@ -7,7 +7,8 @@
 namespace tenon::compiler::host {
 
 /// Inlines every func.call of the module's functions, then erases private functions. Errors, at the call: the callee
-/// has no body, calls itself (directly or through others), or has control flow.
+/// has no body, calls itself (directly or through others), has control flow, or inlining would
+/// make more than a million operations of the module.
 mlir::LogicalResult inlineCalls(mlir::ModuleOp module);
 
 } // namespace tenon::compiler::host

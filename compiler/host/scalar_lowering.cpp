@@ -249,22 +249,32 @@ mlir::LogicalResult ScalarLowering::lowerAffine(mlir::Operation *op) {
       .Default([&](mlir::Operation *) { return unsupported(op, "only affine.apply, affine.min and affine.max are"); });
 }
 
-mlir::LogicalResult ScalarLowering::lower(mlir::Operation *op) {
+mlir::LogicalResult ScalarLowering::checkTypes(mlir::Operation *op) {
   for (mlir::Type type : op->getOperandTypes())
     if (!isScalar(type))
       return op->emitOpError() << "is not supported outside a kernel: an operand has type " << type;
   for (mlir::Type type : op->getResultTypes())
     if (!isScalar(type))
       return op->emitOpError() << "is not supported outside a kernel: a result has type " << type;
+  return mlir::success();
+}
+
+mlir::LogicalResult ScalarLowering::lowerConstant(mlir::Operation *op, mlir::Attribute value) {
+  if (mlir::failed(checkTypes(op)))
+    return mlir::failure();
+  if (auto real = mlir::dyn_cast<mlir::FloatAttr>(value))
+    return finish(op, registers_.constant(int64_t(real.getValue().bitcastToAPInt().getZExtValue())));
+  return finish(op, registers_.constant(mlir::cast<mlir::IntegerAttr>(value).getValue().getSExtValue()));
+}
+
+mlir::LogicalResult ScalarLowering::lower(mlir::Operation *op) {
+  if (mlir::failed(checkTypes(op)))
+    return mlir::failure();
   for (mlir::Value operand : op->getOperands())
     if (!isDefined(operand))
       return unsupported(op, "an operand has no value before the kernels run");
-  if (auto constant = mlir::dyn_cast<arith::ConstantOp>(op)) {
-    if (auto real = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue()))
-      return finish(op, registers_.constant(int64_t(real.getValue().bitcastToAPInt().getZExtValue())));
-    return finish(op,
-                  registers_.constant(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue()));
-  }
+  if (auto constant = mlir::dyn_cast<arith::ConstantOp>(op))
+    return lowerConstant(op, constant.getValue());
   if (mlir::isa_and_nonnull<mlir::affine::AffineDialect>(op->getDialect()))
     return lowerAffine(op);
   if (mlir::isa_and_nonnull<arith::ArithDialect>(op->getDialect()))

@@ -28,6 +28,8 @@ public:
   void defineArgument(mlir::Value value, uint32_t input);
   /// Lowers one operation whose operands are defined. An operation that is not in the set is an error at its place.
   mlir::LogicalResult lower(mlir::Operation *op);
+  /// Lowers an operation whose result is the constant `value`.
+  mlir::LogicalResult lowerConstant(mlir::Operation *op, mlir::Attribute value);
   /// The register of a defined scalar.
   Register lookup(mlir::Value value) const { return values_.lookup(value); }
   bool isDefined(mlir::Value value) const { return values_.contains(value); }
@@ -35,6 +37,7 @@ public:
   void require(Register condition, const std::string &message, mlir::Location location);
 
 private:
+  mlir::LogicalResult checkTypes(mlir::Operation *op);
   mlir::LogicalResult lowerArith(mlir::Operation *op);
   mlir::LogicalResult lowerShift(mlir::Operation *op);
   mlir::LogicalResult lowerAffine(mlir::Operation *op);
