@@ -62,7 +62,7 @@ std::vector<std::string> DriverSearch::emulatorLibraries() const {
   if (!executableFolder.empty()) {
     // Beside it, in a build tree (build/runtime/tools, build/tests/unit/runtime), installed (bin and lib).
     for (const char *folder : {"", "../emulator/", "../../emulator/", "../../../emulator/", "../lib/"})
-      paths.push_back(concat(executableFolder, "/", folder, kName));
+      paths.push_back(std::filesystem::path(concat(executableFolder, "/", folder, kName)).lexically_normal().string());
   }
   paths.push_back(kName);
   return paths;
@@ -103,8 +103,11 @@ Result<std::unique_ptr<Driver>> Driver::openFirst(const std::vector<std::string>
     // Never closed again: a driver starts threads and registers exit handlers that live in its code.
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-      const char *reason = dlerror();
-      tried += concat("\n  ", path, ": ", reason ? reason : "unknown reason");
+      const char *said = dlerror();
+      std::string_view reason = said ? said : "unknown reason";
+      if (const std::string prefix = path + ": "; reason.starts_with(prefix))
+        reason.remove_prefix(prefix.size());
+      tried += concat("\n  ", path, ": ", reason);
       continue;
     }
     std::unique_ptr<Driver> driver(new Driver());
@@ -137,6 +140,14 @@ Result<std::unique_ptr<Driver>> openCuda(const DriverSearch &search) {
   return driver;
 }
 
+/// One line of a reason: of a list of paths the first, of anything else the first line.
+std::string_view shortReason(std::string_view message) {
+  const size_t list = message.find("\n  ");
+  if (list != std::string_view::npos)
+    message.remove_prefix(list + 3);
+  return message.substr(0, message.find('\n'));
+}
+
 } // namespace
 
 Result<std::unique_ptr<Driver>> Driver::open(const DeviceSelector &selector, const DriverSearch &search) {
@@ -161,11 +172,8 @@ Result<std::unique_ptr<Driver>> Driver::open(const DeviceSelector &selector, con
   if (!emulator.ok())
     return makeError(StatusCode::Unavailable, "no GPU: ", gpu.status().message(),
                      "\nno emulator: ", emulator.status().message());
-  // The reason on one line: the lists of paths belong to the errors above.
-  std::string reason(gpu.status().message());
-  for (size_t at; (at = reason.find('\n')) != std::string::npos;)
-    reason.replace(at, reason.compare(at, 3, "\n  ") == 0 ? 3 : 1, " | ");
-  (*emulator)->notice_ = concat("no GPU here, running on the emulator ('", (*emulator)->path(), "'): ", reason);
+  (*emulator)->notice_ = concat("no GPU here (", shortReason(gpu.status().message()), "): running on the emulator '",
+                                (*emulator)->path(), "'");
   return emulator;
 }
 

@@ -44,8 +44,7 @@ TEST_F(DriverTest, ListsEveryPathWithTheLoadersReason) {
   search.cudaLibraries = {absent, incomplete};
   auto driver = open("cuda");
   EXPECT_STATUS(driver.status(), Unavailable, "the CUDA driver (libcuda.so.1) cannot be loaded; tried");
-  EXPECT_STATUS(driver.status(), Unavailable, absent + ": ");
-  EXPECT_STATUS(driver.status(), Unavailable, "cannot open shared object file");
+  EXPECT_STATUS(driver.status(), Unavailable, "\n  " + absent + ": cannot open shared object file");
   EXPECT_STATUS(driver.status(), Unavailable, incomplete + ": the library lacks cuDriverGetVersion, ");
 }
 
@@ -73,13 +72,13 @@ TEST_F(DriverTest, AFailingCuInitIsNamed) {
 
 TEST_F(DriverTest, EmulatorIsLookedForInItsPlaces) {
   search.emulatorVariable = "/e/lib.so";
-  search.executableFolder = "/bin/folder";
+  search.executableFolder = "/a/b/c/bin";
   const std::vector<std::string> expected = {"/e/lib.so",
-                                             "/bin/folder/libtenon_emulator.so",
-                                             "/bin/folder/../emulator/libtenon_emulator.so",
-                                             "/bin/folder/../../emulator/libtenon_emulator.so",
-                                             "/bin/folder/../../../emulator/libtenon_emulator.so",
-                                             "/bin/folder/../lib/libtenon_emulator.so",
+                                             "/a/b/c/bin/libtenon_emulator.so",
+                                             "/a/b/c/emulator/libtenon_emulator.so",
+                                             "/a/b/emulator/libtenon_emulator.so",
+                                             "/a/emulator/libtenon_emulator.so",
+                                             "/a/b/c/lib/libtenon_emulator.so",
                                              "libtenon_emulator.so"};
   EXPECT_EQ(search.emulatorLibraries(), expected);
 }
@@ -103,8 +102,9 @@ TEST_F(DriverTest, WithoutAGpuTheEmulatorIsTakenAndSaid) {
   auto driver = open("");
   ASSERT_OK(driver.status());
   const std::string notice = (*driver)->notice();
-  EXPECT_EQ(notice.rfind("no GPU here, running on the emulator ('" + path + "'): ", 0), 0u) << notice;
-  EXPECT_NE(notice.find(absent), std::string::npos) << notice;
+  EXPECT_EQ(notice, "no GPU here (" + absent +
+                        ": cannot open shared object file: No such file or directory): running on the emulator '" +
+                        path + "'");
   EXPECT_EQ(notice.find('\n'), std::string::npos) << notice;
 }
 
