@@ -1,3 +1,4 @@
+// The one file that includes every dialect's headers: they are what costs compile time here.
 #include "compiler/dialect/Dialects.h"
 
 #include "compiler/dialect/check/CheckOps.h"

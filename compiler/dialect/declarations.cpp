@@ -1,3 +1,4 @@
+// Reading declarations into abi/'s value types. Nothing is checked here that a verifier has checked before.
 #include "compiler/dialect/declarations.h"
 
 #include "compiler/dialect/hal/HalOps.h"

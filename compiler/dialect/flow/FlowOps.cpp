@@ -1,3 +1,4 @@
+// flow.dispatch: its text, its parts by position, and its shapes. Verification is in FlowVerify.cpp.
 #include "compiler/dialect/flow/FlowOps.h"
 
 #include "compiler/dialect/assembly.h"

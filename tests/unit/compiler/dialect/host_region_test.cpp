@@ -15,6 +15,7 @@ TEST_F(HostRegion, EvaluatesIntegerArithmeticOnly) {
       %2 = arith.ceildivui %a, %a : index
       %3 = arith.select %c, %a, %a : index
       %4 = arith.cmpi slt, %b, %b : i32
+      %7 = arith.shrui %a, %a : index
       %5 = arith.index_cast %b : i32 to index
       %6 = affine.min affine_map<(d0) -> (d0, 4)>(%a)
       func.return
