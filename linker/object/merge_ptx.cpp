@@ -296,6 +296,16 @@ private:
         .withFix("include one header for both");
   }
 
+  /// `.reg .b32 r<4>` of a body declares r0 to r3: a private r1 of the module cannot be renamed word by word then.
+  static bool isRegisterSomewhere(const Object &object, std::string_view name) {
+    for (const ptx::Function &function : object.module.functions)
+      for (const ptx::Variable &variable : function.declarations)
+        if (variable.registerCount && name.starts_with(variable.name) && name.size() > variable.name.size() &&
+            name.find_first_not_of("0123456789", variable.name.size()) == std::string_view::npos)
+          return true;
+    return false;
+  }
+
   void chooseRenames(size_t index) {
     Part &part = parts_[index];
     auto isTaken = [&](std::string_view name) {
@@ -307,6 +317,11 @@ private:
     auto choose = [&](std::string_view name) {
       if (!isPrivate(*part.object, name) || !isTaken(name))
         return;
+      if (isRegisterSomewhere(*part.object, name)) {
+        diagnostics_.error(part.object->place(), "K-10",
+                           concat("private name '", name, "' is taken in another object and names a register here"));
+        return;
+      }
       std::string fresh = concat(name, '$', index);
       while (isTaken(fresh) || part.text.find(fresh) != std::string::npos)
         fresh += '$';

@@ -126,6 +126,10 @@ TEST(MergePtx, RefusesWhatItCannotMove) {
   Merged together({ptxModule(".extern .global .b32 a, b;\n"), ptxModule(".visible .global .b32 a;\n")});
   EXPECT_TRUE(together.reports("[K-10] 'b' is declared together with 'a' and defined nowhere"))
       << together.diagnostics.toString();
+  Merged registers({ptxModule(".global .b32 r1;\n" + entry("a", "p", "", "  .reg .b32 r<4>;\n  mov.b32 r0, r1;\n")),
+                    ptxModule(".global .b32 r1;\n" + entry("b", "p"))});
+  EXPECT_TRUE(registers.reports("[K-10] private name 'r1' is taken in another object and names a register here"))
+      << registers.diagnostics.toString();
   Merged option({ptxModule(entry("a", "p"), "sm_80, texmode_independent"), ptxModule(entry("b", "p"))});
   EXPECT_TRUE(option.reports("has target option 'texmode_independent', which is not supported"))
       << option.diagnostics.toString();
