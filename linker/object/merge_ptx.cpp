@@ -10,6 +10,7 @@
 // Edits keep the line breaks, so a place in the merged text can be told as the place where it was written.
 #include "linker/object/merge_ptx.h"
 
+#include "linker/object/word_scanner.h"
 #include "linker/symbol/symbol_table.h"
 
 #include <algorithm>
@@ -19,57 +20,6 @@
 
 namespace tenon::linker {
 namespace {
-
-/// A word of PTX with its place; `text` begins with '.' for directives and modifiers.
-struct Word {
-  std::string_view text;
-  size_t begin = 0;
-};
-
-bool isWordChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
-}
-
-/// Walks over PTX text word by word; comments and strings are passed over.
-class WordScanner {
-public:
-  explicit WordScanner(std::string_view text, size_t position = 0) : text_(text), position_(position) {}
-
-  /// The next word or single character; an empty text at the end.
-  Word next() {
-    skipBlanks();
-    const size_t begin = position_;
-    if (begin >= text_.size())
-      return {{}, text_.size()};
-    if (text_[begin] == '"') {
-      position_ = std::min(text_.find('"', begin + 1), text_.size() - 1) + 1;
-    } else {
-      ++position_;
-      if (isWordChar(text_[begin]) || text_[begin] == '.')
-        while (position_ < text_.size() && isWordChar(text_[position_]))
-          ++position_;
-    }
-    return {text_.substr(begin, position_ - begin), begin};
-  }
-  size_t position() const { return position_; }
-
-private:
-  void skipBlanks() {
-    while (position_ < text_.size()) {
-      if (std::isspace(static_cast<unsigned char>(text_[position_])))
-        ++position_;
-      else if (text_.substr(position_, 2) == "//")
-        position_ = std::min(text_.find('\n', position_), text_.size());
-      else if (text_.substr(position_, 2) == "/*")
-        position_ = std::min(text_.find("*/", position_ + 2), text_.size() - 2) + 2;
-      else
-        return;
-    }
-  }
-
-  std::string_view text_;
-  size_t position_;
-};
 
 std::string_view linkageOf(const Symbol &symbol) {
   return symbol.isWeak() ? ".weak" : ".visible";
