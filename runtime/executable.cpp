@@ -170,10 +170,13 @@ std::string Executable::explain() {
     const Slot &slot = slots_[ordinal];
     out += concat("export ", ordinal, " '", view_.exportAt(ordinal).name, "'\n");
     out += abi::explainRanking(slot.candidates, slot.ranking);
-    if (loaded.ok())
+    if (loaded.ok()) {
       out += concat("  loaded: variant '", (*loaded)->variantName, "', kernel '", (*loaded)->symbol, "', compute_",
                     (*loaded)->ptxVersion, " code running as sm_", (*loaded)->binaryVersion, "\n");
-    else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
+      const LoadedImage &image = images_.at(slot.candidates[slot.ranking.front().index].imageIndex);
+      if (!image.infoLog.empty())
+        out += concat("  the driver's compiler said: ", image.infoLog, "\n");
+    } else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
       out += concat("  not loaded: ", loaded.status().message(), "\n");
   }
   return out;

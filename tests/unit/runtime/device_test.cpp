@@ -81,6 +81,11 @@ TEST_F(DeviceTest, ABufferKeepsItsDeviceAlive) {
   EXPECT_EQ(fake.retained, 0);
 }
 
+TEST(Statistics, PrintsEveryCount) {
+  EXPECT_EQ((Statistics{1, 2, 3, 4, 5, 6}.toString()),
+            "allocations: 1\nfrees: 2\nbytes live: 3\nbytes peak: 4\nlaunches: 5\nmodules loaded: 6\n");
+}
+
 // Whatever call fails while a device is opened: an error that names it, and nothing left behind (the fixture looks).
 TEST_F(DeviceTest, EveryFailureWhileOpeningIsReported) {
   for (const char *function : {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute",
