@@ -8,6 +8,7 @@
 // RUN: not tenon-compile %t/dim.mlir -o %t/dim.tenon 2>&1 | FileCheck %t/dim.mlir
 // RUN: not tenon-compile %t/never.mlir -o %t/never.tenon 2>&1 | FileCheck %t/never.mlir
 // RUN: not tenon-compile %t/constant.mlir -o %t/constant.tenon 2>&1 | FileCheck %t/constant.mlir
+// RUN: not tenon-compile %t/count.mlir --object-search-path=%S/Inputs -o %t/count.tenon 2>&1 | FileCheck %t/count.mlir
 // RUN: tenon-compile %t/empty.mlir -o %t/empty.tenon 2>&1 | FileCheck %t/empty.mlir
 // RUN: not ls %t/types.tenon
 
@@ -73,6 +74,26 @@ func.func @f() -> tensor<8xf32> {
   %0 = tensor.empty(%c4) : tensor<?xf32>
   %1 = tensor.cast %0 : tensor<?xf32> to tensor<8xf32>
   return %1 : tensor<8xf32>
+}
+
+//--- count.mlir
+// CHECK: count.mlir:[[#@LINE+8]]:10: error: 'arith.shli' op is not supported outside a kernel: the shift amount is not a constant
+// CHECK: count.mlir:[[#@LINE+14]]:8: remark: while computing the grid of this dispatch
+#sm_75 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}>
+hal.executable.source private @k attributes {
+  objects = #hal.executable.objects<{#sm_75 = [#hal.executable.object<{path = "kernels.ptx"}>]}>
+} {
+  hal.executable.export public @scale layout(#hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer>]>)
+      count(%d: !hal.device, %n: index) -> (index, index, index) {
+    %x = arith.shli %n, %n : index
+    hal.return %x, %n, %n : index, index, index
+  } attributes {workgroup_size = [64 : index]}
+}
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %w = arith.constant 1 : index
+  %s = arith.constant 4 : i32
+  %0 = flow.dispatch @k::@scale[%w](%s, %a) : (i32, tensor<4xf32>) -> %a
+  return %0 : tensor<4xf32>
 }
 
 //--- constant.mlir
