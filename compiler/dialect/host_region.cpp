@@ -20,6 +20,7 @@ bool isHostEvaluable(Operation *op) {
                   "arith.remui"},
                  true)
           .Cases({"arith.shli", "arith.shrsi", "arith.shrui"}, true)
+          .Cases({"arith.shli", "arith.shrsi", "arith.shrui"}, true) // by constants
           .Cases({"arith.minsi", "arith.minui", "arith.maxsi", "arith.maxui"}, true)
           .Cases({"arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci"}, true)
           .Cases({"affine.apply", "affine.min", "affine.max"}, true)

@@ -78,7 +78,7 @@ func.func @f() -> tensor<8xf32> {
 
 //--- count.mlir
 // CHECK: count.mlir:[[#@LINE+8]]:10: error: 'arith.shli' op is not supported outside a kernel: the shift amount is not a constant
-// CHECK: count.mlir:[[#@LINE+14]]:8: remark: while computing the grid of this dispatch
+// CHECK: count.mlir:[[#@LINE+13]]:8: remark: while computing the grid of this dispatch
 #sm_75 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}>
 hal.executable.source private @k attributes {
   objects = #hal.executable.objects<{#sm_75 = [#hal.executable.object<{path = "kernels.ptx"}>]}>
@@ -89,8 +89,7 @@ hal.executable.source private @k attributes {
     hal.return %x, %n, %n : index, index, index
   } attributes {workgroup_size = [64 : index]}
 }
-func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %w = arith.constant 1 : index
+func.func @f(%a: tensor<4xf32>, %w: index) -> tensor<4xf32> {
   %s = arith.constant 4 : i32
   %0 = flow.dispatch @k::@scale[%w](%s, %a) : (i32, tensor<4xf32>) -> %a
   return %0 : tensor<4xf32>
