@@ -1,0 +1,40 @@
+#include "compiler/dispatch/host_operations.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+using HostOperations = KernelTextTest;
+
+TEST_F(HostOperations, TakesShapesAndIntegerScalars) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<?x4xf32>, %i: i32) -> (tensor<?xf32>, i64) {
+      %c0 = arith.constant 0 : index
+      %d = tensor.dim %a, %c0 : tensor<?x4xf32>
+      %n = affine.apply affine_map<()[s0] -> (s0 * 4)>()[%d]
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %j = arith.extsi %i : i32 to i64
+      %k = arith.addi %j, %j : i64
+      %b = tensor.collapse_shape %a [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+      return %b, %k : tensor<?xf32>, i64
+    })mlir");
+  EXPECT_TRUE(mlir::succeeded(verifyHostFunction(function))) << messages_;
+}
+
+TEST_F(HostOperations, ReportsEveryOtherOperation) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<4xf32>, %x: f32) -> (f32, f32) {
+      %c0 = arith.constant 0 : index
+      %y = tensor.extract %a[%c0] : tensor<4xf32>
+      %z = arith.mulf %x, %x : f32
+      return %y, %z : f32, f32
+    })mlir");
+  EXPECT_TRUE(mlir::failed(verifyHostFunction(function)));
+  EXPECT_NE(messages_.find("'tensor.extract' is not supported"), std::string::npos) << messages_;
+  EXPECT_NE(messages_.find("'arith.mulf' on scalars is not supported outside of tensor code"), std::string::npos)
+      << messages_;
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,62 @@
+#include "compiler/dispatch/prepare.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class Prepare : public KernelTextTest {
+protected:
+  /// How many kernels the function is made of.
+  size_t kernelsIn(const std::string &text) {
+    auto function = parseFunction(text);
+    EXPECT_TRUE(mlir::succeeded(prepareFunction(function)));
+    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    return llvm::range_size(function.getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(Prepare, FusesAChain) {
+  EXPECT_EQ(kernelsIn("func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {\n"
+                      "%0 = arith.addf %a, %b : tensor<?xf32>\n%1 = math.exp %0 : tensor<?xf32>\n"
+                      "%2 = arith.mulf %1, %b : tensor<?xf32>\nreturn %2 : tensor<?xf32>\n}"),
+            1u);
+}
+
+TEST_F(Prepare, KeepsWhatTwoReadersNeed) {
+  EXPECT_EQ(kernelsIn("func.func @f(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {\n"
+                      "%0 = math.exp %a : tensor<?xf32>\n%1 = arith.negf %0 : tensor<?xf32>\n"
+                      "return %0, %1 : tensor<?xf32>, tensor<?xf32>\n}"),
+            2u);
+}
+
+TEST_F(Prepare, DoesNotRecomputeCostlyWorkForEveryReader) {
+  const char text[] = R"mlir(
+    func.func @f(%a: tensor<8x16xf32>, %b: tensor<16xf32>) -> tensor<8x16xf32> {
+      %0 = OP %b : tensor<16xf32>
+      %e = tensor.empty() : tensor<8x16xf32>
+      %1 = linalg.broadcast ins(%0 : tensor<16xf32>) outs(%e : tensor<8x16xf32>) dimensions = [0]
+      %2 = arith.addf %a, %1 : tensor<8x16xf32>
+      return %2 : tensor<8x16xf32>
+    })mlir";
+  std::string cheap(text), costly(text);
+  cheap.replace(cheap.find("OP"), 2, "arith.negf");
+  costly.replace(costly.find("OP"), 2, "math.exp");
+  EXPECT_EQ(kernelsIn(cheap), 1u);
+  EXPECT_EQ(kernelsIn(costly), 2u);
+}
+
+TEST_F(Prepare, NoSizeWaitsForAKernel) {
+  auto function = parseFunction("func.func @f(%a: tensor<?xf32>) -> index {\n%c0 = arith.constant 0 : index\n"
+                                "%0 = arith.negf %a : tensor<?xf32>\n%d = tensor.dim %0, %c0 : tensor<?xf32>\n"
+                                "return %d : index\n}");
+  ASSERT_TRUE(mlir::succeeded(prepareFunction(function)));
+  auto dim = function.front().getTerminator()->getOperand(0).getDefiningOp<mlir::tensor::DimOp>();
+  ASSERT_TRUE(dim);
+  EXPECT_EQ(dim.getSource(), function.getArgument(0));
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
