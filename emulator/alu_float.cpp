@@ -1,0 +1,360 @@
+// f32 and f64 arithmetic. Basic operations are IEEE-754 in the rounding mode of the instruction; single-precision NaN
+// results are 0x7fffffff, .ftz flushes subnormal inputs and results, .sat clamps to [0, 1]. The approximate functions
+// are computed to within about one unit in the last place: more accurate than a device, never bit-equal to it.
+#include "emulator/float_bits.h"
+
+#include <cmath>
+
+namespace tenon::emulator::TENON_LEVEL {
+namespace {
+
+using ptx::ScalarType;
+
+template <typename T> inline bool signBit(T x) {
+  return std::signbit(x);
+}
+
+/// Smaller of two where -0 < +0; a NaN gives the other operand.
+template <typename T> inline T minimum(T a, T b) {
+  T r = a < b ? a : b; // b if unordered or equal
+  r = a == b && signBit(a) ? a : r;
+  r = b != b ? a : r;
+  return r;
+}
+template <typename T> inline T maximum(T a, T b) {
+  T r = a > b ? a : b;
+  r = a == b && !signBit(a) ? a : r;
+  r = b != b ? a : r;
+  return r;
+}
+template <typename T> inline T nanOf() {
+  return static_cast<T>(NAN);
+}
+template <typename T> inline T minimumNan(T a, T b) {
+  return a != a || b != b ? nanOf<T>() : minimum(a, b);
+}
+template <typename T> inline T maximumNan(T a, T b) {
+  return a != a || b != b ? nanOf<T>() : maximum(a, b);
+}
+/// .xorsign.abs: the smaller or larger magnitude, with the exclusive or of the signs.
+template <typename T> inline T xorSign(T magnitude, T a, T b) {
+  return signBit(a) != signBit(b) ? -std::fabs(magnitude) : std::fabs(magnitude);
+}
+
+/// 2^x: integer and fraction, a polynomial for the fraction, scaling in two steps so that subnormal results round once.
+inline float exp2Approx(float x) {
+  float bounded = x < -180.0f ? -180.0f : (x > 160.0f ? 160.0f : x);
+  float whole = (bounded + 12582912.0f) - 12582912.0f;
+  float f = bounded - whole;
+  float p = 1.5252734e-5f;
+  p = __builtin_fmaf(p, f, 1.5403530e-4f);
+  p = __builtin_fmaf(p, f, 1.3333558e-3f);
+  p = __builtin_fmaf(p, f, 9.6181291e-3f);
+  p = __builtin_fmaf(p, f, 5.5504109e-2f);
+  p = __builtin_fmaf(p, f, 2.4022651e-1f);
+  p = __builtin_fmaf(p, f, 6.9314718e-1f);
+  p = __builtin_fmaf(p, f, 1.0f);
+  int32_t n = static_cast<int32_t>(whole), n1 = n >> 1, n2 = n - n1; // NaN is put back at the end
+  float s1 = std::bit_cast<float>(static_cast<uint32_t>(n1 + 127) << 23),
+        s2 = std::bit_cast<float>(static_cast<uint32_t>(n2 + 127) << 23);
+  float r = p * s1 * s2;
+  return x == x ? r : x;
+}
+
+/// log2(x): exponent plus a series in (m-1)/(m+1) for m in [sqrt(1/2), sqrt(2)), in double.
+inline float log2Approx(float x) {
+  double wide = x;
+  uint64_t bits = std::bit_cast<uint64_t>(wide);
+  uint64_t offset = bits - 0x3fe6a09e667f3bcdull; // sqrt(1/2)
+  int64_t exponent = static_cast<int64_t>(offset) >> 52;
+  double m = std::bit_cast<double>(bits - (static_cast<uint64_t>(exponent) << 52));
+  double t = (m - 1.0) / (m + 1.0), q = t * t;
+  double series = 1.0 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11 + q * (1.0 / 13))))));
+  float r = static_cast<float>(static_cast<double>(static_cast<int32_t>(exponent)) + 2.8853900817779268 * t * series);
+  r = x == 0.0f ? -INFINITY : r;
+  r = x == INFINITY ? INFINITY : r;
+  return x >= 0.0f ? r : NAN;
+}
+
+/// div.approx: as documented, a divisor above 2^126 gives 0 (NaN for an infinite dividend).
+inline float divideApprox(float a, float b) {
+  float q = a / b, size = std::fabs(b);
+  bool huge = size > 0x1p126f && size < INFINITY;
+  return huge ? (std::fabs(a) == INFINITY ? NAN : (a == a ? std::copysign(0.0f, q) : a)) : q;
+}
+
+#define F1(EXPR)                                                                                                       \
+  (&unary<T, T, decltype([](T a) {                                                                                     \
+            a = input<Ftz>(a);                                                                                         \
+            return output<Ftz, Sat>(static_cast<T>(EXPR));                                                             \
+          })>)
+#define F2(EXPR)                                                                                                       \
+  (&binary<T, T, T, decltype([](T a, T b) {                                                                            \
+             a = input<Ftz>(a);                                                                                        \
+             b = input<Ftz>(b);                                                                                        \
+             return output<Ftz, Sat>(static_cast<T>(EXPR));                                                            \
+           })>)
+#define F3(EXPR)                                                                                                       \
+  (&ternary<T, T, T, T, decltype([](T a, T b, T c) {                                                                   \
+              a = input<Ftz>(a);                                                                                       \
+              b = input<Ftz>(b);                                                                                       \
+              c = input<Ftz>(c);                                                                                       \
+              return output<Ftz, Sat>(static_cast<T>(EXPR));                                                           \
+            })>)
+
+template <typename T> inline T fusedMultiplyAdd(T a, T b, T c) {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+}
+
+/// Operations that round: the handler under each mode.
+template <typename T, bool Ftz, bool Sat> Handler arithmetic(FloatOp op, Rounding rounding) {
+  switch (op) {
+  case FloatOp::Add:
+    return rounded<F2(a + b)>(rounding);
+  case FloatOp::Sub:
+    return rounded<F2(a - b)>(rounding);
+  case FloatOp::Mul:
+    return rounded<F2(a * b)>(rounding);
+  case FloatOp::Fma:
+    return rounded<F3(fusedMultiplyAdd<T>(a, b, c))>(rounding);
+  case FloatOp::FmaRelu:
+    return rounded<F3(maximum<T>(fusedMultiplyAdd<T>(a, b, c), T(0)))>(rounding);
+  case FloatOp::Div:
+    return rounded<F2(a / b)>(rounding);
+  case FloatOp::Rcp:
+    return rounded<F1(T(1) / a)>(rounding);
+  case FloatOp::Sqrt:
+    return rounded<F1(__builtin_elementwise_sqrt(a))>(rounding);
+  default:
+    return nullptr;
+  }
+}
+
+/// Operations that only choose or change signs.
+template <typename T, bool Ftz, bool Sat> Handler selection(FloatOp op) {
+  switch (op) {
+  case FloatOp::Min:
+    return F2(minimum<T>(a, b));
+  case FloatOp::Max:
+    return F2(maximum<T>(a, b));
+  case FloatOp::MinNan:
+    return F2(minimumNan<T>(a, b));
+  case FloatOp::MaxNan:
+    return F2(maximumNan<T>(a, b));
+  case FloatOp::MinXorsignAbs:
+    return F2(xorSign<T>(minimum<T>(std::fabs(a), std::fabs(b)), a, b));
+  case FloatOp::MaxXorsignAbs:
+    return F2(xorSign<T>(maximum<T>(std::fabs(a), std::fabs(b)), a, b));
+  case FloatOp::MinNanXorsignAbs:
+    return F2(xorSign<T>(minimumNan<T>(std::fabs(a), std::fabs(b)), a, b));
+  case FloatOp::MaxNanXorsignAbs:
+    return F2(xorSign<T>(maximumNan<T>(std::fabs(a), std::fabs(b)), a, b));
+  // abs and neg change the sign bit of NaN too and keep its payload.
+  case FloatOp::Abs:
+    return &unary<T, T, decltype([](T a) { return static_cast<T>(std::fabs(input<Ftz>(a))); })>;
+  case FloatOp::Neg:
+    return &unary<T, T, decltype([](T a) { return static_cast<T>(-input<Ftz>(a)); })>;
+  case FloatOp::Copysign:
+    return &binary<T, T, T, decltype([](T a, T b) { return static_cast<T>(std::copysign(b, a)); })>;
+  default:
+    return nullptr;
+  }
+}
+
+template <bool Ftz, bool Sat> Handler approximate(FloatOp op) {
+  using T = float;
+  switch (op) {
+  case FloatOp::DivApprox:
+    return F2(divideApprox(a, b));
+  case FloatOp::DivFull:
+    return F2(a / b);
+  case FloatOp::RcpApprox:
+    return F1(1.0f / a);
+  case FloatOp::SqrtApprox:
+    return F1(__builtin_elementwise_sqrt(a));
+  case FloatOp::RsqrtApprox:
+    return F1(1.0 / __builtin_elementwise_sqrt(static_cast<double>(a)));
+  case FloatOp::Ex2:
+    return F1(exp2Approx(a));
+  case FloatOp::Lg2:
+    return F1(log2Approx(a));
+  case FloatOp::Sin:
+    return F1(std::sin(static_cast<double>(a)));
+  case FloatOp::Cos:
+    return F1(std::cos(static_cast<double>(a)));
+  case FloatOp::Tanh:
+    return F1(std::tanh(a));
+  default:
+    return nullptr;
+  }
+}
+
+template <bool Ftz, bool Sat> Handler single(const FloatForm &form) {
+  if (Handler h = arithmetic<float, Ftz, Sat>(form.op, form.rounding))
+    return h;
+  if (form.rounding != Rounding::None)
+    return nullptr;
+  if (Handler h = approximate<Ftz, Sat>(form.op))
+    return h;
+  return Sat ? nullptr : selection<float, Ftz, false>(form.op);
+}
+
+/// rcp/rsqrt.approx.ftz.f64 see and give the upper 32 bits only; subnormals count as zero.
+inline double upperHalf(double x) {
+  uint64_t bits = std::bit_cast<uint64_t>(x) & 0xffffffff00000000ull;
+  if ((bits & 0x7ff0000000000000ull) == 0)
+    bits &= 1ull << 63;
+  return std::bit_cast<double>(bits);
+}
+
+Handler doublePrecision(const FloatForm &form) {
+  using T = double;
+  constexpr bool Ftz = false, Sat = false;
+  if (form.sat)
+    return nullptr;
+  if (form.ftz) {
+    if (form.op == FloatOp::RcpApprox)
+      return F1(upperHalf(1.0 / upperHalf(a)));
+    if (form.op == FloatOp::RsqrtApprox)
+      return F1(upperHalf(1.0 / __builtin_elementwise_sqrt(upperHalf(a))));
+    return nullptr;
+  }
+  if (Handler h = arithmetic<double, false, false>(form.op, form.rounding))
+    return h;
+  if (form.op == FloatOp::RsqrtApprox)
+    return F1(1.0 / __builtin_elementwise_sqrt(a));
+  return form.rounding == Rounding::None ? selection<double, false, false>(form.op) : nullptr;
+}
+
+#define RELATION(EXPR)                                                                                                 \
+  decltype([](T a, T b) {                                                                                              \
+    a = input<Ftz>(a);                                                                                                 \
+    b = input<Ftz>(b);                                                                                                 \
+    return EXPR;                                                                                                       \
+  })
+#define FOR_EACH_RELATION(MAKE)                                                                                        \
+  switch (comparison) {                                                                                                \
+  case Comparison::Eq:                                                                                                 \
+    return MAKE(RELATION(a == b));                                                                                     \
+  case Comparison::Ne:                                                                                                 \
+    return MAKE(RELATION(a < b || a > b));                                                                             \
+  case Comparison::Lt:                                                                                                 \
+    return MAKE(RELATION(a < b));                                                                                      \
+  case Comparison::Le:                                                                                                 \
+    return MAKE(RELATION(a <= b));                                                                                     \
+  case Comparison::Gt:                                                                                                 \
+    return MAKE(RELATION(a > b));                                                                                      \
+  case Comparison::Ge:                                                                                                 \
+    return MAKE(RELATION(a >= b));                                                                                     \
+  case Comparison::Equ:                                                                                                \
+    return MAKE(RELATION(!(a < b || a > b)));                                                                          \
+  case Comparison::Neu:                                                                                                \
+    return MAKE(RELATION(a != b));                                                                                     \
+  case Comparison::Ltu:                                                                                                \
+    return MAKE(RELATION(!(a >= b)));                                                                                  \
+  case Comparison::Leu:                                                                                                \
+    return MAKE(RELATION(!(a > b)));                                                                                   \
+  case Comparison::Gtu:                                                                                                \
+    return MAKE(RELATION(!(a <= b)));                                                                                  \
+  case Comparison::Geu:                                                                                                \
+    return MAKE(RELATION(!(a < b)));                                                                                   \
+  case Comparison::Num:                                                                                                \
+    return MAKE(RELATION(a == a && b == b));                                                                           \
+  case Comparison::Nan:                                                                                                \
+    return MAKE(RELATION(a != a || b != b));                                                                           \
+  }                                                                                                                    \
+  return nullptr
+
+template <typename T, bool Ftz> Handler compareFloat(Comparison comparison) {
+#define MAKE(F) (&setPredicate<T, F>)
+  FOR_EACH_RELATION(MAKE);
+#undef MAKE
+}
+template <typename T, bool Ftz> Handler setFloat(Comparison comparison) {
+#define MAKE(F) (&setValue<T, uint32_t, F>)
+  FOR_EACH_RELATION(MAKE);
+#undef MAKE
+}
+
+template <typename T, TestProperty Property> void testProperty(Warp &warp, const Decoded &i, uint32_t mask) {
+  const T *a = at<T>(warp, i.a);
+  uint32_t value = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    T x = a[l];
+    bool holds = false;
+    switch (Property) {
+    case TestProperty::Finite:
+      holds = std::isfinite(x);
+      break;
+    case TestProperty::Infinite:
+      holds = std::isinf(x);
+      break;
+    case TestProperty::Number:
+      holds = x == x;
+      break;
+    case TestProperty::NotANumber:
+      holds = x != x;
+      break;
+    case TestProperty::Normal:
+      holds = std::isnormal(x);
+      break;
+    case TestProperty::Subnormal:
+      holds = std::fpclassify(x) == FP_SUBNORMAL;
+      break;
+    }
+    value |= static_cast<uint32_t>(holds) << l;
+  }
+  writeMask(warp, i.d, value, mask);
+}
+template <typename T> Handler testPropertyOf(TestProperty property) {
+  switch (property) {
+  case TestProperty::Finite:
+    return &testProperty<T, TestProperty::Finite>;
+  case TestProperty::Infinite:
+    return &testProperty<T, TestProperty::Infinite>;
+  case TestProperty::Number:
+    return &testProperty<T, TestProperty::Number>;
+  case TestProperty::NotANumber:
+    return &testProperty<T, TestProperty::NotANumber>;
+  case TestProperty::Normal:
+    return &testProperty<T, TestProperty::Normal>;
+  case TestProperty::Subnormal:
+    return &testProperty<T, TestProperty::Subnormal>;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+Handler floatHandler(const FloatForm &form) {
+  if (form.type == ScalarType::F64)
+    return doublePrecision(form);
+  if (form.type != ScalarType::F32)
+    return nullptr;
+  if (form.ftz)
+    return form.sat ? single<true, true>(form) : single<true, false>(form);
+  return form.sat ? single<false, true>(form) : single<false, false>(form);
+}
+
+Handler compareFloatHandler(Comparison comparison, ScalarType type, bool ftz) {
+  if (type == ScalarType::F64)
+    return ftz ? nullptr : compareFloat<double, false>(comparison);
+  return ftz ? compareFloat<float, true>(comparison) : compareFloat<float, false>(comparison);
+}
+
+Handler setFloatHandler(Comparison comparison, ScalarType type, bool ftz) {
+  if (type == ScalarType::F64)
+    return ftz ? nullptr : setFloat<double, false>(comparison);
+  return ftz ? setFloat<float, true>(comparison) : setFloat<float, false>(comparison);
+}
+
+Handler testpHandler(TestProperty property, ScalarType type) {
+  if (type == ScalarType::F64)
+    return testPropertyOf<double>(property);
+  return type == ScalarType::F32 ? testPropertyOf<float>(property) : nullptr;
+}
+
+} // namespace tenon::emulator::TENON_LEVEL

@@ -1,0 +1,283 @@
+// f16 and bf16 arithmetic, single values and pairs in one register. Sums and products of two such numbers are exact in
+// float up to one rounding, so that narrowing once more gives the correctly rounded result (24 >= 2 * 11 + 2); fma goes
+// through double for the same reason. NaN results are 0x7fff.
+#include "emulator/float_bits.h"
+
+#include <cmath>
+
+namespace tenon::emulator::TENON_LEVEL {
+namespace {
+
+using ptx::ScalarType;
+
+template <typename Format> inline uint16_t flushHalf(uint16_t x) {
+  constexpr uint16_t kExponentBits = static_cast<uint16_t>(0x7fff & ~((1 << Format::kMantissa) - 1));
+  return (x & kExponentBits) == 0 ? x & 0x8000 : x;
+}
+template <typename Format> inline bool isNan(uint16_t x) {
+  constexpr uint16_t kInfinity = static_cast<uint16_t>(0x7fff & ~((1 << Format::kMantissa) - 1));
+  return (x & 0x7fff) > kInfinity;
+}
+/// Orders as signed magnitude: -0 < +0.
+inline int32_t orderKey(uint16_t x) {
+  return x & 0x8000 ? -static_cast<int32_t>(x & 0x7fff) - 1 : x;
+}
+
+template <typename Format, bool Max, bool Nan> inline uint16_t extreme(uint16_t a, uint16_t b) {
+  bool aNan = isNan<Format>(a), bNan = isNan<Format>(b);
+  bool takeA = Max ? orderKey(a) > orderKey(b) : orderKey(a) < orderKey(b);
+  uint16_t r = takeA ? a : b;
+  if (Nan)
+    return aNan || bNan ? Format::kNan : r;
+  r = bNan ? a : (aNan ? b : r);
+  return aNan && bNan ? Format::kNan : r;
+}
+template <typename Format> inline uint16_t saturateHalf(uint16_t x) {
+  constexpr uint16_t kOne = Format::kMantissa == 10 ? 0x3c00 : 0x3f80;
+  if (isNan<Format>(x) || (x & 0x8000))
+    return 0;
+  return x > kOne ? kOne : x;
+}
+template <typename Format> inline uint16_t reluHalf(uint16_t x) {
+  return isNan<Format>(x) ? Format::kNan : (x & 0x8000 ? uint16_t(0) : x);
+}
+
+/// Both kinds of register: Count is 32 for single values and 64 for pairs (lane l: elements 2l and 2l+1).
+template <uint32_t Count> inline void writeHalves(uint16_t *d, const uint16_t *result, uint32_t mask) {
+  for (uint32_t k = 0; k < Count; ++k)
+    d[k] = (mask >> (Count == 64 ? k / 2 : k) & 1) ? result[k] : d[k];
+}
+
+template <uint32_t Count, typename F> void halfUnary(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint16_t *a = at<uint16_t>(warp, i.a);
+  uint16_t result[Count];
+  F f;
+  for (uint32_t k = 0; k < Count; ++k)
+    result[k] = f(a[k]);
+  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+}
+template <uint32_t Count, typename F> void halfBinary(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
+  uint16_t result[Count];
+  F f;
+  for (uint32_t k = 0; k < Count; ++k)
+    result[k] = f(a[k], b[k]);
+  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+}
+template <uint32_t Count, typename F> void halfTernary(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b), *c = at<uint16_t>(warp, i.c);
+  uint16_t result[Count];
+  F f;
+  for (uint32_t k = 0; k < Count; ++k)
+    result[k] = f(a[k], b[k], c[k]);
+  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+}
+
+template <typename Format, bool Ftz, bool Sat> struct Wrap {
+  static uint16_t in(uint16_t x) { return Ftz ? flushHalf<Format>(x) : x; }
+  static uint16_t out(uint16_t x) {
+    if (Ftz)
+      x = flushHalf<Format>(x);
+    return Sat ? saturateHalf<Format>(x) : x;
+  }
+};
+
+#define H1(EXPR)                                                                                                       \
+  (&halfUnary<Count, decltype([](uint16_t x) {                                                                         \
+                uint16_t a = W::in(x);                                                                                 \
+                return W::out(EXPR);                                                                                   \
+              })>)
+#define H2(EXPR)                                                                                                       \
+  (&halfBinary<Count, decltype([](uint16_t x, uint16_t y) {                                                            \
+                 uint16_t a = W::in(x), b = W::in(y);                                                                  \
+                 return W::out(EXPR);                                                                                  \
+               })>)
+#define H3(EXPR)                                                                                                       \
+  (&halfTernary<Count, decltype([](uint16_t x, uint16_t y, uint16_t z) {                                               \
+                  uint16_t a = W::in(x), b = W::in(y), c = W::in(z);                                                   \
+                  return W::out(EXPR);                                                                                 \
+                })>)
+
+template <typename Format> inline uint16_t fmaHalf(uint16_t a, uint16_t b, uint16_t c) {
+  double r = static_cast<double>(widen<Format>(a)) * static_cast<double>(widen<Format>(b)) +
+             static_cast<double>(widen<Format>(c));
+  return narrow<Format>(r, Rounding::Rn);
+}
+
+template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatOp op) {
+  using W = Wrap<Format, Ftz, Sat>;
+  switch (op) {
+  case FloatOp::Add:
+    return H2(narrowNearest<Format>(widen<Format>(a) + widen<Format>(b)));
+  case FloatOp::Sub:
+    return H2(narrowNearest<Format>(widen<Format>(a) - widen<Format>(b)));
+  case FloatOp::Mul:
+    return H2(narrowNearest<Format>(widen<Format>(a) * widen<Format>(b)));
+  case FloatOp::Fma:
+    return H3(fmaHalf<Format>(a, b, c));
+  case FloatOp::FmaRelu:
+    return H3(reluHalf<Format>(fmaHalf<Format>(a, b, c)));
+  default:
+    break;
+  }
+  if constexpr (Sat)
+    return nullptr;
+  switch (op) {
+  case FloatOp::Min:
+    return H2((extreme<Format, false, false>(a, b)));
+  case FloatOp::Max:
+    return H2((extreme<Format, true, false>(a, b)));
+  case FloatOp::MinNan:
+    return H2((extreme<Format, false, true>(a, b)));
+  case FloatOp::MaxNan:
+    return H2((extreme<Format, true, true>(a, b)));
+  case FloatOp::Abs:
+    return H1(static_cast<uint16_t>(a & 0x7fff));
+  case FloatOp::Neg:
+    return H1(static_cast<uint16_t>(a ^ 0x8000));
+  case FloatOp::Ex2:
+    return H1(narrow<Format>(std::exp2(static_cast<double>(widen<Format>(a))), Rounding::Rn));
+  case FloatOp::Tanh:
+    return H1(narrow<Format>(std::tanh(static_cast<double>(widen<Format>(a))), Rounding::Rn));
+  default:
+    return nullptr;
+  }
+}
+
+template <typename Format, uint32_t Count> Handler ofFlags(const FloatForm &form) {
+  if (form.ftz)
+    return form.sat ? of<Format, Count, true, true>(form.op) : of<Format, Count, true, false>(form.op);
+  return form.sat ? of<Format, Count, false, true>(form.op) : of<Format, Count, false, false>(form.op);
+}
+
+template <typename Format> inline bool relation(uint16_t x, uint16_t y, Comparison comparison, bool ftz) {
+  float a = widen<Format>(ftz ? flushHalf<Format>(x) : x), b = widen<Format>(ftz ? flushHalf<Format>(y) : y);
+  switch (comparison) {
+  case Comparison::Eq:
+    return a == b;
+  case Comparison::Ne:
+    return a < b || a > b;
+  case Comparison::Lt:
+    return a < b;
+  case Comparison::Le:
+    return a <= b;
+  case Comparison::Gt:
+    return a > b;
+  case Comparison::Ge:
+    return a >= b;
+  case Comparison::Equ:
+    return !(a < b || a > b);
+  case Comparison::Neu:
+    return a != b;
+  case Comparison::Ltu:
+    return !(a >= b);
+  case Comparison::Leu:
+    return !(a > b);
+  case Comparison::Gtu:
+    return !(a <= b);
+  case Comparison::Geu:
+    return !(a < b);
+  case Comparison::Num:
+    return a == a && b == b;
+  case Comparison::Nan:
+    return a != a || b != b;
+  }
+  return false;
+}
+
+// Comparisons of halves: the relation is in `imm` (bits 0-7), .ftz in bit 8, what set writes in bits 16-31.
+template <typename Format, uint32_t Count> void halfCompareLanes(Warp &warp, const Decoded &i, uint32_t (&values)[2]) {
+  const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
+  Comparison comparison = static_cast<Comparison>(i.imm & 0xff);
+  bool ftz = i.imm >> 8 & 1;
+  values[0] = values[1] = 0;
+  for (uint32_t k = 0; k < Count; ++k) {
+    uint32_t holds = relation<Format>(a[k], b[k], comparison, ftz);
+    if (Count == 32)
+      values[0] |= holds << k;
+    else
+      values[k & 1] |= holds << (k / 2);
+  }
+}
+/// setp: a pair writes p from the low and q from the high half; a single value p and its negation.
+template <typename Format, uint32_t Count> void halfSetPredicate(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t values[2], negated, unused;
+  halfCompareLanes<Format, Count>(warp, i, values);
+  uint32_t first = combine(warp, i, values[0], negated);
+  uint32_t second = Count == 64 ? combine(warp, i, values[1], unused) : negated;
+  if (i.d != kNoOperand)
+    writeMask(warp, i.d, first, mask);
+  if (i.e != kNoOperand)
+    writeMask(warp, i.e, second, mask);
+}
+template <typename Format, uint32_t Count> void halfSetValue(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t values[2], unused;
+  halfCompareLanes<Format, Count>(warp, i, values);
+  values[0] = combine(warp, i, values[0], unused);
+  values[1] = combine(warp, i, values[1], unused);
+  uint16_t truth = static_cast<uint16_t>(i.imm >> 16), result[Count];
+  for (uint32_t k = 0; k < Count; ++k)
+    result[k] = (Count == 32 ? values[0] >> k : values[k & 1] >> (k / 2)) & 1 ? truth : 0;
+  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+}
+/// set.u32.f16 and the like: a 32-bit result from one half; all ones or 1.0f by `imm` bits 32-63.
+template <typename Format> void halfSetWord(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t values[2], unused;
+  halfCompareLanes<Format, 32>(warp, i, values);
+  uint32_t value = combine(warp, i, values[0], unused), truth = static_cast<uint32_t>(i.imm >> 32), result[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l)
+    result[l] = (value >> l & 1) ? truth : 0;
+  write(at<uint32_t>(warp, i.d), result, mask);
+}
+
+} // namespace
+
+Handler halfHandler(const FloatForm &form) {
+  if (form.rounding != Rounding::None && form.rounding != Rounding::Rn)
+    return nullptr;
+  switch (form.type) {
+  case ScalarType::F16:
+    return ofFlags<HalfFormat, 32>(form);
+  case ScalarType::F16x2:
+    return ofFlags<HalfFormat, 64>(form);
+  case ScalarType::BF16:
+    return ofFlags<BFloatFormat, 32>(form);
+  case ScalarType::BF16x2:
+    return ofFlags<BFloatFormat, 64>(form);
+  default:
+    return nullptr;
+  }
+}
+
+Handler halfCompareHandler(Comparison, ScalarType type, bool) {
+  switch (type) {
+  case ScalarType::F16:
+    return &halfSetPredicate<HalfFormat, 32>;
+  case ScalarType::F16x2:
+    return &halfSetPredicate<HalfFormat, 64>;
+  case ScalarType::BF16:
+    return &halfSetPredicate<BFloatFormat, 32>;
+  case ScalarType::BF16x2:
+    return &halfSetPredicate<BFloatFormat, 64>;
+  default:
+    return nullptr;
+  }
+}
+
+Handler halfSetHandler(Comparison, ScalarType type, bool, ScalarType result) {
+  bool word = ptx::byteSize(result) == 4 && (type == ScalarType::F16 || type == ScalarType::BF16);
+  switch (type) {
+  case ScalarType::F16:
+    return word ? &halfSetWord<HalfFormat> : &halfSetValue<HalfFormat, 32>;
+  case ScalarType::F16x2:
+    return &halfSetValue<HalfFormat, 64>;
+  case ScalarType::BF16:
+    return word ? &halfSetWord<BFloatFormat> : &halfSetValue<BFloatFormat, 32>;
+  case ScalarType::BF16x2:
+    return &halfSetValue<BFloatFormat, 64>;
+  default:
+    return nullptr;
+  }
+}
+
+} // namespace tenon::emulator::TENON_LEVEL

@@ -1,0 +1,177 @@
+// atom and red: one lane after the other, in lane order, so that results are the same in every run. Blocks of a launch
+// do not run at once, so a plain read-modify-write is atomic. Single-precision adds flush nothing in shared memory and
+// subnormals in global memory on a device; here subnormals are kept, except where .noftz or a device says otherwise.
+#include "emulator/check.h"
+#include "emulator/handlers.h"
+#include "emulator/lanes.h"
+
+#include <bit>
+#include <type_traits>
+
+namespace tenon::emulator {
+namespace {
+
+using ptx::ScalarType;
+using TENON_LEVEL::at;
+
+uint32_t lanesAddressed(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, int64_t *addresses) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    switch (i.addressMode) {
+    case AddressMode::Register64:
+      addresses[l] = at<int64_t>(warp, i.a)[l] + i.imm;
+      break;
+    case AddressMode::Register32:
+      addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
+      break;
+    case AddressMode::FrameLocal:
+      addresses[l] = warp.frame->localBase + i.imm;
+      break;
+    }
+    if (static_cast<MemorySpace>(i.flag) == MemorySpace::Shared)
+      addresses[l] = static_cast<uint32_t>(addresses[l]);
+  }
+  return resolveSlowly(warp, i, mask, static_cast<MemorySpace>(i.flag), size, true, addresses);
+}
+
+template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
+  switch (Op) {
+  case AtomicOp::Add:
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+    else
+      return old + b;
+  case AtomicOp::Inc:
+    return old >= b ? T(0) : static_cast<T>(old + T(1));
+  case AtomicOp::Dec:
+    return old == T(0) || old > b ? b : static_cast<T>(old - T(1));
+  case AtomicOp::Min:
+    return b < old ? b : old;
+  case AtomicOp::Max:
+    return b > old ? b : old;
+  case AtomicOp::Exch:
+    return b;
+  case AtomicOp::Cas:
+    return old == b ? c : old;
+  case AtomicOp::And:
+  case AtomicOp::Or:
+  case AtomicOp::Xor:
+    if constexpr (std::is_integral_v<T>)
+      return Op == AtomicOp::And ? old & b : Op == AtomicOp::Or ? old | b : old ^ b;
+    return old;
+  }
+  return old;
+}
+
+template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uint32_t mask) {
+  int64_t addresses[kLanes];
+  uint32_t good = lanesAddressed(warp, i, mask, sizeof(T), addresses);
+  const T *b = at<T>(warp, i.b);
+  const T *c = Op == AtomicOp::Cas ? at<T>(warp, i.c) : b;
+  T *d = i.d == kNoOperand ? nullptr : at<T>(warp, i.d);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    T *cell = reinterpret_cast<T *>(addresses[l]);
+    T old = *cell;
+    *cell = combine<T, Op>(old, b[l], c[l]);
+    if (d)
+      d[l] = old;
+  }
+}
+
+/// f16, bf16 and their pairs: Count elements of 16 bits, each on its own.
+template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const Decoded &i, uint32_t mask) {
+  int64_t addresses[kLanes];
+  uint32_t good = lanesAddressed(warp, i, mask, 2 * Count, addresses);
+  const uint16_t *b = at<uint16_t>(warp, i.b);
+  uint16_t *d = i.d == kNoOperand ? nullptr : at<uint16_t>(warp, i.d);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    uint16_t *cell = reinterpret_cast<uint16_t *>(addresses[l]);
+    for (uint32_t k = 0; k < Count; ++k) {
+      uint16_t old = cell[k], addend = b[l * Count + k];
+      cell[k] = Convert::narrow(Convert::widen(old) + Convert::widen(addend));
+      if (d)
+        d[l * Count + k] = old;
+    }
+  }
+}
+struct HalfConvert {
+  static float widen(uint16_t x) { return static_cast<float>(std::bit_cast<_Float16>(x)); }
+  static uint16_t narrow(float x) { return x == x ? std::bit_cast<uint16_t>(static_cast<_Float16>(x)) : 0x7fff; }
+};
+struct BFloatConvert {
+  static float widen(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
+  static uint16_t narrow(float x) {
+    uint32_t bits = std::bit_cast<uint32_t>(x);
+    return x == x ? static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16) : 0x7fff;
+  }
+};
+
+template <typename U, typename S> Handler integerAtomic(AtomicOp op, bool isSigned) {
+  switch (op) {
+  case AtomicOp::Add:
+    return &atomic<U, AtomicOp::Add>;
+  case AtomicOp::Inc:
+    return sizeof(U) == 4 && !isSigned ? &atomic<U, AtomicOp::Inc> : nullptr;
+  case AtomicOp::Dec:
+    return sizeof(U) == 4 && !isSigned ? &atomic<U, AtomicOp::Dec> : nullptr;
+  case AtomicOp::Min:
+    return isSigned ? &atomic<S, AtomicOp::Min> : &atomic<U, AtomicOp::Min>;
+  case AtomicOp::Max:
+    return isSigned ? &atomic<S, AtomicOp::Max> : &atomic<U, AtomicOp::Max>;
+  case AtomicOp::And:
+    return &atomic<U, AtomicOp::And>;
+  case AtomicOp::Or:
+    return &atomic<U, AtomicOp::Or>;
+  case AtomicOp::Xor:
+    return &atomic<U, AtomicOp::Xor>;
+  case AtomicOp::Exch:
+    return &atomic<U, AtomicOp::Exch>;
+  case AtomicOp::Cas:
+    return &atomic<U, AtomicOp::Cas>;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+Handler atomicHandler(AtomicOp op, ScalarType type) {
+  switch (type) {
+  case ScalarType::B16:
+    return op == AtomicOp::Cas ? &atomic<uint16_t, AtomicOp::Cas> : nullptr;
+  case ScalarType::B32:
+    return op == AtomicOp::And || op == AtomicOp::Or || op == AtomicOp::Xor || op == AtomicOp::Exch ||
+                   op == AtomicOp::Cas
+               ? integerAtomic<uint32_t, int32_t>(op, false)
+               : nullptr;
+  case ScalarType::U32:
+    return integerAtomic<uint32_t, int32_t>(op, false);
+  case ScalarType::S32:
+    return integerAtomic<uint32_t, int32_t>(op, true);
+  case ScalarType::B64:
+    return op == AtomicOp::And || op == AtomicOp::Or || op == AtomicOp::Xor || op == AtomicOp::Exch ||
+                   op == AtomicOp::Cas
+               ? integerAtomic<uint64_t, int64_t>(op, false)
+               : nullptr;
+  case ScalarType::U64:
+    return integerAtomic<uint64_t, int64_t>(op, false);
+  case ScalarType::S64:
+    return integerAtomic<uint64_t, int64_t>(op, true);
+  case ScalarType::F32:
+    return op == AtomicOp::Add ? &atomic<float, AtomicOp::Add> : nullptr;
+  case ScalarType::F64:
+    return op == AtomicOp::Add ? &atomic<double, AtomicOp::Add> : nullptr;
+  case ScalarType::F16:
+    return op == AtomicOp::Add ? &atomicHalf<HalfConvert, 1> : nullptr;
+  case ScalarType::F16x2:
+    return op == AtomicOp::Add ? &atomicHalf<HalfConvert, 2> : nullptr;
+  case ScalarType::BF16:
+    return op == AtomicOp::Add ? &atomicHalf<BFloatConvert, 1> : nullptr;
+  case ScalarType::BF16x2:
+    return op == AtomicOp::Add ? &atomicHalf<BFloatConvert, 2> : nullptr;
+  default:
+    return nullptr;
+  }
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,184 @@
+#include "emulator/check.h"
+
+#include "emulator/memory.h"
+#include "emulator/program.h"
+
+#include <cuda.h>
+
+namespace tenon::emulator {
+namespace {
+
+std::string hex(uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string spaceName(MemorySpace space) {
+  switch (space) {
+  case MemorySpace::Generic:
+    return "generic";
+  case MemorySpace::Global:
+    return "global";
+  case MemorySpace::Shared:
+    return "shared";
+  case MemorySpace::Local:
+    return "local";
+  case MemorySpace::Param:
+    return "param";
+  case MemorySpace::Const:
+    return "const";
+  }
+  return "";
+}
+
+/// Splits a generic address into the space it points to and the offset there.
+MemorySpace classify(uint64_t address, uint64_t &offset) {
+  offset = address;
+  if (address - kSharedWindow < kWindowBytes) {
+    offset = address - kSharedWindow;
+    return MemorySpace::Shared;
+  }
+  if (address - kLocalWindow < kWindowBytes) {
+    offset = address - kLocalWindow;
+    return MemorySpace::Local;
+  }
+  if (address - kParamWindow < kWindowBytes) {
+    offset = address - kParamWindow;
+    return MemorySpace::Param;
+  }
+  return MemorySpace::Global;
+}
+
+std::string sharedDescription(const Warp &warp, uint64_t offset) {
+  uint64_t bytes = warp.sharedEnd - kSharedStart;
+  if (offset < kSharedStart)
+    return "below the block's shared memory, which begins at " + hex(kSharedStart);
+  std::string size = "the block's " + std::to_string(bytes) + " bytes of shared memory (static " +
+                     std::to_string(warp.executor->launch->program->staticShared) + ", dynamic " +
+                     std::to_string(warp.executor->launch->dynamicShared) + ")";
+  if (offset >= warp.sharedEnd)
+    return std::to_string(offset - warp.sharedEnd) + " bytes past the end of " + size;
+  return std::to_string(offset - kSharedStart) + " bytes into " + size;
+}
+
+} // namespace
+
+const uint32_t *vectorOperands(const Warp &warp, const Decoded &instruction) {
+  return warp.frame->code->operands.data() + instruction.list;
+}
+
+std::string threadName(const Warp &warp, uint32_t lane) {
+  const Dim3 &shape = warp.executor->launch->block;
+  uint32_t thread = warp.index * kLanes + lane;
+  const Dim3 &block = warp.block->id;
+  auto triple = [](uint32_t x, uint32_t y, uint32_t z) {
+    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+  };
+  return "thread " + triple(thread % shape.x, thread / shape.x % shape.y, thread / shape.x / shape.y) + " of block " +
+         triple(block.x, block.y, block.z);
+}
+
+std::string placeName(const FunctionCode &code, uint32_t index) {
+  const ptx::Function &function = *code.function;
+  if (index >= function.instructions.size())
+    return std::string(function.name);
+  const ptx::Instruction &instruction = function.instructions[index];
+  const Program *program = code.program;
+  const ptx::Module &module = *program->module;
+  std::string text(
+      module.source->text().substr(instruction.range.begin, instruction.range.end - instruction.range.begin));
+  while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n'))
+    text.pop_back();
+  std::string out = module.source->name() + ":" + std::to_string(instruction.line) + ":" +
+                    std::to_string(instruction.column) + ": " + text;
+  if (uint32_t mark = code.marks[index]) {
+    const ptx::SourceMark &source = function.marks[mark - 1];
+    for (const ptx::DebugFile &file : module.files)
+      if (file.number == source.file && source.line != 0)
+        out += "\n  source: " + std::string(file.path) + ":" + std::to_string(source.line) + ":" +
+               std::to_string(source.column);
+  }
+  return out;
+}
+
+void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code, const std::string &what) {
+  Executor &executor = *warp.executor;
+  if (executor.failed())
+    return;
+  executor.fault.code = code;
+  executor.fault.message = "kernel '" + executor.launch->program->name + "', " + threadName(warp, lane) + ": " + what +
+                           "\n  at " + placeName(*warp.frame->code, instruction.instruction);
+}
+
+uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
+                       int64_t *addresses) {
+  Executor &executor = *warp.executor;
+  uint32_t good = 0;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1))
+      continue;
+    uint64_t address = static_cast<uint64_t>(addresses[lane]), offset = address;
+    MemorySpace where = space == MemorySpace::Generic ? classify(address, offset) : space;
+    auto refuse = [&](int code, const std::string &why) {
+      raiseFault(warp, i, lane, code,
+                 (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : "out-of-bounds ") + spaceName(where) +
+                     (isWrite ? " write" : " read") + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
+                     " at " + hex(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
+                     ": " + why);
+    };
+    bool misaligned = offset & (size - 1);
+    if (where == MemorySpace::Shared) {
+      if (offset < kSharedStart || offset + size > warp.sharedEnd) {
+        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, sharedDescription(warp, offset));
+        continue;
+      }
+      if (misaligned) {
+        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
+        continue;
+      }
+      addresses[lane] = reinterpret_cast<int64_t>(warp.shared) + static_cast<int64_t>(offset);
+    } else if (where == MemorySpace::Local) {
+      if (offset < kLocalStart || offset + size > warp.localStride) {
+        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hex(warp.localStride));
+        continue;
+      }
+      if (misaligned) {
+        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
+        continue;
+      }
+      addresses[lane] = reinterpret_cast<int64_t>(warp.local) + static_cast<int64_t>(lane) * warp.localStride +
+                        static_cast<int64_t>(offset);
+    } else if (where == MemorySpace::Param) {
+      if (isWrite || offset + size > executor.launch->program->parameterBytes) {
+        refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+               isWrite ? "kernel parameters are read-only" : "past the kernel's parameters");
+        continue;
+      }
+      addresses[lane] = reinterpret_cast<int64_t>(executor.launch->parameters) + static_cast<int64_t>(offset);
+    } else {
+      const Memory &memory = *executor.memory;
+      const Allocation *allocation = memory.find(address);
+      if (!allocation || size > allocation->end() - address ||
+          (isWrite && allocation->kind == AllocationKind::Constant)) {
+        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, memory.describe(address));
+        continue;
+      }
+      if (misaligned) {
+        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
+        continue;
+      }
+      executor.ranges[i.target] = {static_cast<int64_t>(allocation->begin), static_cast<int64_t>(allocation->end())};
+      addresses[lane] = static_cast<int64_t>(address + executor.hostBias);
+    }
+    good |= 1u << lane;
+  }
+  // Lanes that do nothing still have an address: any good one.
+  if (good && good != kAllLanes)
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      if (!(good >> lane & 1))
+        addresses[lane] = addresses[__builtin_ctz(good)];
+  return good;
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,293 @@
+#include "emulator/data.h"
+
+#include "emulator/check.h"
+#include "emulator/lanes.h"
+#include "emulator/memory.h"
+#include "emulator/program.h"
+
+#include <bit>
+#include <cuda.h>
+
+namespace tenon::emulator {
+namespace {
+
+using ptx::ScalarType;
+using TENON_LEVEL::at;
+using TENON_LEVEL::write;
+using TENON_LEVEL::writeMask;
+
+template <typename T> void splat(T *d, T value, uint32_t mask) {
+  for (uint32_t l = 0; l < kLanes; ++l)
+    d[l] = (mask >> l & 1) ? value : d[l];
+}
+
+template <typename T> void loadParameter(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint8_t *from = warp.executor->launch->parameters + i.imm;
+  const uint32_t *operands = i.flag == 1 ? &i.d : vectorOperands(warp, i);
+  for (uint32_t k = 0; k < i.flag; ++k) {
+    T value;
+    memcpy(&value, from + k * sizeof(T), sizeof(T));
+    if (operands[k] != kNoOperand)
+      splat(at<T>(warp, operands[k]), value, mask);
+  }
+}
+
+template <typename T> void frameAddress(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint64_t address = warp.frame->localBase + static_cast<uint64_t>(i.imm) + (i.flag ? kLocalWindow : 0);
+  splat(at<T>(warp, i.d), static_cast<T>(address), mask);
+}
+
+template <typename E> void pack(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint32_t *operands = vectorOperands(warp, i);
+  uint32_t count = i.flag, bytes = count * sizeof(E);
+  uint8_t *d = at<uint8_t>(warp, i.d);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1))
+      continue;
+    uint64_t value = 0;
+    for (uint32_t k = 0; k < count; ++k)
+      value |= static_cast<uint64_t>(at<E>(warp, operands[k])[l]) << (8 * sizeof(E) * k);
+    memcpy(d + l * bytes, &value, bytes);
+  }
+}
+template <typename E> void unpack(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint32_t *operands = vectorOperands(warp, i);
+  uint32_t count = i.flag, bytes = count * sizeof(E);
+  const uint8_t *a = at<uint8_t>(warp, i.a);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1))
+      continue;
+    uint64_t value = 0;
+    memcpy(&value, a + l * bytes, bytes);
+    for (uint32_t k = 0; k < count; ++k)
+      if (operands[k] != kNoOperand)
+        at<E>(warp, operands[k])[l] = static_cast<E>(value >> (8 * sizeof(E) * k));
+  }
+}
+
+template <typename T> void addWindow(Warp &warp, const Decoded &i, uint32_t mask) {
+  const T *a = at<T>(warp, i.a);
+  T result[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l)
+    result[l] = static_cast<T>(a[l] + static_cast<uint64_t>(i.imm));
+  write(at<T>(warp, i.d), result, mask);
+}
+template <typename T> void subtractWindow(Warp &warp, const Decoded &i, uint32_t mask) {
+  const T *a = at<T>(warp, i.a);
+  T result[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l)
+    result[l] = static_cast<T>(a[l] - static_cast<uint64_t>(i.imm));
+  write(at<T>(warp, i.d), result, mask);
+}
+
+void isSpace(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t value = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    uint64_t address =
+        i.addressMode == AddressMode::Register32 ? at<uint32_t>(warp, i.a)[l] : at<uint64_t>(warp, i.a)[l];
+    bool shared = address - kSharedWindow < kWindowBytes, local = address - kLocalWindow < kWindowBytes;
+    bool param = address - kParamWindow < kWindowBytes, holds = false;
+    switch (static_cast<MemorySpace>(i.flag)) {
+    case MemorySpace::Shared:
+      holds = shared;
+      break;
+    case MemorySpace::Local:
+      holds = local;
+      break;
+    case MemorySpace::Param:
+      holds = param;
+      break;
+    case MemorySpace::Const: {
+      const Allocation *allocation = warp.executor->memory->find(address);
+      holds = allocation && allocation->kind == AllocationKind::Constant;
+      break;
+    }
+    case MemorySpace::Global:
+    case MemorySpace::Generic:
+      holds = !shared && !local && !param;
+      break;
+    }
+    value |= static_cast<uint32_t>(holds) << l;
+  }
+  writeMask(warp, i.d, value, mask);
+}
+
+/// Time is virtual, so that every run sees the same: one cycle per executed instruction, a nanosecond per cycle.
+template <typename T> void clock(Warp &warp, const Decoded &i, uint32_t mask) {
+  const Executor &executor = *warp.executor;
+  uint64_t value = executor.instructions + executor.slept;
+  splat(at<T>(warp, i.d), static_cast<T>(value >> i.imm), mask);
+}
+
+void nanosleep(Warp &warp, const Decoded &i, uint32_t mask) {
+  warp.executor->slept += at<uint32_t>(warp, i.a)[__builtin_ctz(mask)];
+}
+void nothing(Warp &, const Decoded &, uint32_t) {}
+void trap(Warp &warp, const Decoded &i, uint32_t mask) {
+  bool isTrap = i.flag == 0;
+  raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(mask)),
+             isTrap ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_LAUNCH_FAILED,
+             isTrap ? "the kernel executed 'trap'" : "the kernel executed 'brkpt' and no debugger is attached");
+}
+
+template <typename T, typename S> void slct(Warp &warp, const Decoded &i, uint32_t mask) {
+  const T *a = at<T>(warp, i.a), *b = at<T>(warp, i.b);
+  const S *c = at<S>(warp, i.c);
+  T result[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l)
+    result[l] = c[l] >= S(0) || (i.flag && c[l] > S(-1.1754944e-38f) && c[l] < S(0)) ? a[l] : b[l];
+  write(at<T>(warp, i.d), result, mask);
+}
+template <typename T> Handler slctOf(ScalarType selector) {
+  return selector == ScalarType::S32 ? &slct<T, int32_t> : selector == ScalarType::F32 ? &slct<T, float> : nullptr;
+}
+
+void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t bytes = i.flag;
+  int64_t shared[kLanes], global[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    bool wide = i.addressMode == AddressMode::Register64;
+    shared[l] = static_cast<uint32_t>((wide ? at<int64_t>(warp, i.a)[l] : at<uint32_t>(warp, i.a)[l]) +
+                                      static_cast<int32_t>(i.imm));
+    global[l] = at<int64_t>(warp, i.e)[l] + (i.imm >> 32);
+  }
+  uint32_t good = resolveSlowly(warp, i, mask, MemorySpace::Shared, bytes, true, shared);
+  const uint32_t *sizes = i.c == kNoOperand ? nullptr : at<uint32_t>(warp, i.c);
+  uint32_t reading = 0;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if ((good >> l & 1) && (!sizes || sizes[l] != 0))
+      reading |= 1u << l;
+  if (reading)
+    good &= ~reading | resolveSlowly(warp, i, reading, MemorySpace::Global, bytes, false, global);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    PendingCopy copy;
+    copy.lane = l;
+    copy.bytes = bytes;
+    copy.shared = static_cast<uint32_t>(shared[l] - reinterpret_cast<int64_t>(warp.shared));
+    uint32_t have = sizes ? (sizes[l] < bytes ? sizes[l] : bytes) : bytes;
+    if (have)
+      memcpy(copy.data, reinterpret_cast<const void *>(global[l]), have);
+    warp.openCopies.push_back(copy);
+  }
+}
+
+void finishCopies(Warp &warp, std::vector<PendingCopy> &copies, uint32_t mask) {
+  std::vector<PendingCopy> others;
+  for (const PendingCopy &copy : copies) {
+    if (mask >> copy.lane & 1)
+      memcpy(warp.shared + copy.shared, copy.data, copy.bytes);
+    else
+      others.push_back(copy);
+  }
+  copies = std::move(others);
+}
+// Groups are counted per thread; lanes that commit together share one entry, so a lane that commits alone makes an
+// entry in which the others have nothing. Waiting for "all but n" therefore counts entries that hold copies of the
+// lane's.
+void commitGroup(Warp &warp, const Decoded &, uint32_t mask) {
+  std::vector<PendingCopy> mine, others;
+  for (const PendingCopy &copy : warp.openCopies)
+    ((mask >> copy.lane & 1) ? mine : others).push_back(copy);
+  warp.openCopies = std::move(others);
+  warp.committedCopies.push_back(std::move(mine));
+}
+void waitGroup(Warp &warp, const Decoded &i, uint32_t mask) {
+  bool all = i.imm < 0;
+  size_t keep = all ? 0 : static_cast<size_t>(i.imm);
+  size_t count = warp.committedCopies.size();
+  for (size_t k = 0; k + keep < count; ++k)
+    finishCopies(warp, warp.committedCopies[k], mask);
+  while (!warp.committedCopies.empty() && warp.committedCopies.front().empty() && warp.committedCopies.size() > keep)
+    warp.committedCopies.erase(warp.committedCopies.begin());
+  if (all)
+    finishCopies(warp, warp.openCopies, mask);
+}
+
+} // namespace
+
+Handler loadParameterHandler(uint32_t bytes, uint32_t) {
+  switch (bytes) {
+  case 1:
+    return &loadParameter<uint8_t>;
+  case 2:
+    return &loadParameter<uint16_t>;
+  case 4:
+    return &loadParameter<uint32_t>;
+  case 8:
+    return &loadParameter<uint64_t>;
+  default:
+    return nullptr;
+  }
+}
+Handler frameAddressHandler(uint32_t bytes) {
+  return bytes == 4 ? &frameAddress<uint32_t> : bytes == 8 ? &frameAddress<uint64_t> : nullptr;
+}
+Handler packHandler(uint32_t elementBytes, uint32_t) {
+  switch (elementBytes) {
+  case 1:
+    return &pack<uint8_t>;
+  case 2:
+    return &pack<uint16_t>;
+  case 4:
+    return &pack<uint32_t>;
+  default:
+    return nullptr;
+  }
+}
+Handler unpackHandler(uint32_t elementBytes, uint32_t) {
+  switch (elementBytes) {
+  case 1:
+    return &unpack<uint8_t>;
+  case 2:
+    return &unpack<uint16_t>;
+  case 4:
+    return &unpack<uint32_t>;
+  default:
+    return nullptr;
+  }
+}
+Handler toGenericHandler(uint32_t bytes) {
+  return bytes == 8 ? &addWindow<uint64_t> : nullptr;
+}
+Handler fromGenericHandler(uint32_t bytes) {
+  return bytes == 8 ? &subtractWindow<uint64_t> : nullptr;
+}
+Handler isSpaceHandler() {
+  return &isSpace;
+}
+Handler clockHandler(uint32_t bytes) {
+  return bytes == 4 ? &clock<uint32_t> : bytes == 8 ? &clock<uint64_t> : nullptr;
+}
+Handler nanosleepHandler() {
+  return &nanosleep;
+}
+Handler nothingHandler() {
+  return &nothing;
+}
+Handler trapHandler() {
+  return &trap;
+}
+Handler slctHandler(ScalarType type, ScalarType selector, bool) {
+  switch (ptx::byteSize(type)) {
+  case 2:
+    return slctOf<uint16_t>(selector);
+  case 4:
+    return slctOf<uint32_t>(selector);
+  case 8:
+    return slctOf<uint64_t>(selector);
+  default:
+    return nullptr;
+  }
+}
+Handler copyAsyncHandler() {
+  return &copyAsync;
+}
+Handler commitGroupHandler() {
+  return &commitGroup;
+}
+Handler waitGroupHandler() {
+  return &waitGroup;
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,38 @@
+// Handlers that move data without computing: kernel parameters, addresses of local variables, packing and unpacking of
+// vectors, address-space conversions and tests, virtual clocks, asynchronous copies.
+#pragma once
+
+#include "emulator/handlers.h"
+
+namespace tenon::emulator {
+
+/// ld.param of a kernel parameter: `imm` the offset, `flag` the number of elements, destinations `d` or the run at
+/// `list`.
+Handler loadParameterHandler(uint32_t bytes, uint32_t count);
+/// d = address of a variable in the frame (`imm`), `flag` != 0: as a generic address. bytes: 4 or 8.
+Handler frameAddressHandler(uint32_t bytes);
+/// mov d, {a, b, ..}: elements at `list`, lowest first.
+Handler packHandler(uint32_t elementBytes, uint32_t count);
+/// mov {a, b, ..}, d.
+Handler unpackHandler(uint32_t elementBytes, uint32_t count);
+/// cvta.space: d = a + window (to generic); cvta.to.space: d = a - window; `imm` the window's base.
+Handler toGenericHandler(uint32_t bytes);
+Handler fromGenericHandler(uint32_t bytes);
+/// d (predicate) = a lies in the space at `flag`.
+Handler isSpaceHandler();
+/// d = virtual clock: %clock, %clock64, %globaltimer (`flag` 1), and their halves (`imm` 32: the upper word).
+Handler clockHandler(uint32_t bytes);
+Handler nanosleepHandler();
+/// No effect here: fences, prefetches, hints.
+Handler nothingHandler();
+/// trap / brkpt: the kernel fails.
+Handler trapHandler();
+/// slct: d = c >= 0 ? a : b.
+Handler slctHandler(ptx::ScalarType type, ptx::ScalarType selector, bool ftz);
+/// cp.async: [d address in `a`/imm] shared, [e] global address, `flag` bytes, `c` source size or kNoOperand.
+Handler copyAsyncHandler();
+Handler commitGroupHandler();
+/// `imm`: groups that may stay pending; -1: none of any kind (wait_all).
+Handler waitGroupHandler();
+
+} // namespace tenon::emulator

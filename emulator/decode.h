@@ -1,0 +1,26 @@
+// From a parsed kernel to a Program: names become offsets, instructions become handlers. Everything an instruction says
+// is either understood or refused here, with its line: a modifier is never ignored.
+#pragma once
+
+#include "abi/diagnostics.h"
+#include "emulator/program.h"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace tenon::emulator {
+
+/// Device address of a module variable (.global or .const); nothing for other names.
+using VariableAddress = std::function<std::optional<uint64_t>(std::string_view)>;
+
+/// The "address" of a function, as mov and initialisers see it; 0: no such function.
+uint64_t functionAddress(const ptx::Module &module, std::string_view name);
+
+/// Decodes `entry` and all it reaches. Errors go to `diagnostics`; the program is usable only when none were added.
+/// module must outlive the program.
+std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
+                                      const VariableAddress &variableAddress, uint32_t stackLimit,
+                                      Diagnostics &diagnostics);
+
+} // namespace tenon::emulator

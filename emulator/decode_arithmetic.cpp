@@ -1,0 +1,632 @@
+// Arithmetic, logic, comparisons and conversions: which operation, types and modifiers, and from these the handler.
+#include "emulator/decoder.h"
+
+#include <algorithm>
+
+namespace tenon::emulator {
+
+using ptx::ScalarType;
+using Operand = ptx::Operand;
+
+namespace {
+
+bool isSingleOrDouble(ScalarType type) {
+  return type == ScalarType::F32 || type == ScalarType::F64;
+}
+bool isHalf(ScalarType type) {
+  return type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
+}
+bool isFloat(ScalarType type) {
+  return isSingleOrDouble(type) || isHalf(type);
+}
+bool isSigned(ScalarType type) {
+  return type == ScalarType::S8 || type == ScalarType::S16 || type == ScalarType::S32 || type == ScalarType::S64;
+}
+bool isBits(ScalarType type) {
+  return type == ScalarType::B8 || type == ScalarType::B16 || type == ScalarType::B32 || type == ScalarType::B64;
+}
+bool isInteger(ScalarType type) {
+  return isSigned(type) || type == ScalarType::U8 || type == ScalarType::U16 || type == ScalarType::U32 ||
+         type == ScalarType::U64;
+}
+/// Twice as wide, of the same kind.
+ScalarType wider(ScalarType type) {
+  switch (type) {
+  case ScalarType::U16:
+    return ScalarType::U32;
+  case ScalarType::S16:
+    return ScalarType::S32;
+  case ScalarType::U32:
+    return ScalarType::U64;
+  case ScalarType::S32:
+    return ScalarType::S64;
+  default:
+    return ScalarType::None;
+  }
+}
+/// The bits of 1.0.
+uint64_t one(ScalarType type) {
+  switch (type) {
+  case ScalarType::F32:
+    return 0x3f800000;
+  case ScalarType::F16:
+  case ScalarType::F16x2:
+    return 0x3c00;
+  case ScalarType::BF16:
+  case ScalarType::BF16x2:
+    return 0x3f80;
+  default:
+    return 0xffffffff;
+  }
+}
+
+} // namespace
+
+bool FunctionDecoder::emitFloat(Form &form, FloatForm floatForm, uint32_t sources) {
+  Decoded decoded;
+  ScalarType type = floatForm.type;
+  if (!expectOperands(sources + 1, sources + 1) || !destination(in_->operands[0], type, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a) || (sources > 1 && !source(in_->operands[2], type, decoded.b)) ||
+      (sources > 2 && !source(in_->operands[3], type, decoded.c)))
+    return false;
+  decoded.handler = isHalf(type) ? handlers().half(floatForm) : handlers().floating(floatForm);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::emitInteger(Form &form, IntOp op, ScalarType type, uint32_t sources) {
+  Decoded decoded;
+  if (!expectOperands(sources + 1, sources + 1) || !destination(in_->operands[0], type, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a) || (sources > 1 && !source(in_->operands[2], type, decoded.b)) ||
+      (sources > 2 && !source(in_->operands[3], type, decoded.c)))
+    return false;
+  decoded.handler = handlers().integer(op, type);
+  return finish(form, decoded);
+}
+
+/// add, sub
+bool FunctionDecoder::decodeAdd() {
+  Form form(*in_);
+  bool isAdd = in_->opcode == "add";
+  ScalarType type = form.takeType();
+  if (isFloat(type)) {
+    FloatForm floatForm{isAdd ? FloatOp::Add : FloatOp::Sub, type, form.takeRounding(), form.take("ftz"),
+                        form.take("sat")};
+    return emitFloat(form, floatForm, 2);
+  }
+  if (form.take("cc"))
+    return decodeCarry();
+  if (isBits(type))
+    return unsupported("it has no meaning for '" + std::string(ptx::spelling(type)) + "'");
+  bool sat = form.take("sat");
+  if (sat && type != ScalarType::S32)
+    return unsupported("'.sat' is for .s32");
+  IntOp op = sat ? (isAdd ? IntOp::AddSat : IntOp::SubSat) : (isAdd ? IntOp::Add : IntOp::Sub);
+  return emitInteger(form, op, type, 2);
+}
+
+/// mul, mad
+bool FunctionDecoder::decodeMul() {
+  Form form(*in_);
+  bool isMad = in_->opcode == "mad";
+  ScalarType type = form.takeType();
+  if (isFloat(type)) {
+    FloatForm floatForm{isMad ? FloatOp::Fma : FloatOp::Mul, type, form.takeRounding(), form.take("ftz"),
+                        form.take("sat")};
+    return emitFloat(form, floatForm, isMad ? 3 : 2);
+  }
+  if (!isInteger(type))
+    return unsupported();
+  if (in_->hasModifier("cc"))
+    return decodeCarry();
+  int part = form.takeOneOf({"lo", "hi", "wide"});
+  if (part < 0)
+    return fail("'" + in_->form() + "' needs .lo, .hi or .wide");
+  if (part == 2) {
+    ScalarType result = wider(type);
+    Decoded decoded;
+    if (result == ScalarType::None)
+      return unsupported();
+    if (!expectOperands(isMad ? 4 : 3, isMad ? 4 : 3) || !destination(in_->operands[0], result, decoded.d) ||
+        !source(in_->operands[1], type, decoded.a) || !source(in_->operands[2], type, decoded.b) ||
+        (isMad && !source(in_->operands[3], result, decoded.c)))
+      return false;
+    decoded.handler = handlers().integer(isMad ? IntOp::MadWide : IntOp::MulWide, type);
+    return finish(form, decoded);
+  }
+  if (isMad && form.take("sat")) {
+    if (part != 1 || type != ScalarType::S32)
+      return unsupported("'.sat' is for mad.hi.s32");
+    return emitInteger(form, IntOp::MadHiSat, type, 3);
+  }
+  IntOp op = isMad ? (part ? IntOp::MadHi : IntOp::MadLo) : (part ? IntOp::MulHi : IntOp::MulLo);
+  return emitInteger(form, op, type, isMad ? 3 : 2);
+}
+
+bool FunctionDecoder::decodeMul24() {
+  Form form(*in_);
+  bool isMad = in_->opcode == "mad24";
+  ScalarType type = form.takeType();
+  if (type != ScalarType::U32 && type != ScalarType::S32)
+    return unsupported();
+  int part = form.takeOneOf({"lo", "hi"});
+  if (part < 0)
+    return fail("'" + in_->form() + "' needs .lo or .hi");
+  bool sat = isMad && part == 1 && type == ScalarType::S32 && form.take("sat");
+  IntOp op = sat     ? IntOp::Mad24HiSat
+             : isMad ? (part ? IntOp::Mad24Hi : IntOp::Mad24Lo)
+                     : (part ? IntOp::Mul24Hi : IntOp::Mul24Lo);
+  return emitInteger(form, op, type, isMad ? 3 : 2);
+}
+
+bool FunctionDecoder::decodeFma() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  FloatForm floatForm{FloatOp::Fma, type, form.takeRounding(), form.take("ftz"), form.take("sat")};
+  if (floatForm.rounding == Rounding::None)
+    return fail("'" + in_->form() + "' needs a rounding modifier");
+  if (isHalf(type) && form.take("relu"))
+    floatForm.op = FloatOp::FmaRelu;
+  return emitFloat(form, floatForm, 3);
+}
+
+/// add.cc addc sub.cc subc mad.cc madc: through the carry mask of the frame.
+bool FunctionDecoder::decodeCarry() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  if (type != ScalarType::U32 && type != ScalarType::S32 && type != ScalarType::U64 && type != ScalarType::S64)
+    return unsupported();
+  Decoded decoded;
+  bool isMad = name.starts_with("mad"), isSub = name.starts_with("sub");
+  if (form.take("cc"))
+    decoded.flag |= kCarryOut;
+  if (name == "addc" || name == "subc" || name == "madc")
+    decoded.flag |= kCarryIn;
+  IntOp op = isSub ? IntOp::CarrySub : IntOp::CarryAdd;
+  if (isMad) {
+    int part = form.takeOneOf({"lo", "hi"});
+    if (part < 0)
+      return fail("'" + in_->form() + "' needs .lo or .hi");
+    op = part ? IntOp::CarryMadHi : IntOp::CarryMadLo;
+  }
+  size_t operands = isMad ? 4 : 3;
+  if (!expectOperands(operands, operands) || !destination(in_->operands[0], type, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a) || !source(in_->operands[2], type, decoded.b) ||
+      (isMad && !source(in_->operands[3], type, decoded.c)))
+    return false;
+  if (code_.carry == kNoOperand)
+    code_.carry = allocateRegister(0);
+  decoded.e = code_.carry;
+  decoded.handler = handlers().integer(op, type);
+  return finish(form, decoded);
+}
+
+/// sad, rem, cnot
+bool FunctionDecoder::decodeIntegerOnly() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  if (in_->opcode == "cnot")
+    return isBits(type) ? emitInteger(form, IntOp::Cnot, type, 1) : unsupported();
+  if (!isInteger(type))
+    return unsupported();
+  return in_->opcode == "sad" ? emitInteger(form, IntOp::Sad, type, 3) : emitInteger(form, IntOp::Rem, type, 2);
+}
+
+bool FunctionDecoder::decodeMinMax() {
+  Form form(*in_);
+  bool isMin = in_->opcode == "min";
+  ScalarType type = form.takeType();
+  if (!isFloat(type)) {
+    bool relu = form.take("relu");
+    if (relu && type != ScalarType::S32 && type != ScalarType::S16x2)
+      return unsupported("'.relu' is for .s32 and .s16x2");
+    return emitInteger(form, relu ? (isMin ? IntOp::MinRelu : IntOp::MaxRelu) : (isMin ? IntOp::Min : IntOp::Max), type,
+                       2);
+  }
+  bool nan = form.take("NaN"), xorsign = form.take("xorsign");
+  if (xorsign && !form.take("abs"))
+    return unsupported("'.xorsign' needs '.abs'");
+  FloatOp op = isMin ? (nan ? FloatOp::MinNan : FloatOp::Min) : (nan ? FloatOp::MaxNan : FloatOp::Max);
+  if (xorsign)
+    op = isMin ? (nan ? FloatOp::MinNanXorsignAbs : FloatOp::MinXorsignAbs)
+               : (nan ? FloatOp::MaxNanXorsignAbs : FloatOp::MaxXorsignAbs);
+  FloatForm floatForm{op, type, Rounding::None, form.take("ftz"), false};
+  return emitFloat(form, floatForm, 2);
+}
+
+/// abs, neg
+bool FunctionDecoder::decodeSign() {
+  Form form(*in_);
+  bool isAbs = in_->opcode == "abs";
+  ScalarType type = form.takeType();
+  if (isFloat(type)) {
+    FloatForm floatForm{isAbs ? FloatOp::Abs : FloatOp::Neg, type, Rounding::None, form.take("ftz"), false};
+    return emitFloat(form, floatForm, 1);
+  }
+  return isSigned(type) ? emitInteger(form, isAbs ? IntOp::Abs : IntOp::Neg, type, 1) : unsupported();
+}
+
+bool FunctionDecoder::decodeDivide() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  if (!isSingleOrDouble(type))
+    return isInteger(type) ? emitInteger(form, IntOp::Div, type, 2) : unsupported();
+  FloatForm floatForm{FloatOp::Div, type, Rounding::None, form.take("ftz"), false};
+  if (type == ScalarType::F32 && form.take("approx"))
+    floatForm.op = FloatOp::DivApprox;
+  else if (type == ScalarType::F32 && form.take("full"))
+    floatForm.op = FloatOp::DivFull;
+  else if ((floatForm.rounding = form.takeRounding()) == Rounding::None)
+    return fail("'" + in_->form() + "' needs .approx, .full or a rounding modifier");
+  return emitFloat(form, floatForm, 2);
+}
+
+/// rcp sqrt rsqrt sin cos lg2 ex2 tanh
+bool FunctionDecoder::decodeApproximate() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  FloatForm floatForm{FloatOp::Rcp, type, Rounding::None, form.take("ftz"), false};
+  bool approx = form.take("approx");
+  bool canRound = name == "rcp" || name == "sqrt";
+  if (!approx) {
+    if (!canRound || (floatForm.rounding = form.takeRounding()) == Rounding::None)
+      return fail("'" + in_->form() + "' needs .approx" + (canRound ? " or a rounding modifier" : ""));
+    floatForm.op = name == "rcp" ? FloatOp::Rcp : FloatOp::Sqrt;
+  } else if (name == "rcp")
+    floatForm.op = FloatOp::RcpApprox;
+  else if (name == "sqrt")
+    floatForm.op = FloatOp::SqrtApprox;
+  else if (name == "rsqrt")
+    floatForm.op = FloatOp::RsqrtApprox;
+  else if (name == "sin")
+    floatForm.op = FloatOp::Sin;
+  else if (name == "cos")
+    floatForm.op = FloatOp::Cos;
+  else if (name == "lg2")
+    floatForm.op = FloatOp::Lg2;
+  else if (name == "ex2")
+    floatForm.op = FloatOp::Ex2;
+  else
+    floatForm.op = FloatOp::Tanh;
+  return emitFloat(form, floatForm, 1);
+}
+
+/// and or xor not
+bool FunctionDecoder::decodeLogic() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  if (!isBits(type) && type != ScalarType::Pred)
+    return unsupported();
+  IntOp op = name == "and" ? IntOp::And : name == "or" ? IntOp::Or : name == "xor" ? IntOp::Xor : IntOp::Not;
+  return emitInteger(form, op, type, op == IntOp::Not ? 1 : 2);
+}
+
+bool FunctionDecoder::decodeShift() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  bool left = in_->opcode == "shl";
+  if (ptx::byteSize(type) < 2 || isFloat(type) || (left && !isBits(type)))
+    return unsupported();
+  Decoded decoded;
+  if (!expectOperands(3, 3) || !destination(in_->operands[0], type, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a) || !source(in_->operands[2], ScalarType::U32, decoded.b))
+    return false;
+  decoded.handler = handlers().integer(left ? IntOp::Shl : IntOp::Shr, type);
+  return finish(form, decoded);
+}
+
+/// popc clz brev bfind: the result is 32 bits wide, brev's as wide as its operand.
+bool FunctionDecoder::decodeBits() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  IntOp op = name == "popc" ? IntOp::Popc : name == "clz" ? IntOp::Clz : name == "brev" ? IntOp::Brev : IntOp::Bfind;
+  bool isBfind = op == IntOp::Bfind;
+  if (ptx::byteSize(type) < 4 || isFloat(type) || (isBfind ? !isInteger(type) : !isBits(type)))
+    return unsupported();
+  if (isBfind && form.take("shiftamt"))
+    op = IntOp::BfindShift;
+  Decoded decoded;
+  if (!expectOperands(2, 2) || !destination(in_->operands[0], op == IntOp::Brev ? type : ScalarType::U32, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a))
+    return false;
+  decoded.handler = handlers().integer(op, type);
+  return finish(form, decoded);
+}
+
+/// bfe bfi bmsk szext fns
+bool FunctionDecoder::decodeBitField() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  if (name == "bfi") {
+    if (!isBits(type) || ptx::byteSize(type) < 4)
+      return unsupported();
+    if (!expectOperands(5, 5) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+        !source(o[2], type, decoded.b) || !source(o[3], ScalarType::U32, decoded.c) ||
+        !source(o[4], ScalarType::U32, decoded.e))
+      return false;
+    decoded.handler = handlers().integer(IntOp::Bfi, type);
+    return finish(form, decoded);
+  }
+  if (name == "bfe" || name == "fns") {
+    bool isBfe = name == "bfe";
+    if (ptx::byteSize(type) < 4 || (isBfe ? !isInteger(type) : type != ScalarType::B32))
+      return unsupported();
+    if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+        !source(o[2], ScalarType::U32, decoded.b) || !source(o[3], ScalarType::U32, decoded.c))
+      return false;
+    decoded.handler = handlers().integer(isBfe ? IntOp::Bfe : IntOp::Fns, type);
+    return finish(form, decoded);
+  }
+  int mode = form.takeOneOf({"clamp", "wrap"});
+  if (mode < 0)
+    return fail("'" + in_->form() + "' needs .clamp or .wrap");
+  if (name == "bmsk")
+    return type == ScalarType::B32 ? emitInteger(form, mode ? IntOp::BmskWrap : IntOp::BmskClamp, type, 2)
+                                   : unsupported();
+  return type == ScalarType::U32 || type == ScalarType::S32
+             ? emitInteger(form, mode ? IntOp::SzextWrap : IntOp::SzextClamp, type, 2)
+             : unsupported();
+}
+
+bool FunctionDecoder::decodePrmt() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  if (type != ScalarType::B32)
+    return unsupported();
+  constexpr IntOp kModes[] = {IntOp::PrmtF4e, IntOp::PrmtB4e, IntOp::PrmtRc8,
+                              IntOp::PrmtEcl, IntOp::PrmtEcr, IntOp::PrmtRc16};
+  int mode = form.takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  return emitInteger(form, mode < 0 ? IntOp::Prmt : kModes[mode], type, 3);
+}
+
+bool FunctionDecoder::decodeLop3() {
+  Form form(*in_);
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  if (form.takeType() != ScalarType::B32)
+    return unsupported();
+  if (!expectOperands(5, 5) || !destination(o[0], ScalarType::B32, decoded.d) ||
+      !source(o[1], ScalarType::B32, decoded.a) || !source(o[2], ScalarType::B32, decoded.b) ||
+      !source(o[3], ScalarType::B32, decoded.c))
+    return false;
+  if (o[4].kind != Operand::Kind::Integer || o[4].bits > 255)
+    return fail("the table of 'lop3' is a constant from 0 to 255");
+  decoded.imm = static_cast<int64_t>(o[4].bits);
+  decoded.handler = handlers().integer(IntOp::Lop3, ScalarType::B32);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeShf() {
+  Form form(*in_);
+  int direction = form.takeOneOf({"l", "r"}), mode = form.takeOneOf({"clamp", "wrap"});
+  if (form.takeType() != ScalarType::B32 || direction < 0 || mode < 0)
+    return unsupported();
+  IntOp op = direction == 0 ? (mode ? IntOp::ShfLeftWrap : IntOp::ShfLeftClamp)
+                            : (mode ? IntOp::ShfRightWrap : IntOp::ShfRightClamp);
+  return emitInteger(form, op, ScalarType::B32, 3);
+}
+
+/// dp4a, dp2a
+bool FunctionDecoder::decodeDot() {
+  Form form(*in_);
+  IntOp op = IntOp::Dp4a;
+  if (in_->opcode == "dp2a") {
+    int part = form.takeOneOf({"lo", "hi"});
+    if (part < 0)
+      return fail("'" + in_->form() + "' needs .lo or .hi");
+    op = part ? IntOp::Dp2aHi : IntOp::Dp2aLo;
+  }
+  ScalarType a = form.takeType(), b = form.takeType();
+  auto word = [](ScalarType type) { return type == ScalarType::U32 || type == ScalarType::S32; };
+  if (!word(a) || !word(b))
+    return unsupported();
+  Decoded decoded;
+  decoded.imm = (a == ScalarType::S32) | (b == ScalarType::S32) << 1;
+  const std::vector<Operand> &o = in_->operands;
+  if (!expectOperands(4, 4) || !destination(o[0], ScalarType::U32, decoded.d) ||
+      !source(o[1], ScalarType::U32, decoded.a) || !source(o[2], ScalarType::U32, decoded.b) ||
+      !source(o[3], ScalarType::U32, decoded.c))
+    return false;
+  decoded.handler = handlers().integer(op, ScalarType::U32);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeCopysign() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  if (!isSingleOrDouble(type))
+    return unsupported();
+  return emitFloat(form, {FloatOp::Copysign, type}, 2);
+}
+
+bool FunctionDecoder::decodeTestp() {
+  Form form(*in_);
+  int property = form.takeOneOf({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  ScalarType type = form.takeType();
+  if (property < 0)
+    return unsupported();
+  Decoded decoded;
+  if (!expectOperands(2, 2) || !predicateDestination(in_->operands[0], decoded.d) ||
+      !source(in_->operands[1], type, decoded.a))
+    return false;
+  decoded.handler = handlers().testp(static_cast<TestProperty>(property), type);
+  return finish(form, decoded);
+}
+
+/// The comparison and its boolean operator; the third predicate is the last of four operands.
+bool FunctionDecoder::comparison(Form &form, Comparison &comparison, Decoded &decoded) {
+  int index = form.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num",
+                              "nan", "lo", "ls", "hi", "hs"});
+  if (index < 0)
+    return fail("'" + in_->form() + "' names no comparison");
+  constexpr Comparison kUnsigned[] = {Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge};
+  comparison = index < 14 ? static_cast<Comparison>(index) : kUnsigned[index - 14];
+  int op = form.takeOneOf({"and", "or", "xor"});
+  if ((op >= 0) != (in_->operands.size() == 4))
+    return fail("'" + in_->form() + "' takes " + (op >= 0 ? "four" : "three") + " operands, found " +
+                std::to_string(in_->operands.size()));
+  if (op >= 0) {
+    bool negated = false;
+    if (!predicateSource(in_->operands[3], decoded.c, negated))
+      return false;
+    decoded.flag = static_cast<uint8_t>((op + 1) | (negated ? kThirdNegated : 0));
+  }
+  return true;
+}
+
+bool FunctionDecoder::decodeSetp() {
+  Form form(*in_);
+  Decoded decoded;
+  Comparison relation;
+  if (!comparison(form, relation, decoded))
+    return false;
+  bool ftz = form.take("ftz");
+  ScalarType type = form.takeType();
+  const std::vector<Operand> &o = in_->operands;
+  const Operand *first = &o[0], *second = nullptr;
+  if (o[0].kind == Operand::Kind::Pair) {
+    first = &o[0].elements[0];
+    second = &o[0].elements[1];
+  }
+  if (isBits(type) && relation != Comparison::Eq && relation != Comparison::Ne)
+    return unsupported("untyped bits compare equal or not equal only");
+  if (!predicateDestination(*first, decoded.d) || (second && !predicateDestination(*second, decoded.e)) ||
+      !source(o[1], type, decoded.a) || !source(o[2], type, decoded.b))
+    return false;
+  if (isHalf(type)) {
+    decoded.imm = static_cast<int64_t>(relation) | static_cast<int64_t>(ftz) << 8;
+    decoded.handler = handlers().halfCompare(relation, type, ftz);
+  } else {
+    decoded.handler = handlers().compare(relation, type, ftz);
+  }
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeSet() {
+  Form form(*in_);
+  Decoded decoded;
+  Comparison relation;
+  if (!comparison(form, relation, decoded))
+    return false;
+  bool ftz = form.take("ftz");
+  ScalarType result = form.takeType(), type = form.takeType();
+  const std::vector<Operand> &o = in_->operands;
+  if (!destination(o[0], result, decoded.d) || !source(o[1], type, decoded.a) || !source(o[2], type, decoded.b))
+    return false;
+  uint64_t truth = isFloat(result) ? one(result) : 0xffffffff;
+  if (isHalf(type)) {
+    decoded.imm = static_cast<int64_t>(static_cast<uint64_t>(relation) | static_cast<uint64_t>(ftz) << 8 |
+                                       (truth & 0xffff) << 16 | truth << 32);
+    decoded.handler = handlers().halfSet(relation, type, ftz, result);
+  } else {
+    decoded.imm = static_cast<int64_t>(truth);
+    decoded.handler = handlers().set(relation, type, ftz, result);
+  }
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeSelp() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  uint32_t bytes = ptx::byteSize(type);
+  Decoded decoded;
+  bool negated = false;
+  const std::vector<Operand> &o = in_->operands;
+  if (bytes < 2 || bytes > 8 || type == ScalarType::Pred)
+    return unsupported();
+  if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+      !source(o[2], type, decoded.b) || !predicateSource(o[3], decoded.c, negated))
+    return false;
+  decoded.flag = negated ? kThirdNegated : 0;
+  decoded.handler = handlers().integer(IntOp::Select, bytes == 2   ? ScalarType::B16
+                                                      : bytes == 4 ? ScalarType::B32
+                                                                   : ScalarType::B64);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeSlct() {
+  Form form(*in_);
+  bool ftz = form.take("ftz");
+  ScalarType type = form.takeType(), selector = form.takeType();
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  if (selector != ScalarType::S32 && selector != ScalarType::F32)
+    return unsupported();
+  if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+      !source(o[2], type, decoded.b) || !source(o[3], selector, decoded.c))
+    return false;
+  decoded.flag = ftz && selector == ScalarType::F32;
+  decoded.handler = slctHandler(type, selector, ftz);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeCvt() {
+  Form form(*in_);
+  if (in_->hasModifier("pack"))
+    return unsupported();
+  ConvertForm convert;
+  convert.rounding = form.takeRounding();
+  convert.ftz = form.take("ftz");
+  convert.sat = form.take("sat");
+  convert.relu = form.take("relu");
+  convert.satfinite = form.take("satfinite");
+  convert.to = form.takeType();
+  convert.from = form.takeType();
+  auto toInteger = isInteger(convert.to), fromInteger = isInteger(convert.from);
+  bool pair = convert.to == ScalarType::F16x2 || convert.to == ScalarType::BF16x2;
+  bool integral = convert.rounding >= Rounding::Rni;
+  bool narrows = !toInteger && !fromInteger && ptx::byteSize(convert.to) < ptx::byteSize(convert.from) * (pair ? 2 : 1);
+  bool otherHalf = isHalf(convert.to) && isHalf(convert.from) && convert.to != convert.from;
+  if (convert.to == ScalarType::None || convert.from == ScalarType::None)
+    return unsupported();
+  // The modifiers that the ISA wants, and those that would not mean anything.
+  if (!toInteger && !fromInteger && (narrows || pair || otherHalf || convert.to == ScalarType::TF32) &&
+      (convert.rounding == Rounding::None || integral))
+    return fail("'" + in_->form() + "' needs a rounding modifier (.rn, .rz, ...)");
+  if (toInteger && !fromInteger && !integral)
+    return fail("'" + in_->form() + "' needs an integer rounding modifier (.rni, .rzi, .rmi, .rpi)");
+  if (fromInteger && !toInteger && (convert.rounding == Rounding::None || integral))
+    return fail("'" + in_->form() + "' needs a rounding modifier (.rn, .rz, ...)");
+  if (toInteger && fromInteger && convert.rounding != Rounding::None)
+    return unsupported("integers are not rounded");
+  if (convert.rounding == Rounding::Rna && convert.to != ScalarType::TF32)
+    return unsupported("'.rna' is for .tf32");
+  bool half = isHalf(convert.to) || convert.to == ScalarType::TF32;
+  if ((convert.relu || convert.satfinite) && !half)
+    return unsupported();
+  if (convert.ftz && convert.from != ScalarType::F32 && convert.to != ScalarType::F32)
+    return unsupported("'.ftz' is for .f32");
+  bool widensFloat = !toInteger && !fromInteger && !pair && ptx::byteSize(convert.to) > ptx::byteSize(convert.from);
+  if (widensFloat && convert.rounding != Rounding::None)
+    return unsupported("a conversion that is exact is not rounded");
+  bool sameFloat = !toInteger && !fromInteger && convert.to == convert.from;
+  if (sameFloat && convert.rounding != Rounding::None && !integral)
+    return unsupported("it rounds to integers only (.rni, .rzi, .rmi, .rpi)");
+
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  size_t operands = pair ? 3 : 2;
+  ScalarType result = convert.to == ScalarType::TF32 ? ScalarType::B32 : convert.to;
+  if (!expectOperands(operands, operands) || !destination(o[0], result, decoded.d, true) ||
+      !source(o[1], convert.from, decoded.a, true) || (pair && !source(o[2], convert.from, decoded.b, true)))
+    return false;
+  decoded.flag = convert.sat;
+  Rounding stored = convert.rounding == Rounding::None ? Rounding::Rn : convert.rounding;
+  decoded.imm = static_cast<int64_t>(stored);
+  if (isHalf(convert.to))
+    decoded.imm |= static_cast<int64_t>(convert.sat) << 8 | static_cast<int64_t>(convert.relu) << 9 |
+                   static_cast<int64_t>(convert.ftz) << 10 | static_cast<int64_t>(convert.satfinite) << 11;
+  else if (isHalf(convert.from) && toInteger)
+    decoded.imm |= static_cast<int64_t>(ptx::byteSize(convert.to)) << 8 | static_cast<int64_t>(isSigned(convert.to))
+                                                                              << 16;
+  decoded.handler = handlers().convert(convert);
+  return finish(form, decoded);
+}
+
+} // namespace tenon::emulator

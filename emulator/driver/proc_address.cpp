@@ -1,0 +1,93 @@
+// cuGetProcAddress: a function by its name without suffix, as programs that load the driver at run time ask for it. The
+// table is made of the names in cuda.h, which maps each to the version of this header.
+#include "emulator/driver/state.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tenon;
+using namespace tenon::emulator;
+
+extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
+
+#pragma clang diagnostic ignored "-Wdeprecated-declarations" // deprecated functions are still called
+
+#define TENON_FUNCTIONS(F)                                                                                                  \
+  F(cuInit)                                                                                                                 \
+  F(cuDriverGetVersion) F(cuGetErrorName) F(cuGetErrorString) F(cuGetProcAddress) F(cuDeviceGetCount) F(                    \
+      cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetUuid) F(cuDeviceTotalMem) F(cuDeviceGetAttribute)                        \
+      F(cuDeviceComputeCapability) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) F(       \
+          cuDevicePrimaryCtxReset) F(cuDevicePrimaryCtxGetState) F(cuDevicePrimaryCtxSetFlags) F(cuCtxCreate)               \
+          F(cuCtxDestroy) F(cuCtxPushCurrent) F(cuCtxPopCurrent) F(cuCtxSetCurrent) F(cuCtxGetCurrent) F(                   \
+              cuCtxGetDevice) F(cuCtxGetFlags) F(cuCtxSynchronize) F(cuCtxSetLimit) F(cuCtxGetLimit)                        \
+              F(cuCtxGetStreamPriorityRange) F(cuCtxGetApiVersion) F(cuModuleLoadData) F(cuModuleLoadDataEx) F(             \
+                  cuModuleUnload) F(cuModuleGetFunction) F(cuModuleGetFunctionCount) F(cuModuleGetGlobal)                   \
+                  F(cuModuleGetLoadingMode) F(cuLibraryLoadData) F(cuLibraryUnload) F(cuLibraryGetKernel) F(                \
+                      cuLibraryGetKernelCount) F(cuLibraryGetModule) F(cuLibraryGetGlobal) F(cuKernelGetFunction)           \
+                      F(cuKernelGetAttribute) F(cuKernelSetAttribute) F(cuKernelGetName) F(cuKernelGetParamInfo) F(         \
+                          cuFuncGetAttribute) F(cuFuncSetAttribute) F(cuFuncSetCacheConfig) F(cuFuncGetName)                \
+                          F(cuFuncGetModule) F(cuFuncGetParamInfo) F(cuFuncIsLoaded) F(cuFuncLoad) F(cuMemAlloc) F(         \
+                              cuMemAllocAsync) F(cuMemAllocPitch) F(cuMemAllocManaged) F(cuMemFree) F(cuMemFreeAsync)       \
+                              F(cuMemHostAlloc) F(cuMemAllocHost) F(cuMemFreeHost) F(cuMemHostGetDevicePointer) F(          \
+                                  cuMemHostGetFlags) F(cuMemHostRegister) F(cuMemHostUnregister) F(cuMemGetInfo)            \
+                                  F(cuMemGetAddressRange) F(cuPointerGetAttribute) F(cuMemcpy) F(cuMemcpyAsync) F(          \
+                                      cuMemcpyHtoD) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoH) F(cuMemcpyDtoHAsync)               \
+                                      F(cuMemcpyDtoD) F(cuMemcpyDtoDAsync) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) F(          \
+                                          cuMemcpy2D) F(cuMemcpy2DUnaligned) F(cuMemcpy2DAsync) F(cuMemcpy3D)               \
+                                          F(cuMemcpy3DAsync) F(cuMemsetD8) F(cuMemsetD16) F(cuMemsetD32) F(                 \
+                                              cuMemsetD8Async) F(cuMemsetD16Async) F(cuMemsetD32Async) F(cuMemsetD2D8)      \
+                                              F(cuMemsetD2D16) F(cuMemsetD2D32) F(cuStreamCreate) F(                        \
+                                                  cuStreamCreateWithPriority) F(cuStreamDestroy)                            \
+                                                  F(cuStreamSynchronize) F(cuStreamQuery) F(cuStreamWaitEvent) F(           \
+                                                      cuStreamGetPriority) F(cuStreamGetFlags) F(cuStreamGetId)             \
+                                                      F(cuStreamGetCtx) F(cuStreamIsCapturing) F(cuLaunchHostFunc) F(       \
+                                                          cuEventCreate) F(cuEventDestroy) F(cuEventRecord)                 \
+                                                          F(cuEventRecordWithFlags) F(cuEventQuery) F(                      \
+                                                              cuEventSynchronize) F(cuEventElapsedTime)                     \
+                                                              F(cuLaunchKernel) F(cuLaunchKernelEx) F(                      \
+                                                                  cuLaunchCooperativeKernel)                                \
+                                                                  F(cuOccupancyMaxActiveBlocksPerMultiprocessor) F(         \
+                                                                      cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) \
+                                                                      F(cuOccupancyMaxPotentialBlockSize)
+
+namespace {
+
+struct Entry {
+  const char *name;
+  void *address;
+};
+
+/// Not part of CUDA: the report of the last kernel that failed, NUL-terminated. Returns its length.
+size_t lastReport(char *buffer, size_t capacity) {
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  if (buffer && capacity) {
+    size_t bytes = std::min(driver.lastReport.size(), capacity - 1);
+    memcpy(buffer, driver.lastReport.data(), bytes);
+    buffer[bytes] = 0;
+  }
+  return driver.lastReport.size();
+}
+
+} // namespace
+
+CUresult cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult *status) {
+#define TENON_ENTRY(f) {#f, reinterpret_cast<void *>(&f)},
+  static const Entry kEntries[] = {
+      TENON_FUNCTIONS(TENON_ENTRY){"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)}};
+#undef TENON_ENTRY
+  if (!symbol || !out)
+    return CUDA_ERROR_INVALID_VALUE;
+  *out = nullptr;
+  // A context of before 12.5 took other arguments.
+  if (!strcmp(symbol, "cuCtxCreate") && version < 13000)
+    *out = reinterpret_cast<void *>(&cuCtxCreate_v2);
+  else
+    for (const Entry &entry : kEntries)
+      if (!strcmp(entry.name, symbol))
+        *out = entry.address;
+  if (status)
+    *status = *out ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}

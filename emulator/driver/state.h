@@ -1,0 +1,156 @@
+// What the driver API keeps: devices, contexts, modules, kernels, streams, events. A handle is the address of its
+// object; every call looks it up in the registry of its kind, so that a stale or foreign handle is an error and not a
+// crash.
+//
+// One lock guards everything: calls from several threads are served one after the other, and work is done when it is
+// enqueued (streams are always idle when a call returns).
+#pragma once
+
+#include "emulator/builtins.h"
+#include "emulator/memory.h"
+#include "emulator/program.h"
+
+#include "abi/target_arch.h"
+
+#include <cuda.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tenon::emulator {
+
+/// One row per emulated architecture: the numbers that a device of it reports.
+struct ArchLimits {
+  abi::TargetArch arch;
+  int multiprocessors, clockKhz;
+  int maxThreadsPerMultiprocessor, maxBlocksPerMultiprocessor, registersPerMultiprocessor;
+  int sharedPerMultiprocessor, sharedPerBlockOptin, l2Bytes;
+};
+const ArchLimits *findArchLimits(abi::TargetArch arch);
+/// "sm_75, sm_80, ...".
+std::string archLimitsList();
+
+struct Context;
+
+struct Device {
+  int ordinal = 0;
+  const ArchLimits *arch = nullptr;
+  std::unique_ptr<Memory> memory;
+  std::unique_ptr<Context> primary;
+  int primaryReferences = 0;
+  unsigned primaryFlags = 0;
+  abi::DeviceTraits traits(int driverVersion) const;
+  std::string name() const;
+};
+
+struct Module;
+
+struct Kernel {
+  Module *module = nullptr;
+  std::unique_ptr<Program> program;
+  int maxDynamicShared = 0; // set by the opt-in attribute; the default is what is left of 48 KiB
+  int carveout = -1;
+  int requiredCluster[3] = {0, 0, 0};
+  bool nonPortableCluster = false;
+};
+
+struct Module {
+  Context *context = nullptr;
+  bool isLibrary = false;
+  std::unique_ptr<ptx::Module> source;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+  std::vector<std::string> kernelOrder;
+  struct Global {
+    uint64_t address, bytes;
+  };
+  std::map<std::string, Global, std::less<>> globals;
+};
+
+struct Stream {
+  Context *context = nullptr;
+  unsigned flags = 0;
+  int priority = 0;
+  uint64_t id = 0;
+};
+
+struct Event {
+  Context *context = nullptr;
+  unsigned flags = 0;
+  bool recorded = false;
+  uint64_t time = 0; // virtual nanoseconds
+};
+
+struct Context {
+  Device *device = nullptr;
+  bool isPrimary = false;
+  bool active = false;
+  unsigned flags = 0;
+  int sticky = 0; // once a kernel failed, every call says so
+  size_t stackLimit = 1024, printfLimit = 1 << 20, heapLimit = 8 << 20;
+  DeviceServices services;
+  uint64_t gridWorkspace = 0;
+  Stream defaultStream, perThreadStream;
+};
+
+struct Driver {
+  std::recursive_mutex mutex;
+  bool initialised = false;
+  int version = 13000;
+  std::vector<std::unique_ptr<Device>> devices;
+  std::set<Context *> contexts;
+  std::set<Module *> modules;
+  std::set<Kernel *> kernels;
+  std::set<Stream *> streams;
+  std::set<Event *> events;
+  std::vector<std::unique_ptr<Context>> ownedContexts;
+  uint64_t virtualTime = 0; // nanoseconds of emulated work so far
+  uint64_t nextId = 1, modulesLoaded = 0;
+  std::string lastReport; // of the last kernel that failed
+};
+Driver &driver();
+
+/// The stack of current contexts of the calling thread.
+std::vector<Context *> &contextStack();
+Context *currentContext();
+
+/// Null: no such stream. The null, legacy and per-thread handles are streams of `context`.
+Stream *findStream(Context *context, CUstream handle);
+
+/// Reads the environment and makes the devices.
+CUresult initialiseDriver(Driver &driver);
+void activatePrimary(Device &device);
+/// Frees what belongs to the context.
+void destroyContents(Context *context);
+void unloadModule(Module *module);
+
+struct JitLog {
+  std::string info, error;
+};
+/// Loads PTX. On failure the log says why.
+CUresult loadModule(Context *context, const void *image, JitLog &log, Module **out);
+CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, Dim3 cluster, unsigned sharedBytes,
+                      bool cooperative, void **parameters, void **extra);
+
+} // namespace tenon::emulator
+
+#define TENON_ENTER()                                                                                                  \
+  ::tenon::emulator::Driver &driver = ::tenon::emulator::driver();                                                     \
+  std::lock_guard<std::recursive_mutex> lock(driver.mutex);                                                            \
+  if (!driver.initialised)                                                                                             \
+  return CUDA_ERROR_NOT_INITIALIZED
+
+#define TENON_ENTER_CONTEXT()                                                                                          \
+  TENON_ENTER();                                                                                                       \
+  ::tenon::emulator::Context *context = ::tenon::emulator::currentContext();                                           \
+  if (!context)                                                                                                        \
+    return CUDA_ERROR_INVALID_CONTEXT;                                                                                 \
+  if (context->sticky)                                                                                                 \
+  return static_cast<CUresult>(context->sticky)
+
+#define TENON_STREAM(handle)                                                                                           \
+  if (!::tenon::emulator::findStream(context, handle))                                                                 \
+  return CUDA_ERROR_INVALID_HANDLE

@@ -1,0 +1,185 @@
+// The emulated machine's moving parts, as the instruction handlers see them. One PTX instruction runs over the 32 lanes
+// of a warp at once: a register is an array of 32 values (64-byte aligned) in the frame's register file, a predicate is
+// one 32-bit mask, and a handler gets the mask of lanes it may change. Threads of a warp that take different ways are
+// *groups* with their own program counter; the scheduler decides which group runs (scheduler.h).
+//
+// An operand is a 32-bit number: two bits choose the base (registers of the frame, constants of the kernel, special
+// registers of the warp), thirty the byte offset. Immediates are spread over 32 lanes when the kernel is decoded, so
+// that a handler never asks what an operand is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::emulator {
+
+inline constexpr uint32_t kLanes = 32;
+inline constexpr uint32_t kAllLanes = 0xffffffffu;
+inline constexpr uint32_t kNoOperand = 0xffffffffu; // a sink `_`, or not there
+inline constexpr uint32_t kBaseShift = 30;
+inline constexpr uint32_t kOffsetMask = (1u << kBaseShift) - 1;
+inline constexpr uint32_t kRegisterBase = 0, kConstantBase = 1, kSpecialBase = 2;
+
+// Generic addresses: global memory is the arena (memory.h); the other spaces have a window each, at addresses that no
+// host mapping uses. The offset inside a window is the address in the space itself.
+inline constexpr uint64_t kSharedWindow = 0x0100'0000'0000ull;
+inline constexpr uint64_t kLocalWindow = 0x0200'0000'0000ull;
+inline constexpr uint64_t kParamWindow = 0x0300'0000'0000ull;
+inline constexpr uint64_t kWindowBytes = 1ull << 32;
+inline constexpr uint64_t kFunctionBase = 0x0400'0000'0000ull; // "addresses" of functions, kFunctionStride apart
+inline constexpr uint64_t kFunctionStride = 16;
+inline constexpr uint32_t kSharedStart = 0x400; // shared addresses below it are the device's own
+inline constexpr uint32_t kLocalStart = 16;     // so that address 0 is never a variable
+
+struct Warp;
+struct Decoded;
+struct FunctionCode;
+struct Program;
+class Memory;
+
+using Handler = void (*)(Warp &warp, const Decoded &instruction, uint32_t mask);
+
+/// How the scheduler treats an instruction.
+enum class Kind : uint8_t {
+  Alu,           // the handler cannot fail
+  Checked,       // the handler may set Executor::fault
+  Branch,        // to `target`
+  BranchIndexed, // through a table, by register `a`
+  Call,
+  Return, // of a function; of the kernel it is Exit
+  Exit,
+  Barrier,     // bar.sync / arrive / red: BarrierKind in `flag`
+  WarpSync,    // the handler runs when all lanes of the member mask `e` have arrived
+  WarpSyncAny, // bar.warp.sync: arrivals at different places count together
+};
+enum class BarrierKind : uint8_t { Sync, Arrive, Popc, And, Or };
+
+/// How a memory operand's address is formed.
+enum class AddressMode : uint8_t { Register64, Register32, FrameLocal };
+
+struct Decoded {
+  Handler handler = nullptr;
+  uint32_t d = kNoOperand, a = kNoOperand, b = kNoOperand, c = kNoOperand, e = kNoOperand;
+  uint32_t predicate = kNoOperand;
+  int64_t imm = 0;
+  Kind kind = Kind::Alu;
+  bool predicateNegated = false;
+  uint8_t flag = 0;                                  // meaning by handler
+  AddressMode addressMode = AddressMode::Register64; // memory operands
+  uint32_t target = 0;                               // Branch: pc; Call: call site; others: by handler
+  uint32_t list = 0;                                 // first of a run in FunctionCode::operands
+  uint32_t instruction = 0;                          // index into ptx::Function::instructions
+};
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t(x) * y * z; }
+};
+
+/// One activation of a function by some lanes of a warp.
+struct Frame {
+  const FunctionCode *code = nullptr;
+  uint8_t *registers = nullptr;
+  Frame *parent = nullptr;
+  uint32_t localBase = 0; // this activation's variables, in the threads' local memory
+  uint32_t depth = 0;
+  uint32_t returnPc = 0;
+  uint32_t callSite = 0; // in the parent's code
+  uint32_t lanes = 0;    // still inside
+};
+
+/// Lanes that stand at one place.
+struct Group {
+  enum class State : uint8_t { Run, Barrier, WarpSync };
+  uint32_t mask = 0;
+  uint32_t pc = 0;
+  Frame *frame = nullptr;
+  uint32_t age = 0; // grows when the group is rotated behind the others
+  State state = State::Run;
+  uint8_t barrier = 0;
+  uint32_t waitMask = 0; // WarpSync: the member mask
+};
+
+struct Block;
+struct Executor;
+
+/// One cp.async that is not yet visible.
+struct PendingCopy {
+  uint32_t shared = 0; // destination offset
+  uint32_t bytes = 0;
+  uint32_t lane = 0;
+  uint8_t data[16] = {};
+};
+
+struct Warp {
+  uint8_t *bases[4] = {}; // by kRegisterBase, kConstantBase, kSpecialBase
+  Frame *frame = nullptr; // of the group that runs
+  Block *block = nullptr;
+  Executor *executor = nullptr;
+  uint8_t *shared = nullptr; // host address of shared offset 0
+  uint8_t *local = nullptr;  // lane 0's local memory
+  uint32_t localStride = 0;  // bytes between lanes
+  uint32_t sharedEnd = 0;    // first shared offset past the block's allocation
+  uint32_t index = 0;        // in the block
+  uint32_t live = 0;         // lanes that have not exited
+  uint32_t clock = 0;
+  std::vector<Group> groups;
+  Frame entryFrame;
+  std::vector<uint8_t> specials;
+  // cp.async: copies of the open group, then committed groups, per lane in issue order.
+  std::vector<PendingCopy> openCopies;
+  std::vector<std::vector<PendingCopy>> committedCopies;
+};
+
+struct BarrierState {
+  uint32_t arrived = 0, needed = 0, trueVotes = 0;
+};
+
+struct Block {
+  Dim3 id;
+  uint64_t linear = 0;
+  uint32_t threads = 0, exited = 0;
+  std::vector<Warp> warps;
+  BarrierState barriers[16];
+  uint8_t *sharedMemory = nullptr; // from offset 0; the first kSharedStart bytes are never used
+  uint8_t *registerMemory = nullptr;
+  uint8_t *localMemory = nullptr;
+  uint64_t sharedBytes = 0, registerBytes = 0, localBytes = 0;
+  bool spun = false; // ran out of fuel in a loop
+};
+
+/// Where and why a kernel stopped. `code` is a CUresult.
+struct Fault {
+  int code = 0;
+  std::string message;
+};
+
+struct Launch {
+  const Program *program = nullptr;
+  Dim3 grid, block, cluster;
+  uint32_t dynamicShared = 0;
+  const uint8_t *parameters = nullptr;
+  uint32_t parameterBytes = 0;
+  uint64_t gridWorkspace = 0; // device address for cooperative groups' grid barrier (%envreg1/2); 0: not cooperative
+};
+
+/// Addresses [low, high) known to be accessible to one instruction.
+struct CheckedRange {
+  int64_t low = 0, high = 0;
+};
+
+/// What the handlers of one running launch share.
+struct Executor {
+  const Launch *launch = nullptr;
+  Memory *memory = nullptr;
+  uint64_t hostBias = 0;            // host address = device address + hostBias (mod 2^64)
+  std::vector<CheckedRange> ranges; // by Decoded::target of memory instructions
+  std::vector<uint8_t> constants;
+  uint64_t instructions = 0; // executed warp instructions: the virtual clock
+  uint64_t slept = 0;        // virtual nanoseconds spent in nanosleep
+  Fault fault;
+  bool failed() const { return fault.code != 0; }
+};
+
+} // namespace tenon::emulator

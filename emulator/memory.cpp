@@ -1,0 +1,204 @@
+// Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
+#include "emulator/memory.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tenon::emulator {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kQuarantineBytes = 64ull << 20;
+constexpr uint64_t kPoisonLimit = 1ull << 20;
+constexpr uint8_t kPoison = 0xdb;
+
+uint64_t roundUp(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+bool hostVisible(AllocationKind kind) {
+  return kind == AllocationKind::Pinned || kind == AllocationKind::Managed;
+}
+
+} // namespace
+
+Memory::Memory(uint64_t bytes, uint64_t preferred) {
+  file_ = memfd_create("tenon-emulator", MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0)
+    return;
+  constexpr int kFlags = MAP_SHARED | MAP_NORESERVE;
+  void *wanted = reinterpret_cast<void *>(preferred);
+  void *device = mmap(wanted, bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, file_, 0);
+  if (device == MAP_FAILED)
+    device = mmap(nullptr, bytes, PROT_NONE, kFlags, file_, 0);
+  void *host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, file_, 0);
+  if (device == MAP_FAILED || host == MAP_FAILED) {
+    if (device != MAP_FAILED)
+      munmap(device, bytes);
+    if (host != MAP_FAILED)
+      munmap(host, bytes);
+    return;
+  }
+  madvise(host, bytes, MADV_DONTFORK);
+  device_ = reinterpret_cast<uint64_t>(device);
+  host_ = static_cast<uint8_t *>(host);
+  size_ = bytes;
+  freeSpans_[device_ + kPage] = bytes - kPage;
+}
+
+Memory::~Memory() {
+  if (host_) {
+    munmap(reinterpret_cast<void *>(device_), size_);
+    munmap(host_, size_);
+  }
+  if (file_ >= 0)
+    close(file_);
+}
+
+uint64_t Memory::takeSpan(uint64_t bytes) {
+  for (auto it = freeSpans_.begin(); it != freeSpans_.end(); ++it) {
+    if (it->second < bytes)
+      continue;
+    uint64_t begin = it->first, rest = it->second - bytes;
+    freeSpans_.erase(it);
+    if (rest)
+      freeSpans_[begin + bytes] = rest;
+    return begin;
+  }
+  return 0;
+}
+
+void Memory::releaseSpan(uint64_t begin, uint64_t bytes) {
+  auto next = freeSpans_.lower_bound(begin);
+  if (next != freeSpans_.end() && next->first == begin + bytes) {
+    bytes += next->second;
+    next = freeSpans_.erase(next);
+  }
+  if (next != freeSpans_.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second == begin) {
+      previous->second += bytes;
+      return;
+    }
+  }
+  freeSpans_[begin] = bytes;
+}
+
+void Memory::releaseOldest() {
+  Allocation &oldest = quarantine_.front();
+  quarantined_ -= oldest.spanBytes;
+  releaseSpan(oldest.spanBegin, oldest.spanBytes);
+  quarantine_.pop_front();
+}
+
+uint64_t Memory::allocate(uint64_t bytes, AllocationKind kind, std::string name) {
+  if (bytes > size_)
+    return 0;
+  // Host-visible memory owns whole pages, because its protection differs.
+  uint64_t unit = hostVisible(kind) ? kPage : kAlignment;
+  uint64_t gap = hostVisible(kind) ? kPage : kAlignment;
+  uint64_t spanBytes = roundUp(bytes, unit) + gap + (hostVisible(kind) ? kPage : 0);
+  uint64_t span = takeSpan(spanBytes);
+  while (!span && !quarantine_.empty()) {
+    releaseOldest();
+    span = takeSpan(spanBytes);
+  }
+  if (!span)
+    return 0;
+  uint64_t begin = roundUp(span, unit);
+  if (hostVisible(kind))
+    mprotect(reinterpret_cast<void *>(begin), roundUp(bytes, kPage), PROT_READ | PROT_WRITE);
+  used_ += roundUp(bytes, kAlignment);
+  live_[begin] = Allocation{begin, bytes, kind, std::move(name), span, spanBytes};
+  return begin;
+}
+
+bool Memory::free(uint64_t address) {
+  auto it = live_.find(address);
+  if (it == live_.end())
+    return false;
+  Allocation allocation = std::move(it->second);
+  live_.erase(it);
+  ++generation_;
+  used_ -= roundUp(allocation.bytes, kAlignment);
+  bool visible = hostVisible(allocation.kind);
+  if (visible)
+    mprotect(reinterpret_cast<void *>(allocation.begin), roundUp(allocation.bytes, kPage), PROT_NONE);
+  // What comes next here must not find old data: small blocks are poisoned, the pages of large ones given back.
+  if (allocation.bytes <= kPoisonLimit) {
+    memset(host(allocation.begin), kPoison, allocation.bytes);
+  } else {
+    uint64_t first = roundUp(allocation.begin, kPage), last = allocation.end() / kPage * kPage;
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first - device_),
+              static_cast<off_t>(last - first));
+    memset(host(allocation.begin), kPoison, first - allocation.begin);
+    memset(host(last), kPoison, allocation.end() - last);
+  }
+  quarantined_ += allocation.spanBytes;
+  quarantine_.push_back(std::move(allocation));
+  while (quarantined_ > kQuarantineBytes && quarantine_.size() > 1)
+    releaseOldest();
+  return true;
+}
+
+void Memory::reset() {
+  while (!live_.empty())
+    free(live_.begin()->first);
+  while (!quarantine_.empty())
+    releaseOldest();
+}
+
+const Allocation *Memory::find(uint64_t address) const {
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin())
+    return nullptr;
+  --it;
+  return address < it->second.end() ? &it->second : nullptr;
+}
+
+bool Memory::accessible(uint64_t address, uint64_t bytes, bool write) const {
+  const Allocation *allocation = find(address);
+  return allocation && bytes <= allocation->end() - address && !(write && allocation->kind == AllocationKind::Constant);
+}
+
+namespace {
+std::string hex(uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+std::string nameOf(const Allocation &allocation) {
+  std::string size = std::to_string(allocation.bytes) + "-byte ";
+  if (!allocation.name.empty())
+    return size + "variable '" + allocation.name + "' at " + hex(allocation.begin);
+  return size + "allocation at " + hex(allocation.begin);
+}
+} // namespace
+
+std::string Memory::describe(uint64_t address) const {
+  if (address < 4096)
+    return "a null pointer";
+  if (const Allocation *inside = find(address))
+    return std::to_string(address - inside->begin) + " bytes into the " + nameOf(*inside) +
+           (inside->kind == AllocationKind::Constant ? ", which is constant" : "");
+  for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
+    if (address >= it->begin && address < it->end())
+      return std::to_string(address - it->begin) + " bytes into the " + nameOf(*it) + ", which was freed";
+  if (address < device_ || address >= device_ + size_)
+    return "outside of device memory (a host pointer?)";
+  const Allocation *below = nullptr, *above = nullptr;
+  auto it = live_.upper_bound(address);
+  if (it != live_.end())
+    above = &it->second;
+  if (it != live_.begin())
+    below = &std::prev(it)->second;
+  if (below && (!above || address - below->end() <= above->begin - address))
+    return std::to_string(address - below->end()) + " bytes past the end of the " + nameOf(*below);
+  if (above)
+    return std::to_string(above->begin - address) + " bytes before the " + nameOf(*above);
+  return "no allocation is near";
+}
+
+} // namespace tenon::emulator

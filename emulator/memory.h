@@ -1,0 +1,75 @@
+// The emulated device's memory. One memfd is mapped twice: the *device* range, whose addresses kernels and CUdeviceptr
+// hold, is PROT_NONE, so that host code which dereferences a device pointer faults as it would with a GPU; the second
+// mapping is the emulator's own. Pinned and managed memory lies in the same arena with its device range opened.
+//
+// Every allocation is followed by a guard gap and is kept in quarantine after it was freed, so that an address always
+// says what it belongs to: inside a live allocation, past the end of one, or in one that was freed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+namespace tenon::emulator {
+
+enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap };
+
+struct Allocation {
+  uint64_t begin = 0;
+  uint64_t bytes = 0;
+  AllocationKind kind = AllocationKind::Device;
+  std::string name;                      // of a module variable
+  uint64_t spanBegin = 0, spanBytes = 0; // what it holds of the arena, guard gap included
+  uint64_t end() const { return begin + bytes; }
+};
+
+class Memory {
+public:
+  static constexpr uint64_t kAlignment = 512;
+
+  /// Reserves `bytes` of address space; memory is committed as it is touched. `preferred` is where the device range is
+  /// wanted (so that addresses repeat from run to run).
+  Memory(uint64_t bytes, uint64_t preferred);
+  ~Memory();
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+
+  bool ok() const { return host_ != nullptr; }
+  uint64_t deviceBase() const { return device_; }
+  uint64_t size() const { return size_; }
+  uint64_t used() const { return used_; }
+  /// Added to a device address (mod 2^64) gives the emulator's own.
+  uint64_t hostBias() const { return reinterpret_cast<uint64_t>(host_) - device_; }
+  uint8_t *host(uint64_t address) const { return reinterpret_cast<uint8_t *>(address + hostBias()); }
+
+  /// A device address, aligned to kAlignment, or 0 when the arena is full. bytes > 0.
+  uint64_t allocate(uint64_t bytes, AllocationKind kind, std::string name = {});
+  /// False: `address` is not the begin of a live allocation.
+  bool free(uint64_t address);
+  /// Frees everything, at once and without quarantine.
+  void reset();
+
+  /// The live allocation that holds `address`, or null.
+  const Allocation *find(uint64_t address) const;
+  /// True: [address, address+bytes) lies in one live allocation, which may be written if `write`.
+  bool accessible(uint64_t address, uint64_t bytes, bool write) const;
+  /// For a report: what `address` is near to: "4 bytes past the end of the 4096-byte allocation at 0x...".
+  std::string describe(uint64_t address) const;
+  /// Changes with every free: cached ranges of an older generation are void.
+  uint64_t generation() const { return generation_; }
+
+private:
+  uint64_t takeSpan(uint64_t bytes);
+  void releaseSpan(uint64_t begin, uint64_t bytes);
+  void releaseOldest();
+
+  uint64_t device_ = 0, size_ = 0, used_ = 0, generation_ = 1, quarantined_ = 0;
+  uint8_t *host_ = nullptr;
+  int file_ = -1;
+  std::map<uint64_t, Allocation> live_;    // by begin
+  std::map<uint64_t, uint64_t> freeSpans_; // begin -> bytes, coalesced
+  std::deque<Allocation> quarantine_;
+};
+
+} // namespace tenon::emulator

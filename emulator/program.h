@@ -1,0 +1,121 @@
+// A kernel made ready to run: the entry and every function it can reach, decoded. Shared variables get their offsets
+// per kernel, as on a device, so functions are decoded once per kernel that calls them.
+#pragma once
+
+#include "emulator/machine.h"
+#include "ptx/module.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::emulator {
+
+struct Program;
+
+/// A variable of one function in its local frame (function parameters, .local and .param declarations).
+struct FrameSlot {
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+};
+
+/// What the call instruction copies: pairs of (caller's slot, callee's slot) in order.
+struct CallSite {
+  const FunctionCode *callee = nullptr; // null: builtin or indirect
+  uint32_t builtin = 0;                 // Builtin, when callee is null and not indirect
+  uint32_t pointer = kNoOperand;        // indirect: register with the function's address
+  std::vector<FrameSlot> arguments, results;
+};
+
+struct FunctionCode {
+  const Program *program = nullptr;
+  const ptx::Function *function = nullptr;
+  std::vector<Decoded> code;
+  std::vector<uint32_t> operands; // runs of operands (vectors, branch tables)
+  std::vector<CallSite> callSites;
+  std::vector<uint32_t> marks;                // by instruction: 1 + index of the .loc in force, 0: none
+  std::vector<FrameSlot> parameters, results; // in the local frame (not the kernel's own parameters)
+  uint32_t registerBytes = 0;
+  uint32_t localBytes = 0;
+  uint32_t carry = kNoOperand; // CC.CF, if used
+};
+
+/// A kernel parameter in the parameter block.
+struct ParameterSlot {
+  uint32_t offset = 0, bytes = 0, alignment = 1;
+};
+
+/// Special registers, in the order of the warp's special area: kLanes values of 8 bytes each.
+enum class Special : uint8_t {
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NwarpId,
+  SmId,
+  NsmId,
+  GridId,
+  LanemaskEq,
+  LanemaskLe,
+  LanemaskLt,
+  LanemaskGe,
+  LanemaskGt,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NclusterIdX,
+  NclusterIdY,
+  NclusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtarank,
+  ClusterNctarank,
+  IsExplicitCluster,
+  DynamicSmemSize,
+  TotalSmemSize,
+  AggrSmemSize,
+  EnvReg1,
+  EnvReg2,
+  EnvRegOther,
+  Count
+};
+inline constexpr uint32_t kSpecialStride = kLanes * 4;
+
+struct Program {
+  std::string name;
+  const ptx::Module *module = nullptr;
+  const ptx::Function *entry = nullptr;
+  std::vector<std::unique_ptr<FunctionCode>> functions; // [0] is the entry
+  std::map<uint64_t, const FunctionCode *> byAddress;   // targets of indirect calls
+  std::vector<ParameterSlot> parameters;
+  uint32_t parameterBytes = 0;
+  std::vector<uint8_t> constants;             // 64-byte aligned offsets
+  std::vector<Special> specials;              // used, ascending
+  uint32_t staticShared = 0;                  // bytes of .shared variables, from kSharedStart
+  uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`
+  bool usesDynamicShared = false;
+  uint32_t localBytesPerThread = 0; // deepest chain of calls, or with room for recursion
+  uint32_t frameLocalBytes = 0;     // of the entry alone
+  bool isRecursive = false;
+  uint32_t checkedInstructions = 0; // memory instructions, each with a range cache
+  uint32_t maxThreads = 1024;       // by .maxntid / .reqntid
+  uint32_t registersPerThread = 0;  // an estimate, for attributes
+};
+
+} // namespace tenon::emulator

@@ -1,0 +1,432 @@
+// The loop of the interpreter and control flow. Blocks, barriers and special registers are in blocks.cpp.
+#include "emulator/scheduler.h"
+
+#include "emulator/check.h"
+#include "emulator/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+
+namespace tenon::emulator {
+namespace {
+
+constexpr uint32_t kTurnsBeforeRotation = 64;
+constexpr uint32_t kFuel = 4096, kSpinningFuel = 64;
+
+template <typename T> T *at(Warp &warp, uint32_t operand) {
+  return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
+}
+
+} // namespace
+
+void Scheduler::enterFrame(Warp &warp, Frame *frame) {
+  warp.frame = frame;
+  warp.bases[kRegisterBase] = frame->registers;
+}
+
+void Scheduler::mergeGroups(Warp &warp) {
+  std::vector<Group> &groups = warp.groups;
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (size_t j = i + 1; j < groups.size();) {
+      Group &a = groups[i], &b = groups[j];
+      if (a.frame != b.frame || a.pc != b.pc || a.state == Group::State::Barrier || b.state == Group::State::Barrier) {
+        ++j;
+        continue;
+      }
+      a.mask |= b.mask;
+      a.age = std::min(a.age, b.age);
+      a.state = Group::State::Run; // more lanes at a .sync instruction: look again
+      groups.erase(groups.begin() + static_cast<ptrdiff_t>(j));
+    }
+}
+
+size_t Scheduler::pickGroup(const Warp &warp) {
+  size_t best = SIZE_MAX;
+  for (size_t i = 0; i < warp.groups.size(); ++i) {
+    const Group &g = warp.groups[i];
+    if (g.state != Group::State::Run)
+      continue;
+    if (best == SIZE_MAX) {
+      best = i;
+      continue;
+    }
+    const Group &b = warp.groups[best];
+    if (g.age != b.age                     ? g.age < b.age
+        : g.frame->depth != b.frame->depth ? g.frame->depth > b.frame->depth
+                                           : g.pc < b.pc)
+      best = i;
+  }
+  return best;
+}
+
+uint32_t Scheduler::nextMeeting(const Warp &warp, size_t index) {
+  const Group &g = warp.groups[index];
+  uint32_t next = UINT32_MAX;
+  for (const Group &other : warp.groups)
+    if (&other != &g && other.frame == g.frame && other.pc > g.pc && other.state != Group::State::Barrier)
+      next = std::min(next, other.pc);
+  return next;
+}
+
+bool Scheduler::runWarp(Warp &warp) {
+  bool progress = false;
+  uint32_t fuel = spinning_ ? kSpinningFuel : kFuel, turns = 0;
+  for (;;) {
+    if (warp.groups.size() > 1)
+      mergeGroups(warp);
+    size_t index = pickGroup(warp);
+    if (index == SIZE_MAX || executor_.failed())
+      return progress;
+    progress = true;
+    runGroup(warp, index, nextMeeting(warp, index), fuel, turns);
+    if (warp.block->spun)
+      return true;
+  }
+}
+
+void Scheduler::runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns) {
+  Group &start = warp.groups[index];
+  GroupRun run{warp, index, start.mask, start.pc, start.frame, fuel, turns};
+  enterFrame(warp, run.frame);
+  const Decoded *code = run.frame->code->code.data();
+  for (;;) {
+    const Decoded &i = code[run.pc];
+    ++executor_.instructions;
+    uint32_t active = run.mask;
+    if (i.predicate != kNoOperand) {
+      uint32_t predicate = *at<uint32_t>(warp, i.predicate);
+      active &= i.predicateNegated ? ~predicate : predicate;
+    }
+    bool goesOn = true;
+    switch (i.kind) {
+    case Kind::Alu:
+      if (active)
+        i.handler(warp, i, active);
+      ++run.pc;
+      break;
+    case Kind::Checked:
+      if (active) {
+        i.handler(warp, i, active);
+        if (executor_.failed())
+          return;
+      }
+      ++run.pc;
+      break;
+    case Kind::Branch:
+      goesOn = branch(run, i, active);
+      break;
+    case Kind::BranchIndexed:
+      goesOn = branchIndexed(run, i, active);
+      break;
+    case Kind::Call:
+      goesOn = call(run, i, active);
+      break;
+    case Kind::Return:
+      goesOn = leave(run, i, active);
+      break;
+    case Kind::Exit:
+      goesOn = exit(run, i, active);
+      break;
+    case Kind::Barrier:
+      goesOn = arrive(run, i, active);
+      break;
+    case Kind::WarpSync:
+    case Kind::WarpSyncAny:
+      goesOn = synchronise(run, i, active);
+      break;
+    }
+    if (!goesOn)
+      return;
+    if (run.pc >= stop) {
+      run.save();
+      return;
+    }
+  }
+}
+
+/// All lanes go to `target`. A backward branch costs fuel; with other groups about, one is picked again, because the
+/// group may now stand before one of them.
+bool Scheduler::jump(GroupRun &run, uint32_t target) {
+  bool backward = target <= run.pc;
+  run.pc = target;
+  if (!backward)
+    return true;
+  if (--run.fuel == 0) {
+    run.save();
+    run.group().age = ++run.warp.clock;
+    run.warp.block->spun = true;
+    return false;
+  }
+  if (run.warp.groups.size() == 1)
+    return true;
+  run.save();
+  if (++run.turns >= kTurnsBeforeRotation) {
+    run.turns = 0;
+    run.group().age = ++run.warp.clock;
+  }
+  return false;
+}
+
+bool Scheduler::branch(GroupRun &run, const Decoded &i, uint32_t active) {
+  if (active == run.mask)
+    return jump(run, i.target);
+  if (!active) {
+    ++run.pc;
+    return true;
+  }
+  run.split(active, i.target, run.frame);
+  run.mask &= ~active;
+  ++run.pc;
+  run.save();
+  if (i.target < run.pc && --run.fuel == 0)
+    run.warp.block->spun = true;
+  return false;
+}
+
+/// brx.idx: `a` the index, `list` the table, `imm` its length.
+bool Scheduler::branchIndexed(GroupRun &run, const Decoded &i, uint32_t active) {
+  if (!active) {
+    ++run.pc;
+    return true;
+  }
+  const uint32_t *index = at<uint32_t>(run.warp, i.a);
+  const uint32_t *table = run.frame->code->operands.data() + i.list;
+  uint32_t first = static_cast<uint32_t>(__builtin_ctz(active));
+  if (index[first] >= static_cast<uint64_t>(i.imm)) {
+    raiseFault(run.warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+               "brx.idx with index " + std::to_string(index[first]) + " of a table of " + std::to_string(i.imm));
+    return false;
+  }
+  uint32_t same = 0;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    same |= static_cast<uint32_t>((active >> l & 1) && index[l] == index[first]) << l;
+  if (same == run.mask)
+    return jump(run, table[index[first]]);
+  if (uint32_t rest = active & ~same) // other targets: the same instruction again
+    run.split(rest, run.pc, run.frame);
+  if (uint32_t skipped = run.mask & ~active)
+    run.split(skipped, run.pc + 1, run.frame);
+  run.mask = same;
+  uint32_t from = run.pc;
+  run.pc = table[index[first]];
+  run.save();
+  if (run.pc <= from && --run.fuel == 0)
+    run.warp.block->spun = true;
+  return false;
+}
+
+Frame *Scheduler::frameFor(Warp &warp, const FunctionCode *code, Frame *parent, uint32_t callSite, uint32_t returnPc,
+                           uint32_t lanes) {
+  // Lanes that called from the same place a moment ago are joined, so that warp instructions inside meet.
+  if (warp.groups.size() > 1)
+    for (const Group &group : warp.groups)
+      for (Frame *frame = group.frame; frame; frame = frame->parent)
+        if (frame->parent == parent && frame->code == code && frame->callSite == callSite &&
+            frame->returnPc == returnPc && !(frame->lanes & lanes)) {
+          frame->lanes |= lanes;
+          return frame;
+        }
+  std::vector<Frame *> &pool = framePool_[code];
+  Frame *frame;
+  if (pool.empty()) {
+    frame = new Frame;
+    frame->registers = static_cast<uint8_t *>(aligned_alloc(64, (code->registerBytes + 64 + 63) / 64 * 64));
+  } else {
+    frame = pool.back();
+    pool.pop_back();
+  }
+  memset(frame->registers, 0, code->registerBytes);
+  frame->code = code;
+  frame->parent = parent;
+  frame->localBase = (parent->localBase + parent->code->localBytes + 15) / 16 * 16;
+  frame->depth = parent->depth + 1;
+  frame->returnPc = returnPc;
+  frame->callSite = callSite;
+  frame->lanes = lanes;
+  return frame;
+}
+
+/// The lanes will not come back to `frame` or its callers.
+void Scheduler::dropLanes(Frame *frame, uint32_t lanes) {
+  frame->lanes &= ~lanes;
+  if (frame->lanes == 0 && frame->parent)
+    framePool_[frame->code].push_back(frame);
+}
+
+bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
+  if (!active) {
+    ++run.pc;
+    return true;
+  }
+  Warp &warp = run.warp;
+  const CallSite &site = run.frame->code->callSites[i.target];
+  const FunctionCode *callee = site.callee;
+  uint32_t lanes = active;
+  if (site.pointer != kNoOperand) {
+    const uint64_t *pointer = at<uint64_t>(warp, site.pointer);
+    uint32_t first = static_cast<uint32_t>(__builtin_ctz(active));
+    auto found = executor_.launch->program->byAddress.find(pointer[first]);
+    if (found == executor_.launch->program->byAddress.end()) {
+      raiseFault(warp, i, first, CUDA_ERROR_INVALID_PC, "indirect call of a value that is no function");
+      return false;
+    }
+    callee = found->second;
+    lanes = 0;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      lanes |= static_cast<uint32_t>((active >> l & 1) && pointer[l] == pointer[first]) << l;
+    if (callee->parameters.size() != site.arguments.size() || callee->results.size() != site.results.size()) {
+      raiseFault(warp, i, first, CUDA_ERROR_INVALID_PC,
+                 "indirect call of '" + std::string(callee->function->name) + "' with " +
+                     std::to_string(site.arguments.size()) + " arguments, it takes " +
+                     std::to_string(callee->parameters.size()));
+      return false;
+    }
+  }
+  if (!callee) {
+    callBuiltin(warp, i, site, active, services_);
+    ++run.pc;
+    return !executor_.failed();
+  }
+  if (uint32_t rest = active & ~lanes)
+    run.split(rest, run.pc, run.frame);
+  if (uint32_t skipped = run.mask & ~active)
+    run.split(skipped, run.pc + 1, run.frame);
+  Frame *frame = frameFor(warp, callee, run.frame, i.target, run.pc + 1, lanes);
+  if (frame->localBase + callee->localBytes > warp.localStride) {
+    raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(lanes)), CUDA_ERROR_LAUNCH_FAILED,
+               "stack overflow: " + std::to_string(frame->depth) + " calls deep, " + std::to_string(warp.localStride) +
+                   " bytes per thread (cuCtxSetLimit with CU_LIMIT_STACK_SIZE)");
+    return false;
+  }
+  for (size_t k = 0; k < site.arguments.size(); ++k)
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+      uint8_t *local = warp.local + static_cast<uint64_t>(__builtin_ctz(rest)) * warp.localStride;
+      memcpy(local + frame->localBase + callee->parameters[k].offset,
+             local + run.frame->localBase + site.arguments[k].offset,
+             std::min(callee->parameters[k].bytes, site.arguments[k].bytes));
+    }
+  run.mask = lanes;
+  run.frame = frame;
+  run.pc = 0;
+  run.save();
+  return false;
+}
+
+bool Scheduler::leave(GroupRun &run, const Decoded &i, uint32_t active) {
+  if (!run.frame->parent)
+    return exit(run, i, active);
+  if (!active) {
+    ++run.pc;
+    return true;
+  }
+  Frame *frame = run.frame, *parent = frame->parent;
+  const CallSite &site = parent->code->callSites[frame->callSite];
+  for (size_t k = 0; k < site.results.size(); ++k)
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+      uint8_t *local = run.warp.local + static_cast<uint64_t>(__builtin_ctz(rest)) * run.warp.localStride;
+      memcpy(local + parent->localBase + site.results[k].offset,
+             local + frame->localBase + frame->code->results[k].offset,
+             std::min(frame->code->results[k].bytes, site.results[k].bytes));
+    }
+  if (uint32_t staying = run.mask & ~active)
+    run.split(staying, run.pc + 1, frame);
+  run.mask = active;
+  run.pc = frame->returnPc;
+  run.frame = parent;
+  run.save();
+  dropLanes(frame, active);
+  return false;
+}
+
+bool Scheduler::exit(GroupRun &run, const Decoded &, uint32_t active) {
+  if (!active) {
+    ++run.pc;
+    return true;
+  }
+  Warp &warp = run.warp;
+  for (Frame *frame = run.frame; frame;) {
+    Frame *parent = frame->parent;
+    dropLanes(frame, active);
+    frame = parent;
+  }
+  warp.live &= ~active;
+  warp.block->exited += static_cast<uint32_t>(__builtin_popcount(active));
+  for (Group &group : warp.groups) // who waits for these lanes looks again
+    if (group.state == Group::State::WarpSync)
+      group.state = Group::State::Run;
+  if (active == run.mask) {
+    warp.groups.erase(warp.groups.begin() + static_cast<ptrdiff_t>(run.index));
+    return false;
+  }
+  run.mask &= ~active;
+  ++run.pc;
+  run.save();
+  return false;
+}
+
+/// shfl.sync and its like, bar.warp.sync: lanes with the same member mask go on together when all of them that live are
+/// here. Lanes of one instruction may hold different masks (tiles of a warp): each set for itself.
+bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
+  Warp &warp = run.warp;
+  const uint32_t *members = at<uint32_t>(warp, i.e);
+  uint32_t pending = active, done = 0;
+  while (pending) {
+    uint32_t first = static_cast<uint32_t>(__builtin_ctz(pending)), mask = members[first], same = 0;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      same |= static_cast<uint32_t>((pending >> l & 1) && members[l] == mask) << l;
+    pending &= ~same;
+    if (!(mask >> first & 1)) {
+      char text[16];
+      snprintf(text, sizeof text, "0x%08x", mask);
+      raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "the member mask " + std::string(text) + " does not hold lane " + std::to_string(first) +
+                     ", which executes it");
+      return false;
+    }
+    uint32_t need = mask & warp.live, have = same;
+    if (i.kind == Kind::WarpSyncAny)
+      for (const Group &group : warp.groups)
+        if (group.state == Group::State::WarpSync && group.waitMask == mask && &group != &run.group() &&
+            group.frame->code->code[group.pc].kind == Kind::WarpSyncAny)
+          have |= group.mask;
+    if ((have & need) == need) {
+      i.handler(warp, i, same);
+      done |= same;
+      if (i.kind == Kind::WarpSyncAny)
+        for (Group &group : warp.groups)
+          if (group.state == Group::State::WarpSync && group.waitMask == mask && &group != &run.group() &&
+              group.frame->code->code[group.pc].kind == Kind::WarpSyncAny) {
+            group.state = Group::State::Run;
+            ++group.pc;
+          }
+    }
+  }
+  if (done == run.mask) {
+    ++run.pc;
+    if (warp.groups.size() == 1)
+      return true;
+    run.save();
+    return false;
+  }
+  uint32_t waiting = active & ~done, going = run.mask & ~waiting;
+  if (going && waiting)
+    run.split(going, run.pc + 1, run.frame);
+  if (!waiting) {
+    ++run.pc;
+    run.save();
+    return false;
+  }
+  // One waiting group per member mask.
+  uint32_t first = static_cast<uint32_t>(__builtin_ctz(waiting)), mask = members[first], same = 0;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    same |= static_cast<uint32_t>((waiting >> l & 1) && members[l] == mask) << l;
+  run.mask = waiting;
+  run.save();
+  run.group().state = Group::State::WarpSync;
+  run.group().waitMask = same == waiting ? mask : 0;
+  return false;
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,102 @@
+// Runs a launch: which block, which warp, which group of lanes goes next.
+//
+// Lanes of a warp that stand at the same place form a group. The group with the lowest (age, deepest frame, pc) runs
+// until it diverges, blocks, or meets another group's pc, where the two merge. So divergent code reconverges without
+// any analysis of its control flow. A group that branches backward 64 times while another could run is rotated behind
+// it (intra-warp spin locks progress); after 4096 the next warp runs; and when no block finished in a pass, another one
+// is admitted (blocks that wait for later blocks progress). Blocks otherwise run one after the other, in order: the
+// same input gives the same bytes.
+//
+// A barrier counts threads, not warps, so divergent arrivals are legal (sm_70 rules); a `.sync` warp instruction waits
+// for (member mask & lanes that live). Nothing runnable is a deadlock, reported with every thread's place.
+#pragma once
+
+#include "emulator/builtins.h"
+#include "emulator/machine.h"
+#include "emulator/program.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace tenon::emulator {
+
+class Scheduler {
+public:
+  Scheduler(const Launch &launch, Memory &memory, DeviceServices &services);
+  ~Scheduler();
+  Scheduler(const Scheduler &) = delete;
+  Scheduler &operator=(const Scheduler &) = delete;
+
+  /// Runs to the end. Returns the fault that stopped it; code 0: none.
+  Fault run();
+  /// Warp instructions executed.
+  uint64_t instructions() const { return executor_.instructions; }
+
+private:
+  /// The group that runs. `index` stays valid while groups are only appended.
+  struct GroupRun {
+    Warp &warp;
+    size_t index;
+    uint32_t mask, pc;
+    Frame *frame;
+    uint32_t &fuel, &turns;
+
+    Group &group() const { return warp.groups[index]; }
+    void save() const {
+      Group &g = group();
+      g.mask = mask;
+      g.pc = pc;
+      g.frame = frame;
+    }
+    /// The lanes leave this group and stand elsewhere.
+    void split(uint32_t lanes, uint32_t to, Frame *in) const {
+      Group other = group();
+      other.mask = lanes;
+      other.pc = to;
+      other.frame = in;
+      other.state = Group::State::Run;
+      warp.groups.push_back(other);
+    }
+  };
+  std::unique_ptr<Block> makeBlock();
+  void admit();
+  void startBlock(Block &block, uint64_t linear);
+  void destroyBlock(Block &block);
+  bool runBlock(Block &block); // true: finished
+  bool runWarp(Warp &warp);
+  void runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns);
+  static void mergeGroups(Warp &warp);
+  static size_t pickGroup(const Warp &warp);
+  static uint32_t nextMeeting(const Warp &warp, size_t index);
+  void enterFrame(Warp &warp, Frame *frame);
+
+  // Each returns true when the group goes on at run.pc with run.mask, false when another has to be picked.
+  bool branch(GroupRun &run, const Decoded &i, uint32_t active);
+  bool branchIndexed(GroupRun &run, const Decoded &i, uint32_t active);
+  bool call(GroupRun &run, const Decoded &i, uint32_t active);
+  bool leave(GroupRun &run, const Decoded &i, uint32_t active);
+  bool exit(GroupRun &run, const Decoded &i, uint32_t active);
+  bool arrive(GroupRun &run, const Decoded &i, uint32_t active);
+  bool synchronise(GroupRun &run, const Decoded &i, uint32_t active);
+  bool jump(GroupRun &run, uint32_t target);
+
+  Frame *frameFor(Warp &warp, const FunctionCode *code, Frame *parent, uint32_t callSite, uint32_t returnPc,
+                  uint32_t lanes);
+  void dropLanes(Frame *frame, uint32_t lanes);
+  bool releaseBarriers(Block &block);
+  void completeBarrier(Warp &warp, Group &group, const BarrierState &state);
+  void reportDeadlock(Block &block);
+  void fillSpecials(Warp &warp);
+
+  const Launch &launch_;
+  DeviceServices &services_;
+  Executor executor_;
+  std::vector<std::unique_ptr<Block>> resident_, pool_;
+  std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
+  uint64_t nextBlock_ = 0;
+  uint64_t generation_ = 0;
+  bool spinning_ = false; // the last pass finished no block: shorter turns
+};
+
+} // namespace tenon::emulator

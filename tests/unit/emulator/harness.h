@@ -1,0 +1,102 @@
+// Runs small PTX kernels through the driver API of libtenon_emulator.so, which the test links.
+#pragma once
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tenon::emulator::test {
+
+/// The device and its primary context, current in the calling thread until the end of the scope.
+class Session {
+public:
+  Session() {
+    setenv("TENON_EMULATOR_QUIET", "1", 0);
+    EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+    EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
+  }
+  ~Session() {
+    CUcontext popped;
+    cuCtxPopCurrent(&popped);
+    cuDevicePrimaryCtxRelease(0);
+  }
+  CUcontext context = nullptr;
+};
+
+inline std::string header(const std::string &target = "sm_75") {
+  return ".version 8.0\n.target " + target + "\n.address_size 64\n";
+}
+
+struct Loaded {
+  CUresult result = CUDA_SUCCESS;
+  CUmodule module = nullptr;
+  std::string log;
+};
+inline Loaded load(const std::string &ptx) {
+  Loaded loaded;
+  std::vector<char> log(1 << 16);
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  loaded.result = cuModuleLoadDataEx(&loaded.module, ptx.c_str(), 2, options, values);
+  loaded.log = log.data();
+  return loaded;
+}
+
+/// Device memory with the values of a vector.
+template <typename T> class DeviceArray {
+public:
+  explicit DeviceArray(const std::vector<T> &values) : count_(values.size()) {
+    EXPECT_EQ(cuMemAlloc(&address, bytes()), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyHtoD(address, values.data(), bytes()), CUDA_SUCCESS);
+  }
+  explicit DeviceArray(size_t count) : DeviceArray(std::vector<T>(count)) {}
+  ~DeviceArray() { cuMemFree(address); }
+  DeviceArray(const DeviceArray &) = delete;
+  DeviceArray &operator=(const DeviceArray &) = delete;
+  size_t bytes() const { return count_ * sizeof(T); }
+  std::vector<T> read() const {
+    std::vector<T> out(count_);
+    EXPECT_EQ(cuMemcpyDtoH(out.data(), address, bytes()), CUDA_SUCCESS);
+    return out;
+  }
+  CUdeviceptr address = 0;
+
+private:
+  size_t count_;
+};
+
+/// The text of the last kernel failure.
+inline std::string lastReport() {
+  void *function = nullptr;
+  EXPECT_EQ(cuGetProcAddress("tenonEmulatorLastReport", &function, 13000, 0, nullptr), CUDA_SUCCESS);
+  std::vector<char> text(1 << 16);
+  reinterpret_cast<size_t (*)(char *, size_t)>(function)(text.data(), text.size());
+  return text.data();
+}
+
+/// Launches the only kernel `k` of a module with device pointers as parameters. Returns what synchronising says.
+inline CUresult run(const std::string &ptx, const std::vector<CUdeviceptr> &pointers, unsigned blocks = 1,
+                    unsigned threads = 32, unsigned shared = 0) {
+  Loaded loaded = load(ptx);
+  EXPECT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  if (loaded.result != CUDA_SUCCESS)
+    return loaded.result;
+  CUfunction function;
+  EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  std::vector<void *> parameters;
+  for (const CUdeviceptr &pointer : pointers)
+    parameters.push_back(const_cast<CUdeviceptr *>(&pointer));
+  CUresult result = cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, nullptr, parameters.data(), nullptr);
+  if (result == CUDA_SUCCESS)
+    result = cuCtxSynchronize();
+  if (result == CUDA_SUCCESS)
+    cuModuleUnload(loaded.module);
+  return result;
+}
+
+} // namespace tenon::emulator::test
