@@ -141,9 +141,17 @@ ParseResult resolveDispatch(OpAsmParser &parser, DispatchSignature &signature, O
       "operandSegmentSizes",
       builder.getDenseI32ArrayAttr({int32_t(signature.workload.size()), int32_t(signature.arguments.size()),
                                     int32_t(signature.argumentDims.size()), int32_t(signature.resultDims.size())}));
-  if (llvm::any_of(signature.tiedOperands, [](int64_t tied) { return tied >= 0; }))
+  if (!result.attributes.get("tied_operands") &&
+      llvm::any_of(signature.tiedOperands, [](int64_t tied) { return tied >= 0; }))
     result.addAttribute("tied_operands", builder.getDenseI64ArrayAttr(signature.tiedOperands));
   return success();
+}
+
+bool areTiesAmbiguous(ValueRange arguments, ArrayRef<int64_t> tiedOperands) {
+  return llvm::any_of(tiedOperands, [&](int64_t tied) {
+    return tied > 0 && size_t(tied) < arguments.size() &&
+           llvm::is_contained(arguments.take_front(tied), arguments[tied]);
+  });
 }
 
 void printDispatchOperands(OpAsmPrinter &printer, ValueRange workload, ValueRange arguments) {

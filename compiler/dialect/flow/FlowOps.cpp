@@ -63,11 +63,13 @@ void DispatchOp::print(OpAsmPrinter &printer) {
     printer << '}';
   }
   printDispatchOperands(printer, getWorkload(), getArguments());
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {getEntryPointsAttrName(), getTiedOperandsAttrName(), "operandSegmentSizes"});
+  ArrayRef<int64_t> tied = getTiedOperands().value_or(ArrayRef<int64_t>());
+  SmallVector<StringRef> elided = {getEntryPointsAttrName(), "operandSegmentSizes"};
+  if (!areTiesAmbiguous(getArguments(), tied))
+    elided.push_back(getTiedOperandsAttrName());
+  printer.printOptionalAttrDict((*this)->getAttrs(), elided);
   printer << " : ";
-  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(),
-                     getTiedOperands().value_or(ArrayRef<int64_t>()));
+  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(), tied);
 }
 
 std::optional<unsigned> DispatchOp::getTiedOperandIndex(unsigned result) {

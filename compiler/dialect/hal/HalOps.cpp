@@ -324,9 +324,11 @@ ParseResult DispatchExternOp::parse(OpAsmParser &parser, OperationState &result)
 void DispatchExternOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getExportNameAttr();
   printDispatchOperands(printer, getWorkload(), getArguments());
+  ArrayRef<int64_t> tied = getTiedOperands().value_or(ArrayRef<int64_t>());
+  if (areTiesAmbiguous(getArguments(), tied))
+    printer << " {" << getTiedOperandsAttrName().getValue() << " = " << getTiedOperandsAttr() << '}';
   printer << " : ";
-  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(),
-                     getTiedOperands().value_or(ArrayRef<int64_t>()));
+  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(), tied);
   printer.increaseIndent();
   if (!getWorkgroupCount().empty()) {
     printer.printNewline();

@@ -54,6 +54,11 @@ func.func @forms(%a: tensor<?x?xf32>, %b: tensor<4xf32>, %d0: index, %d1: index,
   %3:2 = flow.dispatch @e::@two(%b) : (tensor<4xf32>) -> tensor<4xf32>, %b
   // CHECK: flow.dispatch @e::@typed(%[[B]], %[[L]], %[[F]], %[[D0]], %[[P]]) : (tensor<4xf32>, i64, f32, index, i1) -> %[[B]]
   %4 = flow.dispatch @e::@typed(%b, %l, %f, %d0, %p) : (tensor<4xf32>, i64, f32, index, i1) -> %b
+  // An argument passed twice: a tie by name is to the first, the attribute says otherwise.
+  // CHECK: flow.dispatch @e::@two(%[[B]], %[[B]]) : (tensor<4xf32>, tensor<4xf32>) -> %[[B]]
+  %6 = flow.dispatch @e::@two(%b, %b) : (tensor<4xf32>, tensor<4xf32>) -> %b
+  // CHECK: flow.dispatch @e::@two(%[[B]], %[[B]]) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %[[B]]
+  %7 = flow.dispatch @e::@two(%b, %b) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %b
   // A list of entry points, attributes.
   // CHECK: flow.dispatch {@e::@one, @e::@other}() {test.note = "x"} : () -> tensor<4xf32>
   %5 = flow.dispatch {@e::@one, @e::@other}() {test.note = "x"} : () -> tensor<4xf32>

@@ -110,5 +110,13 @@ func.func @extern(%w: index, %n: i32, %a: tensor<?xf32>, %d: index, %b: tensor<4
     })
     // CHECK: attributes {workgroup_size = [64 : index]}
     attributes {workgroup_size = [64 : index]}
+  // CHECK: hal.dispatch.extern "main"(%[[B]], %[[B]]) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %[[B]]
+  %1 = hal.dispatch.extern "main"(%b, %b) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %b
+    count(%device: !hal.device) -> (index, index, index) {
+      %c1 = arith.constant 1 : index
+      hal.return %c1, %c1, %c1 : index, index, index
+    }
+    layout(#hal.pipeline.layout<bindings = [<storage_buffer, ReadOnly>, <storage_buffer>]>)
+    objects({#sm_80 ordinal(0) = [#hal.executable.object<{path = "a.o"}>]}) attributes {workgroup_size = [64 : index]}
   return %0#0, %0#1 : tensor<?xf32>, tensor<4xf32>
 }
