@@ -16,6 +16,8 @@ public:
   LogicalResult run(ModuleOp module) {
     checkDevices(module);
     module.walk([&](Operation *op) {
+      if (op->hasAttr("stream.affinity"))
+        refuse(op, "'stream.affinity' (a program on several devices)");
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](hal::ExecutableConditionOp op) { refuse(op, "'hal.executable.condition'"); })
           .Case([&](hal::ExecutableConstantBlockOp op) { refuse(op, "'hal.executable.constant.block'"); })
@@ -66,12 +68,13 @@ private:
   }
 
   // Attributes without a dialect's prefix are read by nobody: likely misspelt.
-  void checkAttributes(Operation *op, StringRef name) {
+  void checkAttributes(Operation *op, StringRef name, StringRef wanted) {
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       if (!attribute.getName().getValue().contains('.'))
-        error(op) << "'" << name << "' has unknown attribute '" << attribute.getName().getValue()
-                  << "', workgroup_size, subgroup_size or workgroup_local_memory is wanted";
+        error(op) << "'" << name << "' has unknown attribute '" << attribute.getName().getValue() << "', " << wanted
+                  << " is wanted";
   }
+  static constexpr StringRef kLaunchAttributes = "workgroup_size, subgroup_size or workgroup_local_memory";
 
   void checkSource(hal::ExecutableSourceOp op) {
     if (hal::ExecutableObjectsAttr objects = op.getObjectsAttr())
@@ -90,7 +93,7 @@ private:
       refuse(op, "a condition of an export ('" + op.getSymName() + "')");
     checkLayout(op, op.getSymName(), op.getLayout());
     checkInterfaceBindings(op, op->getAttr("hal.interface.bindings"), op.getLayout().getBindings().size());
-    checkAttributes(op, op.getSymName());
+    checkAttributes(op, op.getSymName(), kLaunchAttributes);
   }
 
   void checkExtern(hal::DispatchExternOp op) {
@@ -101,12 +104,13 @@ private:
       checkTarget(op, target);
     checkLayout(op, op.getExportName(), op.getLayout());
     checkInterfaceBindings(op, op.getBindingsAttr(), op.getLayout().getBindings().size());
-    checkAttributes(op, op.getExportName());
+    checkAttributes(op, op.getExportName(), kLaunchAttributes);
   }
 
   void checkDispatch(flow::DispatchOp op) {
     size_t bindings = op.tensorArguments().size() + op.untiedResults().size();
     checkInterfaceBindings(op, op->getAttr("hal.interface.bindings"), bindings);
+    checkAttributes(op, "flow.dispatch", "tied_operands");
   }
 
   // Older files may map operands to bindings; the map by position is the only one taken.

@@ -105,6 +105,10 @@ hal.executable.source private @e attributes {objects = #objects} {
 func.func @f(%a: tensor<4xf32>) {
   // expected-error @+1 {{interface bindings [#hal.interface.binding<0, 1>, #hal.interface.binding<0, 0>] are found, bindings by position (<0, 0>, <0, 1>, ..) are wanted: order the operands as the kernel's parameters}}
   %0 = flow.dispatch @e::@f(%a) {hal.interface.bindings = [#hal.interface.binding<0, 1>, #hal.interface.binding<0, 0>]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'flow.dispatch' has unknown attribute 'workgroup_size', tied_operands is wanted}}
+  %1 = flow.dispatch @e::@f(%a) {workgroup_size = [1 : index]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'stream.affinity' (a program on several devices) is not compiled yet}}
+  %2 = flow.dispatch @e::@f(%a) {stream.affinity = @device} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
