@@ -164,19 +164,19 @@ Status Executable::checkFunction(const LoadedExport &loaded) const {
 
 std::string Executable::explain() {
   std::string out = concat("executable '", view_.name(), "' on ", device_->description(), "\n");
+  std::string previous; // exports mostly share their images: the same table is printed once
   for (uint32_t ordinal = 0; ordinal < slots_.size(); ++ordinal) {
     Result<const LoadedExport *> loaded = load(ordinal);
     std::lock_guard lock(mutex_);
     const Slot &slot = slots_[ordinal];
     out += concat("export ", ordinal, " '", view_.exportAt(ordinal).name, "'\n");
-    out += abi::explainRanking(slot.candidates, slot.ranking);
-    if (loaded.ok()) {
+    std::string table = abi::explainRanking(slot.candidates, slot.ranking);
+    out += table == previous ? concat("  as export ", ordinal - 1, "\n") : table;
+    previous = std::move(table);
+    if (loaded.ok())
       out += concat("  loaded: variant '", (*loaded)->variantName, "', kernel '", (*loaded)->symbol, "', compute_",
                     (*loaded)->ptxVersion, " code running as sm_", (*loaded)->binaryVersion, "\n");
-      const LoadedImage &image = images_.at(slot.candidates[slot.ranking.front().index].imageIndex);
-      if (!image.infoLog.empty())
-        out += concat("  the driver's compiler said: ", image.infoLog, "\n");
-    } else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
+    else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
       out += concat("  not loaded: ", loaded.status().message(), "\n");
   }
   return out;

@@ -1,4 +1,4 @@
-// cuModuleLoadDataEx with log buffers: the driver's PTX compiler says there what is wrong, with lines of the PTX.
+// cuModuleLoadDataEx with a log buffer: the driver's PTX compiler says there what is wrong, with lines of the PTX.
 #include "runtime/image_loader.h"
 
 #include "runtime/cuda/driver_status.h"
@@ -43,12 +43,10 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   if (image.kind() == abi::fb::ImageKind::Ptx)
     bytes.push_back(0); // stored without; the driver reads up to it
 
-  std::vector<char> info(kLogBytes), error(kLogBytes);
-  std::array<CUjit_option, 4> options = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-                                         CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  // A size is passed in the pointer itself, as 32 bits.
-  std::array<void *, 4> values = {info.data(), reinterpret_cast<void *>(uintptr_t(kLogBytes)), error.data(),
-                                  reinterpret_cast<void *>(uintptr_t(kLogBytes))};
+  std::vector<char> error(kLogBytes);
+  std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  // The size is passed in the pointer itself, as 32 bits.
+  std::array<void *, 2> values = {error.data(), reinterpret_cast<void *>(uintptr_t(kLogBytes))};
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device.driver();
@@ -57,7 +55,6 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
       driver.cuModuleLoadDataEx(&module, bytes.data(), options.size(), options.data(), values.data());
 
   LoadedImage loaded;
-  loaded.infoLog = logText(info);
   if (result == CUDA_SUCCESS) {
     loaded.module = cuda::Module(driver, module);
     device.countModule();

@@ -15,7 +15,6 @@ class Device;
 struct LoadedImage {
   cuda::Module module; // empty where the driver refused the image
   Status refusal;      // why; the JIT's error log is in the message
-  std::string infoLog; // what the JIT had to say though it succeeded
 
   bool ok() const { return static_cast<bool>(module); }
 };

@@ -165,8 +165,10 @@ Result<int> run(const Options &options, const std::string &path) {
     exitStatus = compareResults(expected, hostResults, thresholds, maxElements, report) ? 0 : kExitFailure;
     std::fwrite(report.data(), 1, report.size(), stdout);
   }
-  if (options.statistics)
+  if (options.statistics) {
+    std::fflush(stdout);
     std::fputs(device->statistics().toString().c_str(), stderr);
+  }
   return exitStatus;
 }
 

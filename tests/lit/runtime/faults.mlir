@@ -14,6 +14,13 @@
 // TWO: tenon-run: error: {{.*}}faults.mlir:{{[0-9]+}}:{{[0-9]+}}: function 'two', command {{[0-9]+}} (Dispatch of 'poke'
 // TWO-SAME: CUDA_ERROR_ILLEGAL_ADDRESS (700)
 
+// Without waiting after each command, both are named.
+// RUN: not tenon-run %t/faults.tenon --function=two --input=100000000 --input=4xi32 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: tenon-run: error: function 'two': {{.*}}CUDA_ERROR_ILLEGAL_ADDRESS (700)
+// BOTH-NEXT: one of these dispatches failed; run with --synchronous to know which:
+// BOTH-NEXT: faults.mlir:{{[0-9:]+}} function 'two', command {{[0-9]+}} (Dispatch of 'poke', variant 'sm_75')
+// BOTH-NEXT: faults.mlir:{{[0-9:]+}} function 'two', command {{[0-9]+}} (Dispatch of 'poke', variant 'sm_75')
+
 //--- poke.ptx
 .version 7.0
 .target sm_75

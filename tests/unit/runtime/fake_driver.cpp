@@ -224,9 +224,6 @@ FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned c
   ENTER();
   const std::string text(static_cast<const char *>(image)); // NUL-terminated, or the address sanitizer says so
   fake().loadedImages.push_back(text);
-  for (unsigned i = 0; i < count; ++i)
-    if (options[i] == CU_JIT_INFO_LOG_BUFFER)
-      std::strcpy(static_cast<char *>(values[i]), fake().jitInfo.c_str());
   for (const auto &[part, result] : fake().refusedImages) {
     if (text.find(part) == std::string::npos)
       continue;

@@ -34,7 +34,6 @@ struct FakeDriver {
   std::map<std::string, int> failuresLeft;  // function -> how many calls fail; absent: all
   int failAtCall = -1;                      // position in `calls` of the one call that runs out of memory
   std::map<std::string, int> refusedImages; // text within an image -> result of loading it
-  std::string jitInfo;                      // into the info log of every image
   std::string jitLog;                       // into the error log of a refused image
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> parameters; // kernel -> {offset, size}
   std::map<std::string, int> functionThreads, functionShared;
