@@ -19,6 +19,12 @@ int64_t floorDivide(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+/// Of the sign of the divisor.
+int64_t floorRemainder(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 bool isCommutative(Opcode opcode) {
   switch (opcode) {
   case Opcode::Add:
@@ -137,7 +143,7 @@ std::optional<int64_t> evaluateBinary(Opcode opcode, int64_t a, int64_t b) {
   case Opcode::CeilDiv:
     return floorDivide(a, b) + (a % b != 0);
   case Opcode::Mod:
-    return a - floorDivide(a, b) * b;
+    return floorRemainder(a, b);
   case Opcode::DivTrunc:
     return a / b;
   case Opcode::RemTrunc:
