@@ -187,7 +187,6 @@ CUresult loadModule(Context *context, const void *image, JitLog &log, Module **o
       context->device->memory->free(global.address);
     return CUDA_ERROR_INVALID_PTX;
   }
-  log.info = "tenon emulator: " + std::to_string(module->kernels.size()) + " kernels decoded\n";
   for (auto &[name, kernel] : module->kernels)
     driver.kernels.insert(kernel.get());
   driver.modules.insert(module.get());
