@@ -88,10 +88,17 @@ std::string placeName(const FunctionCode &code, uint32_t index) {
   const ptx::Module &module = *program->module;
   std::string text(
       module.source->text().substr(instruction.range.begin, instruction.range.end - instruction.range.begin));
-  while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n'))
-    text.pop_back();
+  // On one line, as a reader wants it; the parser keeps the text as it stands.
+  std::string line;
+  for (char c : text)
+    if (!isspace(static_cast<unsigned char>(c)))
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  while (!line.empty() && (line.back() == ';' || line.back() == ' '))
+    line.pop_back();
   std::string out = module.source->name() + ":" + std::to_string(instruction.line) + ":" +
-                    std::to_string(instruction.column) + ": " + text;
+                    std::to_string(instruction.column) + ": " + line;
   if (uint32_t mark = code.marks[index]) {
     const ptx::SourceMark &source = function.marks[mark - 1];
     for (const ptx::DebugFile &file : module.files)
