@@ -1,6 +1,14 @@
 // Sizes that the program takes to be equal are checked when it is called, before anything is launched.
 // RUN: tenon-compile %s --object-search-path=%S/Inputs -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
+//
+// RUN: tenon-run %t.tenon --function=elementwise --input=2x3xf32=1 --input=2x3xf32=2 --expected_output=2x3xf32=3
+// RUN: not tenon-run %t.tenon --function=elementwise --input=2x3xf32=1 --input=2x4xf32=2 2>&1 | FileCheck %s --check-prefix=DIFFER
+// DIFFER: checks.mlir:{{[0-9]+}}:10: function 'elementwise': dimension 1 of argument 1 is not that of argument 0
+// RUN: not tenon-run %t.tenon --function=casts --input=7x4xf32=1 2>&1 | FileCheck %s --check-prefix=CAST
+// CAST: dimension 0 of argument 0 is not 8
+// RUN: not tenon-run %t.tenon --function=declared --input=4xf32=1 --input=4 --input=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: dimension 0 of result 0 of @k::@copy is negative
 
 #ro = #hal.pipeline.binding<storage_buffer, ReadOnly>
 #rw = #hal.pipeline.binding<storage_buffer>

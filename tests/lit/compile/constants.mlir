@@ -1,6 +1,13 @@
 // Tensor constants: equal bytes are stored once, whatever their type; splats are written out.
 // RUN: tenon-compile %s -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
+// RUN: tenon-run %t.tenon --function=constants | FileCheck %s --check-prefix=VALUES
+// VALUES: 4xf32=0 0 0 0
+// VALUES: 2x2xi32=[0 0][0 0]
+// VALUES: 3xf16=1 2 3
+// VALUES: 3xi1=1 0 1
+// VALUES: 2xi32=1 2
+// VALUES: 0xf32=
 
 // CHECK-LABEL: function 'constants'
 // CHECK:         b0 = constant 0

@@ -1,6 +1,15 @@
 // A tied result is written in place only where nobody can tell; otherwise its operand is copied first.
 // RUN: tenon-compile %s --object-search-path=%S/Inputs -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
+//
+// And no value is seen to change: scale doubles, in place.
+// RUN: tenon-run %t.tenon --function=last_use --input=4xf32=3 --expected_output=4xf32=12
+// RUN: tenon-run %t.tenon --function=read_later --input=4xf32=3 --expected_output=4xf32=3 --expected_output=4xf32=6
+// RUN: tenon-run %t.tenon --function=tied_to_input --input=4xf32=3 --expected_output=4xf32=6
+// RUN: tenon-run %t.tenon --function=tied_to_constant --expected_output="4xf32=2 4 6 8"
+// RUN: tenon-run %t.tenon --function=read_and_tied --input=4xf32=3 --expected_output=4xf32=6
+// RUN: tenon-run %t.tenon --function=through_a_reshape --input=4xf32=3 --expected_output=2x2xf32=3 --expected_output=4xf32=6
+// RUN: tenon-run %t.tenon --function=unmodified --input=4xf32=3 --expected_output=4xf32=3 --expected_output="4xf32=1 2 3 4" --expected_output=4xf32=3
 
 #ro = #hal.pipeline.binding<storage_buffer, ReadOnly>
 #rw = #hal.pipeline.binding<storage_buffer>

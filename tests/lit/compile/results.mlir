@@ -1,6 +1,7 @@
 // Results: several of one dispatch, tied under another type, and sizes that tie them.
 // RUN: tenon-compile %s --object-search-path=%S/Inputs -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
+// RUN: tenon-run %t.tenon --function=chain --input=4xf32=3 --expected_output=4xf32=24 --expected_output=4xf32=12
 
 #rw = #hal.pipeline.binding<storage_buffer>
 #sm_75 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}>

@@ -1,6 +1,16 @@
 // Integer arithmetic of the host in registers: every width as MLIR has it, constants folded.
 // RUN: tenon-compile %s -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
+//
+// RUN: tenon-run %t.tenon --function=widths --input=2147483647 --input=1 --input=5 --input=-7 | FileCheck %s --check-prefix=WIDTHS
+// WIDTHS: -2147483648
+// WIDTHS: -2
+// RUN: tenon-run %t.tenon --function=unsigned --input=-1 --input=2 | FileCheck %s --check-prefix=UNSIGNED
+// UNSIGNED: 2147483647
+// UNSIGNED: 0
+// UNSIGNED: 2
+// RUN: not tenon-run %t.tenon --function=unsigned_wide --input=-1 --input=4xf32 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: an operand of the unsigned operation 'arith.divui' is negative
 
 module @scalars {
   // Arguments and results of every scalar type. i1 is held as 0 or 1, floats as their bits.
