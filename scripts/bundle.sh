@@ -21,6 +21,14 @@ for arch in 75 80 90; do
   nvcc -ptx -arch=compute_$arch samples/custom_dispatch/kernels.cu -o build/samples/kernels_sm_$arch.ptx
 done
 tenon-compile samples/custom_dispatch/example.mlir --object-search-path=build/samples -o bundle/programs/example.tenon
+
+# The numeric tests again, as a script: the commands of their RUN lines that state the expected output.
+for test in tests/lit/codegen/numeric_*.mlir; do
+  name=$(basename "$test" .mlir)
+  tenon-compile "$test" -o "bundle/programs/$name.tenon"
+  sed -n "s|^// RUN: tenon-run %t.tenon \(.*--expected_output.*\)|check $name tenon-run programs/$name.tenon \1|p" "$test"
+done | sed 's/--device=emulator/--device=cuda/' >bundle/numeric.sh
+
 git rev-parse HEAD >bundle/revision
 cp scripts/bundle_run.sh bundle/run.sh
 du -sh bundle
