@@ -2,7 +2,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -14,11 +14,20 @@ bool isIntegerScalar(Type type) {
   return type.isIntOrIndex();
 }
 
+bool isScalar(Type type) {
+  return type.isIntOrIndexOrFloat();
+}
+
+/// Arithmetic on values that the host has.
+bool isScalarArithmetic(Operation *op) {
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperandTypes(), isScalar) && llvm::all_of(op->getResultTypes(), isScalar);
+}
+
 /// Integer arithmetic runs in the program's registers; floats are moved there as bits.
 bool isHostArithmetic(Operation *op) {
-  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  if (isa<arith::BitcastOp, arith::SelectOp>(op))
-    return llvm::all_of(op->getOperandTypes(), isScalar) && llvm::all_of(op->getResultTypes(), isScalar);
+  if (!isScalarArithmetic(op) || isa<arith::BitcastOp, arith::SelectOp>(op))
+    return isScalarArithmetic(op);
   return isa<arith::ArithDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isIntegerScalar) &&
          llvm::all_of(op->getResultTypes(), isIntegerScalar);
 }
@@ -41,7 +50,7 @@ LogicalResult verifyHostFunction(func::FuncOp function) {
     if (isHostOperation(op))
       return WalkResult::advance();
     good = false;
-    if (isa<arith::ArithDialect>(op->getDialect()))
+    if (isScalarArithmetic(op))
       op->emitError() << "'" << op->getName()
                       << "' on scalars is not supported outside of tensor code: the host computes with integers only";
     else

@@ -83,6 +83,20 @@ uint32_t bodyWork(linalg::GenericOp op) {
   return work;
 }
 
+/// Element numbers and byte offsets of known sizes stay far from the end of 64 bits.
+bool isAddressable(RankedTensorType type) {
+  constexpr int64_t kMaxElements = int64_t(1) << 48;
+  int64_t elements = 1;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size) || size == 0)
+      continue;
+    if (size > kMaxElements / elements)
+      return false;
+    elements *= size;
+  }
+  return true;
+}
+
 } // namespace
 
 bool isSupportedElement(Type type) {
@@ -120,6 +134,8 @@ LogicalResult verifyKernelOp(linalg::GenericOp op) {
   for (Value operand : op->getOperands()) {
     Type type = operand.getType();
     auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && !isAddressable(tensor))
+      return op.emitError() << "no kernel can be generated: " << type << " has more than 2^48 elements";
     if (tensor && tensor.getEncoding())
       return op.emitError() << "no kernel can be generated: tensor type " << type << " has an encoding";
     if (!type.isIndex() && failed(verifyType(op, tensor ? tensor.getElementType() : type, "an operand")))
