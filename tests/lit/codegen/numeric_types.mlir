@@ -5,6 +5,7 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=i64 --input="3xi64=1 -2 4294967296" --input="3xi64=7 7 2" --expected_output="3xi64=8 -16 12884901888"
 // RUN: tenon-run %t.tenon --device=emulator --function=f16 --input="9xf16=1 2 -3 0.5 5 6 7 8 9" --input="9xf16=1 1 1 1 1 1 1 1 0.25" --expected_output="9xf16=2 4 -6 1 10 12 14 16 4.5"
 // RUN: tenon-run %t.tenon --device=emulator --function=bf16 --input="9xbf16=1 2 -3 0.5 5 6 7 8 9" --input="9xbf16=1 1 1 1 1 1 1 1 0.25" --expected_output="9xbf16=2 4 -6 1 10 12 14 16 4.5"
+// RUN: env TENON_EMULATOR_SM=75 tenon-run %t.tenon --device=emulator --function=bf16 --input="9xbf16=1 2 -3 0.5 5 6 7 8 9" --input="9xbf16=1 1 1 1 1 1 1 1 0.25" --expected_output="9xbf16=2 4 -6 1 10 12 14 16 4.5"
 // RUN: tenon-run %t.tenon --device=emulator --function=f32 --input="5xf32=1 2 -3 0.5 9" --input="5xf32=1 1 1 1 0.25" --expected_output="5xf32=2 4 -6 1 4.5"
 // RUN: tenon-run %t.tenon --device=emulator --function=f64 --input="3xf64=1 2 1e300" --input="3xf64=1 1 1" --expected_output="3xf64=2 4 2e300"
 // RUN: tenon-run %t.tenon --device=emulator --function=pick --input="6xi1=1 0 1 1 0 0" --input="6xf32=1 2 3 4 5 6" --input="6xf32=-1 -2 -3 -4 -5 -6" --expected_output="6xf32=1 -2 3 4 -5 -6"
