@@ -11,6 +11,9 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=matmul --input="2x3xf32=1 2 3 4 5 6" --input="3x2xf32=1 0 0 1 1 1" --input="2x2xf32=100 0 0 100" --expected_output="2x2xf32=104 5 10 111"
 // RUN: tenon-run %t.tenon --device=emulator --function=convolution --input="5xf32=1 2 3 4 5" --input="3xf32=1 0 -1" --expected_output="3xf32=-2 -2 -2"
 // RUN: tenon-run %t.tenon --device=emulator --function=softmax --input="2x2xf32=0 0 1000 1000" --expected_output="2x2xf32=0.5 0.5 0.5 0.5"
+// RUN: tenon-run %t.tenon --device=emulator --function=stretch --input="3x4xf32=1 2 3 4 5 6 7 8 9 10 11 12" --input="1x4xf32=100 200 300 400" --input="3x1xf32=0.5 0.25 0.125" --expected_output="3x4xf32=101.5 202.5 303.5 404.5 105.25 206.25 307.25 408.25 109.125 210.125 311.125 412.125"
+// RUN: tenon-run %t.tenon --device=emulator --function=pool --input="7xi32=5 1 -3 9 2 2 4" --expected_output="3xi32=5 9 4"
+// RUN: tenon-run %t.tenon --device=emulator --function=batch --input="2x2x2xf64=1 2 3 4 5 6 7 8" --input="2x2x2xf64=1 0 0 1 0 1 1 0" --expected_output="2x2x2xf64=1 2 3 4 6 5 8 7"
 
 func.func @bias(%a: tensor<?x?xf32>, %b: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -87,4 +90,47 @@ func.func @softmax(%a: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %sums = linalg.broadcast ins(%sum : tensor<2xf32>) outs(%e2 : tensor<2x2xf32>) dimensions = [1]
   %r = arith.divf %x, %sums : tensor<2x2xf32>
   return %r : tensor<2x2xf32>
+}
+// A dimension of one that is read for every position.
+func.func @stretch(%a: tensor<?x?xf32>, %b: tensor<1x?xf32>, %c: tensor<?x1xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %a, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (0, j)>, affine_map<(i, j) -> (i, 0)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b, %c : tensor<?x?xf32>, tensor<1x?xf32>, tensor<?x1xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32, %o: f32):
+      %s = arith.addf %x, %y : f32
+      %t = arith.addf %s, %z : f32
+      linalg.yield %t : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+// A window of three, two apart.
+func.func @pool(%a: tensor<7xi32>) -> tensor<3xi32> {
+  %low = arith.constant -2147483648 : i32
+  %e = tensor.empty() : tensor<3xi32>
+  %w = tensor.empty() : tensor<3xi32>
+  %f = linalg.fill ins(%low : i32) outs(%e : tensor<3xi32>) -> tensor<3xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i * 2 + j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a, %w : tensor<7xi32>, tensor<3xi32>) outs(%f : tensor<3xi32>) {
+    ^bb0(%x: i32, %y: i32, %o: i32):
+      %t = arith.maxsi %x, %o : i32
+      linalg.yield %t : i32
+  } -> tensor<3xi32>
+  return %r : tensor<3xi32>
+}
+func.func @batch(%a: tensor<?x?x?xf64>, %b: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %a, %c0 : tensor<?x?x?xf64>
+  %m = tensor.dim %a, %c1 : tensor<?x?x?xf64>
+  %k = tensor.dim %b, %c2 : tensor<?x?x?xf64>
+  %e = tensor.empty(%n, %m, %k) : tensor<?x?x?xf64>
+  %z = arith.constant 0.0 : f64
+  %f = linalg.fill ins(%z : f64) outs(%e : tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<?x?x?xf64>, tensor<?x?x?xf64>) outs(%f : tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  return %r : tensor<?x?x?xf64>
 }
