@@ -31,7 +31,7 @@ public:
     host::LinkedExecutable entry;
     entry.index = uint32_t(linked.executables.size());
     for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>())
-      entry.exports[op.getSymName()] = linkedExport(op);
+      entry.exports[op.getSymName()] = linkedExport(op, isGenerated(source_));
     linked.table[job_.name] = std::move(entry);
     linked.executables.push_back(std::move(output->executable));
     linked.names.push_back(job_.name);
@@ -104,8 +104,9 @@ private:
     return mlir::success();
   }
 
-  static host::LinkedExport linkedExport(hal::ExecutableExportOp op) {
-    host::LinkedExport entry{.op = op, .ordinal = uint32_t(op.getOrdinal()->getZExtValue()), .mayWrite = {}};
+  static host::LinkedExport linkedExport(hal::ExecutableExportOp op, bool generated) {
+    host::LinkedExport entry{
+        .op = op, .ordinal = uint32_t(op.getOrdinal()->getZExtValue()), .isGenerated = generated, .mayWrite = {}};
     for (hal::PipelineBindingAttr binding : op.getLayout().getBindings())
       entry.mayWrite.push_back(!binding.getReadOnly());
     return entry;

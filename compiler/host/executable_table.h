@@ -13,6 +13,7 @@ namespace tenon::compiler::host {
 struct LinkedExport {
   hal::ExecutableExportOp op; // its layout and count region
   uint32_t ordinal = 0;
+  bool isGenerated = false; // the compiler made it
   /// [bindings] false: declared ReadOnly. An operand bound where the kernel may write is memory of the call (F-21).
   std::vector<bool> mayWrite;
 };

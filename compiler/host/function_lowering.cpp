@@ -56,7 +56,7 @@ private:
   LogicalResult lowerDispatch(flow::DispatchOp op);
   LogicalResult lowerGrid(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerBindings(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
-  LogicalResult lowerResults(flow::DispatchOp op, Dispatch &dispatch);
+  LogicalResult lowerResults(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerReturn(mlir::func::ReturnOp op);
 
   void findLive();
@@ -79,13 +79,29 @@ private:
   llvm::DenseMap<mlir::Operation *, Position> positions_; // live operations only
 };
 
-std::string dispatchName(flow::DispatchOp op) {
-  mlir::SymbolRefAttr name = op.entryPoint();
-  std::string text = "@" + name.getRootReference().str();
-  for (mlir::FlatSymbolRefAttr nested : name.getNestedReferences())
-    text += "::@" + nested.getValue().str();
-  return text;
-}
+/// What messages call the parts of a dispatch. A user has never heard of the kernels that the compiler made.
+class DispatchNames {
+public:
+  DispatchNames(flow::DispatchOp op, const LinkedExport &target) {
+    if (target.isGenerated)
+      return;
+    mlir::SymbolRefAttr name = op.entryPoint();
+    text_ = "@" + name.getRootReference().str() + "::@" + name.getLeafReference().str();
+  }
+
+  std::string operand(unsigned index) const {
+    return text_.empty() ? "an operand" : "operand " + std::to_string(index) + " of " + text_;
+  }
+  std::string declaredSize(unsigned index) const {
+    return text_.empty() ? "the size of the other operands" : "the size declared for " + operand(index);
+  }
+  std::string result(unsigned index) const {
+    return text_.empty() ? "the result" : "result " + std::to_string(index) + " of " + text_;
+  }
+
+private:
+  std::string text_; // "@executable::@export"; empty: generated
+};
 
 // --- What is needed, and until when ---------------------------------------------------------------------------------
 
@@ -336,6 +352,7 @@ BufferIndex FunctionLowering::copyOf(mlir::Operation *op, mlir::Type type, const
 /// read, is written in place only where no other reader can tell.
 LogicalResult FunctionLowering::lowerBindings(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch) {
   Position position = positions_[op];
+  DispatchNames names(op, target);
   llvm::SmallVector<unsigned> operands = op.tensorArguments();
   for (auto [binding, argument] : llvm::enumerate(operands)) {
     mlir::Value operand = op.getArguments()[argument];
@@ -343,11 +360,9 @@ LogicalResult FunctionLowering::lowerBindings(flow::DispatchOp op, const LinkedE
     mlir::FailureOr<Shape> declared = shapeFrom(op, operand.getType(), op.argumentDims(argument));
     if (mlir::failed(declared))
       return mlir::failure();
-    std::string name = "operand " + std::to_string(argument) + " of " + dispatchName(op);
     for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(value.shape, *declared))) {
-      std::string dimName = "dimension " + std::to_string(dim) + " of " + name;
-      if (mlir::failed(
-              requireEqual(op, std::get<0>(sizes), std::get<1>(sizes), dimName, "the size declared for " + name)))
+      std::string dimName = "dimension " + std::to_string(dim) + " of " + names.operand(argument);
+      if (mlir::failed(requireEqual(op, std::get<0>(sizes), std::get<1>(sizes), dimName, names.declaredSize(argument))))
         return mlir::failure();
     }
     bool written = op.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
@@ -359,7 +374,8 @@ LogicalResult FunctionLowering::lowerBindings(flow::DispatchOp op, const LinkedE
   return mlir::success();
 }
 
-LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, Dispatch &dispatch) {
+LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch) {
+  DispatchNames names(op, target);
   llvm::SmallVector<unsigned> operands = op.tensorArguments();
   llvm::DenseMap<BufferIndex, Position> takenOver;
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
@@ -368,7 +384,7 @@ LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, Dispatch &disp
     mlir::FailureOr<Shape> shape = shapeFrom(op, result.getType(), op.resultDims(unsigned(index)));
     if (mlir::failed(shape))
       return mlir::failure();
-    std::string name = "result " + std::to_string(index) + " of " + dispatchName(op);
+    std::string name = names.result(unsigned(index));
     requireNonNegative(op, *shape, name);
     Register bytes = bytesOf(result.getType(), *shape);
     std::optional<unsigned> tied = op.getTiedOperandIndex(unsigned(index));
@@ -405,7 +421,7 @@ LogicalResult FunctionLowering::lowerDispatch(flow::DispatchOp op) {
   for (unsigned argument : op.scalarArguments())
     dispatch.constants.push_back(scalars_.lookup(op.getArguments()[argument]));
   if (mlir::failed(lowerGrid(op, target, dispatch)) || mlir::failed(lowerBindings(op, target, dispatch)) ||
-      mlir::failed(lowerResults(op, dispatch)))
+      mlir::failed(lowerResults(op, target, dispatch)))
     return mlir::failure();
   function_.commands.push_back({std::move(dispatch), locationText(op.getLoc())});
   return mlir::success();
