@@ -818,9 +818,7 @@ std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Func
     decoder->decode();
   builder.computeLocalBytes(stackLimit);
   auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
-  if (entry.requiredThreads)
-    program.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.requiredThreads)));
-  else if (entry.maxThreads)
+  if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
     program.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
   program.registersPerThread = std::min(255u, std::max(8u, program.functions[0]->registerBytes / 256));
   return std::move(builder.program);

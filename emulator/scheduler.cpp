@@ -269,7 +269,7 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
     uint32_t first = static_cast<uint32_t>(__builtin_ctz(active));
     auto found = executor_.launch->program->byAddress.find(pointer[first]);
     if (found == executor_.launch->program->byAddress.end()) {
-      raiseFault(warp, i, first, CUDA_ERROR_INVALID_PC, "indirect call of a value that is no function");
+      raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "indirect call of a value that is no function");
       return false;
     }
     callee = found->second;
@@ -277,7 +277,7 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
     for (uint32_t l = 0; l < kLanes; ++l)
       lanes |= static_cast<uint32_t>((active >> l & 1) && pointer[l] == pointer[first]) << l;
     if (callee->parameters.size() != site.arguments.size() || callee->results.size() != site.results.size()) {
-      raiseFault(warp, i, first, CUDA_ERROR_INVALID_PC,
+      raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
                  "indirect call of '" + std::string(callee->function->name) + "' with " +
                      std::to_string(site.arguments.size()) + " arguments, it takes " +
                      std::to_string(callee->parameters.size()));

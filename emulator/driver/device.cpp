@@ -340,7 +340,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (device->primaryReferences == 0)
     return CUDA_ERROR_INVALID_CONTEXT;
-  if (--device->primaryReferences == 0)
+  if (--device->primaryReferences == 0 && device->primary->active)
     destroyContents(device->primary.get());
   return CUDA_SUCCESS;
 }
@@ -350,11 +350,9 @@ CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
   Device *device = findDevice(driver, ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
-  if (device->primary && device->primary->active) {
+  // The context stays destroyed until it is retained again, as on a device: calls in it return CONTEXT_IS_DESTROYED.
+  if (device->primary && device->primary->active)
     destroyContents(device->primary.get());
-    if (device->primaryReferences)
-      activatePrimary(*device);
-  }
   return CUDA_SUCCESS;
 }
 

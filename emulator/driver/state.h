@@ -147,7 +147,7 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
   TENON_ENTER();                                                                                                       \
   ::tenon::emulator::Context *context = ::tenon::emulator::currentContext();                                           \
   if (!context)                                                                                                        \
-    return CUDA_ERROR_INVALID_CONTEXT;                                                                                 \
+    return ::tenon::emulator::contextStack().empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;                                                                                 \
   if (context->sticky)                                                                                                 \
   return static_cast<CUresult>(context->sticky)
 

@@ -110,14 +110,5 @@ TEST_F(CallKernels, Heap) {
     ASSERT_EQ(got[static_cast<size_t>(t)], t * 120);
 }
 
-// Last: a failed assertion ends the context.
-TEST_F(CallKernels, ZAssert) {
-  TENON_KERNEL("calls", "asserts");
-  EXPECT_EQ(launch({1}, {32}, 0, 32), CUDA_SUCCESS);
-  EXPECT_EQ(launch({1}, {33}, 0, 32), CUDA_ERROR_ASSERT);
-  module_ = nullptr; // gone with the context
-  EXPECT_EQ(driver().cuDevicePrimaryCtxReset_(0), CUDA_SUCCESS);
-}
-
 } // namespace
 } // namespace tenon::kernels

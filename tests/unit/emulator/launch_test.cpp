@@ -47,7 +47,12 @@ TEST(EmulatorLaunch, ReportsAnAccessPastTheEnd) {
   // The error stays until the context is reset.
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  CUcontext again;
+  EXPECT_EQ(cuDevicePrimaryCtxRetain(&again, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSetCurrent(again), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
 } // namespace
