@@ -101,6 +101,34 @@ template <uint32_t Step> [[gnu::always_inline]] inline bool contiguous(const Add
   return different == 0;
 }
 
+/// Shared memory is the hottest: 32-bit offsets all the way. False: some lane needs the slow side.
+[[gnu::always_inline]] inline bool sharedOffsets(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size,
+                                                 uint32_t (&offsets)[kLanes]) {
+  uint32_t added = static_cast<uint32_t>(i.imm);
+  if (i.addressMode == AddressMode::Register32) {
+    const uint32_t *a = at<uint32_t>(warp, i.a);
+    for (uint32_t l = 0; l < kLanes; ++l)
+      offsets[l] = a[l] + added;
+  } else {
+    const uint64_t *a = at<uint64_t>(warp, i.a);
+    for (uint32_t l = 0; l < kLanes; ++l)
+      offsets[l] = static_cast<uint32_t>(a[l]) + added;
+  }
+  if (mask != kAllLanes) {
+    uint32_t first = offsets[__builtin_ctz(mask)];
+    for (uint32_t l = 0; l < kLanes; ++l)
+      offsets[l] = (mask >> l & 1) ? offsets[l] : first;
+  }
+  // One unsigned comparison for both ends: offset - start < bytes - size + 1.
+  uint32_t bits = 0, most = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    uint32_t inside = offsets[l] - kSharedStart;
+    most = inside > most ? inside : most;
+    bits |= offsets[l];
+  }
+  return static_cast<uint64_t>(most) + size <= warp.sharedEnd - kSharedStart && !(bits & (size - 1));
+}
+
 template <typename T, MemorySpace Space> void loadOne(Warp &warp, const Decoded &i, uint32_t mask) {
   Addresses addresses;
   uint32_t good = resolve<Space>(warp, i, mask, sizeof(T), false, addresses);
@@ -168,9 +196,49 @@ template <typename T, uint32_t Count, MemorySpace Space> void storeVector(Warp &
   }
 }
 
+template <typename T> void loadShared(Warp &warp, const Decoded &i, uint32_t mask) {
+  alignas(64) uint32_t offsets[kLanes];
+  if (i.addressMode == AddressMode::FrameLocal || !sharedOffsets(warp, i, mask, sizeof(T), offsets)) [[unlikely]]
+    return loadOne<T, MemorySpace::Shared>(warp, i, mask);
+  T *d = at<T>(warp, i.d);
+  const uint8_t *base = warp.shared;
+  if (mask != kAllLanes) {
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+      d[l] = *reinterpret_cast<const T *>(base + offsets[l]);
+    }
+    return;
+  }
+  uint32_t different = 0;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    different |= (offsets[l] - offsets[0]) ^ (l * static_cast<uint32_t>(sizeof(T)));
+  if (different == 0) {
+    memcpy(d, base + offsets[0], kLanes * sizeof(T));
+    return;
+  }
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)
+#endif
+  for (uint32_t l = 0; l < kLanes; ++l)
+    d[l] = *reinterpret_cast<const T *>(base + offsets[l]);
+}
+
+template <typename T> void storeShared(Warp &warp, const Decoded &i, uint32_t mask) {
+  alignas(64) uint32_t offsets[kLanes];
+  if (i.addressMode == AddressMode::FrameLocal || !sharedOffsets(warp, i, mask, sizeof(T), offsets)) [[unlikely]]
+    return storeOne<T, MemorySpace::Shared>(warp, i, mask);
+  const T *value = at<T>(warp, i.b);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    *reinterpret_cast<T *>(warp.shared + offsets[l]) = value[l];
+  }
+}
+
 template <typename T, MemorySpace Space> Handler loadOf(uint32_t count) {
   switch (count) {
   case 1:
+    if constexpr (Space == MemorySpace::Shared)
+      return &loadShared<T>;
     return &loadOne<T, Space>;
   case 2:
     return &loadVector<T, 2, Space>;
@@ -187,6 +255,8 @@ template <typename T, MemorySpace Space> Handler loadOf(uint32_t count) {
 template <typename T, MemorySpace Space> Handler storeOf(uint32_t count) {
   switch (count) {
   case 1:
+    if constexpr (Space == MemorySpace::Shared)
+      return &storeShared<T>;
     return &storeOne<T, Space>;
   case 2:
     return &storeVector<T, 2, Space>;

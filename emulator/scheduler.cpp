@@ -377,7 +377,8 @@ bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
     for (uint32_t l = 0; l < kLanes; ++l)
       same |= static_cast<uint32_t>((pending >> l & 1) && members[l] == mask) << l;
     pending &= ~same;
-    if (!(mask >> first & 1)) {
+    if (uint32_t outside = same & ~mask) {
+      first = static_cast<uint32_t>(__builtin_ctz(outside));
       char text[16];
       snprintf(text, sizeof text, "0x%08x", mask);
       raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
@@ -393,6 +394,8 @@ bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
           have |= group.mask;
     if ((have & need) == need) {
       i.handler(warp, i, same);
+      if (executor_.failed())
+        return false;
       done |= same;
       if (i.kind == Kind::WarpSyncAny)
         for (Group &group : warp.groups)
