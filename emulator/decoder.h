@@ -170,6 +170,10 @@ private:
   bool vectorElements(const Operand &operand, ScalarType type, uint32_t count, bool isSource,
                       std::vector<uint32_t> &out);
 
+  // decode_matrix.cpp
+  bool decodeLdmatrix();
+  bool decodeMma();
+
   // decode_control.cpp
   bool decodeBra();
   bool decodeBrx();

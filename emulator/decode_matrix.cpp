@@ -1,0 +1,109 @@
+// ldmatrix and mma.sync.
+#include "emulator/decoder.h"
+#include "emulator/matrix.h"
+
+namespace tenon::emulator {
+
+using ptx::ScalarType;
+using Operand = ptx::Operand;
+
+bool FunctionDecoder::decodeLdmatrix() {
+  Form form(*in_);
+  Decoded decoded;
+  int count = form.takeOneOf({"x1", "x2", "x4"});
+  bool transposed = form.take("trans"), shared = form.take("shared") || form.take("shared::cta");
+  if (!form.take("sync") || !form.take("aligned") || !form.take("m8n8") || count < 0 || !shared ||
+      form.takeType() != ScalarType::B16)
+    return unsupported();
+  uint32_t matrices = 1u << count;
+  std::vector<uint32_t> elements;
+  MemorySpace space = MemorySpace::Shared;
+  if (!expectOperands(2, 2) || !vectorElements(in_->operands[0], ScalarType::B32, matrices, false, elements) ||
+      !address(in_->operands[1], space, decoded))
+    return false;
+  if (decoded.addressMode == AddressMode::FrameLocal)
+    return unsupported("a local address");
+  for (uint32_t &element : elements)
+    if (element == kNoOperand)
+      element = allocateRegister(4);
+  decoded.list = addOperands(elements);
+  decoded.flag = static_cast<uint8_t>(matrices | (transposed ? 0x80 : 0));
+  decoded.e = builder_.constant(0xffffffff, 4);
+  decoded.kind = Kind::WarpSync;
+  decoded.target = cacheSlot();
+  decoded.handler = loadMatrixHandler();
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeMma() {
+  Form form(*in_);
+  MatrixForm matrix{16, 8, 16, MatrixElement::F16, MatrixElement::F16, ScalarType::F32};
+  struct Shape {
+    uint32_t m, n, k;
+  };
+  constexpr Shape kShapes[] = {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}, {16, 8, 32}};
+  int shape = form.takeOneOf({"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+  if (!form.take("sync") || !form.take("aligned") || shape < 0 || !form.take("row") || !form.take("col"))
+    return unsupported();
+  matrix.m = kShapes[shape].m;
+  matrix.k = kShapes[shape].k;
+  matrix.satfinite = form.take("satfinite");
+  matrix.accumulator = form.takeType();
+  auto element = [](ScalarType type, MatrixElement &out) {
+    switch (type) {
+    case ScalarType::F16:
+      out = MatrixElement::F16;
+      return true;
+    case ScalarType::BF16:
+      out = MatrixElement::BF16;
+      return true;
+    case ScalarType::TF32:
+      out = MatrixElement::TF32;
+      return true;
+    case ScalarType::F64:
+      out = MatrixElement::F64;
+      return true;
+    case ScalarType::S8:
+      out = MatrixElement::S8;
+      return true;
+    case ScalarType::U8:
+      out = MatrixElement::U8;
+      return true;
+    default:
+      return false;
+    }
+  };
+  if (!element(form.takeType(), matrix.a) || !element(form.takeType(), matrix.b) ||
+      form.takeType() != matrix.accumulator)
+    return unsupported();
+  FragmentSizes sizes = fragmentSizes(matrix);
+  if (!sizes.a)
+    return unsupported();
+  bool isDouble = matrix.a == MatrixElement::F64;
+  ScalarType input = isDouble ? ScalarType::B64 : ScalarType::B32;
+  ScalarType accumulator = isDouble ? ScalarType::B64 : ScalarType::B32;
+  const std::vector<Operand> &o = in_->operands;
+  std::vector<uint32_t> operands;
+  auto elements = [&](const Operand &operand, ScalarType type, uint32_t count, bool isSource) {
+    if (operand.kind != Operand::Kind::Vector && count == 1) {
+      operands.push_back(kNoOperand);
+      return source(operand, type, operands.back());
+    }
+    return vectorElements(operand, type, count, isSource, operands);
+  };
+  if (!expectOperands(4, 4) || !elements(o[0], accumulator, sizes.c, false) || !elements(o[1], input, sizes.a, true) ||
+      !elements(o[2], input, sizes.b, true) || !elements(o[3], accumulator, sizes.c, true))
+    return false;
+  for (uint32_t &operand : operands)
+    if (operand == kNoOperand)
+      operand = allocateRegister(isDouble ? 8 : 4);
+  Decoded decoded;
+  decoded.list = addOperands(operands);
+  decoded.imm = packForm(matrix);
+  decoded.e = builder_.constant(0xffffffff, 4);
+  decoded.kind = Kind::WarpSync;
+  decoded.handler = multiplyHandler();
+  return finish(form, decoded);
+}
+
+} // namespace tenon::emulator
