@@ -1,0 +1,58 @@
+// What every name in a body stands for, and which names an instruction writes.
+//
+// Registers get dense numbers in order of first sight. Names are resolved in the scope where they stand: `{ .reg .b32
+// t; }` twice is two registers, and `.reg .b64 %rd<9>` declares %rd0 to %rd8. Labels and special registers stay Other.
+#pragma once
+
+#include "ptx/module.h"
+
+#include <span>
+#include <unordered_map>
+
+namespace tenon::ptx {
+
+struct NameRef {
+  enum class Kind : uint8_t {
+    Other,          // label, table, special register, or a name that nothing declares
+    Register,       // index: the register's dense number
+    Parameter,      // index: into Function::parameters
+    Return,         // index: into Function::returns
+    Variable,       // index: into Function::declarations (.local, .shared, .param of a call, ...)
+    ModuleVariable, // index: into Module::variables
+    Function,       // index: into Module::functions; the definition where there is one
+  };
+  Kind kind = Kind::Other;
+  bool isDefinition = false; // the instruction writes it
+  uint32_t index = 0;
+};
+
+/// Names of the module level, for lookup.
+class ModuleNames {
+public:
+  explicit ModuleNames(const Module &module);
+  NameRef find(std::string_view name) const;
+
+private:
+  std::unordered_map<std::string_view, NameRef> names_;
+};
+
+struct DefUse {
+  uint32_t registerCount = 0;
+  std::vector<uint32_t> definitions; // [registers] instructions that write it
+  /// Names of all instructions: of one instruction the predicate first, if it has one, then the names of its operands,
+  /// those of vectors, lists and addresses included, from left to right.
+  std::vector<NameRef> names;
+  std::vector<uint32_t> first; // [instructions + 1] into names
+
+  std::span<const NameRef> namesOf(uint32_t instruction) const {
+    return {names.data() + first[instruction], first[instruction + 1] - first[instruction]};
+  }
+};
+
+/// Whether operand 0 (of `call`: the returned values) is written. An opcode that is not known is taken to write.
+bool writesFirstOperand(const Instruction &instruction);
+
+/// Resolves a function with a body, in time linear in its size.
+DefUse computeDefUse(const Function &function, const ModuleNames &names);
+
+} // namespace tenon::ptx

@@ -1,0 +1,142 @@
+#include "ptx/def_use.h"
+
+#include "tests/unit/ptx/parse_helper.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::ptx {
+namespace {
+using namespace test;
+
+struct Resolved {
+  Parsed parsed;
+  DefUse uses;
+};
+
+Resolved resolve(std::string_view body, std::string_view before = "") {
+  Resolved result;
+  result.parsed = parseModule(std::string(before).append(".entry k(.param .u64 p) {\n").append(body).append("\n}\n"));
+  EXPECT_EQ(result.parsed.errors, "");
+  const Module &module = result.parsed.module;
+  result.uses = computeDefUse(module.functions.back(), ModuleNames(module));
+  return result;
+}
+
+/// "=r0 r1 p0 m0 -": registers, parameters, variables, module variables, functions; `=` marks what is written.
+std::string names(const Resolved &resolved, uint32_t instruction) {
+  std::string text;
+  for (const NameRef &ref : resolved.uses.namesOf(instruction)) {
+    text += text.empty() ? "" : " ";
+    text += ref.isDefinition ? "=" : "";
+    switch (ref.kind) {
+    case NameRef::Kind::Other:
+      text += "-";
+      continue;
+    case NameRef::Kind::Register:
+      text += "r";
+      break;
+    case NameRef::Kind::Parameter:
+      text += "p";
+      break;
+    case NameRef::Kind::Return:
+      text += "ret";
+      break;
+    case NameRef::Kind::Variable:
+      text += "v";
+      break;
+    case NameRef::Kind::ModuleVariable:
+      text += "m";
+      break;
+    case NameRef::Kind::Function:
+      text += "f";
+      break;
+    }
+    text += std::to_string(ref.index);
+  }
+  return text;
+}
+
+TEST(PtxDefUse, NumbersRegistersAsTheyAreSeen) {
+  Resolved r = resolve(".reg .b64 %rd<4>; ld.param.u64 %rd3, [p]; add.s64 %rd1, %rd3, %rd3;");
+  EXPECT_EQ(names(r, 0), "=r0 p0");
+  EXPECT_EQ(names(r, 1), "=r1 r0 r0");
+  EXPECT_EQ(r.uses.registerCount, 2u);
+  EXPECT_EQ(r.uses.definitions, (std::vector<uint32_t>{1, 1}));
+}
+
+TEST(PtxDefUse, PutsThePredicateFirst) {
+  Resolved r = resolve(".reg .pred %p1; .reg .b32 %r<3>; @!%p1 mov.u32 %r1, %r2;");
+  EXPECT_EQ(names(r, 0), "r0 =r1 r2");
+}
+
+TEST(PtxDefUse, KnowsWhatWritesNothing) {
+  Resolved r = resolve(".reg .b32 %r<9>; .reg .b64 %rd<9>; st.global.u32 [%rd1], %r1; bar.sync %r1; bar.red.popc.u32 "
+                       "%r2, 0, %r3; mov.b64 {%r4, %r5}, %rd2; call (%r6), f, (%r7); bra L; L:",
+                       ".func (.reg .u32 o) f(.reg .u32 i) { ret; }\n");
+  EXPECT_EQ(names(r, 0), "r0 r1");
+  EXPECT_EQ(names(r, 1), "r1");
+  EXPECT_EQ(names(r, 2), "=r2 r3");
+  EXPECT_EQ(names(r, 3), "=r4 =r5 r6");
+  EXPECT_EQ(names(r, 4), "=r7 f0 r8");
+  EXPECT_EQ(names(r, 5), "-");
+}
+
+TEST(PtxDefUse, AScopeHidesAndGivesBack) {
+  Resolved r = resolve(".reg .b32 t; mov.u32 t, 1; { .reg .b32 t; mov.u32 t, 2; { .reg .b32 t; mov.u32 t, 3; } "
+                       "mov.u32 t, 4; } mov.u32 t, 5;");
+  EXPECT_EQ(names(r, 0), "=r0");
+  EXPECT_EQ(names(r, 1), "=r1");
+  EXPECT_EQ(names(r, 2), "=r2");
+  EXPECT_EQ(names(r, 3), "=r1");
+  EXPECT_EQ(names(r, 4), "=r0");
+  EXPECT_EQ(r.uses.definitions, (std::vector<uint32_t>{2, 2, 1}));
+}
+
+TEST(PtxDefUse, FamiliesOfAScopeEndWithIt) {
+  Resolved r = resolve(".reg .b32 %r<2>; mov.u32 %r1, 1; { .reg .b32 %r<2>; mov.u32 %r1, 2; } mov.u32 %r1, 3;");
+  EXPECT_EQ(names(r, 0), "=r0");
+  EXPECT_EQ(names(r, 1), "=r1");
+  EXPECT_EQ(names(r, 2), "=r0");
+}
+
+TEST(PtxDefUse, StemsMayEndInDigitsAndNamesMayLookLikeMembers) {
+  Resolved r = resolve(".reg .b32 a1<5>; .reg .b32 a<3>; mov.u32 a14, a1; mov.u32 a12, a2;");
+  EXPECT_EQ(names(r, 0), "=r0 r1");
+  EXPECT_EQ(names(r, 1), "=r2 r3");
+  Resolved plain = resolve(".reg .b32 b<3>; .reg .b32 b1; mov.u32 b1, b2; mov.u32 b1, 0;");
+  EXPECT_EQ(names(plain, 0), "=r0 r1");
+  EXPECT_EQ(plain.uses.definitions[0], 2u);
+}
+
+TEST(PtxDefUse, PartsOfARegisterAreTheRegister) {
+  Resolved r = resolve(".reg .v4 .f32 %v; .reg .f32 %f<2>; mov.f32 %f1, %v.x; mov.u32 %f1, %tid.x;");
+  EXPECT_EQ(names(r, 0), "=r1 r0");
+  EXPECT_EQ(names(r, 1), "=r1 -");
+}
+
+TEST(PtxDefUse, FindsVariablesAndFunctions) {
+  Resolved r = resolve(".local .b8 depot[8]; .reg .b64 %rd<3>; mov.u64 %rd1, depot; mov.u64 %rd1, table; mov.u64 "
+                       "%rd1, f; mov.u64 %rd1, other;",
+                       ".global .u32 table;\n.func f();\n.func f() { ret; }\n.alias other, f;\n");
+  EXPECT_EQ(names(r, 0), "=r0 v0");
+  EXPECT_EQ(names(r, 1), "=r0 m0");
+  EXPECT_EQ(names(r, 2), "=r0 f1") << "the definition, not the declaration";
+  EXPECT_EQ(names(r, 3), "=r0 f1") << "through the alias";
+}
+
+TEST(PtxDefUse, HugeFamiliesCostNothing) {
+  Resolved r = resolve(".reg .b32 %r<16777216>; .reg .b32 %q<16777216>; mov.u32 %r16777215, %q16000000; "
+                       "mov.u32 %r16777215, %r7;");
+  EXPECT_EQ(names(r, 0), "=r0 r1");
+  EXPECT_EQ(names(r, 1), "=r0 r2");
+  EXPECT_EQ(r.uses.registerCount, 3u);
+}
+
+TEST(PtxDefUse, NumbersBeyondTheFamilyAreNoMembers) {
+  Resolved r = resolve(".reg .b32 %r<3>; mov.u32 %r1, %r3; mov.u32 %r1, %r99999999999999999999999;");
+  EXPECT_EQ(names(r, 0), "=r0 -");
+  EXPECT_EQ(names(r, 1), "=r0 -");
+}
+
+} // namespace
+} // namespace tenon::ptx
