@@ -36,9 +36,15 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // The proof: what the kernel takes is what the layout promises to pass.
   checkParameters(context);
 
+  // The proof: it does with each binding what the layout allows.
+  checkAccess(context);
+
   // The proof: it can be launched the way it is declared.
   checkLaunch(context);
   checkSharedMemory(context);
+
+  // Whichever variant the loader takes, it is the same kernel.
+  checkVariants(context);
 
   if (size_t errors = diagnostics.errorCount() - errorsBefore)
     return makeError(StatusCode::InvalidArgument, "linking '", job.name, "' failed with ", errors,

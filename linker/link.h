@@ -30,6 +30,7 @@ struct LinkJob {
   std::string name;                 // the executable's
   std::vector<abi::Export> exports; // ordinals dense from 0; declaredAt is quoted in notes
   std::vector<ObjectInput> objects;
+  bool strict = false; // what cannot be proved is an error, not a warning (K-13, K-15)
 };
 
 struct LinkOutput {

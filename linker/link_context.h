@@ -14,12 +14,17 @@
 
 namespace tenon::linker {
 
+/// What is proved about a binding (K-13). Numbers are those of fb::AccessVerdict.
+enum class AccessVerdict : uint8_t { Unknown, ProvedReadOnly, Written, Unused };
+
 /// An export matched with the entry point that implements it.
 struct Kernel {
   uint32_t exportOrdinal = 0;
   const Object *object = nullptr;
   const ptx::Function *entry = nullptr;
   Reachability reachable;
+  std::vector<AccessVerdict> access; // checkAccess: by binding; empty where the parameters do not match the layout
+  bool writes = false;               // checkAccess: writes any memory, or may
 };
 
 /// The objects of one name, target and origin: they share their symbols.

@@ -34,10 +34,17 @@ void checkUnresolved(LinkContext &context);
 /// Parameters against the layout: count (K-11), order, kind, width, alignment (K-4), total size (K-5).
 void checkParameters(LinkContext &context);
 
+/// What is done with each binding: read-only ones are not written (K-13); unused, swapped and misaligned slots (K-14).
+/// Fills Kernel::access and Kernel::writes.
+void checkAccess(LinkContext &context);
+
 /// Workgroup size and cluster against .reqntid, .maxntid and the cluster directives (K-8).
 void checkLaunch(LinkContext &context);
 
 /// Static and dynamic shared memory (K-9).
 void checkSharedMemory(LinkContext &context);
+
+/// The variants of an export against each other (K-15).
+void checkVariants(LinkContext &context);
 
 } // namespace tenon::linker

@@ -15,6 +15,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::vector<std::string> searchPaths;
   std::string output;
+  bool strict = false;
   bool explain = false;
   std::string device;
   std::string driver;
@@ -35,6 +36,7 @@ int runLink(const Options &options, const abi::DeviceTraits *device) {
   linker::LinkJob job = linker::readManifest(options.inputs.front(), text.take(), manifestOptions, diagnostics);
   for (size_t i = 1; i < options.inputs.size(); ++i)
     linker::addObject(job, options.inputs[i], manifestOptions, diagnostics);
+  job.strict = options.strict;
   if (diagnostics.hasErrors()) {
     std::fputs(diagnostics.toString().c_str(), stderr);
     return kExitFailure;
@@ -80,6 +82,7 @@ int main(int argc, char **argv) {
   commandLine.list("object-search-path", "DIR", &options.searchPaths,
                    "look for objects in DIR, after the manifest's folder; may be repeated");
   commandLine.alias("iree-hal-executable-object-search-path");
+  commandLine.flag("strict", &options.strict, "refuse what cannot be proved about a kernel (K-13, K-15)");
   commandLine.flag("explain", &options.explain, "print which variant a device takes, and why not the others");
   commandLine.text("device", "ARCH", &options.device, "with --explain: the device, as sm_86 or 8.6");
   commandLine.text("driver", "VERSION", &options.driver, "with --explain: the CUDA version of its driver (13.0)");

@@ -94,6 +94,11 @@ private:
     auto maxThreads = extent(entry.maxThreads);
     auto requiredCluster = extent(entry.requiredCluster);
 
+    std::vector<fb::AccessVerdict> verdicts;
+    for (AccessVerdict verdict : kernel.access)
+      verdicts.push_back(fb::AccessVerdict(verdict));
+    auto access = builder_.CreateVector(verdicts);
+
     fb::KernelFactsBuilder facts(builder_);
     facts.add_parameter_bytes(layout.bytes);
     facts.add_parameter_offsets(offsetVector);
@@ -105,6 +110,8 @@ private:
     facts.add_uses_dynamic_shared(kernel.reachable.dynamicShared != nullptr);
     if (!requiredCluster.IsNull())
       facts.add_required_cluster(requiredCluster);
+    if (!verdicts.empty())
+      facts.add_access(access);
     return fb::CreateKernel(builder_, kernel.exportOrdinal, symbol, facts.Finish());
   }
 

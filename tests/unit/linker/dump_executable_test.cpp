@@ -32,7 +32,7 @@ TEST(DumpExecutable, PrintsExportsVariantsAndImages) {
            "    @24     4 bytes  constant 1 word\n",
            "    @32     8 bytes  hidden pointer 0\n",
            "variant 0 'sm_80': sm_80, hand-written, image 0\n",
-           "  kernel '_Z1kPf' for export 0 'k': static shared 0 bytes, reqntid 64x1x1\n",
+           "  kernel '_Z1kPf' for export 0 'k': static shared 0 bytes, reqntid 64x1x1, access unused unused\n",
            "image 0: ptx 8.0, ",
        })
     EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\nfound:\n" << text;

@@ -1,0 +1,97 @@
+// A body prepared for tracing: every instruction as a few steps over numbered values, without names or text.
+//
+// Values are the registers, then a handful of constants (ValueConstant). Cells are the .param variables: those of the
+// function's own parameters and returns, and those declared in the body for calls.
+#pragma once
+
+#include "linker/access/effect.h"
+#include "ptx/control_flow.h"
+#include "ptx/def_use.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace tenon::linker {
+
+enum class StepKind : uint8_t {
+  Copy,        // join of the sources
+  Sum,         // of all sources
+  Difference,  // source 0 - source 1
+  MultiplyAdd, // scaled(source 0, source 1) + source 2
+  Scale,
+  TestLowBits,  // of source 0; the result is a number
+  LoadCell,     // cell, offset, bytes
+  StoreCell,    // source 0 to cell, offset, bytes
+  TakeCell,     // the address of the cell goes into a register
+  Load,         // source 0 is the address
+  Store,        // source 0 is the address, the others are stored
+  Atomic,       // as Store, and a result
+  CopyToGlobal, // source 0 is written with what shared memory holds
+  CopyToShared, // source 0 is read
+  StoreToMap,   // the sources are stored somewhere that no binding leads to
+  Unknown,      // any source may be written to, and leave the kernel
+  Call,
+};
+
+/// Behind the registers among the values.
+enum class ValueConstant : uint8_t { Number, Local, Shared, Module, Foreign, Param };
+inline constexpr uint32_t kValueConstants = 6;
+
+struct Step {
+  StepKind kind = StepKind::Copy;
+  ptx::StateSpace space = ptx::StateSpace::Generic;
+  bool predicated = false;
+  bool nonCoherent = false;
+  uint32_t instruction = 0;
+  uint32_t firstResult = 0, firstSource = 0; // into Plan::values
+  uint16_t results = 0, sources = 0;
+  uint32_t cell = 0;  // LoadCell, StoreCell, TakeCell; Call: into Plan::calls
+  uint32_t bytes = 0; // of the access
+  int64_t offset = 0;
+};
+
+/// A value or a whole cell, as argument or result of a call.
+struct Passed {
+  bool isCell = false;
+  uint32_t index = 0;
+};
+
+struct CallSite {
+  const ptx::Function *callee = nullptr; // null: indirect, or a name that the module does not know
+  std::string_view name;
+  std::vector<Passed> arguments, results;
+};
+
+struct Plan {
+  const ptx::Function *function = nullptr;
+  ptx::ControlFlow flow;
+  uint32_t registerCount = 0;
+  std::vector<bool> severalDefinitions; // [registers]
+  std::vector<Step> steps;
+  std::vector<uint32_t> firstStep; // [blocks + 1]
+  std::vector<uint32_t> values;    // results and sources of the steps
+  std::vector<CallSite> calls;
+  uint32_t cellCount = 0; // parameters, then returns, then the .param variables of the body
+  /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
+  std::vector<uint32_t> tracked;
+  std::vector<uint32_t> disagreeing; // found since `tracked` was set
+  std::vector<uint32_t> undefined;   // registers that no reachable instruction sets
+
+  uint32_t constant(ValueConstant value) const { return registerCount + static_cast<uint32_t>(value); }
+  uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(function->parameters.size() + i); }
+};
+
+class PlanCache {
+public:
+  explicit PlanCache(const ptx::Module &module) : module_(module), names_(module) {}
+  /// The plan of a function with a body. A kernel's is dropped by drop().
+  Plan &planOf(const ptx::Function &function);
+  void drop(const ptx::Function &function) { plans_.erase(&function); }
+
+private:
+  const ptx::Module &module_;
+  ptx::ModuleNames names_;
+  std::unordered_map<const ptx::Function *, std::unique_ptr<Plan>> plans_; // for lookup only
+};
+
+} // namespace tenon::linker

@@ -1,0 +1,17 @@
+// From an instruction back to the line of the source it was compiled from, where the object was built with -lineinfo or
+// -G.
+#pragma once
+
+#include "abi/diagnostics.h"
+#include "ptx/module.h"
+
+#include <optional>
+
+namespace tenon::linker {
+
+/// The `.loc` that holds for an instruction: the last one before it in the body. Source: PTX ISA, "Debugging
+/// Directives".
+std::optional<SourceLocation> sourceLine(const ptx::Module &module, const ptx::Function &function,
+                                         uint32_t instruction);
+
+} // namespace tenon::linker

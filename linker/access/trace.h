@@ -1,0 +1,62 @@
+// Follows the pointers of a kernel through its body and through the device functions that it calls, and tells for every
+// parameter what is done with the memory behind it. Rules K-13 and K-14 are decided on the answer.
+//
+// How: an abstract run. Every register holds Origins (origins.h); steps (plan.h) combine them; a sweep over the
+// reachable blocks is repeated until nothing changes. A register with several definitions is one value as long as they
+// agree; those that disagree are told apart block by block. A called function is run once per distinct set of argument
+// origins. Thread-private and shared memory are one cell each: what is stored there may be what is loaded.
+//
+// What counts as proved: nothing that derives from the parameter is an address of a write, and the pointer does not
+// leave the kernel's registers and private memory, by a store or by a call of code that is not here. Two bindings of
+// one dispatch may still be the same memory, and a buffer may hold pointers of its own: that is the program's business.
+#pragma once
+
+#include "linker/access/origins.h"
+#include "linker/access/plan.h"
+
+#include <memory>
+#include <optional>
+
+namespace tenon::linker {
+
+struct AccessPlace {
+  const ptx::Function *function = nullptr; // the kernel, or a function that it calls
+  uint32_t instruction = 0;
+};
+
+/// What is done with one parameter. A place is that of the first such instruction, in the order of the body.
+struct ParameterAccess {
+  bool named = false;                        // some instruction reads the parameter
+  bool addressed = false;                    // it is, or may be, the base of an address
+  std::optional<AccessPlace> written;        // memory behind it surely is the target of this instruction
+  std::optional<AccessPlace> maybeWritten;   // an address of a write may derive from it, or from another parameter
+  std::optional<AccessPlace> stored;         // the pointer itself is stored to memory
+  std::optional<AccessPlace> passed;         // the pointer is passed to code that is not here
+  std::optional<AccessPlace> nonCoherent;    // ld.global.nc
+  std::optional<AccessPlace> aloneInAddress; // base of an address that derives from no pointer
+  std::optional<AccessPlace> widest;         // the widest access, where it is wider than 8 bytes
+  uint32_t widestBytes = 0;
+  bool lowBitsTested = false; // `and` with a small mask: the kernel looks at its alignment itself
+};
+
+struct KernelTrace {
+  std::vector<ParameterAccess> parameters; // [entry parameters]
+  bool gaveUp = false;                     // too deep, or no fixpoint in bounds: every access is unknown
+  bool writesElsewhere = false;            // memory that no parameter leads to, or nobody knows which
+};
+
+/// Traces the kernels of one module. Bodies are prepared once, also when many kernels call them.
+class AccessTracer {
+public:
+  explicit AccessTracer(const ptx::Module &module);
+  ~AccessTracer();
+
+  /// @param entry    a kernel with a body, of the module
+  /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
+  KernelTrace trace(const ptx::Function &entry, const std::vector<bool> &pointers);
+
+private:
+  PlanCache plans_;
+};
+
+} // namespace tenon::linker
