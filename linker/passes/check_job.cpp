@@ -58,10 +58,13 @@ void checkJob(LinkContext &context) {
     context.parameterLayouts.emplace_back(std::nullopt);
     // The status begins with its rule, "[K-3] ".
     std::string_view message = layout.status().message();
-    const char *rule = layout.status().code() == StatusCode::OutOfRange ? "K-5" : "K-3";
+    const bool isTooLarge = layout.status().code() == StatusCode::OutOfRange;
+    const char *rule = isTooLarge ? "K-5" : "K-3";
     if (size_t end = message.find("] "); message.starts_with('[') && end != std::string_view::npos)
       message.remove_prefix(end + 2);
-    context.diagnostics.error(declared.declaredAt, rule, concat("layout of export '", declared.name, "': ", message));
+    context.diagnostics.error(declared.declaredAt, rule, concat("layout of export '", declared.name, "': ", message))
+        .withFix(isTooLarge ? "pass the data through a buffer"
+                            : "declare the size and alignment of the struct as the kernel's compiler sees them");
   }
 }
 

@@ -31,18 +31,23 @@ void checkDeclaration(LinkContext &context, const abi::Export &declared) {
     error(concat("workgroup size ", extentText(size), " has no threads")).withFix("make every extent at least 1");
   // Each extent alone first, so that the product cannot wrap.
   if (size[0] > kMaxThreads || size[1] > kMaxThreads || size[2] > kMaxThreads || volume(size) > kMaxThreads)
-    error(concat("workgroup size ", extentText(size), " is more than ", kMaxThreads, " threads"));
+    error(concat("workgroup size ", extentText(size), " is more than ", kMaxThreads, " threads"))
+        .withFix("declare a smaller workgroup and more of them");
   else if (size[2] > kMaxThreadsZ)
-    error(concat("workgroup size ", extentText(size), " has more than ", kMaxThreadsZ, " threads along z"));
+    error(concat("workgroup size ", extentText(size), " has more than ", kMaxThreadsZ, " threads along z"))
+        .withFix("swap z with x or y");
   if (launch.subgroupSize != 0 && launch.subgroupSize != kWarpSize)
-    error(concat("subgroup size ", launch.subgroupSize, ", CUDA devices have ", kWarpSize, " lanes"));
+    error(concat("subgroup size ", launch.subgroupSize, ", CUDA devices have ", kWarpSize, " lanes"))
+        .withFix(concat("declare ", kWarpSize, ", or leave it out"));
   if (launch.cluster == abi::Extent3{0, 0, 0})
     return;
   if (volume(launch.cluster) == 0)
-    error(concat("cluster ", extentText(launch.cluster), " has no workgroups"));
+    error(concat("cluster ", extentText(launch.cluster), " has no workgroups"))
+        .withFix("make every extent at least 1, or leave the cluster out");
   else if (launch.cluster[0] > kMaxCluster || launch.cluster[1] > kMaxCluster || launch.cluster[2] > kMaxCluster ||
            volume(launch.cluster) > kMaxCluster)
-    error(concat("cluster ", extentText(launch.cluster), " is more than ", kMaxCluster, " workgroups"));
+    error(concat("cluster ", extentText(launch.cluster), " is more than ", kMaxCluster, " workgroups"))
+        .withFix(concat("declare at most ", kPortableCluster, ", which every device from sm_90 on takes"));
   else if (volume(launch.cluster) > kPortableCluster)
     context.diagnostics.warning(declared.declaredAt, "K-8",
                                 concat("export '", declared.name, "': cluster ", extentText(launch.cluster),

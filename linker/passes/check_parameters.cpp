@@ -47,6 +47,8 @@ std::string parameterText(const ptx::Variable &parameter) {
   return text;
 }
 
+constexpr const char *kTensorMapFix = "take it as `const __grid_constant__ CUtensorMap`";
+
 bool isFloat(ptx::ScalarType type) {
   using Type = ptx::ScalarType;
   return type == Type::F16 || type == Type::BF16 || type == Type::TF32 || type == Type::F32 || type == Type::F64;
@@ -208,6 +210,8 @@ private:
   std::string widthFix(const ptx::Variable &parameter, const abi::Parameter &slot) const {
     if (slot.kind != abi::ParameterKind::Constant)
       return "make it a pointer in the kernel, or declare fewer bindings: bindings come first, constants after them";
+    if (declared_.layout.constants[slot.index].kind == abi::ConstantKind::TensorMap && !parameter.isArray)
+      return kTensorMapFix;
     if (parameter.isArray && parameter.bytes() > 2) // smaller ones are how C++ passes __half
       return concat("declare a struct of ", parameter.bytes(), " bytes with alignment ",
                     parameter.effectiveAlignment());
@@ -265,7 +269,7 @@ private:
       return false;
     }
     if (constant.kind == abi::ConstantKind::TensorMap && !parameter.isArray) {
-      error(i, concat(subject(i), ", ", wantedText(i))).withFix("take it as `const __grid_constant__ CUtensorMap`");
+      error(i, concat(subject(i), ", ", wantedText(i))).withFix(kTensorMapFix);
       return false;
     }
     if (constant.kind != abi::ConstantKind::Scalar || parameter.isArray)

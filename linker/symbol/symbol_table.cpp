@@ -16,7 +16,8 @@ static void reportDuplicate(const Symbol &first, const Symbol &second, std::stri
   if (first.object != second.object)
     message += concat(" in variant '", variantName, "'");
   Diagnostic &error = diagnostics.error(second.place(), "K-12", std::move(message));
-  error.note(first.place(), concat("first defined here, as a ", kindOf(first)));
+  const std::string_view kind = kindOf(first);
+  error.note(first.place(), concat("first defined here, as ", kind.starts_with('e') ? "an " : "a ", kind));
   error.withFix(first.object == second.object
                     ? "remove one of the definitions"
                     : "remove one, rename one, make one `static`, or give the objects different variant names");
