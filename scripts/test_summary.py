@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Adds up what `meson test` and lit reported and prints one closing line: N passed, N failed, N skipped.
 
-Every GoogleTest case and every lit file counts as one test; a program that ended without a report counts as one failure.
-Skipped tests are listed with their reasons. Exit status 1 when anything failed or nothing ran.
+Every GoogleTest case, lit file and conformance case counts as one test; a program that ended without a report counts
+as one failure. Skipped tests are listed with their reasons. Exit status 1 when anything failed or nothing ran.
 """
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-LIT_SUITES = ("lit", "e2e")  # tests/meson.build
+REPORTING_SUITES = ("lit", "e2e", "abi-conformance")  # tests/meson.build: each leaves its own report
 
 
 def case_outcome(case):
@@ -32,7 +32,8 @@ def gtest_skip_reason(text):
 def main(folder):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     failed, skipped = [], []
-    reports = [folder / "meson-logs" / "testlog.junit.xml", *(folder / "tests" / f"{suite}.xml" for suite in LIT_SUITES)]
+    reports = [folder / "meson-logs" / "testlog.junit.xml",
+               *(folder / "tests" / f"{suite}.xml" for suite in REPORTING_SUITES)]
     for report in reports:
         if not report.exists():
             print(f"test_summary: no report {report}", file=sys.stderr)
@@ -40,8 +41,8 @@ def main(folder):
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):
             for case in suite.iter("testcase"):
                 name = f"{suite.get('name')}: {case.get('name')}"
-                # A lit run is one meson test; its own report has the files.
-                if report is reports[0] and case.get("name") in LIT_SUITES and case_outcome(case)[0] == "passed":
+                # Such a run is one meson test; its own report has the cases.
+                if report is reports[0] and case.get("name") in REPORTING_SUITES and case_outcome(case)[0] == "passed":
                     continue
                 outcome, message = case_outcome(case)
                 counts[outcome] += 1
