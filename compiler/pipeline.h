@@ -17,6 +17,7 @@ struct CompileOptions {
   bridge::ObjectSearch objects;         // where hand-written objects are
   std::vector<abi::TargetArch> targets; // --target: used where the module names none
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
+  bool strict = false;                  // what the linker cannot prove about a kernel is an error
   bool printIrAfterAll = false;         // to stderr, after every pass
   // Folders for intermediate results; empty: none are written.
   std::string dumpSources;  // executables as MLIR, before their code is generated

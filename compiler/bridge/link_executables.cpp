@@ -11,7 +11,10 @@ namespace {
 
 class ExecutableLinker {
 public:
-  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search) : source_(source), search_(search) {}
+  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, bool strict)
+      : source_(source), search_(search) {
+    job_.strict = strict;
+  }
 
   /// Fills `linked` with one more executable.
   mlir::LogicalResult run(LinkedModule &linked) {
@@ -120,11 +123,11 @@ private:
 
 } // namespace
 
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search) {
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict) {
   LinkedModule linked;
   bool failed = false;
   for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    failed |= mlir::failed(ExecutableLinker(source, search).run(linked));
+    failed |= mlir::failed(ExecutableLinker(source, search, strict).run(linked));
   if (failed)
     return mlir::failure();
   return linked;

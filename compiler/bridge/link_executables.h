@@ -21,7 +21,7 @@ struct LinkedModule {
 
 /// Links the executable sources of a normalized module: every object stands under a key that names its architecture.
 /// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
-/// without objects, whatever the linker finds.
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search);
+/// without objects, whatever the linker finds. `strict` refuses kernels about which something cannot be proved.
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict = false);
 
 } // namespace tenon::compiler::bridge

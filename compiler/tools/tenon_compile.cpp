@@ -18,7 +18,7 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, searchPaths, targets, devices, backends;
   std::string output, cudaPath, dumpSources, dumpBinaries, dumpKernels;
-  bool printIrAfterAll = false;
+  bool strict = false, printIrAfterAll = false;
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
@@ -41,6 +41,7 @@ tenon::CommandLine commandLine(Flags &flags) {
                "write the executables as MLIR into DIR");
   options.text("iree-hal-dump-executable-binaries-to", "DIR", &flags.dumpBinaries,
                "write the linked executables into DIR");
+  options.flag("strict", &flags.strict, "refuse what cannot be proved about a kernel (K-13, K-15)");
   options.flag("mlir-print-ir-after-all", &flags.printIrAfterAll, "print the module after every pass");
   options.positional(&flags.inputs);
   return options;
@@ -82,6 +83,7 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   TENON_RETURN_IF_ERROR(checkDevices(flags));
   tenon::compiler::CompileOptions options;
   TENON_ASSIGN_OR_RETURN(options.targets, parseTargets(flags.targets));
+  options.strict = flags.strict;
   options.objects.paths = flags.searchPaths;
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
   options.cudaPath = flags.cudaPath;

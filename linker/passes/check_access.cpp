@@ -6,6 +6,7 @@
 #include "linker/access/source_line.h"
 #include "linker/access/trace.h"
 #include "linker/passes/passes.h"
+#include "linker/symbol/demangle.h"
 
 #include <map>
 
@@ -55,10 +56,12 @@ private:
   std::string opcodeAt(const AccessPlace &place) const {
     return place.function->instructions[place.instruction].form();
   }
-  /// "'saxpy'", "'store', which 'saxpy' calls,".
+  /// "'saxpy'", "'store(float*)', which 'saxpy' calls,".
   std::string functionText(const AccessPlace &place) const {
-    return place.function == &entry() ? concat("'", entry().name, "'")
-                                      : concat("'", place.function->name, "', which '", entry().name, "' calls,");
+    if (place.function == &entry())
+      return concat("'", entry().name, "'");
+    const std::string name = demangle(place.function->name);
+    return concat("'", name.empty() ? place.function->name : name, "', which '", entry().name, "' calls,");
   }
   Diagnostic &finish(Diagnostic &diagnostic, const AccessPlace *place) {
     if (place)
