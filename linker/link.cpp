@@ -30,6 +30,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // Match every export with its entry point in every variant, and follow what that entry reaches.
   resolveEntries(context);
 
+  // What a kernel's author declared next to it is what was declared here.
+  checkRecords(context);
+
   // Nothing reached may be left undefined.
   checkUnresolved(context);
 

@@ -2,10 +2,10 @@
 // a manifest cannot drift from the schema, and an unknown field is refused by the parser itself.
 #include "linker/declare/manifest.h"
 
-#include "abi/executable_view.h"
 #include "abi/file.h"
 #include "abi/manifest_generated.h"
 #include "abi/nearest_names.h"
+#include "linker/declare/declaration.h"
 #include "linker/declare/json_positions.h"
 #include "linker/declare/manifest_schema.inc"
 
@@ -85,20 +85,11 @@ std::optional<abi::TargetArch> parseTarget(std::string_view text, const SourceLo
   return std::nullopt;
 }
 
-/// The extents given, then ones. Nothing: more than three of them, or none.
-std::optional<abi::Extent3> extentOf(const flatbuffers::Vector<uint32_t> *values) {
-  if (!values || values->size() == 0 || values->size() > 3)
-    return std::nullopt;
-  abi::Extent3 extent = {1, 1, 1};
-  for (uint32_t i = 0; i < values->size(); ++i)
-    extent[i] = values->Get(i);
-  return extent;
-}
-
 class Reader {
 public:
-  Reader(const SourceFile &source, const ManifestOptions &options, Diagnostics &diagnostics)
-      : source_(source), options_(options), diagnostics_(diagnostics), places_(findListElements(source)) {}
+  Reader(const SourceFile &source, const ManifestOptions &options, ManifestExtras &extras, Diagnostics &diagnostics)
+      : source_(source), options_(options), extras_(extras), diagnostics_(diagnostics),
+        places_(findListElements(source)) {}
 
   LinkJob run() {
     flatbuffers::Parser parser;
@@ -109,8 +100,10 @@ public:
     const auto &manifest = *flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer());
     LinkJob job;
     job.name = manifest.name()->str();
-    for (const fb::Export *declared : *manifest.exports())
-      job.exports.push_back(readExport(*declared, uint32_t(job.exports.size())));
+    if (manifest.exports())
+      for (const fb::DeclaredExport *table : *manifest.exports())
+        addExport(*table, job);
+    extras_.exportsFromRecords = manifest.exports_from_records() || job.exports.empty();
     uint32_t position = 0;
     for (const fb::ManifestObject *object : *manifest.objects())
       readManifestObject(*object, position++, job);
@@ -125,41 +118,13 @@ private:
     return found->second[position];
   }
 
-  abi::Export readExport(const fb::Export &table, uint32_t position) {
-    abi::Export declared = abi::exportFromTable(table);
-    declared.declaredAt = place("exports", position);
-    if (declared.ordinal == 0)
-      declared.ordinal = position;
-    for (size_t i = 0; i < declared.layout.constants.size(); ++i)
-      completeConstant(*table.layout()->constants()->Get(uint32_t(i)), declared.layout.constants[i]);
-
-    auto error = [&](std::string message) -> Diagnostic & {
-      return diagnostics_.error(declared.declaredAt, "", concat("export '", declared.name, "' ", message));
-    };
-    if (std::optional<abi::Extent3> size = extentOf(table.launch()->workgroup_size()))
-      declared.launch.workgroupSize = *size;
-    else if (table.launch()->workgroup_size())
-      error("has a workgroup_size that is not 1 to 3 extents");
-    else
-      error("has no workgroup_size").withFix("add \"launch\": {\"workgroup_size\": [64]}");
-    if (std::optional<abi::Extent3> cluster = extentOf(table.launch()->cluster()))
-      declared.launch.cluster = *cluster;
-    else if (table.launch()->cluster())
-      error("has a cluster that is not 1 to 3 extents");
-    return declared;
-  }
-
-  /// A word with an element is a scalar whose kind was not written.
-  static void completeConstant(const fb::Constant &table, abi::Constant &constant) {
-    if (table.kind() != fb::ConstantKind::Word)
-      return;
-    if (table.element() == fb::ElementType::I1) { // not written
-      constant.element = abi::Constant::word().element;
-      return;
-    }
-    const std::string name = constant.name;
-    constant = abi::Constant::scalar(abi::ElementType(table.element()));
-    constant.name = name;
+  void addExport(const fb::DeclaredExport &table, LinkJob &job) {
+    const uint32_t position = uint32_t(job.exports.size());
+    Declaration declaration = declarationFromTable(table, place("exports", position), diagnostics_);
+    if (declaration.exported.ordinal == 0)
+      declaration.exported.ordinal = position;
+    job.exports.push_back(std::move(declaration.exported));
+    extras_.signatures.push_back(std::move(declaration.signature));
   }
 
   void readManifestObject(const fb::ManifestObject &table, uint32_t position, LinkJob &job) {
@@ -179,6 +144,7 @@ private:
 
   const SourceFile &source_;
   const ManifestOptions &options_;
+  ManifestExtras &extras_;
   Diagnostics &diagnostics_;
   std::map<std::string, std::vector<SourceLocation>> places_;
 };
@@ -199,9 +165,10 @@ std::string_view targetDirective(std::string_view text) {
 } // namespace
 
 LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
-                     Diagnostics &diagnostics) {
+                     Diagnostics &diagnostics, ManifestExtras *extras) {
   SourceFile source(path == "-" ? "<stdin>" : path, std::move(text));
-  return Reader(source, options, diagnostics).run();
+  ManifestExtras ignored;
+  return Reader(source, options, extras ? *extras : ignored, diagnostics).run();
 }
 
 void addObject(LinkJob &job, const std::string &argument, const ManifestOptions &options, Diagnostics &diagnostics) {

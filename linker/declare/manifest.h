@@ -17,11 +17,17 @@ struct ManifestOptions {
   std::vector<std::string> searchPaths; // folders, tried in order after the manifest's own
 };
 
+/// What a manifest says beside the job.
+struct ManifestExtras {
+  bool exportsFromRecords = false;                  // exports are (also) taken from the objects' records
+  std::vector<std::vector<std::string>> signatures; // by export: C++ types of its parameters; empty: not said
+};
+
 /// Parses `text` and reads the objects that it names. Every finding goes to `diagnostics`, with file and line:
 /// malformed JSON and unknown fields (the first one only: parsing stops there), exports without a workgroup size,
 /// unknown targets, objects that cannot be read (every path that was tried). With an error the job is incomplete.
 LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
-                     Diagnostics &diagnostics);
+                     Diagnostics &diagnostics, ManifestExtras *extras = nullptr);
 
 /// Reads an object named on the command line, "PATH" or "TARGET=PATH", and adds it to the job. Without a target, the
 /// `.target` of the PTX is taken at its word.

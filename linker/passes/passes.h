@@ -28,6 +28,9 @@ void mergeObjects(LinkContext &context);
 /// Fills Variant::kernels.
 void resolveEntries(LinkContext &context);
 
+/// Declarations against the records that TENON_KERNEL left in the objects (K-20, K-21).
+void checkRecords(LinkContext &context);
+
 /// Names that a kernel reaches and no object defines (K-10).
 void checkUnresolved(LinkContext &context);
 

@@ -2,7 +2,11 @@
 #include "abi/command_line.h"
 #include "abi/executable_view.h"
 #include "abi/file.h"
+#include "linker/declare/header_writer.h"
+#include "linker/declare/import.h"
+#include "linker/declare/kernel_record.h"
 #include "linker/declare/manifest.h"
+#include "linker/object/object_kind.h"
 #include "linker/tools/explain.h"
 
 #include <cstdio>
@@ -19,6 +23,10 @@ struct Options {
   bool explain = false;
   std::string device;
   std::string driver;
+  std::string name;
+  std::string header;
+  std::vector<std::string> imports;
+  std::vector<std::string> kernels;
 };
 
 int fail(std::string_view message) {
@@ -26,21 +34,85 @@ int fail(std::string_view message) {
   return kExitFailure;
 }
 
-int runLink(const Options &options, const abi::DeviceTraits *device) {
-  Result<std::string> text = readFile(options.inputs.front());
-  if (!text.ok())
-    return fail(text.status().message());
+/// A manifest is a text of its own; everything else that may stand first on the command line is an object.
+bool isManifest(std::string_view argument, std::string_view bytes) {
+  return !argument.starts_with("sm_") && linker::detectObjectKind(bytes) != linker::ObjectKind::Ptx;
+}
 
-  Diagnostics diagnostics;
+int fail(const Diagnostics &diagnostics) {
+  std::fputs(diagnostics.toString().c_str(), stderr);
+  return kExitFailure;
+}
+
+int write(const std::string &path, std::string_view bytes) {
+  Status written = writeFile(path, bytes);
+  return written.ok() ? 0 : fail(written.message());
+}
+
+/// Reads the manifest, where there is one, and every object; declares what their records say where nothing else does.
+/// Nothing: it was reported.
+std::optional<linker::LinkJob> readInputs(const Options &options, linker::ManifestExtras &extras,
+                                          Diagnostics &diagnostics) {
   linker::ManifestOptions manifestOptions{.searchPaths = options.searchPaths};
-  linker::LinkJob job = linker::readManifest(options.inputs.front(), text.take(), manifestOptions, diagnostics);
-  for (size_t i = 1; i < options.inputs.size(); ++i)
-    linker::addObject(job, options.inputs[i], manifestOptions, diagnostics);
-  job.strict = options.strict;
-  if (diagnostics.hasErrors()) {
-    std::fputs(diagnostics.toString().c_str(), stderr);
-    return kExitFailure;
+  linker::LinkJob job{.name = "kernels"};
+  extras.exportsFromRecords = true;
+  size_t firstObject = 0;
+  if (const std::string &first = options.inputs.front(); !first.starts_with("sm_")) {
+    Result<std::string> text = readFile(first);
+    if (!text.ok()) {
+      fail(text.status().message());
+      return std::nullopt;
+    }
+    if (isManifest(first, *text)) {
+      job = linker::readManifest(first, text.take(), manifestOptions, diagnostics, &extras);
+      firstObject = 1;
+    }
   }
+  for (size_t i = firstObject; i < options.inputs.size(); ++i)
+    linker::addObject(job, options.inputs[i], manifestOptions, diagnostics);
+  if (!options.name.empty())
+    job.name = options.name;
+  job.strict = options.strict;
+  if (!diagnostics.hasErrors() && extras.exportsFromRecords)
+    linker::addExportsFromRecords(job, extras, diagnostics);
+  if (diagnostics.hasErrors()) {
+    fail(diagnostics);
+    return std::nullopt;
+  }
+  return job;
+}
+
+int runHeader(const Options &options) {
+  Diagnostics diagnostics;
+  linker::ManifestExtras extras;
+  std::optional<linker::LinkJob> job = readInputs(options, extras, diagnostics);
+  if (!job)
+    return kExitFailure;
+  std::string source = options.inputs.front();
+  source.erase(0, source.find_last_of('/') + 1);
+  return write(options.header, linker::writeHeader(*job, extras.signatures, source));
+}
+
+int runImport(const Options &options) {
+  Diagnostics diagnostics;
+  linker::LinkJob job{.name = options.name.empty() ? "kernels" : options.name};
+  for (const std::string &object : options.imports)
+    linker::addObject(job, object, {.searchPaths = options.searchPaths}, diagnostics);
+  linker::ImportOptions importOptions{.kernels = options.kernels};
+  if (size_t slash = options.output.find_last_of('/'); slash != std::string::npos)
+    importOptions.folder = options.output.substr(0, slash + 1);
+  std::string text = diagnostics.hasErrors() ? "" : linker::draftManifest(job, importOptions, diagnostics);
+  std::fputs(diagnostics.toString().c_str(), stderr);
+  return text.empty() ? kExitFailure : write(options.output.empty() ? "-" : options.output, text);
+}
+
+int runLink(const Options &options, const abi::DeviceTraits *device) {
+  Diagnostics diagnostics;
+  linker::ManifestExtras extras;
+  std::optional<linker::LinkJob> read = readInputs(options, extras, diagnostics);
+  if (!read)
+    return kExitFailure;
+  linker::LinkJob &job = *read;
 
   Result<linker::LinkOutput> output = linker::link(job, diagnostics);
   std::fputs(diagnostics.toString().c_str(), stderr);
@@ -55,9 +127,7 @@ int runLink(const Options &options, const abi::DeviceTraits *device) {
   }
   if (options.output.empty())
     return 0;
-  Status written =
-      writeFile(options.output, {reinterpret_cast<const char *>(output->executable.data()), output->executable.size()});
-  return written.ok() ? 0 : fail(written.message());
+  return write(options.output, {reinterpret_cast<const char *>(output->executable.data()), output->executable.size()});
 }
 
 } // namespace
@@ -65,7 +135,7 @@ int runLink(const Options &options, const abi::DeviceTraits *device) {
 int main(int argc, char **argv) {
   Options options;
   CommandLine commandLine(
-      "tenon-link", "MANIFEST.json [OBJECT...] -o FILE",
+      "tenon-link", "[MANIFEST.json] [OBJECT...] -o FILE",
       "Proves kernels against the ABI that a manifest declares and writes one executable with every variant.\n\n"
       "MANIFEST.json (- is standard input) is JSON of the schema abi/schemas/manifest.fbs; comments are allowed:\n"
       "  {\n"
@@ -77,6 +147,7 @@ int main(int argc, char **argv) {
       "    ],\n"
       "    \"objects\": [{\"path\": \"kernels_sm_80.ptx\", \"target\": \"sm_80\"}]\n"
       "  }\n"
+      "Without a manifest, the kernels are those that TENON_KERNEL of tenon/kernel.cuh declares in the objects.\n"
       "OBJECT is PATH or TARGET=PATH; without a target, the .target of the PTX is taken. linker/README.md has more.");
   commandLine.text("o", "FILE", &options.output, "write the executable here (- is standard output)");
   commandLine.list("object-search-path", "DIR", &options.searchPaths,
@@ -86,12 +157,28 @@ int main(int argc, char **argv) {
   commandLine.flag("explain", &options.explain, "print which variant a device takes, and why not the others");
   commandLine.text("device", "ARCH", &options.device, "with --explain: the device, as sm_86 or 8.6");
   commandLine.text("driver", "VERSION", &options.driver, "with --explain: the CUDA version of its driver (13.0)");
+  commandLine.text("name", "NAME", &options.name, "the executable's name, without a manifest (kernels)");
+  commandLine.text("header", "FILE", &options.header,
+                   "write a CUDA header with prototypes and checks of the declared kernels here; nothing is linked");
+  commandLine.list("import", "OBJECT", &options.imports,
+                   "draft a manifest for the kernels of OBJECT, to -o FILE or standard output; may be repeated");
+  commandLine.list("kernel", "NAME", &options.kernels, "with --import: draft this kernel only; may be repeated");
   commandLine.positional(&options.inputs);
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
 
+  if (!options.imports.empty())
+    return options.inputs.empty() && !options.explain && options.header.empty()
+               ? runImport(options)
+               : commandLine.usageError("--import takes no manifest, and neither --header nor --explain");
+  if (!options.kernels.empty())
+    return commandLine.usageError("--kernel needs --import");
   if (options.inputs.empty())
-    return commandLine.usageError("no manifest given");
+    return commandLine.usageError("no manifest or object given");
+  if (!options.header.empty())
+    return options.output.empty() && !options.explain
+               ? runHeader(options)
+               : commandLine.usageError("--header links nothing: give neither -o nor --explain");
   if (options.output.empty() && !options.explain)
     return commandLine.usageError("no output given: -o FILE (or --explain)");
   if (!options.explain)

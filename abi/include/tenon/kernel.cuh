@@ -1,0 +1,518 @@
+// tenon/kernel.cuh: declares a kernel's ABI next to the kernel.
+//
+//   #include <tenon/kernel.cuh>
+//
+//   extern "C" __global__ void saxpy(const float *x, float *y, float a, int n) { ... }
+//   TENON_KERNEL(saxpy, TENON_WORKGROUP(128),
+//                TENON_READ(const float *, x), TENON_WRITE(float *, y), TENON_CONSTANT(float, a), TENON_CONSTANT(int,
+//                n));
+//
+// The compiler proves that the declaration says what the kernel's real parameters are, and puts it as a record into the
+// object. tenon-link reads it there: `tenon-link kernels_sm_80.ptx kernels_sm_90.ptx -o kernels.tnx` needs nothing
+// else, and a declaration elsewhere (MLIR, a manifest) must agree with it. The record is a few hundred bytes of module
+// data that no code reads: it costs nothing when the kernel runs.
+//
+// Parameters, in the kernel's order; a name may be left out:
+//   TENON_READ(const T *, name)       a binding that the kernel does not write
+//   TENON_WRITE(T *, name)            a binding that it writes, and may read
+//   TENON_CONSTANT(T, name)           a scalar, a struct by value or a CUtensorMap; constants follow all bindings
+//   TENON_HIDDEN(T *, name)           a trailing pointer that is passed as null (a compiler's scratch memory)
+// `.aligned(16)` behind a binding asks for a base address that is a multiple of 16, as 16-byte accesses need; a pointer
+// to float4 and the like asks for its own alignment by itself. A type with a comma in it needs an alias.
+//
+// Launch, in any order; the workgroup must be there:
+//   TENON_WORKGROUP(x, y, z)          threads of a workgroup (a block)
+//   TENON_DYNAMIC_SHARED(bytes)       `extern __shared__` memory
+//   TENON_CLUSTER(x, y, z)            workgroups of a cluster
+//   TENON_SUBGROUP(32)                lanes of a warp that the kernel counts on
+//   TENON_COOPERATIVE                 launched cooperatively (grid-wide barriers)
+//   TENON_PROGRAMMATIC_LAUNCH         programmatic dependent launch
+//   TENON_NAME("name")                the export's name where it is not the kernel's
+//
+// A kernel that is not extern "C" is found by its C++ name as long as one kernel of the object has it; templates and
+// overloads need an extern "C" wrapper. C++17, nvcc and clang; specification: abi/kernel_abi.md, "Records".
+#ifndef TENON_KERNEL_CUH
+#define TENON_KERNEL_CUH
+
+#if !defined(__CUDACC__) && !(defined(__clang__) && defined(__CUDA__))
+#error "tenon/kernel.cuh is for CUDA sources: compile with nvcc, or with clang -x cuda"
+#endif
+#if __cplusplus < 201703L && !defined(_MSVC_LANG)
+#error "tenon/kernel.cuh needs C++17: nvcc -std=c++17"
+#endif
+
+#include <type_traits>
+
+// Types that Tenon knows by name; their headers need not be included.
+struct __half;
+struct __nv_bfloat16;
+struct CUtensorMap_st;
+
+/// Checks `kernel` against the declaration and records it. Stands after the kernel, in its namespace.
+#define TENON_KERNEL(function, ...)                                                                                    \
+  TENON_RECORD_(function, #function, __FILE__, __LINE__, __VA_ARGS__)                                                  \
+  static_assert(::tenon::kernel::check<decltype(::tenon::kernel::listOf(__VA_ARGS__))>(&function),                     \
+                "TENON_KERNEL(" #function ", ...) does not declare what the kernel is")
+
+/// The same with the declaration that `tenon-link --header` wrote: include that header, define the kernel, then
+/// TENON_IMPLEMENT(function);
+#define TENON_IMPLEMENT(function)                                                                                      \
+  TENON_RECORD_(function, #function, __FILE__, __LINE__, TENON_DECLARED_##function)                                    \
+  static_assert(::tenon::kernel::Implementation<TENON_DECLARED_TYPE_##function,                                        \
+                                                decltype(::tenon::kernel::listOf(                                      \
+                                                    TENON_DECLARED_##function))>::isRight(&function, 0),               \
+                "kernel '" #function "' does not take what its declaration says: " TENON_DECLARED_TEXT_##function)
+
+#define TENON_READ(...) TENON_SLOT_(::tenon::kernel::SlotKind::Read, __VA_ARGS__, )
+#define TENON_WRITE(...) TENON_SLOT_(::tenon::kernel::SlotKind::Write, __VA_ARGS__, )
+#define TENON_CONSTANT(...) TENON_SLOT_(::tenon::kernel::SlotKind::Constant, __VA_ARGS__, )
+#define TENON_HIDDEN(...) TENON_SLOT_(::tenon::kernel::SlotKind::Hidden, __VA_ARGS__, )
+
+#define TENON_WORKGROUP(...) (::tenon::kernel::Workgroup<__VA_ARGS__>{})
+#define TENON_CLUSTER(...) (::tenon::kernel::Cluster<__VA_ARGS__>{})
+#define TENON_DYNAMIC_SHARED(bytes) (::tenon::kernel::DynamicShared<(bytes)>{})
+#define TENON_SUBGROUP(lanes) (::tenon::kernel::Subgroup<(lanes)>{})
+#define TENON_COOPERATIVE (::tenon::kernel::Cooperative{})
+#define TENON_PROGRAMMATIC_LAUNCH (::tenon::kernel::ProgrammaticLaunch{})
+#define TENON_NAME(name) (::tenon::kernel::ExportName{name})
+
+// The name arrives with the comma behind it, "x,", or is empty.
+#define TENON_SLOT_(kind, type, ...) (::tenon::kernel::Slot<kind, type>{#type, #__VA_ARGS__, 0})
+
+// Not static, so that the name stays as it is with -rdc=true; not const, so that clang keeps it out of the 64 KiB of
+// constant memory.
+#define TENON_RECORD_(function, name, file, line, ...)                                                                 \
+  struct TenonRecord_##function {                                                                                      \
+    static constexpr auto text() { return ::tenon::kernel::record(name, file, line, __VA_ARGS__); }                    \
+  };                                                                                                                   \
+  __device__ __attribute__((used)) ::tenon::kernel::Text<TenonRecord_##function::text().length + 1>                    \
+      __tenon_record_##function =                                                                                      \
+          ::tenon::kernel::exact<TenonRecord_##function::text().length + 1>(TenonRecord_##function::text());
+
+namespace tenon {
+/// What a declaration that knows no types stands on: `TENON_READ(const tenon::Any *)` takes any pointer to const.
+struct Any;
+/// `TENON_CONSTANT(tenon::Word)`: anything of 4 bytes.
+struct Word;
+/// `TENON_CONSTANT(tenon::Integer<8>)`: any integer of 8 bytes.
+template <unsigned Size> struct Integer;
+/// `TENON_CONSTANT(tenon::Bytes<12, 4>)`: any type of that size and alignment.
+template <unsigned Size, unsigned Alignment> struct Bytes;
+
+namespace kernel {
+
+enum class SlotKind { Read, Write, Constant, Hidden };
+
+template <SlotKind Kind, class Type> struct Slot {
+  const char *type;
+  const char *name;
+  unsigned alignment;
+  constexpr Slot aligned(unsigned bytes) const {
+    static_assert(Kind == SlotKind::Read || Kind == SlotKind::Write, "aligned() is for TENON_READ and TENON_WRITE");
+    return {type, name, bytes};
+  }
+};
+
+template <unsigned X, unsigned Y = 1, unsigned Z = 1> struct Workgroup {
+  static_assert(X > 0 && Y > 0 && Z > 0, "TENON_WORKGROUP: every extent is at least 1");
+  static_assert(X * Y * Z <= 1024 && Z <= 64, "TENON_WORKGROUP: at most 1024 threads, 64 of them along z (K-8)");
+};
+template <unsigned X, unsigned Y = 1, unsigned Z = 1> struct Cluster {
+  static_assert(X > 0 && Y > 0 && Z > 0, "TENON_CLUSTER: every extent is at least 1");
+};
+template <unsigned Bytes> struct DynamicShared {};
+template <unsigned Lanes> struct Subgroup {};
+struct Cooperative {};
+struct ProgrammaticLaunch {};
+struct ExportName {
+  const char *name;
+};
+
+template <class... Items> struct List {};
+template <class... Items> List<Items...> listOf(Items...);
+
+//===--- The proof that kernel and declaration are the same
+//---------------------------------------------------------===//
+
+template <class Item> struct IsSlot : std::false_type {};
+template <SlotKind Kind, class Type> struct IsSlot<Slot<Kind, Type>> : std::true_type {};
+template <class Item> struct IsWorkgroup : std::false_type {};
+template <unsigned X, unsigned Y, unsigned Z> struct IsWorkgroup<Workgroup<X, Y, Z>> : std::true_type {};
+
+/// The type of a parameter as a function has it: without const and __restrict__ of its own.
+template <class Type> struct Plain {
+  using type = Type;
+};
+template <class Type> struct Plain<Type *__restrict__> {
+  using type = Type *;
+};
+template <class Type> using ParameterType = typename Plain<std::remove_cv_t<Type>>::type;
+
+template <class Declared, class Found> struct SameType : std::is_same<Declared, Found> {};
+template <class Found> struct SameType<const Any *, Found *> : std::bool_constant<std::is_const<Found>::value> {};
+template <class Found> struct SameType<Any *, Found *> : std::bool_constant<!std::is_const<Found>::value> {};
+template <class Found> struct SameType<Word, Found> : std::bool_constant<sizeof(Found) == 4> {};
+template <unsigned Size, class Found>
+struct SameType<Integer<Size>, Found>
+    : std::bool_constant<(std::is_integral<Found>::value || std::is_enum<Found>::value) && sizeof(Found) == Size> {};
+template <unsigned Size, unsigned Alignment, class Found>
+struct SameType<Bytes<Size, Alignment>, Found>
+    : std::bool_constant<sizeof(Found) == Size && alignof(Found) == Alignment> {};
+
+/// One parameter: number from 0, its type in the kernel, its type in the declaration. A compiler that reports a failed
+/// assertion in here prints all three.
+template <int Number, class TypeInKernel, class TypeDeclared> struct Parameter {
+  static_assert(SameType<ParameterType<TypeDeclared>, TypeInKernel>::value,
+                "this parameter has another type in the kernel than in its declaration: see Number, TypeInKernel and "
+                "TypeDeclared of tenon::kernel::Parameter");
+  static constexpr bool ok = SameType<ParameterType<TypeDeclared>, TypeInKernel>::value;
+};
+
+template <int InKernel, int Declared> struct ParameterCount {
+  static_assert(InKernel == Declared, "the kernel has another number of parameters than its declaration: see InKernel "
+                                      "and Declared of tenon::kernel::ParameterCount");
+  static constexpr bool ok = InKernel == Declared;
+};
+
+template <class TypeDeclared> struct CheckSlot;
+template <class Pointer> struct CheckSlot<Slot<SlotKind::Read, Pointer>> {
+  static_assert(
+      std::is_pointer<ParameterType<Pointer>>::value &&
+          std::is_const<std::remove_pointer_t<ParameterType<Pointer>>>::value,
+      "TENON_READ declares a binding that is not written: a pointer to const, as in TENON_READ(const float *)");
+  static constexpr bool ok = true;
+};
+template <class Pointer> struct CheckSlot<Slot<SlotKind::Write, Pointer>> {
+  static_assert(std::is_pointer<ParameterType<Pointer>>::value &&
+                    !std::is_const<std::remove_pointer_t<ParameterType<Pointer>>>::value,
+                "TENON_WRITE declares a binding that is written: a pointer that is not to const, as in "
+                "TENON_WRITE(float *)");
+  static constexpr bool ok = true;
+};
+template <class Pointer> struct CheckSlot<Slot<SlotKind::Hidden, Pointer>> {
+  static_assert(std::is_pointer<ParameterType<Pointer>>::value,
+                "TENON_HIDDEN declares a pointer that is passed as null");
+  static constexpr bool ok = true;
+};
+template <class Type> struct CheckSlot<Slot<SlotKind::Constant, Type>> {
+  static_assert(!std::is_pointer<Type>::value && !std::is_reference<Type>::value,
+                "TENON_CONSTANT passes a value: declare a pointer with TENON_READ or TENON_WRITE");
+  static constexpr bool ok = true;
+};
+
+/// 0 bindings, 1 constants, 2 hidden pointers.
+template <SlotKind Kind, class Type> constexpr int rankOf(Slot<Kind, Type> *) {
+  return Kind == SlotKind::Constant ? 1 : Kind == SlotKind::Hidden ? 2 : 0;
+}
+template <class... Slots> constexpr bool isOrdered(List<Slots...> *) {
+  int last = 0;
+  bool ordered = true;
+  ((ordered = ordered && last <= rankOf(static_cast<Slots *>(nullptr)), last = rankOf(static_cast<Slots *>(nullptr))),
+   ...);
+  return ordered;
+}
+
+template <class Kept, class... Items> struct SlotsOf {
+  using type = Kept;
+};
+template <class... Kept, class Item, class... Rest>
+struct SlotsOf<List<Kept...>, Item, Rest...>
+    : std::conditional_t<IsSlot<Item>::value, SlotsOf<List<Kept..., Item>, Rest...>, SlotsOf<List<Kept...>, Rest...>> {
+};
+
+template <bool SameCount, int Number, class Parameters, class Slots> struct Compare {
+  static constexpr bool ok = SameCount; // another count was reported; pairs would only repeat it, shifted
+};
+template <int Number, class First, class... Types, SlotKind Kind, class Declared, class... Slots>
+struct Compare<true, Number, List<First, Types...>, List<Slot<Kind, Declared>, Slots...>> {
+  static constexpr bool ok = (CheckSlot<Slot<Kind, Declared>>::ok && Parameter<Number, First, Declared>::ok) &
+                             Compare<true, Number + 1, List<Types...>, List<Slots...>>::ok;
+};
+
+template <class Items> struct Check;
+template <class... Items> struct Check<List<Items...>> {
+  template <class... Types> static constexpr bool kernel(List<Types...>) {
+    using Slots = typename SlotsOf<List<>, Items...>::type;
+    constexpr int declared = (0 + ... + int(IsSlot<Items>::value));
+    static_assert((0 + ... + int(IsWorkgroup<Items>::value)) == 1,
+                  "a kernel's declaration has one TENON_WORKGROUP(x, y, z)");
+    static_assert(
+        isOrdered(static_cast<Slots *>(nullptr)),
+        "bindings (TENON_READ, TENON_WRITE) come first, then constants, then hidden pointers (K-3): change the "
+        "order of the kernel's parameters");
+    return ParameterCount<int(sizeof...(Types)), declared>::ok &
+           Compare<int(sizeof...(Types)) == declared, 0, List<Types...>, Slots>::ok;
+  }
+};
+
+template <class Items, class Result, class... Types> constexpr bool check(Result (*)(Types...)) {
+  static_assert(std::is_void<Result>::value, "a kernel returns void");
+  return Check<Items>::kernel(List<Types...>{});
+}
+
+/// A kernel against the declaration of a header. Where the header has a prototype (of type Declared), a definition with
+/// other parameters is a second function of the name; then &kernel does not say which, and fits only the fallback.
+template <class Declared, class Items> struct Implementation {
+  template <class Kernel> static constexpr bool isRight(Kernel *kernel, int) { return check<Items>(kernel); }
+  static constexpr bool isRight(Declared *, long) { return false; }
+};
+
+//===--- The record
+//------------------------------------------------------------------------------------------------===//
+
+/// Characters with a zero behind them; only the characters are in the object.
+template <unsigned Size> struct Text {
+  char characters[Size];
+};
+
+struct Writer {
+  static constexpr unsigned kCapacity = 8192;
+  char characters[kCapacity] = {};
+  unsigned length = 0;
+
+  constexpr void put(char c) { characters[length++] = c; } // past the end: the compiler says so
+  constexpr void put(const char *text) {
+    for (; *text; ++text)
+      put(*text);
+  }
+  /// In quotes; up to the first comma for a name.
+  constexpr void quoted(const char *text, char end = '\0') {
+    put('"');
+    for (; *text && *text != end; ++text) {
+      if (*text == '"' || *text == '\\')
+        put('\\');
+      put(*text);
+    }
+    put('"');
+  }
+  constexpr void number(unsigned value) {
+    char digits[10] = {};
+    int count = 0;
+    do
+      digits[count++] = char('0' + value % 10);
+    while (value /= 10);
+    while (count)
+      put(digits[--count]);
+  }
+  constexpr void separator(bool &first) {
+    if (!first)
+      put(',');
+    first = false;
+  }
+};
+
+/// Name of a scalar type in a declaration; null: passed by value as it is.
+template <class Type> constexpr const char *elementName() {
+  if constexpr (std::is_enum<Type>::value)
+    return elementName<std::underlying_type_t<Type>>();
+  else if constexpr (std::is_same<Type, bool>::value)
+    return "I1";
+  else if constexpr (std::is_same<Type, __half>::value)
+    return "F16";
+  else if constexpr (std::is_same<Type, __nv_bfloat16>::value)
+    return "BF16";
+  else if constexpr (std::is_floating_point<Type>::value)
+    return sizeof(Type) == 4 ? "F32" : "F64";
+  else if constexpr (std::is_integral<Type>::value)
+    return sizeof(Type) == 1 ? "I8" : sizeof(Type) == 2 ? "I16" : sizeof(Type) == 4 ? "I32" : "I64";
+  else
+    return nullptr;
+}
+
+/// What a pointer's base address must be a multiple of, as far as its type says it.
+template <class Pointee> constexpr unsigned alignmentOf() {
+  if constexpr (std::is_class<Pointee>::value && !std::is_same<std::remove_cv_t<Pointee>, Any>::value)
+    return alignof(Pointee) >= 8 ? unsigned(alignof(Pointee)) : 0;
+  else
+    return 0;
+}
+
+constexpr void sizeAndAlignment(Writer &out, const char *kind, unsigned size, unsigned alignment) {
+  out.put("\"kind\":\"");
+  out.put(kind);
+  out.put("\",\"size\":");
+  out.number(size);
+  out.put(",\"alignment\":");
+  out.number(alignment);
+}
+
+template <class Type> struct ConstantWriter {
+  static constexpr void write(Writer &out) {
+    if constexpr (std::is_same<Type, CUtensorMap_st>::value) {
+      sizeAndAlignment(out, "TensorMap", sizeof(Type), alignof(Type));
+    } else if constexpr (elementName<Type>() != nullptr) {
+      out.put("\"kind\":\"Scalar\",\"element\":");
+      out.quoted(elementName<Type>());
+    } else {
+      static_assert(std::is_trivially_copyable<Type>::value,
+                    "TENON_CONSTANT passes bytes: the type must be trivially copyable");
+      sizeAndAlignment(out, "Struct", sizeof(Type), alignof(Type));
+    }
+  }
+};
+template <> struct ConstantWriter<Word> {
+  static constexpr void write(Writer &out) { out.put("\"kind\":\"Word\""); }
+};
+template <unsigned Size> struct ConstantWriter<Integer<Size>> {
+  static constexpr void write(Writer &out) {
+    out.put("\"kind\":\"Scalar\",\"element\":\"I");
+    out.number(Size * 8);
+    out.put('"');
+  }
+};
+template <unsigned Size, unsigned Alignment> struct ConstantWriter<Bytes<Size, Alignment>> {
+  static constexpr void write(Writer &out) { sizeAndAlignment(out, "Struct", Size, Alignment); }
+};
+
+constexpr void writeName(Writer &out, bool &first, const char *name) {
+  if (!*name || *name == ',')
+    return;
+  out.separator(first);
+  out.put("\"name\":");
+  out.quoted(name, ',');
+}
+
+// Each writes what belongs into its list and nothing for other items.
+template <class Item> constexpr void writeBinding(Writer &, bool &, const Item &) {}
+template <SlotKind Kind, class Type>
+constexpr void writeBinding(Writer &out, bool &first, const Slot<Kind, Type> &slot) {
+  if constexpr (Kind == SlotKind::Read || Kind == SlotKind::Write) {
+    out.separator(first);
+    out.put('{');
+    bool start = true;
+    if (Kind == SlotKind::Read) {
+      out.separator(start);
+      out.put("\"read_only\":true");
+    }
+    const unsigned natural = alignmentOf<std::remove_pointer_t<ParameterType<Type>>>();
+    if (const unsigned alignment = slot.alignment > natural ? slot.alignment : natural; alignment != 0) {
+      out.separator(start);
+      out.put("\"alignment\":");
+      out.number(alignment);
+    }
+    writeName(out, start, slot.name);
+    out.put('}');
+  }
+}
+
+template <class Item> constexpr void writeConstant(Writer &, bool &, const Item &) {}
+template <SlotKind Kind, class Type>
+constexpr void writeConstant(Writer &out, bool &first, const Slot<Kind, Type> &slot) {
+  if constexpr (Kind == SlotKind::Constant) {
+    out.separator(first);
+    out.put('{');
+    ConstantWriter<std::remove_cv_t<Type>>::write(out);
+    bool start = false;
+    writeName(out, start, slot.name);
+    out.put('}');
+  }
+}
+
+template <class Item> constexpr bool isHidden(const Item &) {
+  return false;
+}
+template <class Type> constexpr bool isHidden(const Slot<SlotKind::Hidden, Type> &) {
+  return true;
+}
+
+template <class Item> constexpr void writeType(Writer &, bool &, const Item &) {}
+template <SlotKind Kind, class Type> constexpr void writeType(Writer &out, bool &first, const Slot<Kind, Type> &slot) {
+  out.separator(first);
+  out.quoted(slot.type);
+}
+
+template <class Item> constexpr void writeLaunch(Writer &, bool &, const Item &) {}
+constexpr void writeExtents(Writer &out, bool &first, const char *member, unsigned x, unsigned y, unsigned z) {
+  out.separator(first);
+  out.put(member);
+  out.number(x);
+  out.put(',');
+  out.number(y);
+  out.put(',');
+  out.number(z);
+  out.put(']');
+}
+template <unsigned X, unsigned Y, unsigned Z>
+constexpr void writeLaunch(Writer &out, bool &first, const Workgroup<X, Y, Z> &) {
+  writeExtents(out, first, "\"workgroup_size\":[", X, Y, Z);
+}
+template <unsigned X, unsigned Y, unsigned Z>
+constexpr void writeLaunch(Writer &out, bool &first, const Cluster<X, Y, Z> &) {
+  writeExtents(out, first, "\"cluster\":[", X, Y, Z);
+}
+template <unsigned Bytes> constexpr void writeLaunch(Writer &out, bool &first, const DynamicShared<Bytes> &) {
+  out.separator(first);
+  out.put("\"dynamic_shared_bytes\":");
+  out.number(Bytes);
+}
+template <unsigned Lanes> constexpr void writeLaunch(Writer &out, bool &first, const Subgroup<Lanes> &) {
+  out.separator(first);
+  out.put("\"subgroup_size\":");
+  out.number(Lanes);
+}
+constexpr void writeLaunch(Writer &out, bool &first, const Cooperative &) {
+  out.separator(first);
+  out.put("\"cooperative\":true");
+}
+constexpr void writeLaunch(Writer &out, bool &first, const ProgrammaticLaunch &) {
+  out.separator(first);
+  out.put("\"programmatic_dependent_launch\":true");
+}
+
+template <class Item> constexpr void takeName(const char *&, const Item &) {}
+constexpr void takeName(const char *&name, const ExportName &item) {
+  name = item.name;
+}
+
+/// Folders stay out: an object is the same wherever it was compiled.
+constexpr const char *baseName(const char *path) {
+  const char *name = path;
+  for (; *path; ++path)
+    if (*path == '/' || *path == '\\')
+      name = path + 1;
+  return name;
+}
+
+/// The text of a record, format 1: "tenon-kernel 1\n", then an export of the manifest's schema as JSON.
+template <class... Items>
+constexpr Writer record(const char *kernel, const char *file, unsigned line, const Items &...items) {
+  Writer out;
+  const char *name = kernel;
+  (takeName(name, items), ...);
+  out.put("tenon-kernel 1\n{\"name\":");
+  out.quoted(name);
+  out.put(",\"symbol\":");
+  out.quoted(kernel);
+  bool first = true;
+  out.put(",\"launch\":{");
+  (writeLaunch(out, first, items), ...);
+  out.put("},\"layout\":{\"bindings\":[");
+  first = true;
+  (writeBinding(out, first, items), ...);
+  out.put("],\"constants\":[");
+  first = true;
+  (writeConstant(out, first, items), ...);
+  out.put("],\"hidden_pointers\":");
+  out.number((0u + ... + unsigned(isHidden(items))));
+  out.put("},\"signature\":[");
+  first = true;
+  (writeType(out, first, items), ...);
+  out.put("],\"declared_at\":\"");
+  out.put(baseName(file));
+  out.put(':');
+  out.number(line);
+  out.put("\"}");
+  return out;
+}
+
+template <unsigned Size> constexpr Text<Size> exact(const Writer &written) {
+  Text<Size> text = {};
+  for (unsigned i = 0; i < Size; ++i)
+    text.characters[i] = written.characters[i];
+  return text;
+}
+
+} // namespace kernel
+} // namespace tenon
+
+#endif // TENON_KERNEL_CUH

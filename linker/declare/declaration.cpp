@@ -1,0 +1,197 @@
+// FlatBuffers' JSON leaves absent numbers 0, so what a person left out is told from what is there: a constant with an
+// element but no kind is a scalar. The same rules backwards keep a drafted manifest as short as a written one.
+#include "linker/declare/declaration.h"
+
+#include "abi/executable_view.h"
+#include "abi/manifest_generated.h"
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+
+/// The extents given, then ones. Nothing: more than three of them, or none.
+std::optional<abi::Extent3> extentOf(const flatbuffers::Vector<uint32_t> *values) {
+  if (!values || values->size() == 0 || values->size() > 3)
+    return std::nullopt;
+  abi::Extent3 extent = {1, 1, 1};
+  for (uint32_t i = 0; i < values->size(); ++i)
+    extent[i] = values->Get(i);
+  return extent;
+}
+
+/// A word with an element is a scalar whose kind was not written.
+void completeConstant(const fb::Constant &table, abi::Constant &constant) {
+  if (table.kind() != fb::ConstantKind::Word)
+    return;
+  if (table.element() == fb::ElementType::I1) { // not written
+    constant.element = abi::Constant::word().element;
+    return;
+  }
+  const std::string name = constant.name;
+  constant = abi::Constant::scalar(abi::ElementType(table.element()));
+  constant.name = name;
+}
+
+/// In quotes, escaped as JSON wants it.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += concat("\\u00", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+/// {a, b}, from members that are there.
+class Members {
+public:
+  void add(const char *name, std::string value) {
+    text_ += concat(text_.empty() ? "" : ", ", '"', name, "\": ", value);
+  }
+  void number(const char *name, uint64_t value, uint64_t otherwise = 0) {
+    if (value != otherwise)
+      add(name, concat(value));
+  }
+  void flag(const char *name, bool value) {
+    if (value)
+      add(name, "true");
+  }
+  void name(const std::string &value) {
+    if (!value.empty())
+      add("name", quoted(value));
+  }
+  std::string text() const { return concat('{', text_, '}'); }
+
+private:
+  std::string text_;
+};
+
+std::string bindingJson(const abi::Binding &binding) {
+  Members members;
+  if (binding.kind == abi::BindingKind::UniformBuffer)
+    members.add("kind", "\"UniformBuffer\"");
+  members.flag("read_only", binding.readOnly);
+  members.flag("indirect", binding.indirect);
+  members.number("alignment", binding.alignment);
+  members.name(binding.name);
+  return members.text();
+}
+
+std::string constantJson(const abi::Constant &constant) {
+  Members members;
+  switch (constant.kind) {
+  case abi::ConstantKind::Word:
+    break;
+  case abi::ConstantKind::Scalar:
+    if (constant.element == abi::ElementType::I1) // an element 0 is one that was not written
+      members.add("kind", "\"Scalar\"");
+    members.add("element", quoted(fb::EnumNameElementType(fb::ElementType(constant.element))));
+    break;
+  case abi::ConstantKind::Struct:
+    members.add("kind", "\"Struct\"");
+    members.number("size", constant.size);
+    members.number("alignment", constant.alignment);
+    break;
+  case abi::ConstantKind::TensorMap:
+    members.add("kind", "\"TensorMap\"");
+    members.number("size", constant.size, 128);
+    members.number("alignment", constant.alignment, 64);
+    break;
+  }
+  members.name(constant.name);
+  return members.text();
+}
+
+template <typename T> std::string listJson(const std::vector<T> &values, std::string (*json)(const T &)) {
+  std::string out = "[";
+  for (const T &value : values)
+    out += concat(out.size() == 1 ? "" : ", ", json(value));
+  return out + ']';
+}
+
+std::string extentJson(const abi::Extent3 &extent) {
+  size_t count = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
+  std::string out = concat('[', extent[0]);
+  for (size_t i = 1; i < count; ++i)
+    out += concat(", ", extent[i]);
+  return out + ']';
+}
+
+std::string launchJson(const abi::Launch &launch) {
+  Members members;
+  members.add("workgroup_size", extentJson(launch.workgroupSize));
+  members.number("subgroup_size", launch.subgroupSize);
+  members.number("dynamic_shared_bytes", launch.dynamicSharedBytes);
+  if (launch.cluster != abi::Extent3{0, 0, 0})
+    members.add("cluster", extentJson(launch.cluster));
+  members.flag("cooperative", launch.cooperative);
+  members.flag("programmatic_dependent_launch", launch.programmaticDependentLaunch);
+  return members.text();
+}
+
+} // namespace
+
+std::string extentText(const abi::Extent3 &extent) {
+  return concat(extent[0], 'x', extent[1], 'x', extent[2]);
+}
+
+Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation where, Diagnostics &diagnostics) {
+  // Export's fields come first in DeclaredExport, with the same numbers: a table of the one reads as the other.
+  Declaration declaration{abi::exportFromTable(reinterpret_cast<const fb::Export &>(table)), {}};
+  abi::Export &declared = declaration.exported;
+  if (where.known())
+    declared.declaredAt = std::move(where);
+  for (size_t i = 0; i < declared.layout.constants.size(); ++i)
+    completeConstant(*table.layout()->constants()->Get(uint32_t(i)), declared.layout.constants[i]);
+  if (table.signature())
+    for (const flatbuffers::String *type : *table.signature())
+      declaration.signature.push_back(type->str());
+
+  auto error = [&](const std::string &message) -> Diagnostic & {
+    return diagnostics.error(declared.declaredAt, "", concat("export '", declared.name, "' ", message));
+  };
+  if (std::optional<abi::Extent3> size = extentOf(table.launch()->workgroup_size()))
+    declared.launch.workgroupSize = *size;
+  else if (table.launch()->workgroup_size())
+    error("has a workgroup_size that is not 1 to 3 extents");
+  else
+    error("has no workgroup_size").withFix("add \"launch\": {\"workgroup_size\": [64]}");
+  if (std::optional<abi::Extent3> cluster = extentOf(table.launch()->cluster()))
+    declared.launch.cluster = *cluster;
+  else if (table.launch()->cluster())
+    error("has a cluster that is not 1 to 3 extents");
+  const abi::Layout &layout = declared.layout;
+  const size_t parameters = layout.bindings.size() + layout.constants.size() + layout.hiddenPointers;
+  if (!declaration.signature.empty() && declaration.signature.size() != parameters)
+    error(concat("has a signature of ", declaration.signature.size(), " types, the parameters of its layout are ", parameters))
+        .withFix("list one type for each binding, constant and hidden pointer, in this order");
+  return declaration;
+}
+
+std::string declarationToJson(const Declaration &declaration, size_t indent, const std::vector<std::string> &notes) {
+  const std::string margin(indent, ' ');
+  const abi::Export &declared = declaration.exported;
+  std::string out;
+  for (const std::string &note : notes)
+    out += concat(margin, "// ", note, '\n');
+  out += concat(margin, "{\"name\": ", quoted(declared.name), ',');
+  if (declared.symbol != declared.name && !declared.symbol.empty())
+    out += concat(" \"symbol\": ", quoted(declared.symbol), ',');
+  out += concat('\n', margin, " \"launch\": ", launchJson(declared.launch), ",\n");
+  out += concat(margin, " \"layout\": {\"bindings\": ", listJson(declared.layout.bindings, bindingJson), ",\n");
+  out += concat(margin, "            \"constants\": ", listJson(declared.layout.constants, constantJson));
+  if (declared.layout.hiddenPointers)
+    out += concat(",\n", margin, "            \"hidden_pointers\": ", declared.layout.hiddenPointers);
+  out += '}';
+  if (!declaration.signature.empty())
+    out += concat(",\n", margin, " \"signature\": ",
+                  listJson<std::string>(declaration.signature, [](const std::string &s) { return quoted(s); }));
+  return out + '}';
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,328 @@
+// Parameters are sorted into bindings and constants by what is done with them: a 64-bit parameter that memory is
+// reached from is a binding, read-only where nothing is written through it. Bindings come first (K-3), so a parameter
+// that shows nothing, but stands before one that is surely a pointer, is a binding as well.
+#include "linker/declare/import.h"
+
+#include "abi/nearest_names.h"
+#include "linker/declare/declaration.h"
+#include "linker/declare/kernel_record.h"
+#include "linker/declare/parameter_use.h"
+#include "linker/object/object_kind.h"
+#include "linker/symbol/demangle.h"
+#include "linker/symbol/reachability.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace tenon::linker {
+namespace {
+
+constexpr uint32_t kGuessedThreads = 128;
+constexpr uint32_t kGuessedSharedBytes = 1024;
+
+bool isPointerWide(const ptx::Variable &parameter) {
+  return parameter.bytes() == 8 && !parameter.isArray && parameter.type != ptx::ScalarType::F64;
+}
+
+/// One kernel's declaration, and what about it is a guess.
+class KernelDraft {
+public:
+  KernelDraft(const Object &object, const ptx::Function &entry, Diagnostics &diagnostics)
+      : object_(object), entry_(entry), diagnostics_(diagnostics), uses_(findParameterUses(entry)) {}
+
+  /// False: no layout describes it; reported.
+  bool run() {
+    declared().name = declared().symbol = entry_.name;
+    const size_t bindings = countBindings();
+    const size_t hidden = countHidden(bindings);
+    const size_t end = entry_.parameters.size() - hidden;
+    for (size_t i = bindings; i < end; ++i)
+      if (isSurelyPointer(i)) {
+        diagnostics_
+            .error(object_.placeOf(entry_.parameters[i]), "K-3",
+                   concat("parameter ", i, " of '", entry_.name, "' is a pointer behind parameter ", bindings,
+                          ", which is a constant: no layout describes the kernel"))
+            .withFix("let the kernel take its pointers first, then its scalars");
+        return false;
+      }
+    for (size_t i = 0; i < bindings; ++i)
+      addBinding(i);
+    for (size_t i = bindings; i < end; ++i)
+      addConstant(i);
+    declared().layout.hiddenPointers = uint32_t(hidden);
+    readLaunch();
+    return true;
+  }
+
+  Declaration declaration;
+  std::vector<std::string> notes;
+
+private:
+  abi::Export &declared() { return declaration.exported; }
+
+  void unsure(SourceLocation where, const std::string &what) {
+    notes.push_back(concat("unsure: ", what));
+    diagnostics_.warning(std::move(where), "", concat("draft of '", entry_.name, "': ", what));
+  }
+
+  bool isSurelyPointer(size_t i) const { return entry_.parameters[i].hasPtr || uses_[i].isAddress; }
+
+  /// Up to the last sure pointer among the pointer-wide parameters at the front.
+  size_t countBindings() {
+    size_t front = 0, bindings = 0;
+    while (front < entry_.parameters.size() && isPointerWide(entry_.parameters[front]))
+      if (isSurelyPointer(front++))
+        bindings = front;
+    // Where two parameters make one address, the first of them is the pointer.
+    if (bindings == 0 && front > 0 && uses_[0].maybeAddress)
+      bindings = 1;
+    return bindings;
+  }
+
+  /// Pointers at the end that nothing uses, behind constants: Triton appends such.
+  size_t countHidden(size_t bindings) {
+    size_t hidden = 0;
+    for (size_t i = entry_.parameters.size(); i > bindings && entry_.parameters[i - 1].hasPtr && !uses_[i - 1].isRead;
+         --i)
+      ++hidden;
+    if (hidden)
+      unsure(object_.placeOf(entry_.parameters.back()),
+             concat("the last ", hidden,
+                    " parameters are pointers that it does not use: drafted as hidden_pointers, "
+                    "passed as null"));
+    return hidden;
+  }
+
+  void addBinding(size_t i) {
+    const ptx::Variable &parameter = entry_.parameters[i];
+    const ParameterUse &use = uses_[i];
+    abi::Binding binding;
+    binding.readOnly = use.isAddress && !use.isWritten && !use.escapes;
+    const uint32_t alignment = std::max(parameter.ptrAlignment, use.accessBytes);
+    if (alignment > 8)
+      binding.alignment = alignment;
+    declared().layout.bindings.push_back(binding);
+    const SourceLocation where = object_.placeOf(parameter);
+    if (!use.isRead)
+      unsure(where, concat("parameter ", i, " is not used: drafted as a binding",
+                           parameter.hasPtr ? "" : "; it may be an i64"));
+    else if (!isSurelyPointer(i))
+      unsure(where,
+             concat("parameter ", i,
+                    use.maybeAddress ? " makes an address together with another one" : " is not used as an address",
+                    ": drafted as a binding, since a pointer follows it"));
+    else if (use.escapes && !use.isWritten)
+      unsure(where,
+             concat("parameter ", i, " is stored or handed to a function: drafted as a binding that is written"));
+  }
+
+  void addConstant(size_t i) {
+    const ptx::Variable &parameter = entry_.parameters[i];
+    const SourceLocation where = object_.placeOf(parameter);
+    const uint64_t bytes = parameter.bytes();
+    if (parameter.isArray && bytes != 2) { // 2 bytes: how C++ passes __half
+      addAggregate(i, where);
+      return;
+    }
+    declared().layout.constants.push_back(abi::Constant::scalar(elementOf(i)));
+    if (bytes == 2 && parameter.type != ptx::ScalarType::U16 && parameter.type != ptx::ScalarType::S16)
+      unsure(where, concat("parameter ", i, " has 2 bytes of no type: drafted as f16; it may be bf16 or i16"));
+    else if (bytes == 8 && uses_[i].maybeAddress)
+      unsure(where, concat("parameter ", i, " makes an address together with another one: drafted as i64"));
+    else if (bytes == 8 && !uses_[i].isRead)
+      unsure(where, concat("parameter ", i, " is not used: drafted as i64; it may be a pointer"));
+  }
+
+  void addAggregate(size_t i, const SourceLocation &where) {
+    const ptx::Variable &parameter = entry_.parameters[i];
+    abi::Constant constant;
+    constant.size = uint32_t(parameter.bytes());
+    constant.alignment = parameter.effectiveAlignment();
+    constant.kind = abi::ConstantKind::Struct;
+    if (constant.size == 128 && (constant.alignment == 64 || constant.alignment == 128)) {
+      constant.kind = abi::ConstantKind::TensorMap;
+      unsure(where, concat("parameter ", i,
+                           " has the size and alignment of a tensor map: drafted as one; it may be a "
+                           "struct"));
+    }
+    declared().layout.constants.push_back(constant);
+  }
+
+  abi::ElementType elementOf(size_t i) const {
+    const bool isFloat = uses_[i].isFloat;
+    switch (entry_.parameters[i].bytes()) {
+    case 1:
+      return abi::ElementType::I8;
+    case 2:
+      return entry_.parameters[i].type == ptx::ScalarType::U16 || entry_.parameters[i].type == ptx::ScalarType::S16
+                 ? abi::ElementType::I16
+                 : abi::ElementType::F16;
+    case 4:
+      return isFloat || entry_.parameters[i].type == ptx::ScalarType::F32 ? abi::ElementType::F32
+                                                                          : abi::ElementType::I32;
+    }
+    return isFloat || entry_.parameters[i].type == ptx::ScalarType::F64 ? abi::ElementType::F64 : abi::ElementType::I64;
+  }
+
+  void readLaunch() {
+    abi::Launch &launch = declared().launch;
+    const SourceLocation where = object_.placeOf(entry_);
+    if (entry_.requiredThreads) {
+      launch.workgroupSize = *entry_.requiredThreads;
+    } else if (entry_.maxThreads) {
+      launch.workgroupSize = *entry_.maxThreads;
+      unsure(where, concat("it takes up to ", extentText(launch.workgroupSize),
+                           " threads (.maxntid): drafted as its workgroup_size"));
+    } else {
+      launch.workgroupSize = {kGuessedThreads, 1, 1};
+      unsure(where, concat("its workgroup_size is not in the object: drafted as [", kGuessedThreads, ']'));
+    }
+    if (entry_.requiredCluster && (*entry_.requiredCluster)[0])
+      launch.cluster = *entry_.requiredCluster;
+    if (computeReachability(object_, entry_).dynamicShared) {
+      launch.dynamicSharedBytes = kGuessedSharedBytes;
+      unsure(where, concat("it uses dynamic shared memory, the object does not tell how much: drafted as ",
+                           kGuessedSharedBytes, " bytes"));
+    }
+  }
+
+  const Object &object_;
+  const ptx::Function &entry_;
+  Diagnostics &diagnostics_;
+  std::vector<ParameterUse> uses_;
+};
+
+class ManifestDraft {
+public:
+  ManifestDraft(const LinkJob &job, const ImportOptions &options, Diagnostics &diagnostics)
+      : job_(job), options_(options), diagnostics_(diagnostics) {}
+
+  std::string run() {
+    for (const ObjectInput &input : job_.objects)
+      readObject(input);
+    reportMissing();
+    if (diagnostics_.hasErrors())
+      return {};
+    if (kernels_.empty()) {
+      diagnostics_.error({job_.objects.empty() ? "" : job_.objects.front().path, 0, 0}, "K-2",
+                         "there is no visible kernel to declare");
+      return {};
+    }
+    nameExports();
+    return text();
+  }
+
+private:
+  struct DraftedKernel {
+    Declaration declaration;
+    std::vector<std::string> notes;
+  };
+
+  void readObject(const ObjectInput &input) {
+    if (ObjectKind kind = detectObjectKind(input.bytes); kind != ObjectKind::Ptx) {
+      diagnostics_.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)))
+          .withFix(std::string(adviceFor(kind)));
+      return;
+    }
+    std::unique_ptr<Object> object = parseObject(input, diagnostics_);
+    if (!object)
+      return;
+    std::map<std::string, Declaration> records; // by symbol
+    for (KernelRecord &record : readRecords(*object, diagnostics_))
+      records.emplace(record.declaration.exported.symbol, std::move(record.declaration));
+    for (const ptx::Function &function : object->module.functions) {
+      if (!function.isEntry || function.isDeclaration || !(function.isVisible || function.isWeak))
+        continue;
+      const std::string symbol(function.name);
+      if (!isWanted(symbol) || isKnown(symbol))
+        continue;
+      if (auto record = records.find(symbol); record != records.end())
+        kernels_.push_back({record->second, {"as its record in the object says"}});
+      else
+        draftKernel(*object, function);
+    }
+  }
+
+  void draftKernel(const Object &object, const ptx::Function &entry) {
+    KernelDraft draft(object, entry, diagnostics_);
+    if (draft.run())
+      kernels_.push_back({std::move(draft.declaration), std::move(draft.notes)});
+  }
+
+  bool isWanted(const std::string &symbol) {
+    found_.push_back(symbol);
+    const std::string name = shortName(symbol);
+    if (name != symbol)
+      found_.push_back(name);
+    return options_.kernels.empty() || std::any_of(options_.kernels.begin(), options_.kernels.end(),
+                                                   [&](const std::string &k) { return k == symbol || k == name; });
+  }
+
+  bool isKnown(const std::string &symbol) const {
+    return std::any_of(kernels_.begin(), kernels_.end(),
+                       [&](const DraftedKernel &kernel) { return kernel.declaration.exported.symbol == symbol; });
+  }
+
+  void reportMissing() {
+    for (const std::string &wanted : options_.kernels) {
+      if (std::find(found_.begin(), found_.end(), wanted) != found_.end())
+        continue;
+      Diagnostic &error = diagnostics_.error({job_.objects.front().path, 0, 0}, "K-2",
+                                             concat("there is no visible kernel '", wanted, "'"));
+      if (std::vector<std::string> near = nearestNames(wanted, found_); !near.empty())
+        error.withFix(concat("did you mean ", quotedList(near, "or"), "?"));
+    }
+  }
+
+  static std::string shortName(const std::string &symbol) {
+    const std::string demangled = symbol.starts_with("_Z") ? demangle(symbol) : std::string();
+    return demangled.empty() ? symbol : std::string(baseName(demangled));
+  }
+
+  /// A mangled symbol is exported under its C++ name where that is one kernel's only.
+  void nameExports() {
+    std::map<std::string, int> count;
+    for (const DraftedKernel &kernel : kernels_)
+      ++count[shortName(kernel.declaration.exported.symbol)];
+    for (DraftedKernel &kernel : kernels_) {
+      abi::Export &declared = kernel.declaration.exported;
+      if (declared.name == declared.symbol && count[shortName(declared.symbol)] == 1)
+        declared.name = shortName(declared.symbol);
+    }
+  }
+
+  std::string pathText(const std::string &path) const {
+    if (options_.folder.empty() || path.starts_with('/'))
+      return path;
+    return std::filesystem::path(path).lexically_relative(options_.folder).generic_string();
+  }
+
+  std::string text() const {
+    std::string out = concat("// Drafted by tenon-link --import: what the objects show. Lines with 'unsure' rest on a "
+                             "guess: check them.\n{\n  \"name\": \"",
+                             job_.name, "\",\n  \"exports\": [\n");
+    for (size_t i = 0; i < kernels_.size(); ++i)
+      out += concat(declarationToJson(kernels_[i].declaration, 4, kernels_[i].notes),
+                    i + 1 < kernels_.size() ? ",\n" : "\n");
+    out += "  ],\n  \"objects\": [\n";
+    for (size_t i = 0; i < job_.objects.size(); ++i)
+      out += concat("    {\"path\": \"", pathText(job_.objects[i].path), "\", \"target\": \"",
+                    job_.objects[i].target.toString(), i + 1 < job_.objects.size() ? "\"},\n" : "\"}\n");
+    return out + "  ]\n}\n";
+  }
+
+  const LinkJob &job_;
+  const ImportOptions &options_;
+  Diagnostics &diagnostics_;
+  std::vector<DraftedKernel> kernels_;
+  std::vector<std::string> found_;
+};
+
+} // namespace
+
+std::string draftManifest(const LinkJob &job, const ImportOptions &options, Diagnostics &diagnostics) {
+  return ManifestDraft(job, options, diagnostics).run();
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,257 @@
+// A record is found by its name, told from chance by its first word, and read with the same schema as a manifest's
+// exports. C++ may have mangled both names: a record in namespace ns is `_ZN2ns...__tenon_record_saxpyE`, its kernel
+// `_ZN2ns5saxpyE...`, and the namespace leads from the one to the other.
+#include "linker/declare/kernel_record.h"
+
+#include "abi/manifest_generated.h"
+#include "abi/nearest_names.h"
+#include "linker/declare/manifest_schema.inc"
+#include "linker/object/object_kind.h"
+#include "linker/symbol/demangle.h"
+
+#include <algorithm>
+#include <charconv>
+#include <flatbuffers/idl.h>
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+
+constexpr std::string_view kNamePrefix = "__tenon_record_";
+constexpr std::string_view kMagic = "tenon-kernel ";
+constexpr unsigned kFormat = 1;
+
+/// The bytes of an array of integers up to its first zero; empty when it is none.
+std::string bytesOf(const ptx::Variable &variable) {
+  std::string bytes;
+  if (ptx::byteSize(variable.type) != 1 || !variable.isArray)
+    return bytes;
+  for (const ptx::Variable::Initializer &initializer : variable.initializers) {
+    if (initializer.value.kind != ptx::Operand::Kind::Integer || (initializer.value.bits & 0xff) == 0)
+      break;
+    bytes += char(initializer.value.bits & 0xff);
+  }
+  return bytes;
+}
+
+/// "ns::saxpy" of "void ns::saxpy(float const*)".
+std::string_view qualifiedName(std::string_view demangled) {
+  demangled = demangled.substr(0, demangled.find('('));
+  const size_t space = demangled.rfind(' ');
+  return space == std::string_view::npos ? demangled : demangled.substr(space + 1);
+}
+
+class RecordReader {
+public:
+  RecordReader(const Object &object, Diagnostics &diagnostics) : object_(object), diagnostics_(diagnostics) {}
+
+  std::vector<KernelRecord> run() {
+    for (const ptx::Variable &variable : object_.module.variables)
+      if (variable.hasInitializer && variable.name.find(kNamePrefix) != std::string_view::npos)
+        read(variable);
+    return std::move(records_);
+  }
+
+private:
+  Diagnostic &error(const ptx::Variable &variable, const std::string &message) {
+    return diagnostics_.error(object_.placeOf(variable), "K-20", concat("record '", variable.name, "' ", message));
+  }
+
+  void read(const ptx::Variable &variable) {
+    const std::string bytes = bytesOf(variable);
+    std::string_view text = bytes;
+    unsigned format = 0;
+    if (text.starts_with(kMagic))
+      text = text.substr(std::from_chars(text.data() + kMagic.size(), text.data() + text.size(), format).ptr -
+                         text.data());
+    if (format == 0 || !text.starts_with('\n')) {
+      error(variable, "does not begin with 'tenon-kernel 1'")
+          .withFix("names with '__tenon_record_' are kept for TENON_KERNEL of tenon/kernel.cuh");
+      return;
+    }
+    if (format != kFormat) {
+      error(variable, concat("has format ", format, ", this linker reads format ", kFormat))
+          .withFix("compile with the tenon/kernel.cuh that came with this tenon-link");
+      return;
+    }
+    text.remove_prefix(1);
+    readDeclaration(variable, std::string(text));
+  }
+
+  void readDeclaration(const ptx::Variable &variable, const std::string &json) {
+    if (!schemaRead_)
+      schemaRead_ = parser_.Parse(kManifestSchema) && parser_.SetRootType("tenon.abi.fb.DeclaredExport");
+    if (!parser_.ParseJson(json.c_str())) {
+      std::string_view message = parser_.error_;
+      message = message.substr(0, message.find(", originally at"));
+      error(variable, concat("does not read: ", message.substr(0, message.find('\n'))))
+          .withFix("compile with the tenon/kernel.cuh that came with this tenon-link");
+      return;
+    }
+    const auto &table = *flatbuffers::GetRoot<fb::DeclaredExport>(parser_.builder_.GetBufferPointer());
+    // Where its source says where it stands, that is its place.
+    KernelRecord record{
+        declarationFromTable(table, table.declared_at() ? SourceLocation() : object_.placeOf(variable), diagnostics_),
+        object_.placeOf(variable)};
+    // Placeholders of a header without types (tenon::Any) are no types.
+    std::vector<std::string> &signature = record.declaration.signature;
+    if (std::any_of(signature.begin(), signature.end(),
+                    [](const std::string &type) { return type.find("tenon::") != std::string::npos; }))
+      signature.clear();
+    abi::Export &declared = record.declaration.exported;
+    if (resolveSymbol(variable, declared))
+      records_.push_back(std::move(record));
+  }
+
+  /// The entry point's real name. Where the object has none, the name stays: another object of the variant may.
+  bool resolveSymbol(const ptx::Variable &variable, abi::Export &declared) {
+    const std::string own = demangle(variable.name);
+    std::string wanted = declared.symbol;
+    if (size_t end = own.rfind("::"); end != std::string::npos)
+      wanted = own.substr(0, end + 2) + wanted;
+    std::vector<std::string> found;
+    for (const ptx::Function &function : object_.module.functions) {
+      if (!function.isEntry)
+        continue;
+      if (function.name == declared.symbol)
+        return true;
+      if (function.name.starts_with("_Z") && qualifiedName(demangle(function.name)) == wanted)
+        found.emplace_back(function.name);
+    }
+    if (found.size() > 1) {
+      error(variable, concat("is for kernel '", wanted, "', which may be ", quotedList(found, "or")))
+          .withFix("give the kernel a name of its own, or declare it extern \"C\"");
+      return false;
+    }
+    if (!found.empty())
+      declared.symbol = found.front();
+    return true;
+  }
+
+  const Object &object_;
+  Diagnostics &diagnostics_;
+  flatbuffers::Parser parser_;
+  bool schemaRead_ = false;
+  std::vector<KernelRecord> records_;
+};
+
+std::string accessText(const abi::Binding &binding) {
+  return binding.readOnly ? "read-only" : "read and write";
+}
+
+std::string constantText(const abi::Constant &constant) {
+  switch (constant.kind) {
+  case abi::ConstantKind::Word:
+    return "a word";
+  case abi::ConstantKind::Scalar:
+    return std::string(abi::spelling(constant.element));
+  case abi::ConstantKind::Struct:
+    return concat("a struct of ", constant.size, " bytes, alignment ", constant.alignment);
+  case abi::ConstantKind::TensorMap:
+    return concat("a tensor map of ", constant.size, " bytes, alignment ", constant.alignment);
+  }
+}
+
+bool agree(const abi::Constant &a, const abi::Constant &b) {
+  if (a.size != b.size || a.alignment != b.alignment)
+    return false;
+  const bool isWord = a.kind == abi::ConstantKind::Word || b.kind == abi::ConstantKind::Word;
+  if (isWord || a.kind != b.kind)
+    return isWord; // a word is untyped
+  auto plain = [](abi::ElementType type) { return type == abi::ElementType::Index ? abi::ElementType::I64 : type; };
+  return a.kind != abi::ConstantKind::Scalar || plain(a.element) == plain(b.element);
+}
+
+class Differences {
+public:
+  template <typename T> void compare(const char *field, const T &record, const T &declared) {
+    if (record != declared)
+      add(field, concat(record), concat(declared));
+  }
+  void add(std::string field, std::string record, std::string declared) {
+    found_.push_back({std::move(field), std::move(record), std::move(declared)});
+  }
+  std::vector<Difference> take() { return std::move(found_); }
+
+private:
+  std::vector<Difference> found_;
+};
+
+void compareLayouts(const abi::Layout &record, const abi::Layout &declared, Differences &found) {
+  found.compare("the number of bindings", record.bindings.size(), declared.bindings.size());
+  for (size_t i = 0; i < std::min(record.bindings.size(), declared.bindings.size()); ++i) {
+    const abi::Binding &a = record.bindings[i], &b = declared.bindings[i];
+    if (a.readOnly != b.readOnly)
+      found.add(concat("access of binding ", i), accessText(a), accessText(b));
+    if (a.alignment > b.alignment)
+      found.add(concat("alignment of binding ", i), concat(a.alignment), concat(b.alignment));
+  }
+  found.compare("the number of constants", record.constants.size(), declared.constants.size());
+  for (size_t i = 0; i < std::min(record.constants.size(), declared.constants.size()); ++i)
+    if (!agree(record.constants[i], declared.constants[i]))
+      found.add(concat("constant ", i), constantText(record.constants[i]), constantText(declared.constants[i]));
+  found.compare("hidden_pointers", record.hiddenPointers, declared.hiddenPointers);
+}
+
+} // namespace
+
+std::vector<KernelRecord> readRecords(const Object &object, Diagnostics &diagnostics) {
+  return RecordReader(object, diagnostics).run();
+}
+
+std::vector<Difference> differences(const abi::Export &record, const abi::Export &declared) {
+  Differences found;
+  compareLayouts(record.layout, declared.layout, found);
+  const abi::Launch &a = record.launch, &b = declared.launch;
+  found.compare("workgroup_size", extentText(a.workgroupSize), extentText(b.workgroupSize));
+  if (a.subgroupSize && b.subgroupSize)
+    found.compare("subgroup_size", a.subgroupSize, b.subgroupSize);
+  found.compare("dynamic_shared_bytes", a.dynamicSharedBytes, b.dynamicSharedBytes);
+  if (a.cluster != b.cluster) {
+    auto text = [](const abi::Extent3 &e) { return e[0] == 0 ? std::string("none") : extentText(e); };
+    found.add("cluster", text(a.cluster), text(b.cluster));
+  }
+  found.compare("cooperative", a.cooperative, b.cooperative);
+  found.compare("programmatic_dependent_launch", a.programmaticDependentLaunch, b.programmaticDependentLaunch);
+  return found.take();
+}
+
+void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &diagnostics) {
+  extras.signatures.resize(job.exports.size());
+  for (const ObjectInput &input : job.objects) {
+    // The text tells at once; whatever is wrong with the object is reported when it is linked.
+    if (input.bytes.find(kNamePrefix) == std::string::npos || detectObjectKind(input.bytes) != ObjectKind::Ptx)
+      continue;
+    Diagnostics ignored;
+    std::unique_ptr<Object> object = parseObject(input, ignored);
+    if (!object)
+      continue;
+    for (KernelRecord &record : readRecords(*object, ignored)) {
+      abi::Export &declared = record.declaration.exported;
+      auto known = std::find_if(job.exports.begin(), job.exports.end(), [&](const abi::Export &other) {
+        return other.name == declared.name || other.symbol == declared.symbol;
+      });
+      if (known != job.exports.end()) {
+        auto &signature = extras.signatures[size_t(known - job.exports.begin())];
+        if (signature.empty())
+          signature = std::move(record.declaration.signature);
+        continue;
+      }
+      declared.ordinal = uint32_t(job.exports.size());
+      job.exports.push_back(std::move(declared));
+      extras.signatures.push_back(std::move(record.declaration.signature));
+    }
+    // Findings about records are reported once, by the link; without an export there is none.
+    if (job.exports.empty() && ignored.hasErrors())
+      diagnostics.append(std::move(ignored));
+  }
+  if (job.exports.empty() && !job.objects.empty() && !diagnostics.hasErrors())
+    diagnostics
+        .error({}, "", concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
+        .withFix(concat("put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest: "
+                        "tenon-link --import=",
+                        job.objects.front().path, " -o kernels.json"));
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,34 @@
+// A kernel's author may have declared its ABI next to it; whoever uses the kernel declares it again, in MLIR or in a
+// manifest. Both were written by people, so neither is taken at its word: where they differ, both are shown.
+#include "linker/declare/kernel_record.h"
+#include "linker/passes/passes.h"
+
+namespace tenon::linker {
+
+static void compare(LinkContext &context, const KernelRecord &record, const abi::Export &declared) {
+  const abi::Export &recorded = record.declaration.exported;
+  for (const Difference &difference : differences(recorded, declared)) {
+    Diagnostic &error = context.diagnostics.error(
+        record.where, "K-21",
+        concat(difference.field, " of '", declared.name, "' is ", difference.record,
+               " in the record that the kernel's object holds, ", difference.declared, " in the declaration"));
+    if (recorded.declaredAt.known())
+      error.note(recorded.declaredAt, concat("kernel '", declared.name, "' is recorded here, by TENON_KERNEL"));
+    noteDeclared(error, declared).withFix("change the one that is wrong; a new record needs the kernel compiled again");
+  }
+}
+
+void checkRecords(LinkContext &context) {
+  for (const std::unique_ptr<Object> &object : context.objects) {
+    if (!object)
+      continue;
+    for (const KernelRecord &record : readRecords(*object, context.diagnostics)) {
+      const abi::Export &recorded = record.declaration.exported;
+      for (const abi::Export &declared : context.job.exports)
+        if ((declared.symbol.empty() ? declared.name : declared.symbol) == recorded.symbol)
+          compare(context, record, declared);
+    }
+  }
+}
+
+} // namespace tenon::linker

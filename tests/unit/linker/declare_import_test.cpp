@@ -1,0 +1,162 @@
+#include "linker/declare/import.h"
+
+#include "declare_testing.h"
+
+namespace tenon::linker {
+namespace {
+
+using namespace testing;
+
+struct Draft {
+  std::string text;
+  std::string findings;
+  bool has(std::string_view part) const { return text.find(part) != std::string::npos; }
+  bool finds(std::string_view part) const { return findings.find(part) != std::string::npos; }
+};
+
+Draft draft(std::string body, ImportOptions options = {}, std::string_view target = "sm_80") {
+  LinkJob job{.name = "test"};
+  job.objects.push_back(objectOf(std::move(body), target));
+  Diagnostics diagnostics;
+  Draft result;
+  result.text = draftManifest(job, options, diagnostics);
+  result.findings = diagnostics.toString();
+  return result;
+}
+
+/// A draft is a manifest: it reads, and with its objects it links.
+void expectLinks(const Draft &draft, std::string body, std::string_view target = "sm_80") {
+  Diagnostics diagnostics;
+  std::string text = draft.text;
+  ASSERT_NE(text.find("\"a.ptx\""), std::string::npos) << text;
+  // The object is not a file here: it is added by hand.
+  text.erase(text.find("    {\"path\""), text.find("\n  ]\n}") - text.find("    {\"path\""));
+  LinkJob job = readManifest("draft.json", text, {}, diagnostics);
+  ASSERT_EQ(diagnostics.toString(), "") << draft.text;
+  job.objects.push_back(objectOf(std::move(body), target));
+  Linked linked = linkJob(job);
+  EXPECT_FALSE(linked.diagnostics.hasErrors()) << draft.text << linked.text();
+}
+
+// As nvcc prints it for sm_80: no .ptr.
+constexpr std::string_view kSaxpy =
+    R"(.visible .entry saxpy(.param .u64 p0, .param .u64 p1, .param .f32 p2, .param .u32 p3)
+.maxntid 256, 1, 1
+{
+  .reg .b64 %rd<8>; .reg .f32 %f<4>; .reg .b32 %r<4>;
+  ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1]; ld.param.f32 %f1, [p2]; ld.param.u32 %r1, [p3];
+  cvta.to.global.u64 %rd3, %rd1; cvta.to.global.u64 %rd4, %rd2;
+  mul.wide.s32 %rd5, %r1, 4;
+  add.s64 %rd6, %rd3, %rd5; add.s64 %rd7, %rd4, %rd5;
+  ld.global.f32 %f2, [%rd6]; st.global.f32 [%rd7], %f2;
+  ret;
+}
+)";
+
+TEST(Import, TellsPointersFromScalarsAndReadsFromWrites) {
+  Draft result = draft(std::string(kSaxpy));
+  EXPECT_TRUE(result.has("\"launch\": {\"workgroup_size\": [256]}")) << result.text;
+  EXPECT_TRUE(result.has("\"bindings\": [{\"read_only\": true}, {}]")) << result.text;
+  EXPECT_TRUE(result.has("\"constants\": [{\"element\": \"F32\"}, {\"element\": \"I32\"}]")) << result.text;
+  EXPECT_TRUE(result.has("{\"path\": \"a.ptx\", \"target\": \"sm_80\"}")) << result.text;
+  EXPECT_EQ(result.findings,
+            "a.ptx:4:17: warning: draft of 'saxpy': it takes up to 256x1x1 threads (.maxntid): drafted "
+            "as its workgroup_size\n");
+  EXPECT_TRUE(result.has("    // unsure: it takes up to 256x1x1 threads")) << result.text;
+  expectLinks(result, std::string(kSaxpy));
+}
+
+TEST(Import, TakesPtrAndReqntidAtTheirWord) {
+  const std::string body = ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .b32 n)\n"
+                           ".reqntid 8, 4\n{ ret; }\n";
+  Draft result = draft(body, {}, "sm_100");
+  EXPECT_TRUE(result.has("\"workgroup_size\": [8, 4]")) << result.text;
+  EXPECT_TRUE(result.has("\"bindings\": [{\"alignment\": 16}]")) << result.text;
+  EXPECT_TRUE(result.finds("parameter 0 is not used: drafted as a binding\n")) << result.findings;
+}
+
+TEST(Import, GuessesAndSaysSo) {
+  const std::string body = ".extern .shared .align 16 .b8 s[];\n"
+                           ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .align 2 .b8 h[2],\n"
+                           "  .param .align 64 .b8 m[128], .param .align 8 .b8 t[24])\n"
+                           "{ .reg .b64 %r<4>; .reg .b32 %w;\n"
+                           "  ld.param.u64 %r1, [b]; ld.global.u32 %w, [%r1]; st.shared.u32 [s], %w; ret; }\n";
+  Draft result = draft(body, {}, "sm_90");
+  EXPECT_TRUE(
+      result.finds("a.ptx:5:17: warning: draft of 'k': its workgroup_size is not in the object: drafted as [128]"))
+      << result.findings;
+  EXPECT_TRUE(result.finds("parameter 0 is not used: drafted as a binding; it may be an i64")) << result.findings;
+  EXPECT_TRUE(result.finds("parameter 2 is not used: drafted as i64; it may be a pointer")) << result.findings;
+  EXPECT_TRUE(result.finds("parameter 3 has 2 bytes of no type: drafted as f16")) << result.findings;
+  EXPECT_TRUE(result.finds("parameter 4 has the size and alignment of a tensor map")) << result.findings;
+  EXPECT_TRUE(result.finds("it uses dynamic shared memory, the object does not tell how much: drafted as 1024 bytes"))
+      << result.findings;
+  EXPECT_TRUE(result.has("{\"kind\": \"Struct\", \"size\": 24, \"alignment\": 8}")) << result.text;
+  expectLinks(result, body, "sm_90");
+}
+
+TEST(Import, DraftsScratchPointersAsHidden) {
+  const std::string body = ".visible .entry k(.param .u64 .ptr .global .align 1 a, .param .u32 n,\n"
+                           "  .param .u64 .ptr .global .align 1 g, .param .u64 .ptr .global .align 1 p)\n"
+                           ".reqntid 128\n{ .reg .b64 %r<2>; .reg .b32 %w; ld.param.u64 %r1, [a];\n"
+                           "  ld.global.u32 %w, [%r1]; ret; }\n";
+  Draft result = draft(body);
+  EXPECT_TRUE(result.has("\"hidden_pointers\": 2")) << result.text;
+  EXPECT_TRUE(result.finds("the last 2 parameters are pointers that it does not use")) << result.findings;
+  expectLinks(result, body);
+}
+
+TEST(Import, RefusesAnOrderThatNoLayoutHas) {
+  Draft result = draft(".visible .entry k(.param .u32 n, .param .u64 a)\n{ .reg .b64 %r<2>; .reg .b32 %w;\n"
+                       "ld.param.u64 %r1, [a]; ld.global.u32 %w, [%r1]; ret; }\n");
+  EXPECT_EQ(result.text, "");
+  EXPECT_TRUE(result.finds("error: [K-3] parameter 1 of 'k' is a pointer behind parameter 0, which is a constant: no "
+                           "layout describes the kernel"))
+      << result.findings;
+}
+
+TEST(Import, TakesRecordsAsTheyAre) {
+  const std::string body = recordOf("k", kRecordOfPw) + entry("k", "pw");
+  Draft result = draft(body);
+  EXPECT_EQ(result.findings, "");
+  EXPECT_TRUE(result.has("// as its record in the object says")) << result.text;
+  EXPECT_TRUE(result.has("\"signature\": [\"const float *\", \"int\"]")) << result.text;
+  expectLinks(result, body);
+}
+
+TEST(Import, NamesMangledKernelsAsTheirAuthorDid) {
+  const std::string body = entry("_Z3onePf", "p") + entry("_Z3twoPf", "p") + entry("_Z3twoPd", "p");
+  Draft result = draft(body);
+  EXPECT_TRUE(result.has("{\"name\": \"one\", \"symbol\": \"_Z3onePf\"")) << result.text;
+  EXPECT_TRUE(result.has("{\"name\": \"_Z3twoPf\",")) << result.text;
+  expectLinks(result, body);
+}
+
+TEST(Import, TakesTheKernelsAskedFor) {
+  const std::string body = entry("_Z3onePf", "p") + entry("two", "p");
+  EXPECT_FALSE(draft(body, {.kernels = {"one"}, .folder = {}}).has("two"));
+  Draft missing = draft(body, {.kernels = {"twoo"}, .folder = {}});
+  EXPECT_EQ(missing.text, "");
+  EXPECT_EQ(missing.findings, "a.ptx: error: [K-2] there is no visible kernel 'twoo'\nfix: did you mean 'two'?\n");
+}
+
+TEST(Import, RefusesObjectsWithoutKernels) {
+  EXPECT_TRUE(draft("").finds("a.ptx: error: [K-2] there is no visible kernel to declare"));
+  LinkJob job{.name = "test"};
+  job.objects.push_back({.path = "k.cu",
+                         .bytes = "extern \"C\" __global__ void k() {}",
+                         .target = *abi::parseTargetArch("sm_80"),
+                         .variantName = {},
+                         .declaredAt = {},
+                         .provides = {}});
+  Diagnostics diagnostics;
+  EXPECT_EQ(draftManifest(job, {}, diagnostics), "");
+  EXPECT_NE(diagnostics.toString().find("k.cu: error: [K-1] the object is C++ source"), std::string::npos);
+}
+
+TEST(Import, WritesPathsFromTheManifestsFolder) {
+  EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "out/"}).has("\"../a.ptx\""));
+}
+
+} // namespace
+} // namespace tenon::linker
