@@ -168,7 +168,8 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
   const abi::Layout &layout = declared.layout;
   const size_t parameters = layout.bindings.size() + layout.constants.size() + layout.hiddenPointers;
   if (!declaration.signature.empty() && declaration.signature.size() != parameters)
-    error(concat("has a signature of ", declaration.signature.size(), " types, the parameters of its layout are ", parameters))
+    error(concat("has a signature of ", declaration.signature.size(), " types, the parameters of its layout are ",
+                 parameters))
         .withFix("list one type for each binding, constant and hidden pointer, in this order");
   return declaration;
 }

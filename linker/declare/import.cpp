@@ -4,6 +4,7 @@
 #include "linker/declare/import.h"
 
 #include "abi/nearest_names.h"
+#include "linker/access/trace.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"
 #include "linker/declare/parameter_use.h"
@@ -28,8 +29,19 @@ bool isPointerWide(const ptx::Variable &parameter) {
 /// One kernel's declaration, and what about it is a guess.
 class KernelDraft {
 public:
-  KernelDraft(const Object &object, const ptx::Function &entry, Diagnostics &diagnostics)
-      : object_(object), entry_(entry), diagnostics_(diagnostics), uses_(findParameterUses(entry)) {}
+  KernelDraft(const Object &object, const ptx::Function &entry, AccessTracer &tracer, Diagnostics &diagnostics)
+      : object_(object), entry_(entry), diagnostics_(diagnostics), uses_(findParameterUses(entry)) {
+    // Through device functions, too: memory is reached from it, and from none that is known as a pointer.
+    std::vector<bool> pointers;
+    for (size_t i = 0; i < uses_.size(); ++i)
+      pointers.push_back(isSurelyPointer(i));
+    trace_ = tracer.trace(entry, pointers);
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      uses_[i].isAddress |= trace_.parameters[i].aloneInAddress && !uses_[i].maybeAddress;
+      pointers[i] = isSurelyPointer(i);
+    }
+    trace_ = tracer.trace(entry, pointers);
+  }
 
   /// False: no layout describes it; reported.
   bool run() {
@@ -83,8 +95,8 @@ private:
   /// Pointers at the end that nothing uses, behind constants: Triton appends such.
   size_t countHidden(size_t bindings) {
     size_t hidden = 0;
-    for (size_t i = entry_.parameters.size(); i > bindings && entry_.parameters[i - 1].hasPtr && !uses_[i - 1].isRead;
-         --i)
+    for (size_t i = entry_.parameters.size();
+         i > bindings && entry_.parameters[i - 1].hasPtr && !trace_.parameters[i - 1].named; --i)
       ++hidden;
     if (hidden)
       unsure(object_.placeOf(entry_.parameters.back()),
@@ -97,14 +109,16 @@ private:
   void addBinding(size_t i) {
     const ptx::Variable &parameter = entry_.parameters[i];
     const ParameterUse &use = uses_[i];
+    const ParameterAccess &access = trace_.parameters[i];
+    const bool unknown = trace_.gaveUp || access.maybeWritten || access.stored || access.passed;
     abi::Binding binding;
-    binding.readOnly = use.isAddress && !use.isWritten && !use.escapes;
-    const uint32_t alignment = std::max(parameter.ptrAlignment, use.accessBytes);
+    binding.readOnly = access.addressed && !access.written && !unknown;
+    const uint32_t alignment = std::max(parameter.ptrAlignment, access.lowBitsTested ? 0 : access.widestBytes);
     if (alignment > 8)
       binding.alignment = alignment;
     declared().layout.bindings.push_back(binding);
     const SourceLocation where = object_.placeOf(parameter);
-    if (!use.isRead)
+    if (!access.named)
       unsure(where, concat("parameter ", i, " is not used: drafted as a binding",
                            parameter.hasPtr ? "" : "; it may be an i64"));
     else if (!isSurelyPointer(i))
@@ -112,9 +126,8 @@ private:
              concat("parameter ", i,
                     use.maybeAddress ? " makes an address together with another one" : " is not used as an address",
                     ": drafted as a binding, since a pointer follows it"));
-    else if (use.escapes && !use.isWritten)
-      unsure(where,
-             concat("parameter ", i, " is stored or handed to a function: drafted as a binding that is written"));
+    else if (unknown && !access.written)
+      unsure(where, concat("it cannot be told whether parameter ", i, " is written: drafted as a binding that is"));
   }
 
   void addConstant(size_t i) {
@@ -130,7 +143,7 @@ private:
       unsure(where, concat("parameter ", i, " has 2 bytes of no type: drafted as f16; it may be bf16 or i16"));
     else if (bytes == 8 && uses_[i].maybeAddress)
       unsure(where, concat("parameter ", i, " makes an address together with another one: drafted as i64"));
-    else if (bytes == 8 && !uses_[i].isRead)
+    else if (bytes == 8 && !trace_.parameters[i].named)
       unsure(where, concat("parameter ", i, " is not used: drafted as i64; it may be a pointer"));
   }
 
@@ -191,6 +204,7 @@ private:
   const ptx::Function &entry_;
   Diagnostics &diagnostics_;
   std::vector<ParameterUse> uses_;
+  KernelTrace trace_;
 };
 
 class ManifestDraft {
@@ -228,6 +242,7 @@ private:
     std::unique_ptr<Object> object = parseObject(input, diagnostics_);
     if (!object)
       return;
+    AccessTracer tracer(object->module);
     std::map<std::string, Declaration> records; // by symbol
     for (KernelRecord &record : readRecords(*object, diagnostics_))
       records.emplace(record.declaration.exported.symbol, std::move(record.declaration));
@@ -240,12 +255,12 @@ private:
       if (auto record = records.find(symbol); record != records.end())
         kernels_.push_back({record->second, {"as its record in the object says"}});
       else
-        draftKernel(*object, function);
+        draftKernel(*object, function, tracer);
     }
   }
 
-  void draftKernel(const Object &object, const ptx::Function &entry) {
-    KernelDraft draft(object, entry, diagnostics_);
+  void draftKernel(const Object &object, const ptx::Function &entry, AccessTracer &tracer) {
+    KernelDraft draft(object, entry, tracer, diagnostics_);
     if (draft.run())
       kernels_.push_back({std::move(draft.declaration), std::move(draft.notes)});
   }

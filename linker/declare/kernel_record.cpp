@@ -85,6 +85,8 @@ private:
     if (!parser_.ParseJson(json.c_str())) {
       std::string_view message = parser_.error_;
       message = message.substr(0, message.find(", originally at"));
+      if (size_t text = message.find("error: "); text != std::string_view::npos)
+        message.remove_prefix(text + 7); // behind a place in the record, which nobody sees
       error(variable, concat("does not read: ", message.substr(0, message.find('\n'))))
           .withFix("compile with the tenon/kernel.cuh that came with this tenon-link");
       return;

@@ -21,18 +21,6 @@ bool isFloat(ptx::ScalarType type) {
   return type == Type::F16 || type == Type::BF16 || type == Type::F32 || type == Type::F64;
 }
 
-/// Bytes of one access: ".v4.f32" is 16.
-uint32_t accessBytes(const ptx::Instruction &instruction) {
-  uint32_t count = 1, bytes = 0;
-  for (std::string_view modifier : instruction.modifiers) {
-    if (modifier == "v2" || modifier == "v4" || modifier == "v8")
-      count = uint32_t(modifier[1] - '0');
-    if (ptx::ScalarType type = ptx::parseScalarType(modifier); type != ptx::ScalarType::None)
-      bytes = ptx::byteSize(type);
-  }
-  return count * bytes;
-}
-
 class Scan {
 public:
   explicit Scan(const ptx::Function &entry) : entry_(entry), uses_(entry.parameters.size()) {
@@ -105,54 +93,25 @@ private:
     }
   }
 
-  void reach(const ptx::Operand &address, uint32_t bytes, bool writes) {
-    const Origins origins = originsOf(address.elements.front());
-    for (uint32_t parameter : origins) {
-      ParameterUse &use = uses_[parameter];
-      (origins.size() == 1 ? use.isAddress : use.maybeAddress) = true;
-      use.isWritten |= writes;
-      use.accessBytes = std::max(use.accessBytes, bytes);
-    }
-  }
-
-  void markEscapes(const ptx::Operand &value) {
-    for (uint32_t parameter : originsOf(value))
-      uses_[parameter].escapes = true;
+  void reach(const ptx::Operand &base) {
+    const Origins origins = originsOf(base);
+    for (uint32_t parameter : origins)
+      (origins.size() == 1 ? uses_[parameter].isAddress : uses_[parameter].maybeAddress) = true;
   }
 
   void judge(const ptx::Instruction &instruction) {
     const std::vector<ptx::Operand> &operands = instruction.operands;
     if (isParameterLoad(instruction)) {
-      if (const uint32_t *parameter = parameterOf(operands[1])) {
-        uses_[*parameter].isRead = true;
+      if (const uint32_t *parameter = parameterOf(operands[1]))
         for (std::string_view modifier : instruction.modifiers)
           uses_[*parameter].isFloat |= isFloat(ptx::parseScalarType(modifier));
-      }
-      return;
+    } else if (instruction.opcode == "cvta" && operands.size() == 2) {
+      reach(operands[1]);
+    } else {
+      for (const ptx::Operand &operand : operands)
+        if (operand.kind == ptx::Operand::Kind::Address)
+          reach(operand.elements.front());
     }
-    if (instruction.opcode == "cvta" && operands.size() == 2) {
-      const Origins origins = originsOf(operands[1]);
-      for (uint32_t parameter : origins)
-        (origins.size() == 1 ? uses_[parameter].isAddress : uses_[parameter].maybeAddress) = true;
-      return;
-    }
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (parameterOf(operands[i]))
-        uses_[*parameterOf(operands[i])].isRead = true;
-      if (operands[i].kind == ptx::Operand::Kind::Address)
-        reach(operands[i], accessBytes(instruction), writesThrough(instruction, i));
-      else if (isOneOf(instruction.opcode, {"st", "atom", "red", "call"}))
-        markEscapes(operands[i]);
-    }
-  }
-
-  /// Whether memory at address operand `position` is written. What is not known is taken for a write.
-  static bool writesThrough(const ptx::Instruction &instruction, size_t position) {
-    if (isOneOf(instruction.opcode, {"ld", "ldu", "ldmatrix", "prefetch", "prefetchu", "tex", "applypriority"}))
-      return false;
-    if (instruction.opcode == "wmma" && instruction.hasModifier("load"))
-      return false;
-    return !(instruction.opcode == "cp" && position > 0); // cp.async [to], [from]
   }
 
   const ptx::Function &entry_;

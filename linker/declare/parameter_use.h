@@ -1,5 +1,5 @@
-// What a kernel does with its parameters, as far as a look at its instructions tells: for drafting a declaration, where
-// a guess is marked as one. (The proof of a declaration does not rest on this.)
+// Which parameters of a kernel are pointers, as far as a look at its instructions tells. For drafting a declaration
+// only: the proof of one (linker/access/trace.h) starts from knowing what is declared a pointer.
 #pragma once
 
 #include "ptx/module.h"
@@ -10,13 +10,9 @@
 namespace tenon::linker {
 
 struct ParameterUse {
-  bool isRead = false;       // loaded from the parameter block at all
-  bool isAddress = false;    // memory is reached from it, and from no other parameter
+  bool isAddress = false;    // converted to an address, or memory is reached from it and from no other parameter
   bool maybeAddress = false; // memory is reached from it and another one: one of them is an offset
-  bool isWritten = false;    // memory reached from it is written
-  bool escapes = false;      // stored, or handed to a function: what happens there is not seen
   bool isFloat = false;      // loaded as a float
-  uint32_t accessBytes = 0;  // the widest access to memory reached from it
 };
 
 /// One for each parameter of `entry`. Registers are followed through moves, conversions of address spaces, sums and

@@ -66,6 +66,36 @@ TEST(Import, TellsPointersFromScalarsAndReadsFromWrites) {
   expectLinks(result, std::string(kSaxpy));
 }
 
+TEST(Import, FollowsPointersIntoDeviceFunctions) {
+  const std::string body =
+      ".func write(.param .b64 f0) { .reg .b64 %r<2>; .reg .b32 %w<2>; ld.param.b64 %r1, [f0];\n"
+      "  st.u32 [%r1], 0; ret; }\n"
+      ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 n) .reqntid 64\n"
+      "{ .reg .b64 %r<6>; .reg .b32 %w<4>;\n"
+      "  ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b]; ld.param.u64 %r3, [n];\n"
+      "  cvta.to.global.u64 %r4, %r1; add.s64 %r5, %r4, %r3; ld.global.v4.u32 {%w1, _, _, _}, [%r5];\n"
+      "  { .param .b64 p; st.param.b64 [p], %r2; call write, (p); }\n"
+      "  ret; }\n";
+  Draft result = draft(body);
+  EXPECT_EQ(result.findings,
+            "a.ptx:6:61: warning: draft of 'k': parameter 2 makes an address together with another one: "
+            "drafted as i64\n");
+  EXPECT_TRUE(result.has("\"bindings\": [{\"read_only\": true, \"alignment\": 16}, {}]")) << result.text;
+  EXPECT_TRUE(result.has("\"constants\": [{\"element\": \"I64\"}]")) << result.text;
+  expectLinks(result, body);
+}
+
+TEST(Import, SaysWhereItCannotTellWhatIsWritten) {
+  const std::string body =
+      ".visible .entry k(.param .u64 .ptr .global .align 8 a, .param .u64 .ptr .global .align 4 b)\n"
+      ".reqntid 64 { .reg .b64 %r<3>; ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b];\n"
+      "  st.global.u64 [%r1], %r2; ret; }\n";
+  Draft result = draft(body);
+  EXPECT_TRUE(result.finds("it cannot be told whether parameter 1 is written: drafted as a binding that is"))
+      << result.findings;
+  expectLinks(result, body);
+}
+
 TEST(Import, TakesPtrAndReqntidAtTheirWord) {
   const std::string body = ".visible .entry k(.param .u64 .ptr .global .align 16 a, .param .b32 n)\n"
                            ".reqntid 8, 4\n{ ret; }\n";

