@@ -1,15 +1,55 @@
-// Memory goes back where it came from: to the device, which knows whether it was stream-ordered.
+// Memory goes back where it came from: each buffer holds the function that returns it.
 #include "runtime/buffer.h"
 
 #include "runtime/device.h"
 
 namespace tenon::runtime {
 
-Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered)
-    : device_(std::move(device)), address_(address), size_(size), streamOrdered_(streamOrdered) {}
+std::string usageNames(uint32_t usage) {
+  constexpr const char *kNames[] = {"transfer source", "transfer target", "dispatch", "indirect", "mapping"};
+  std::string out;
+  for (uint32_t bit = 0; bit < 5; ++bit)
+    if (usage & (1u << bit))
+      out += concat(out.empty() ? "" : ", ", kNames[bit]);
+  return out.empty() ? "nothing" : out;
+}
+
+Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered,
+               const BufferOptions &options)
+    : device_(std::move(device)), address_(address), size_(size), options_(options), streamOrdered_(streamOrdered) {
+  release_ = [device = device_.get(), address, size, streamOrdered] { device->release(address, size, streamOrdered); };
+}
+
+Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, const BufferOptions &options,
+               void *host, Release release)
+    : device_(std::move(device)), address_(address), size_(size), options_(options), host_(host),
+      release_(std::move(release)) {}
 
 Buffer::~Buffer() {
-  device_->release(address_, size_, streamOrdered_);
+  if (release_ && retire())
+    release_();
+}
+
+Result<std::span<uint8_t>> Buffer::map(uint64_t offset, uint64_t length, uint32_t access) const {
+  if (!host_)
+    return makeError(StatusCode::FailedPrecondition, "a buffer in device memory cannot be mapped: allocate it "
+                                                     "host-visible, or upload and download");
+  if (!(options_.usage & kUsageMapping))
+    return makeError(StatusCode::FailedPrecondition, "the buffer's usage is ", usageNames(options_.usage),
+                     "; mapping was not asked for");
+  if ((options_.access & access) != access)
+    return makeError(StatusCode::FailedPrecondition, "the buffer is ",
+                     options_.access == kAccessRead ? "read only" : "write only");
+  if (isRetired())
+    return makeError(StatusCode::FailedPrecondition, "the buffer was deallocated");
+  TENON_RETURN_IF_ERROR(checkBufferRange(size_, offset, length));
+  return std::span<uint8_t>(static_cast<uint8_t *>(host_) + offset, length);
+}
+
+Status checkBufferRange(uint64_t size, uint64_t offset, uint64_t length) {
+  if (offset <= size && length <= size - offset)
+    return okStatus();
+  return makeError(StatusCode::OutOfRange, length, " bytes from byte ", offset, " of a buffer of ", size, " bytes");
 }
 
 } // namespace tenon::runtime

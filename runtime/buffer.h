@@ -1,9 +1,18 @@
-// A range of device memory with one owner. Its address is a multiple of 256 bytes, as the driver's allocators promise.
+// A range of memory that a device can reach, with one owner. Its address is a multiple of 256 bytes, as the driver's
+// allocators promise; imported memory has the address it has. What a buffer may be used for is declared when it is made
+// and checked by every command that names it (command_buffer_validator.h).
+//
 // Stream-ordered memory is returned on the device's queue: after the work submitted before, without waiting for it.
 #pragma once
 
+#include "abi/result.h"
+
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 namespace tenon::runtime {
 
@@ -11,10 +20,42 @@ class Device;
 
 inline constexpr uint64_t kBufferAlignment = 256; // bytes
 
+/// DeviceLocal: in the device's memory, out of the host's reach. HostVisible: pinned host memory that the device reads
+/// and writes over the bus; the host sees it without a copy.
+enum class MemoryType : uint8_t { DeviceLocal, HostVisible };
+
+// Bits of BufferOptions::usage.
+inline constexpr uint32_t kUsageTransferSource = 1;
+inline constexpr uint32_t kUsageTransferTarget = 2; // copies, fills, updates
+inline constexpr uint32_t kUsageDispatch = 4;       // a binding of a dispatch
+inline constexpr uint32_t kUsageIndirect = 8;       // the grid of an indirect dispatch
+inline constexpr uint32_t kUsageMapping = 16;       // Buffer::map
+inline constexpr uint32_t kUsageAll = 31;
+// Bits of BufferOptions::access: what commands and the host may do.
+inline constexpr uint32_t kAccessRead = 1;
+inline constexpr uint32_t kAccessWrite = 2;
+inline constexpr uint32_t kAccessAll = 3;
+
+struct BufferOptions {
+  MemoryType memory = MemoryType::DeviceLocal;
+  uint32_t usage = kUsageAll;
+  uint32_t access = kAccessAll;
+};
+
+/// "transfer source, dispatch"; "nothing" for 0.
+std::string usageNames(uint32_t usage);
+
 class Buffer {
 public:
+  /// How memory goes back. It is called once, with no context current; a failure cannot be answered.
+  using Release = std::function<void()>;
+
   /// Takes over memory that the device allocated; `streamOrdered` says how it is returned.
-  Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered);
+  Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered,
+         const BufferOptions &options = {});
+  /// Memory of any origin. `host`: where the host sees it, or null.
+  Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, const BufferOptions &options, void *host,
+         Release release);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -24,12 +65,32 @@ public:
   /// Bytes, as asked for; 0 is possible.
   uint64_t size() const { return size_; }
   Device &device() const { return *device_; }
+  const BufferOptions &options() const { return options_; }
+  /// Memory of the driver's stream-ordered pool.
+  bool isStreamOrdered() const { return streamOrdered_; }
+
+  /// The host's view of bytes [offset, offset + length). It sees what commands wrote once they are complete.
+  /// @return [length] bytes, valid while this lives. FailedPrecondition: not host-visible, or not allowed by usage or
+  ///         access (`access`: kAccessRead, kAccessWrite or both). OutOfRange: past the end.
+  Result<std::span<uint8_t>> map(uint64_t offset, uint64_t length, uint32_t access) const;
+
+  /// Returns the memory before this dies (SubmissionQueue::deallocate); true for the first caller.
+  bool retire() { return !retired_.exchange(true); }
+  /// The memory was returned: no command may use it.
+  bool isRetired() const { return retired_.load(std::memory_order_acquire); }
 
 private:
   std::shared_ptr<Device> device_; // memory keeps its context alive
   uint64_t address_;
   uint64_t size_;
-  bool streamOrdered_;
+  BufferOptions options_;
+  bool streamOrdered_ = false;
+  void *host_ = nullptr;
+  Release release_;
+  std::atomic<bool> retired_ = false;
 };
+
+/// Bytes [offset, offset + length) are in a buffer of `size` bytes, or OutOfRange says how far they reach.
+Status checkBufferRange(uint64_t size, uint64_t offset, uint64_t length);
 
 } // namespace tenon::runtime

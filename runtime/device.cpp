@@ -110,10 +110,7 @@ Result<std::shared_ptr<Buffer>> Device::allocate(uint64_t bytes) {
   else
     TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuMemAlloc_v2(&address, asked),
                                              concat("cuMemAlloc_v2 of ", asked, " bytes")));
-  allocations_.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t live = bytesLive_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  for (uint64_t peak = bytesPeak_.load(); peak < live && !bytesPeak_.compare_exchange_weak(peak, live);) {
-  }
+  countAllocation(bytes);
   return std::make_shared<Buffer>(shared_from_this(), address, bytes, hasMemoryPools_);
 }
 
@@ -125,6 +122,17 @@ void Device::release(uint64_t address, uint64_t bytes, bool streamOrdered) {
     (void)driver_->cuMemFreeAsync(address, queue_->handle());
   else
     (void)driver_->cuMemFree_v2(address);
+  countFree(bytes);
+}
+
+void Device::countAllocation(uint64_t bytes) {
+  allocations_.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t live = bytesLive_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  for (uint64_t peak = bytesPeak_.load(); peak < live && !bytesPeak_.compare_exchange_weak(peak, live);) {
+  }
+}
+
+void Device::countFree(uint64_t bytes) {
   frees_.fetch_add(1, std::memory_order_relaxed);
   bytesLive_.fetch_sub(bytes, std::memory_order_relaxed);
 }

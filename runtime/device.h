@@ -51,14 +51,19 @@ public:
   /// Makes the primary context current for a scope.
   cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
   Queue &queue() { return *queue_; }
+  /// The driver's stream-ordered allocator can be used.
+  bool hasMemoryPools() const { return hasMemoryPools_; }
 
   /// Device memory of `bytes` bytes (0 is possible), contents undefined. Stream-ordered where the device has memory
   /// pools. ResourceExhausted: out of memory.
   Result<std::shared_ptr<Buffer>> allocate(uint64_t bytes);
-  /// Called by Buffer.
+  /// Returns memory of cuMemAlloc or, stream-ordered, of allocate(). Called by Buffer.
   void release(uint64_t address, uint64_t bytes, bool streamOrdered);
 
   Statistics statistics() const;
+  /// Memory that others allocate and free on this device's behalf.
+  void countAllocation(uint64_t bytes);
+  void countFree(uint64_t bytes);
   void countLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
   void countModule() { modulesLoaded_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -6,11 +6,38 @@
 #include "runtime/device.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 namespace tenon::runtime {
 
 Executable::Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view)
     : device_(std::move(device)), view_(view), slots_(view.exportCount()) {}
+
+namespace {
+
+/// Bytes, the view of them, and the executable on the view, in the order of their lives.
+struct OwnedExecutable {
+  struct alignas(64) Block {
+    uint8_t bytes[64];
+  };
+  std::vector<Block> bytes; // as the verifier wants them: at a 64-byte boundary
+  std::optional<abi::ExecutableView> view;
+  std::optional<Executable> executable;
+};
+
+} // namespace
+
+Result<std::shared_ptr<Executable>> Executable::create(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
+                                                       std::string_view name) {
+  auto owned = std::make_shared<OwnedExecutable>();
+  owned->bytes.resize(bytes.size() / sizeof(OwnedExecutable::Block) + 1);
+  if (!bytes.empty())
+    std::memcpy(owned->bytes.data(), bytes.data(), bytes.size());
+  TENON_ASSIGN_OR_RETURN(owned->view, abi::ExecutableView::create({owned->bytes.front().bytes, bytes.size()}, name));
+  owned->executable.emplace(std::move(device), *owned->view);
+  return std::shared_ptr<Executable>(owned, &*owned->executable);
+}
 
 Executable::~Executable() {
   cuda::ContextScope scope = device_->enter();

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,12 @@ public:
   Executable(const Executable &) = delete;
   Executable &operator=(const Executable &) = delete;
 
+  /// An executable of its own: verifies a copy of `bytes` and owns it. DataLoss: they do not verify; `name` is the file
+  /// for messages.
+  static Result<std::shared_ptr<Executable>> create(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
+                                                    std::string_view name);
+
+  Device &device() const { return *device_; }
   const abi::ExecutableView &view() const { return view_; }
   const abi::Export &exportAt(uint32_t ordinal) const { return view_.exportAt(ordinal); }
 

@@ -6,6 +6,7 @@
 #include "abi/status.h"
 #include "runtime/buffer.h"
 #include "runtime/cuda/handles.h"
+#include "runtime/stream_commands.h"
 
 #include <array>
 #include <span>
@@ -13,12 +14,6 @@
 namespace tenon::runtime {
 
 class Device;
-
-/// A range of device memory: address and bytes.
-struct DeviceRange {
-  uint64_t address = 0;
-  uint64_t bytes = 0;
-};
 
 class Queue {
 public:

@@ -219,6 +219,61 @@ FAKE CUresult cuStreamSynchronize(CUstream) {
   ENTER();
   return fake().sticky;
 }
+FAKE CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  ENTER();
+  ++fake().liveAllocations;
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemFreeHost(void *pointer) {
+  ENTER();
+  --fake().liveAllocations;
+  std::free(pointer);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned) {
+  ENTER();
+  *address = reinterpret_cast<CUdeviceptr>(pointer);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostRegister_v2(void *, size_t, unsigned) {
+  ENTER();
+  ++fake().liveRegistrations;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostUnregister(void *) {
+  ENTER();
+  --fake().liveRegistrations;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemGetInfo_v2(size_t *freeBytes, size_t *totalBytes) {
+  ENTER();
+  *freeBytes = 1000, *totalBytes = 4000;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventCreate(CUevent *event, unsigned) {
+  ENTER();
+  ++fake().liveEvents;
+  *event = reinterpret_cast<CUevent>(&fake());
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventDestroy_v2(CUevent) {
+  ENTER();
+  --fake().liveEvents;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventRecord(CUevent, CUstream) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventSynchronize(CUevent) {
+  ENTER();
+  return fake().sticky;
+}
 FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                                  void **values) {
   ENTER();

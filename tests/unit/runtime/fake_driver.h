@@ -45,7 +45,8 @@ struct FakeDriver {
   std::vector<FakeLaunch> launches;
   std::vector<std::string> loadedImages;
   std::map<std::string, int> dynamicSharedAttribute; // kernel -> bytes opted in to
-  int liveAllocations = 0, liveModules = 0, liveStreams = 0, retained = 0, contextDepth = 0;
+  int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0;
+  int retained = 0, contextDepth = 0;
 
   size_t count(const std::string &function) const {
     size_t n = 0;

@@ -34,6 +34,8 @@ protected:
     EXPECT_EQ(fake.liveAllocations, 0);
     EXPECT_EQ(fake.liveModules, 0);
     EXPECT_EQ(fake.liveStreams, 0);
+    EXPECT_EQ(fake.liveEvents, 0);
+    EXPECT_EQ(fake.liveRegistrations, 0);
     EXPECT_EQ(fake.retained, 0);
     EXPECT_EQ(fake.contextDepth, 0);
   }

@@ -1,0 +1,127 @@
+// One driver call per kind of memory, undone in reverse where a later step fails.
+#include "runtime/allocator.h"
+
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+Status checkOptions(const BufferOptions &options) {
+  if (options.usage == 0 || (options.usage & ~kUsageAll) != 0)
+    return makeError(StatusCode::InvalidArgument, "a buffer's usage is ", options.usage, ": some of the bits 1 to 16");
+  if (options.access == 0 || (options.access & ~kAccessAll) != 0)
+    return makeError(StatusCode::InvalidArgument, "a buffer's access is ", options.access, ": read 1, write 2 or both");
+  return okStatus();
+}
+
+/// What a buffer in device memory is good for: everything asked for but mapping.
+BufferOptions withoutMapping(BufferOptions options) {
+  options.memory = MemoryType::DeviceLocal;
+  options.usage &= ~kUsageMapping;
+  return options;
+}
+
+Result<std::shared_ptr<Buffer>> allocateDeviceLocal(Device &device, uint64_t bytes, const BufferOptions &options) {
+  const cuda::Driver &driver = device.driver();
+  if (options.usage == kUsageMapping)
+    return makeError(StatusCode::InvalidArgument, "a buffer in device memory cannot be mapped");
+  CUdeviceptr address = 0;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuMemAlloc_v2(&address, bytes == 0 ? 1 : bytes),
+                                           concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device.description())));
+  device.countAllocation(bytes);
+  return std::make_shared<Buffer>(
+      device.shared_from_this(), address, bytes, withoutMapping(options), nullptr,
+      [owner = &device, address, bytes] { owner->release(address, bytes, /*streamOrdered=*/false); });
+}
+
+Result<std::shared_ptr<Buffer>> allocateHostVisible(Device &device, uint64_t bytes, const BufferOptions &options) {
+  const cuda::Driver &driver = device.driver();
+  void *host = nullptr;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(
+      driver,
+      driver.cuMemHostAlloc(&host, bytes == 0 ? 1 : bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+      concat("cuMemHostAlloc of ", bytes, " bytes")));
+  CUdeviceptr address = 0;
+  Status mapped = cuda::driverStatus(driver, driver.cuMemHostGetDevicePointer_v2(&address, host, 0),
+                                     "cuMemHostGetDevicePointer_v2");
+  if (!mapped.ok()) {
+    (void)driver.cuMemFreeHost(host);
+    return mapped;
+  }
+  device.countAllocation(bytes);
+  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, options, host,
+                                  [owner = &device, host, bytes] {
+                                    cuda::ContextScope scope = owner->enter();
+                                    (void)owner->driver().cuMemFreeHost(host);
+                                    owner->countFree(bytes);
+                                  });
+}
+
+} // namespace
+
+Result<std::shared_ptr<Buffer>> allocateBuffer(Device &device, uint64_t bytes, const BufferOptions &options) {
+  TENON_RETURN_IF_ERROR(checkOptions(options));
+  cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  switch (options.memory) {
+  case MemoryType::DeviceLocal:
+    return allocateDeviceLocal(device, bytes, options);
+  case MemoryType::HostVisible:
+    return allocateHostVisible(device, bytes, options);
+  }
+  return makeError(StatusCode::InvalidArgument, "unknown memory type ", static_cast<int>(options.memory));
+}
+
+Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t address, uint64_t bytes,
+                                                   const BufferOptions &options, Buffer::Release released) {
+  TENON_RETURN_IF_ERROR(checkOptions(options));
+  if (address == 0 && bytes != 0)
+    return makeError(StatusCode::InvalidArgument, "a null address was given for ", bytes, " bytes to import");
+  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, withoutMapping(options), nullptr,
+                                  std::move(released));
+}
+
+Result<std::shared_ptr<Buffer>> importHostMemory(Device &device, void *memory, uint64_t bytes,
+                                                 const BufferOptions &options, Buffer::Release released) {
+  TENON_RETURN_IF_ERROR(checkOptions(options));
+  if (!memory || bytes == 0)
+    return makeError(StatusCode::InvalidArgument, "host memory to import: ", bytes, " bytes at ",
+                     memory ? "an address" : "a null address");
+  cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  const cuda::Driver &driver = device.driver();
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(
+      driver, driver.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
+      concat("cuMemHostRegister_v2 of ", bytes, " bytes")));
+  CUdeviceptr address = 0;
+  Status mapped = cuda::driverStatus(driver, driver.cuMemHostGetDevicePointer_v2(&address, memory, 0),
+                                     "cuMemHostGetDevicePointer_v2");
+  if (!mapped.ok()) {
+    (void)driver.cuMemHostUnregister(memory);
+    return mapped;
+  }
+  BufferOptions hostOptions = options;
+  hostOptions.memory = MemoryType::HostVisible;
+  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, hostOptions, memory,
+                                  [owner = &device, memory, released = std::move(released)] {
+                                    {
+                                      cuda::ContextScope inner = owner->enter();
+                                      (void)owner->driver().cuMemHostUnregister(memory);
+                                    }
+                                    if (released)
+                                      released();
+                                  });
+}
+
+Result<MemoryInfo> queryMemory(Device &device) {
+  cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  size_t freeBytes = 0, totalBytes = 0;
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(device.driver(), device.driver().cuMemGetInfo_v2(&freeBytes, &totalBytes), "cuMemGetInfo_v2"));
+  return MemoryInfo{freeBytes, totalBytes};
+}
+
+} // namespace tenon::runtime

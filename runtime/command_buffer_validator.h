@@ -1,0 +1,68 @@
+// The rules of recording, in front of every implementation: an error names the command, the operand, what was found and
+// what was wanted. Checks are integer comparisons on values that are at hand, so they are always on.
+//
+// What only a submission knows (the buffers of slots) is kept as one requirement per slot, the strictest of all its
+// uses, and compared when a binding table arrives.
+#pragma once
+
+#include "runtime/command_buffer.h"
+
+#include <set>
+
+namespace tenon::runtime {
+
+class CommandBufferValidator {
+public:
+  CommandBufferValidator(const Device &device, const CommandBufferOptions &options);
+
+  Status begin();
+  Status end();
+  Status checkRecording() const;
+
+  Status check(const FillCommand &command);
+  Status check(const UpdateCommand &command);
+  Status check(const CopyCommand &command);
+  Status check(const DispatchCommand &command);
+  Status check(const BarrierCommand &command);
+  Status check(const EventCommand &command);
+
+  /// Ready, not used up, and `table` meets the requirements of every slot. Marks a one-shot command buffer as used.
+  Status checkSubmission(BindingTable table);
+
+private:
+  enum class State : uint8_t { Initial, Recording, Ready, Submitted };
+  // How a command uses a range.
+  struct Use {
+    std::string_view command; // "fill"
+    std::string operand;      // "the target", "binding 2"
+    uint32_t usage = 0;
+    uint32_t access = 0;
+    uint32_t alignment = 1;    // bytes, of the address
+    uint64_t minimumBytes = 0; // that the range must have
+  };
+  // What a slot's buffer must be good for.
+  struct Requirement {
+    bool used = false;
+    uint32_t usage = 0, access = 0, alignment = 1;
+    uint64_t bytes = 0;    // from the entry's offset on
+    std::string strictest; // the use that needs the most bytes: "binding 2 of dispatch"
+  };
+  /// Checks a ref; `length` becomes its bytes, or kWholeBuffer where only the submission knows them.
+  Status checkRef(const BufferRef &ref, const Use &use, uint64_t &length);
+  Status checkBuffer(const Buffer &buffer, const Use &use) const;
+  void require(const BufferRef &ref, const Use &use);
+
+  const Device &device_;
+  CommandBufferOptions options_;
+  State state_ = State::Initial;
+  std::vector<Requirement> slots_; // [slotCount]
+  std::set<const Event *> signalled_;
+  std::mutex submissionMutex_; // guards the step from Ready to Submitted
+};
+
+/// Largest workgroup counts of a launch, x y z (CUDA Programming Guide, technical specifications).
+inline constexpr std::array<uint32_t, 3> kMaxWorkgroups = {2147483647, 65535, 65535};
+/// OutOfRange: a count is above the largest.
+Status checkGrid(const std::array<uint32_t, 3> &grid);
+
+} // namespace tenon::runtime

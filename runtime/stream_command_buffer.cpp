@@ -1,0 +1,112 @@
+// From a checked list of commands to driver calls on one stream.
+#include "runtime/stream_command_buffer.h"
+
+#include "runtime/command_buffer_validator.h"
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+namespace {
+
+bool hasSlots(const DispatchCommand &dispatch) {
+  return std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(),
+                     [](const BufferRef &ref) { return ref.buffer == nullptr; });
+}
+
+} // namespace
+
+Result<ArgumentPack> packArguments(const DispatchCommand &dispatch, std::span<const DeviceRange> bindings) {
+  std::vector<uint64_t> addresses;
+  addresses.reserve(bindings.size());
+  for (const DeviceRange &range : bindings)
+    addresses.push_back(range.address);
+  return ArgumentPack::pack(dispatch.loaded->parameters, addresses, dispatch.constants);
+}
+
+Status StreamCommandBuffer::prepare() {
+  packed_.resize(commands().size());
+  for (size_t i = 0; i < commands().size(); ++i) {
+    const auto *dispatch = std::get_if<DispatchCommand>(&commands()[i]);
+    if (!dispatch || hasSlots(*dispatch))
+      continue;
+    std::vector<DeviceRange> bindings;
+    for (const BufferRef &ref : dispatch->bindings)
+      bindings.push_back(resolve(ref, {}));
+    TENON_ASSIGN_OR_RETURN(packed_[i], packArguments(*dispatch, bindings));
+  }
+  return okStatus();
+}
+
+Status StreamCommandBuffer::issueCommands(CUstream stream, BindingTable table) {
+  for (size_t i = 0; i < commands().size(); ++i) {
+    Status status = issueCommand(i, stream, table);
+    if (!status.ok())
+      return std::move(status).withContext(concat("command ", i, " (", describeCommand(commands()[i]), ")"));
+  }
+  return okStatus();
+}
+
+Status StreamCommandBuffer::issueCommand(size_t index, CUstream stream, BindingTable table) {
+  const Command &command = commands()[index];
+  if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
+    return issueDispatch(*dispatch, index, stream, table);
+  if (const auto *fill = std::get_if<FillCommand>(&command))
+    return issueFill(*fill, stream, table);
+  if (const auto *update = std::get_if<UpdateCommand>(&command))
+    return issueUpdate(*update, stream, table);
+  if (const auto *copy = std::get_if<CopyCommand>(&command))
+    return copyOnStream(device().driver(), stream, resolve(copy->source, table), resolve(copy->target, table));
+  return okStatus(); // barriers and events: the stream keeps the order
+}
+
+Status StreamCommandBuffer::issueFill(const FillCommand &fill, CUstream stream, BindingTable table) {
+  return fillOnStream(device().driver(), stream, resolve(fill.target, table), fill.pattern, fill.patternBytes);
+}
+
+Status StreamCommandBuffer::issueUpdate(const UpdateCommand &update, CUstream stream, BindingTable table) {
+  if (update.bytes.empty())
+    return okStatus();
+  const cuda::Driver &driver = device().driver();
+  const uint64_t address = resolve(update.target, table).address;
+  return cuda::driverStatus(driver,
+                            driver.cuMemcpyHtoDAsync_v2(address, update.bytes.data(), update.bytes.size(), stream),
+                            concat("cuMemcpyHtoDAsync_v2 of ", update.bytes.size(), " bytes"));
+}
+
+Result<std::array<uint32_t, 3>> StreamCommandBuffer::readGrid(const DispatchCommand &dispatch, CUstream stream,
+                                                              BindingTable table) {
+  const cuda::Driver &driver = device().driver();
+  std::array<uint32_t, 3> grid = {};
+  const uint64_t address = resolve(dispatch.gridBuffer, table).address;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(
+      driver, driver.cuMemcpyDtoHAsync_v2(grid.data(), address, sizeof(grid), stream), "cuMemcpyDtoHAsync_v2"));
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize"));
+  TENON_RETURN_IF_ERROR(checkGrid(grid));
+  return grid;
+}
+
+Status StreamCommandBuffer::issueDispatch(const DispatchCommand &dispatch, size_t index, CUstream stream,
+                                          BindingTable table) {
+  std::array<uint32_t, 3> grid = dispatch.grid;
+  if (dispatch.isIndirect) {
+    TENON_ASSIGN_OR_RETURN(grid, readGrid(dispatch, stream, table));
+  }
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return okStatus(); // which a launch would refuse
+  std::optional<ArgumentPack> bound;
+  if (!packed_[index]) {
+    std::vector<DeviceRange> bindings;
+    for (const BufferRef &ref : dispatch.bindings)
+      bindings.push_back(resolve(ref, table));
+    TENON_ASSIGN_OR_RETURN(bound, packArguments(dispatch, bindings));
+  }
+  ArgumentPack &arguments = bound ? *bound : *packed_[index];
+  device().countLaunch();
+  return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid,
+                        dispatch.loaded->declaration->launch, arguments.kernelParameters());
+}
+
+} // namespace tenon::runtime

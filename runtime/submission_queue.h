@@ -1,0 +1,117 @@
+// Submissions: command buffers, fills, copies, allocations and host calls that begin when their wait semaphores are
+// reached and then signal theirs. A queue is one stream; queues of a device run side by side.
+//
+// submit() never waits for the device or for a semaphore:
+//
+//   issue      A submission whose waits are reached, or are in flight on a device (then the stream waits for an event,
+//              not the host), is given to the driver at once on the caller's thread. Any other waits in a list; the
+//              queue's worker thread issues it as soon as a semaphore changes. One that waits holds up no other, so a
+//              signal may be submitted behind its wait: only semaphores order submissions.
+//   complete   An event is recorded behind the work. The queue's completion thread sleeps on it and then signals the
+//              semaphores, or fails them with what the device answered; resources are let go there.
+//
+// A wait that failed, an error while issuing, or a fault of the device fails every signal of the submission with its
+// status: none is left half-signalled. Host functions of streams are not used: the driver skips them after a fault.
+#pragma once
+
+#include "runtime/command_buffer.h"
+#include "runtime/timeline_semaphore.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <set>
+#include <thread>
+
+namespace tenon::runtime {
+
+using SemaphorePoints = std::span<const SemaphorePoint>;
+
+/// A command buffer to run, with the buffers of its slots (borrowed for the call of submit only).
+struct BoundCommandBuffer {
+  std::shared_ptr<CommandBuffer> commandBuffer;
+  BindingTable table = {};
+};
+
+class SubmissionQueue {
+public:
+  /// A queue with a stream of its own. Errors of the driver.
+  static Result<std::shared_ptr<SubmissionQueue>> create(std::shared_ptr<Device> device);
+  /// Submissions that were not issued are failed as Aborted; those that were are waited for.
+  ~SubmissionQueue();
+  SubmissionQueue(const SubmissionQueue &) = delete;
+  SubmissionQueue &operator=(const SubmissionQueue &) = delete;
+
+  Device &device() const { return *device_; }
+
+  // Each takes what must be reached before and what is signalled after. InvalidArgument: a null semaphore, or what the
+  // command refuses; then nothing is submitted and nothing signalled. Later failures come through the semaphores.
+
+  /// Runs command buffers one after another; none is possible.
+  Status submit(SemaphorePoints waits, std::span<const BoundCommandBuffer> commandBuffers, SemaphorePoints signals);
+  Status fill(SemaphorePoints waits, BufferRef target, uint32_t pattern, uint32_t patternBytes,
+              SemaphorePoints signals);
+  Status update(SemaphorePoints waits, std::span<const uint8_t> bytes, BufferRef target, SemaphorePoints signals);
+  Status copy(SemaphorePoints waits, BufferRef source, BufferRef target, SemaphorePoints signals);
+  Status dispatch(SemaphorePoints waits, std::shared_ptr<Executable> executable, uint32_t ordinal,
+                  std::array<uint32_t, 3> grid, DispatchArguments arguments, SemaphorePoints signals);
+  /// Calls `function` on the queue's worker thread when the waits are reached on the host; its status is the
+  /// submission's. Keep it short: it holds up the submissions that wait in this queue.
+  Status hostCall(SemaphorePoints waits, std::function<Status()> function, SemaphorePoints signals);
+
+  /// Device memory from the stream-ordered pool. Its address is known at once; commands may use it once the signals are
+  /// reached. InvalidArgument: host-visible memory is not stream-ordered. ResourceExhausted: no memory.
+  Result<std::shared_ptr<Buffer>> allocate(SemaphorePoints waits, uint64_t bytes, const BufferOptions &options,
+                                           SemaphorePoints signals);
+  /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object.
+  /// FailedPrecondition: it was deallocated before, or is not of SubmissionQueue::allocate.
+  Status deallocate(SemaphorePoints waits, std::shared_ptr<Buffer> buffer, SemaphorePoints signals);
+
+  /// Waits until everything submitted so far is complete or failed. DeadlineExceeded.
+  Status waitIdle(uint64_t timeoutNs);
+
+private:
+  struct Submission;
+  struct InFlight;
+  struct Waker;
+
+  SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream);
+  Status enqueue(std::unique_ptr<Submission> submission, SemaphorePoints waits, SemaphorePoints signals);
+  Status submitRecorded(SemaphorePoints waits, const std::function<Status(CommandBuffer &)> &record,
+                        SemaphorePoints signals);
+
+  enum class Readiness : uint8_t { Waiting, Ready, Failed };
+  Readiness readiness(const Submission &submission) const;
+  void watch(const Submission &submission);
+  void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
+  Status issueWork(Submission &submission);
+  void runHostCall(std::unique_ptr<Submission> submission);
+  /// Hands over to the completion thread; `event` null: nothing was given to the stream.
+  void finish(std::unique_ptr<Submission> submission, Status status, std::shared_ptr<GpuEvent> event,
+              bool synchronizeStream = false);
+  std::unique_ptr<Submission> takeReady(Readiness &readiness);
+  void runWorker();
+  void runCompleter();
+  void complete(InFlight &work);
+
+  std::shared_ptr<Device> device_;
+  cuda::Stream stream_;
+  std::shared_ptr<GpuEventPool> events_;
+  std::shared_ptr<Waker> waker_;
+
+  std::mutex issueMutex_; // one thread at a time gives work to the stream; a caller of submit never waits for it
+
+  std::mutex pendingMutex_; // guards pending_
+  std::deque<std::unique_ptr<Submission>> pending_;
+
+  std::mutex completionMutex_; // guards what follows
+  std::condition_variable completionChanged_;
+  std::deque<std::unique_ptr<InFlight>> inFlight_; // of one stream in its order
+  std::set<uint64_t> outstanding_;                 // sequence numbers of what is not complete
+  uint64_t lastSequence_ = 0;
+  bool stopCompleter_ = false;
+
+  std::thread worker_, completer_;
+};
+
+} // namespace tenon::runtime
