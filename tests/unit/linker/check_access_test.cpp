@@ -99,6 +99,14 @@ TEST(CheckAccess, ABindingIsUsed) {
   EXPECT_LINKS(linkOne(entry("k", "pp"), declared())); // takes no notice of any
 }
 
+TEST(CheckAccess, AGeneratedKernelNeedNotUseItsBindings) {
+  Job job;
+  job.add(declared()).object("a.ptx", ptxModule(".visible .entry k(.param .u64 p, .param .u64 q) { .reg .b64 %rd<9>;\n"
+                                                "ld.param.u64 %rd1, [q]; st.global.u64 [%rd1], 0; ret; }\n"));
+  job.job.objects[0].origin = abi::Origin::Generated;
+  EXPECT_LINKS(linkJob(job));
+}
+
 /// A kernel whose constant is its second parameter: k(float *x, long n, float *y), declared as (x, y, n).
 constexpr std::string_view kSwapped = ".visible .entry k(.param .u64 x,\n  .param .u64 n,\n  .param .u64 y) {\n"
                                       "  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<2>;\n"
