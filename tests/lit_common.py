@@ -1,6 +1,7 @@
 """What the lit and e2e suites share: the build's tools by bare name, the emulator as driver, the sample's kernels."""
 import os
 import runpy
+import shutil
 
 import lit.formats
 
@@ -31,11 +32,14 @@ def configure(config, name):
         ("%nvcc", site["nvcc"] or "false"),
         ("%samples", os.path.join(source, "samples")),
         ("%sample_ptx", os.path.join(build, "samples", "custom_dispatch")),
+        ("%cuda_home", os.path.dirname(os.path.dirname(site["nvcc"])) if site["nvcc"] else ""),
         ("%source_root", source),
         ("%build_root", build),
     ]
     if site["nvcc"]:
         config.available_features.add("nvcc")
+    if shutil.which("clang++", path=config.environment["PATH"]):
+        config.available_features.add("clang")
     if site["compiler"]:
         config.available_features.add("compiler")
     if site["sanitize"] != "none":
