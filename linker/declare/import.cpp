@@ -43,28 +43,32 @@ public:
     trace_ = tracer.trace(entry, pointers);
   }
 
-  /// False: no layout describes it; reported.
-  bool run() {
+  /// Nothing; or why there is no declaration.
+  std::optional<Diagnostic> run() {
     declared().name = declared().symbol = entry_.name;
     const size_t bindings = countBindings();
-    const size_t hidden = countHidden(bindings);
-    const size_t end = entry_.parameters.size() - hidden;
+    size_t end = entry_.parameters.size();
+    while (end > bindings && isUnusedPointer(end - 1))
+      --end;
     for (size_t i = bindings; i < end; ++i)
-      if (isSurelyPointer(i)) {
-        diagnostics_
-            .error(object_.placeOf(entry_.parameters[i]), "K-3",
-                   concat("parameter ", i, " of '", entry_.name, "' is a pointer behind parameter ", bindings,
-                          ", which is a constant: no layout describes the kernel"))
-            .withFix("let the kernel take its pointers first, then its scalars");
-        return false;
-      }
+      if (isSurelyPointer(i))
+        return Diagnostic{.where = object_.placeOf(entry_.parameters[i]),
+                          .rule = "K-3",
+                          .message = concat("parameter ", i, " of '", entry_.name, "' is a pointer behind parameter ",
+                                            bindings, ", which is a constant: no layout describes the kernel"),
+                          .fix = "let the kernel take its pointers first, then its scalars"};
+    if (entry_.blocksAreClusters)
+      return Diagnostic{.where = object_.placeOf(entry_),
+                        .rule = "K-8",
+                        .message = concat("'", entry_.name, "' has .blocksareclusters, which is not supported"),
+                        .fix = "leave __block_size__ off the kernel"};
     for (size_t i = 0; i < bindings; ++i)
       addBinding(i);
     for (size_t i = bindings; i < end; ++i)
       addConstant(i);
-    declared().layout.hiddenPointers = uint32_t(hidden);
+    addHidden(entry_.parameters.size() - end);
     readLaunch();
-    return true;
+    return std::nullopt;
   }
 
   Declaration declaration;
@@ -78,7 +82,9 @@ private:
     diagnostics_.warning(std::move(where), "", concat("draft of '", entry_.name, "': ", what));
   }
 
-  bool isSurelyPointer(size_t i) const { return entry_.parameters[i].hasPtr || uses_[i].isAddress; }
+  bool isSurelyPointer(size_t i) const {
+    return isPointerWide(entry_.parameters[i]) && (entry_.parameters[i].hasPtr || uses_[i].isAddress);
+  }
 
   /// Up to the last sure pointer among the pointer-wide parameters at the front.
   size_t countBindings() {
@@ -92,18 +98,15 @@ private:
     return bindings;
   }
 
-  /// Pointers at the end that nothing uses, behind constants: Triton appends such.
-  size_t countHidden(size_t bindings) {
-    size_t hidden = 0;
-    for (size_t i = entry_.parameters.size();
-         i > bindings && entry_.parameters[i - 1].hasPtr && !trace_.parameters[i - 1].named; --i)
-      ++hidden;
-    if (hidden)
+  /// Triton appends such, behind constants.
+  bool isUnusedPointer(size_t i) const { return entry_.parameters[i].hasPtr && !trace_.parameters[i].named; }
+
+  void addHidden(size_t count) {
+    declared().layout.hiddenPointers = uint32_t(count);
+    if (count)
       unsure(object_.placeOf(entry_.parameters.back()),
-             concat("the last ", hidden,
-                    " parameters are pointers that it does not use: drafted as hidden_pointers, "
-                    "passed as null"));
-    return hidden;
+             concat("the last ", count, count == 1 ? " parameter is a pointer" : " parameters are pointers",
+                    " that it does not use: drafted as hidden_pointers, passed as null"));
   }
 
   void addBinding(size_t i) {
@@ -215,6 +218,7 @@ public:
   std::string run() {
     for (const ObjectInput &input : job_.objects)
       readObject(input);
+    reportRefused();
     reportMissing();
     if (diagnostics_.hasErrors())
       return {};
@@ -261,8 +265,20 @@ private:
 
   void draftKernel(const Object &object, const ptx::Function &entry, AccessTracer &tracer) {
     KernelDraft draft(object, entry, tracer, diagnostics_);
-    if (draft.run())
-      kernels_.push_back({std::move(draft.declaration), std::move(draft.notes)});
+    if (std::optional<Diagnostic> reason = draft.run()) {
+      refused_.push_back(std::move(*reason));
+      return;
+    }
+    kernels_.push_back({std::move(draft.declaration), std::move(draft.notes)});
+  }
+
+  /// A kernel that cannot be declared is an error where it was asked for, or where nothing else is left.
+  void reportRefused() {
+    const bool isError = !options_.kernels.empty() || kernels_.empty();
+    for (Diagnostic &reason : refused_)
+      (isError ? diagnostics_.error(reason.where, reason.rule, reason.message)
+               : diagnostics_.warning(reason.where, reason.rule, reason.message + "; it is left out"))
+          .withFix(reason.fix);
   }
 
   bool isWanted(const std::string &symbol) {
@@ -331,6 +347,7 @@ private:
   const ImportOptions &options_;
   Diagnostics &diagnostics_;
   std::vector<DraftedKernel> kernels_;
+  std::vector<Diagnostic> refused_; // why there is no draft, kernel by kernel
   std::vector<std::string> found_;
 };
 

@@ -145,6 +145,29 @@ TEST(Import, RefusesAnOrderThatNoLayoutHas) {
       << result.findings;
 }
 
+TEST(Import, LeavesOutWhatItCannotDeclare) {
+  const std::string bad = ".visible .entry bad(.param .u32 n, .param .u64 .ptr a)\n{ .reg .b64 %r<2>;\n"
+                          "ld.param.u64 %r1, [a]; ret; }\n"
+                          ".visible .entry clusters() .reqntid 64 .reqnctapercluster 2 .blocksareclusters { ret; }\n";
+  Draft result = draft(bad + entry("k", "p"), {}, "sm_90");
+  EXPECT_TRUE(result.finds("warning: [K-3] parameter 1 of 'bad' is a pointer behind parameter 0")) << result.findings;
+  EXPECT_TRUE(result.finds("warning: [K-8] 'clusters' has .blocksareclusters, which is not supported; it is left out"))
+      << result.findings;
+  EXPECT_FALSE(result.has("bad")) << result.text;
+  expectLinks(result, bad + entry("k", "p"), "sm_90");
+  EXPECT_TRUE(draft(bad + entry("k", "p"), {.kernels = {"bad"}, .folder = {}}, "sm_90").finds("error: [K-3]"));
+}
+
+// Its address is taken, as a tensor map's is; that makes it no pointer.
+TEST(Import, TakesAggregatesForConstants) {
+  const std::string body = ".visible .entry k(.param .u64 a, .param .align 64 .b8 m[128]) .reqntid 32\n"
+                           "{ .reg .b64 %r<4>; .reg .b32 %w; ld.param.u64 %r1, [a]; mov.b64 %r2, m;\n"
+                           "  cvta.param.u64 %r3, %r2; prefetch.tensormap [%r3]; st.global.u32 [%r1], 1; ret; }\n";
+  Draft result = draft(body, {}, "sm_90");
+  EXPECT_TRUE(result.has("\"bindings\": [{}],")) << result.text << result.findings;
+  EXPECT_TRUE(result.has("\"constants\": [{\"kind\": \"TensorMap\"}]")) << result.text;
+}
+
 TEST(Import, TakesRecordsAsTheyAre) {
   const std::string body = recordOf("k", kRecordOfPw) + entry("k", "pw");
   Draft result = draft(body);
