@@ -10,7 +10,8 @@
     "twins": [{
       "name": "one binding too many",
       "change": {"exports/0/layout/bindings": [...]},     JSON of the manifest, by path; null takes a member out
-      "define": "TWIN_WIDTH", "in": ["sm_90"],            or source compiled with -D, for these targets (absent: all)
+      "define": "TWIN_WIDTH", "in": ["sm_90"],            or source compiled with -D, for these targets (absent: all),
+      "flags": ["-rdc=true"],                             with flags of its own
       "targets": ["sm_80", ...],                          fewer targets, for speed
       "rule": "K-11", "says": "part of the message", "errors": 9      (errors absent: one or more)
     }, ...]
@@ -120,7 +121,7 @@ def run_twin(name, entry, twin, folder, objects, compile_one):
         apply_change({"exports": exports}, path, value)
     targets = twin.get("targets", [target for target, _ in objects])
     broken = twin.get("in", targets) if "define" in twin else []
-    mine = [(target, compile_one(target, ["-D" + twin["define"]]) if target in broken else ptx)
+    mine = [(target, compile_one(target, ["-D" + twin["define"], *twin.get("flags", [])]) if target in broken else ptx)
             for target, ptx in objects if target in targets]
     status, printed = link(folder / re.sub(r"\W+", "_", twin["name"]), name, entry, exports, mine)
     result.detail = judge_refusal(status, printed, twin["rule"], twin["says"], twin.get("errors"))

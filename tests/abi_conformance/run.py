@@ -19,6 +19,7 @@ import textwrap
 import time
 import xml.etree.ElementTree as ElementTree
 
+sys.dont_write_bytecode = True  # nothing is written into the source tree
 import cases
 import corpus
 
