@@ -42,6 +42,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // The proof: it does with each binding what the layout allows.
   checkAccess(context);
 
+  // Nothing is taken that a dispatch cannot pass.
+  checkHandles(context);
+
   // The proof: it can be launched the way it is declared.
   checkLaunch(context);
   checkSharedMemory(context);

@@ -41,6 +41,9 @@ void checkParameters(LinkContext &context);
 /// Fills Kernel::access and Kernel::writes.
 void checkAccess(LinkContext &context);
 
+/// Textures, surfaces and samplers, which a dispatch does not pass (K-19).
+void checkHandles(LinkContext &context);
+
 /// Workgroup size and cluster against .reqntid, .maxntid and the cluster directives (K-8).
 void checkLaunch(LinkContext &context);
 
