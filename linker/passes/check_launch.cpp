@@ -93,18 +93,20 @@ private:
       error(concat("is built for ", target.toString(), ", clusters (declared ", extentText(cluster),
                    ") need sm_90 or later"))
           .withFix("leave the variant out, or give the export of that architecture another executable");
-    if (entry_.requiredCluster && *entry_.requiredCluster != cluster)
+    // nvcc's __block_size__ asks for clusters of one workgroup: the same launch as without.
+    const bool isSingle = entry_.requiredCluster == abi::Extent3{1, 1, 1} && !isDeclared;
+    if (entry_.requiredCluster && *entry_.requiredCluster != cluster && !isSingle)
       error(concat("has .reqnctapercluster ", extentText(*entry_.requiredCluster), ", the export declares ",
                    isDeclared ? concat("cluster ", extentText(cluster)) : std::string("none")))
           .withFix(concat("declare cluster ", extentText(*entry_.requiredCluster)));
-    else if (entry_.explicitCluster && !isDeclared)
+    else if (entry_.explicitCluster && !isDeclared && !isSingle)
       error("has .explicitcluster, the export declares no cluster")
           .withFix("declare the cluster that the kernel expects");
     if (entry_.maxClusterRank && isDeclared && volume(cluster) > *entry_.maxClusterRank)
       error(concat("has .maxclusterrank ", *entry_.maxClusterRank, ", the export declares cluster ",
                    extentText(cluster), " (", volume(cluster), " workgroups)"))
           .withFix("declare a smaller cluster, or raise the bound in the kernel");
-    if (entry_.blocksAreClusters)
+    if (entry_.blocksAreClusters && entry_.requiredCluster != abi::Extent3{1, 1, 1})
       error("has .blocksareclusters (its grid counts clusters), which is not supported")
           .withFix("build the kernel without __block_size__'s cluster argument");
   }
