@@ -24,7 +24,8 @@ std::optional<abi::Extent3> extentOf(const flatbuffers::Vector<uint32_t> *values
 void completeConstant(const fb::Constant &table, abi::Constant &constant) {
   if (table.kind() != fb::ConstantKind::Word)
     return;
-  if (table.element() == fb::ElementType::I1) { // not written
+  // I1 is the schema's default, so its value alone does not tell it from one that was left out.
+  if (!reinterpret_cast<const flatbuffers::Table &>(table).CheckField(fb::Constant::VT_ELEMENT)) {
     constant.element = abi::Constant::word().element;
     return;
   }

@@ -92,7 +92,9 @@ public:
         places_(findListElements(source)) {}
 
   LinkJob run() {
-    flatbuffers::Parser parser;
+    flatbuffers::IDLOptions jsonOptions;
+    jsonOptions.force_defaults = true; // what is written is stored, so that declaration.cpp can tell
+    flatbuffers::Parser parser(jsonOptions);
     if (!parser.Parse(kManifestSchema) || !parser.ParseJson(std::string(source_.text()).c_str())) {
       reportJsonError(source_.name(), parser.error_, diagnostics_);
       return {};

@@ -35,6 +35,16 @@ protected:
   Diagnostics diagnostics_;
 };
 
+TEST_F(Manifest, AnElementThatIsWrittenMakesAScalar) {
+  LinkJob job = read(withExport(R"({"name": "k", "launch": {"workgroup_size": [8]},
+    "layout": {"constants": [{"element": "I1"}, {}, {"element": "I8"}]}})"));
+  ASSERT_FALSE(diagnostics_.hasErrors()) << diagnostics_.toString();
+  const std::vector<abi::Constant> &constants = job.exports[0].layout.constants;
+  EXPECT_EQ(constants[0], abi::Constant::scalar(abi::ElementType::I1));
+  EXPECT_EQ(constants[1], abi::Constant::word());
+  EXPECT_EQ(constants[2], abi::Constant::scalar(abi::ElementType::I8));
+}
+
 TEST_F(Manifest, ReadsExportsAndObjects) {
   LinkJob job = read(R"({
   "name": "kernels", // comments are fine
