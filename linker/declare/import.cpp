@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 namespace tenon::linker {
 namespace {
@@ -254,7 +255,7 @@ private:
       if (!function.isEntry || function.isDeclaration || !(function.isVisible || function.isWeak))
         continue;
       const std::string symbol(function.name);
-      if (!isWanted(symbol) || isKnown(symbol))
+      if (!isWanted(symbol) || !seen_.insert(symbol).second)
         continue;
       if (auto record = records.find(symbol); record != records.end())
         kernels_.push_back({record->second, {"as its record in the object says"}});
@@ -288,11 +289,6 @@ private:
       found_.push_back(name);
     return options_.kernels.empty() || std::any_of(options_.kernels.begin(), options_.kernels.end(),
                                                    [&](const std::string &k) { return k == symbol || k == name; });
-  }
-
-  bool isKnown(const std::string &symbol) const {
-    return std::any_of(kernels_.begin(), kernels_.end(),
-                       [&](const DraftedKernel &kernel) { return kernel.declaration.exported.symbol == symbol; });
   }
 
   void reportMissing() {
@@ -347,6 +343,7 @@ private:
   const ImportOptions &options_;
   Diagnostics &diagnostics_;
   std::vector<DraftedKernel> kernels_;
+  std::set<std::string> seen_;      // symbols of kernels_ and refused_
   std::vector<Diagnostic> refused_; // why there is no draft, kernel by kernel
   std::vector<std::string> found_;
 };

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <charconv>
 #include <flatbuffers/idl.h>
+#include <map>
+#include <optional>
 
 namespace tenon::linker {
 namespace {
@@ -112,15 +114,10 @@ private:
     std::string wanted = declared.symbol;
     if (size_t end = own.rfind("::"); end != std::string::npos)
       wanted = own.substr(0, end + 2) + wanted;
-    std::vector<std::string> found;
-    for (const ptx::Function &function : object_.module.functions) {
-      if (!function.isEntry)
-        continue;
-      if (function.name == declared.symbol)
-        return true;
-      if (function.name.starts_with("_Z") && qualifiedName(demangle(function.name)) == wanted)
-        found.emplace_back(function.name);
-    }
+    auto exact = object_.functions.find(declared.symbol);
+    if (exact != object_.functions.end() && exact->second->isEntry)
+      return true;
+    const std::vector<std::string> &found = mangledEntries()[wanted];
     if (found.size() > 1) {
       error(variable, concat("is for kernel '", wanted, "', which may be ", quotedList(found, "or")))
           .withFix("give the kernel a name of its own, or declare it extern \"C\"");
@@ -131,8 +128,20 @@ private:
     return true;
   }
 
+  /// Mangled entry points by the name that their author wrote, namespaces included.
+  std::map<std::string, std::vector<std::string>, std::less<>> &mangledEntries() {
+    if (!mangled_) {
+      mangled_.emplace();
+      for (const ptx::Function &function : object_.module.functions)
+        if (function.isEntry && function.name.starts_with("_Z"))
+          (*mangled_)[std::string(qualifiedName(demangle(function.name)))].emplace_back(function.name);
+    }
+    return *mangled_;
+  }
+
   const Object &object_;
   Diagnostics &diagnostics_;
+  std::optional<std::map<std::string, std::vector<std::string>, std::less<>>> mangled_; // once it is asked for
   flatbuffers::Parser parser_;
   bool schemaRead_ = false;
   std::vector<KernelRecord> records_;
@@ -221,6 +230,13 @@ std::vector<Difference> differences(const abi::Export &record, const abi::Export
 
 void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &diagnostics) {
   extras.signatures.resize(job.exports.size());
+  std::map<std::string, size_t> known; // exports by name and by symbol
+  auto add = [&](const abi::Export &declared, size_t ordinal) {
+    known.try_emplace(declared.name, ordinal);
+    known.try_emplace(declared.symbol, ordinal);
+  };
+  for (size_t i = 0; i < job.exports.size(); ++i)
+    add(job.exports[i], i);
   for (const ObjectInput &input : job.objects) {
     // The text tells at once; whatever is wrong with the object is reported when it is linked.
     if (input.bytes.find(kNamePrefix) == std::string::npos || detectObjectKind(input.bytes) != ObjectKind::Ptx)
@@ -231,15 +247,15 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
       continue;
     for (KernelRecord &record : readRecords(*object, ignored)) {
       abi::Export &declared = record.declaration.exported;
-      auto known = std::find_if(job.exports.begin(), job.exports.end(), [&](const abi::Export &other) {
-        return other.name == declared.name || other.symbol == declared.symbol;
-      });
-      if (known != job.exports.end()) {
-        auto &signature = extras.signatures[size_t(known - job.exports.begin())];
-        if (signature.empty())
+      auto found = known.find(declared.symbol);
+      if (found == known.end())
+        found = known.find(declared.name);
+      if (found != known.end()) {
+        if (auto &signature = extras.signatures[found->second]; signature.empty())
           signature = std::move(record.declaration.signature);
         continue;
       }
+      add(declared, job.exports.size());
       declared.ordinal = uint32_t(job.exports.size());
       job.exports.push_back(std::move(declared));
       extras.signatures.push_back(std::move(record.declaration.signature));

@@ -3,6 +3,8 @@
 #include "linker/declare/kernel_record.h"
 #include "linker/passes/passes.h"
 
+#include <map>
+
 namespace tenon::linker {
 
 static void compare(LinkContext &context, const KernelRecord &record, const abi::Export &declared) {
@@ -19,14 +21,16 @@ static void compare(LinkContext &context, const KernelRecord &record, const abi:
 }
 
 void checkRecords(LinkContext &context) {
+  std::multimap<std::string_view, const abi::Export *> bySymbol;
+  for (const abi::Export &declared : context.job.exports)
+    bySymbol.emplace(declared.symbol.empty() ? declared.name : declared.symbol, &declared);
   for (const std::unique_ptr<Object> &object : context.objects) {
     if (!object)
       continue;
     for (const KernelRecord &record : readRecords(*object, context.diagnostics)) {
-      const abi::Export &recorded = record.declaration.exported;
-      for (const abi::Export &declared : context.job.exports)
-        if ((declared.symbol.empty() ? declared.name : declared.symbol) == recorded.symbol)
-          compare(context, record, declared);
+      auto [first, last] = bySymbol.equal_range(record.declaration.exported.symbol);
+      for (; first != last; ++first)
+        compare(context, record, *first->second);
     }
   }
 }
