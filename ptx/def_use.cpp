@@ -1,7 +1,6 @@
 #include "ptx/def_use.h"
 
 #include <algorithm>
-#include <array>
 
 namespace tenon::ptx {
 namespace {
@@ -201,13 +200,26 @@ private:
   bool plainDigits_ = false; // some plain register's name ends in a digit
 };
 
-// Sorted. Opcodes whose operand 0 is a name but no result; those with an address there need not be listed.
-constexpr std::array kNoResult = {
-    std::string_view("bar"),          std::string_view("barrier"), std::string_view("bra"),
-    std::string_view("brx"),          std::string_view("exit"),    std::string_view("nanosleep"),
-    std::string_view("pmevent"),      std::string_view("ret"),     std::string_view("setmaxnreg"),
-    std::string_view("stackrestore"),
-};
+/// Opcodes whose operand 0 is a name but no result; those with an address there need not be listed.
+bool hasNoResult(std::string_view opcode) {
+  if (opcode.empty())
+    return true;
+  switch (opcode[0]) { // most opcodes are told by their first letter
+  case 'b':
+    return opcode == "bra" || opcode == "brx";
+  case 'e':
+    return opcode == "exit";
+  case 'n':
+    return opcode == "nanosleep";
+  case 'p':
+    return opcode == "pmevent";
+  case 'r':
+    return opcode == "ret";
+  case 's':
+    return opcode == "setmaxnreg" || opcode == "stackrestore";
+  }
+  return false;
+}
 
 } // namespace
 
@@ -221,7 +233,7 @@ bool writesFirstOperand(const Instruction &instruction) {
     return instruction.hasModifier("red");
   if (opcode == "tcgen05")
     return instruction.hasModifier("ld");
-  return !std::binary_search(kNoResult.begin(), kNoResult.end(), opcode);
+  return !hasNoResult(opcode);
 }
 
 ModuleNames::ModuleNames(const Module &module) {

@@ -1,6 +1,7 @@
 #include "linker/access/effect.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 
@@ -100,9 +101,24 @@ constexpr Row kRows[] = {
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::opcode));
 
+/// kFirst[c - 'a']: the first row whose opcode begins with c or a later letter.
+constexpr auto kFirst = [] {
+  std::array<uint8_t, 27> first = {};
+  for (size_t letter = 0; letter < first.size(); ++letter)
+    while (first[letter] < std::size(kRows) && kRows[first[letter]].opcode[0] < char('a' + letter))
+      ++first[letter];
+  return first;
+}();
+static_assert(std::size(kRows) < 256);
+
 const Row *find(std::string_view opcode) {
-  const Row *row = std::ranges::lower_bound(kRows, opcode, {}, &Row::opcode);
-  return row != std::end(kRows) && row->opcode == opcode ? row : nullptr;
+  if (opcode.empty() || opcode[0] < 'a' || opcode[0] > 'z')
+    return nullptr;
+  const size_t letter = size_t(opcode[0] - 'a');
+  for (size_t i = kFirst[letter]; i < kFirst[letter + 1]; ++i)
+    if (kRows[i].opcode == opcode)
+      return &kRows[i];
+  return nullptr;
 }
 
 std::optional<ptx::StateSpace> spaceOf(std::string_view modifier) {

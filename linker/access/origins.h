@@ -58,11 +58,14 @@ struct Origins {
   Origins scaled() const { return {zero, 0, 0, plus | minus | other}; }
 };
 
+/// A difference of one pointer cancels; not so in the slot that stands for several parameters.
 inline Origins sum(const Origins &a, const Origins &b) {
   if (!a.isKnown() || !b.isKnown())
     return {};
-  return {(a.zero & b.zero) | (a.plus & b.minus) | (a.minus & b.plus), (a.zero & b.plus) | (a.plus & b.zero),
-          (a.zero & b.minus) | (a.minus & b.zero), a.other | b.other | (a.plus & b.plus) | (a.minus & b.minus)};
+  const uint64_t cancelled = (a.plus & b.minus) | (a.minus & b.plus);
+  const uint64_t mixed = cancelled & slotBit(kFurtherParameters);
+  return {(a.zero & b.zero) | (cancelled & ~mixed), (a.zero & b.plus) | (a.plus & b.zero),
+          (a.zero & b.minus) | (a.minus & b.zero), a.other | b.other | (a.plus & b.plus) | (a.minus & b.minus) | mixed};
 }
 
 } // namespace tenon::linker

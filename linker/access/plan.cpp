@@ -178,7 +178,10 @@ private:
 
   /// A step with the results of operand 0, if that is written, and no sources yet.
   Step begin(const ptx::Instruction &instruction, StepKind kind) const {
-    return {.kind = kind, .predicated = !instruction.predicate.empty(), .instruction = current_};
+    // A part of a register (%v.x) leaves the rest as it was, as a predicate may leave all of it.
+    const bool partial = !instruction.operands.empty() && instruction.operands[0].kind == ptx::Operand::Kind::Name &&
+                         instruction.operands[0].name.find('.') != std::string_view::npos;
+    return {.kind = kind, .predicated = partial || !instruction.predicate.empty(), .instruction = current_};
   }
 
   /// Adds a step with these sources; its results are the registers that operand 0 defines.

@@ -19,6 +19,11 @@ TEST(Origins, ADifferenceOfTheSamePointerIsANumber) {
   EXPECT_EQ(sum(kQ, sum(kP, kQ.negated())), kP);
 }
 
+TEST(Origins, ADifferenceOfFurtherParametersIsNotOneOfTheSamePointer) {
+  const Origins further = Origins::of(kFurtherParameters);
+  EXPECT_EQ(sum(further, further.negated()).other, slotBit(kFurtherParameters));
+}
+
 TEST(Origins, TwiceAPointerIsNoAddress) {
   const Origins twice = sum(kP, kP);
   EXPECT_EQ(twice.surely(), 0u);

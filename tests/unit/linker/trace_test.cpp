@@ -129,6 +129,12 @@ TEST(AccessTrace, ARegisterUsedTwiceIsTwoPointers) {
       << "over blocks";
 }
 
+TEST(AccessTrace, APartOfARegisterLeavesTheRest) {
+  EXPECT_EQ(body(".reg .v2 .b64 %v; mov.b64 %v.x, %rd1; mov.b64 %v.y, %rd2; mov.b64 %rd4, %v.x;\n"
+                 "st.global.u32 [%rd4], %r1;"),
+            "maybe maybe");
+}
+
 TEST(AccessTrace, LoopsReachAFixpoint) {
   EXPECT_EQ(body("mov.b64 %rd4, %rd1; mov.b64 %rd5, %rd2; L: ld.global.u32 %r1, [%rd4]; st.global.u32 [%rd5], %r1;\n"
                  "add.u64 %rd4, %rd4, 4; add.u64 %rd5, %rd5, 4; @%p1 bra L;"),
