@@ -1,12 +1,13 @@
-// How long the proof takes. The bound is generous, for slow and busy machines; the figures are printed.
+// How long the proof takes, in processor time, which other work on the machine stretches little. The bounds are
+// generous; the figures are printed.
 #include "linker/access/trace.h"
 
 #include "link_testing.h"
 #include "ptx/parser.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 namespace tenon::linker {
 namespace {
@@ -33,24 +34,24 @@ std::string largeKernel(size_t instructions) {
 }
 
 struct Times {
-  double parse = 1e9, trace = 1e9; // seconds, the best of several
+  double parse = 1e9, trace = 1e9; // seconds of processor time, the best of several
 };
 
 Times measure(const std::string &text) {
   Times best;
   auto source = std::make_shared<SourceFile>("k.ptx", text);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 5; ++round) {
     Diagnostics diagnostics;
-    auto begin = std::chrono::steady_clock::now();
+    auto begin = std::clock();
     ptx::Module module = ptx::parse(source, diagnostics);
-    auto parsed = std::chrono::steady_clock::now();
+    auto parsed = std::clock();
     KernelTrace trace = AccessTracer(module).trace(module.functions[0], {true, true, false});
-    auto end = std::chrono::steady_clock::now();
+    auto end = std::clock();
     EXPECT_FALSE(diagnostics.hasErrors());
     EXPECT_FALSE(trace.parameters[0].written || trace.parameters[0].maybeWritten || trace.gaveUp);
     EXPECT_TRUE(trace.parameters[1].written);
-    best.parse = std::min(best.parse, std::chrono::duration<double>(parsed - begin).count());
-    best.trace = std::min(best.trace, std::chrono::duration<double>(end - parsed).count());
+    best.parse = std::min(best.parse, double(parsed - begin) / CLOCKS_PER_SEC);
+    best.trace = std::min(best.trace, double(end - parsed) / CLOCKS_PER_SEC);
   }
   return best;
 }
@@ -64,7 +65,7 @@ TEST(AccessSpeed, TimeIsLinearInTheKernel) {
       small.size(), fast.parse * 1e3, fast.trace * 1e3, large.size() / slow.parse / 1e6,
       large.size() / slow.trace / 1e6, large.size() / (slow.parse + slow.trace) / 1e6);
   EXPECT_LT(fast.parse + fast.trace, 0.25) << "seconds; 50 ms on a quiet machine of 2020";
-  EXPECT_LT(slow.trace, 40 * std::max(fast.trace, 0.001)) << "ten times the instructions";
+  EXPECT_LT(slow.trace, 50 * std::max(fast.trace, 0.001)) << "ten times the instructions";
 }
 
 } // namespace
