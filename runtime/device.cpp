@@ -13,19 +13,55 @@ std::string Statistics::toString() const {
                 "\nbytes peak: ", bytesPeak, "\nlaunches: ", launches, "\nmodules loaded: ", modulesLoaded, "\n");
 }
 
+namespace {
+
+constexpr std::string_view kEmulatorName = "Tenon emulator";
+
+Result<CUdevice> deviceHandle(const cuda::Driver &driver, size_t ordinal) {
+  TENON_ASSIGN_OR_RETURN(int count, driver.deviceCount());
+  if (ordinal >= static_cast<size_t>(count))
+    return makeError(StatusCode::Unavailable, "no device ", ordinal, ": the driver '", driver.path(), "' has ", count,
+                     count == 1 ? " device" : " devices");
+  CUdevice handle = 0;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuDeviceGet(&handle, static_cast<int>(ordinal)),
+                                           concat("cuDeviceGet(", ordinal, ")")));
+  return handle;
+}
+
+} // namespace
+
+Result<DeviceInfo> queryDeviceInfo(const cuda::Driver &driver, size_t ordinal) {
+  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(driver, ordinal));
+  DeviceInfo info;
+  char name[256] = {};
+  int major = 0, minor = 0;
+  size_t bytes = 0;
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(driver, driver.cuDeviceGetName(name, sizeof(name) - 1, handle), "cuDeviceGetName"));
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(
+      driver, driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle),
+      "cuDeviceGetAttribute"));
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(
+      driver, driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle),
+      "cuDeviceGetAttribute"));
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuDeviceTotalMem_v2(&bytes, handle), "cuDeviceTotalMem_v2"));
+  CUuuid uuid = {};
+  if (driver.cuDeviceGetUuid_v2 && driver.cuDeviceGetUuid_v2(&uuid, handle) == CUDA_SUCCESS)
+    std::copy(std::begin(uuid.bytes), std::end(uuid.bytes), info.uuid.begin());
+  info.name = name;
+  info.computeCapability = static_cast<uint32_t>(10 * major + minor);
+  info.memoryBytes = bytes;
+  info.isEmulator = info.name.starts_with(kEmulatorName);
+  return info;
+}
+
 Result<std::shared_ptr<Device>> Device::open(const cuda::DeviceSelector &selector, const cuda::DriverSearch &search) {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<cuda::Driver> driver, cuda::Driver::open(selector, search));
   return create(std::move(driver), selector.ordinal);
 }
 
 Result<std::shared_ptr<Device>> Device::create(std::shared_ptr<const cuda::Driver> driver, int ordinal) {
-  TENON_ASSIGN_OR_RETURN(int count, driver->deviceCount());
-  if (ordinal < 0 || ordinal >= count)
-    return makeError(StatusCode::Unavailable, "no device ", ordinal, ": the driver '", driver->path(), "' has ", count,
-                     count == 1 ? " device" : " devices");
-  CUdevice handle = 0;
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(*driver, driver->cuDeviceGet(&handle, ordinal), concat("cuDeviceGet(", ordinal, ")")));
+  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(*driver, static_cast<size_t>(std::max(ordinal, 0))));
   std::shared_ptr<Device> device(new Device(std::move(driver), handle));
   TENON_RETURN_IF_ERROR(device->readTraits());
   TENON_RETURN_IF_ERROR(cuda::driverStatus(device->driver(),
@@ -68,7 +104,7 @@ Status Device::readTraits() {
   traits_.name = name;
   traits_.computeCapability = static_cast<uint16_t>(10 * major + minor);
   traits_.driverVersion = driver_->version();
-  traits_.acceptsCubin = !traits_.name.starts_with("Tenon emulator");
+  traits_.acceptsCubin = !traits_.name.starts_with(kEmulatorName);
   traits_.maxThreadsPerBlock = static_cast<uint32_t>(threads);
   traits_.maxSharedOptinBytes = static_cast<uint32_t>(std::max(sharedOptin, shared));
   sharedBytesWithoutOptin_ = static_cast<uint32_t>(shared);

@@ -9,6 +9,7 @@
 #include "runtime/cuda/handles.h"
 #include "runtime/queue.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -27,6 +28,17 @@ struct Statistics {
   /// Lines as `--print-statistics` shows them.
   std::string toString() const;
 };
+
+/// What a driver says of a device that is not opened.
+struct DeviceInfo {
+  std::string name;
+  uint32_t computeCapability = 0; // 90 is 9.0
+  uint64_t memoryBytes = 0;
+  std::array<uint8_t, 16> uuid = {}; // zeros: not known
+  bool isEmulator = false;
+};
+/// Unavailable: no such device.
+Result<DeviceInfo> queryDeviceInfo(const cuda::Driver &driver, size_t ordinal);
 
 class Device : public std::enable_shared_from_this<Device> {
 public:

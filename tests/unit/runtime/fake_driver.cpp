@@ -128,6 +128,16 @@ FAKE CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
   *value = found->second;
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice) {
+  ENTER();
+  *bytes = size_t(1) << 30;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  ENTER();
+  std::memset(uuid->bytes, 0xa0 + device, sizeof(uuid->bytes));
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
   ENTER();
   ++fake().retained;

@@ -1,0 +1,277 @@
+/* The C API of the runtime (libtenon_runtime.so): what other languages bind to. Compiles alone as C11 and C++.
+
+   - A handle is opaque and counted: *_release drops the caller's reference, and what is in use stays alive until the
+     work that uses it is complete. *_release takes NULL. Every other handle argument must not be NULL unless it says so
+     (TENON_INVALID_ARGUMENT).
+   - A function that can fail returns a status (tenon/status.h): NULL is success. Where one fails, its outputs are left
+     NULL or zero. Nothing throws, exits or prints.
+   - A struct begins with struct_size = sizeof of the struct as the caller was compiled. Fields are only ever added at
+     the end; what an older caller does not know is 0, what a newer caller sets and the library does not know is
+     refused.
+   - Sizes and offsets are bytes, timeouts nanoseconds. Functions may be called from any thread; one command buffer is
+     recorded by one thread at a time.
+   - Symbols carry the version TENON_1. */
+#ifndef TENON_RUNTIME_H
+#define TENON_RUNTIME_H
+
+#include "tenon/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TENON_WHOLE_BUFFER UINT64_MAX
+#define TENON_WAIT_FOREVER UINT64_MAX
+
+typedef struct tenon_driver tenon_driver_t;
+typedef struct tenon_device tenon_device_t;
+typedef struct tenon_buffer tenon_buffer_t;
+typedef struct tenon_executable tenon_executable_t;
+typedef struct tenon_program tenon_program_t;
+typedef struct tenon_results tenon_results_t;
+typedef struct tenon_semaphore tenon_semaphore_t;
+typedef struct tenon_event tenon_event_t;
+typedef struct tenon_queue tenon_queue_t;
+typedef struct tenon_command_buffer tenon_command_buffer_t;
+
+/* "0.1.0" */
+const char *tenon_version(void);
+
+/* ---- Drivers and devices ---- */
+
+/* `name`: NULL or "" (a GPU if there is one, else the emulator), "cuda", "emulator", as `--device=` takes them. */
+tenon_status_t *tenon_driver_open(const char *name, tenon_driver_t **out);
+void tenon_driver_release(tenon_driver_t *driver);
+/* One line for the user where the choice of driver is not the obvious one, else "". Valid as long as the driver. */
+const char *tenon_driver_notice(const tenon_driver_t *driver);
+tenon_status_t *tenon_driver_device_count(const tenon_driver_t *driver, size_t *out);
+
+typedef struct tenon_device_info {
+  size_t struct_size;
+  char name[256];
+  uint32_t compute_capability; /* 90 is 9.0 */
+  uint32_t driver_version;     /* 13000 is 13.0 */
+  uint64_t memory_bytes;
+  uint8_t uuid[16]; /* zeros where the driver does not say */
+  bool is_emulator; /* runs kernels on the CPU: times mean nothing */
+} tenon_device_info_t;
+/* TENON_UNAVAILABLE: no such device. */
+tenon_status_t *tenon_driver_device_info(const tenon_driver_t *driver, size_t ordinal, tenon_device_info_t *out);
+
+/* Opens a device on its primary context, which other libraries of the process share. */
+tenon_status_t *tenon_device_open(tenon_driver_t *driver, size_t ordinal, tenon_device_t **out);
+/* By uuid: "GPU-" and 32 hexadecimal digits, with or without hyphens. TENON_NOT_FOUND. */
+tenon_status_t *tenon_device_open_uuid(tenon_driver_t *driver, const char *uuid, tenon_device_t **out);
+void tenon_device_release(tenon_device_t *device);
+
+typedef struct tenon_statistics {
+  size_t struct_size;
+  uint64_t allocations, frees, bytes_live, bytes_peak, launches, modules_loaded;
+} tenon_statistics_t;
+/* Counts since the device was opened. */
+tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out);
+tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/* ---- Buffers ---- */
+
+typedef enum tenon_memory { TENON_DEVICE_LOCAL = 0, TENON_HOST_VISIBLE = 1 } tenon_memory_t;
+enum {
+  TENON_USAGE_TRANSFER_SOURCE = 1,
+  TENON_USAGE_TRANSFER_TARGET = 2,
+  TENON_USAGE_DISPATCH = 4,
+  TENON_USAGE_INDIRECT = 8,
+  TENON_USAGE_MAPPING = 16
+};
+enum { TENON_ACCESS_READ = 1, TENON_ACCESS_WRITE = 2 };
+
+typedef struct tenon_buffer_options {
+  size_t struct_size;
+  tenon_memory_t memory;
+  uint32_t usage;  /* TENON_USAGE_* bits; 0: all */
+  uint32_t access; /* TENON_ACCESS_* bits; 0: both */
+} tenon_buffer_options_t;
+
+/* `options` NULL: device memory for every use. */
+tenon_status_t *tenon_buffer_allocate(tenon_device_t *device, uint64_t bytes, const tenon_buffer_options_t *options,
+                                      tenon_buffer_t **out);
+/* Memory of others, which stays theirs until `released` (may be NULL) is called with `user`. */
+typedef void (*tenon_release_fn)(void *user);
+tenon_status_t *tenon_buffer_import_device(tenon_device_t *device, uint64_t address, uint64_t bytes,
+                                           const tenon_buffer_options_t *options, tenon_release_fn released, void *user,
+                                           tenon_buffer_t **out);
+tenon_status_t *tenon_buffer_import_host(tenon_device_t *device, void *memory, uint64_t bytes,
+                                         const tenon_buffer_options_t *options, tenon_release_fn released, void *user,
+                                         tenon_buffer_t **out);
+void tenon_buffer_release(tenon_buffer_t *buffer);
+uint64_t tenon_buffer_size(const tenon_buffer_t *buffer);
+uint64_t tenon_buffer_address(const tenon_buffer_t *buffer);
+/* Host-visible memory as the host sees it. */
+tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64_t length, uint32_t access, void **out);
+/* Copies between host and device memory; complete when they return. Ordered with calls of programs, not with queues. */
+tenon_status_t *tenon_buffer_write(tenon_buffer_t *buffer, uint64_t offset, const void *data, size_t bytes);
+tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset, void *data, size_t bytes);
+
+/* ---- Executables ---- */
+
+/* `data` (a .tnx file's bytes) is copied. TENON_DATA_LOSS: it does not verify; `name` is for messages. */
+tenon_status_t *tenon_executable_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
+                                        tenon_executable_t **out);
+void tenon_executable_release(tenon_executable_t *executable);
+size_t tenon_executable_export_count(const tenon_executable_t *executable);
+
+typedef struct tenon_export_info {
+  size_t struct_size;
+  const char *name; /* valid as long as the executable */
+  uint32_t binding_count, constant_count;
+  uint32_t workgroup_size[3];
+  uint32_t dynamic_shared_bytes;
+} tenon_export_info_t;
+tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executable, uint32_t ordinal,
+                                             tenon_export_info_t *out);
+/* TENON_NOT_FOUND lists the exports there are. */
+tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out);
+
+/* ---- Semaphores ---- */
+
+tenon_status_t *tenon_semaphore_create(uint64_t initial_value, tenon_semaphore_t **out);
+void tenon_semaphore_release(tenon_semaphore_t *semaphore);
+/* The value, or the status the semaphore failed with. */
+tenon_status_t *tenon_semaphore_query(tenon_semaphore_t *semaphore, uint64_t *out);
+tenon_status_t *tenon_semaphore_signal(tenon_semaphore_t *semaphore, uint64_t value);
+/* Takes over `status`. */
+void tenon_semaphore_fail(tenon_semaphore_t *semaphore, tenon_status_t *status);
+
+typedef struct tenon_semaphore_point {
+  tenon_semaphore_t *semaphore;
+  uint64_t value;
+} tenon_semaphore_point_t;
+tenon_status_t *tenon_semaphores_wait_all(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
+tenon_status_t *tenon_semaphores_wait_any(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
+
+/* ---- Command buffers ---- */
+
+/* A range of a buffer, or (buffer NULL) of what a submission binds to `slot`. */
+typedef struct tenon_buffer_ref {
+  tenon_buffer_t *buffer;
+  uint32_t slot;
+  uint64_t offset, length; /* length TENON_WHOLE_BUFFER: to the end */
+} tenon_buffer_ref_t;
+
+typedef struct tenon_command_buffer_options {
+  size_t struct_size;
+  bool one_shot;
+  uint32_t slot_count;
+} tenon_command_buffer_options_t;
+
+/* Begun and ready to record. `options` NULL: reusable, without slots. */
+tenon_status_t *tenon_command_buffer_create(tenon_device_t *device, const tenon_command_buffer_options_t *options,
+                                            tenon_command_buffer_t **out);
+void tenon_command_buffer_release(tenon_command_buffer_t *commands);
+tenon_status_t *tenon_command_buffer_end(tenon_command_buffer_t *commands);
+/* pattern_bytes 1, 2 or 4. */
+tenon_status_t *tenon_command_buffer_fill(tenon_command_buffer_t *commands, const tenon_buffer_ref_t *target,
+                                          uint32_t pattern, uint32_t pattern_bytes);
+/* At most 65536 bytes, copied now. */
+tenon_status_t *tenon_command_buffer_update(tenon_command_buffer_t *commands, const void *data, size_t bytes,
+                                            const tenon_buffer_ref_t *target);
+tenon_status_t *tenon_command_buffer_copy(tenon_command_buffer_t *commands, const tenon_buffer_ref_t *source,
+                                          const tenon_buffer_ref_t *target);
+
+typedef struct tenon_dispatch {
+  size_t struct_size;
+  tenon_executable_t *executable;
+  uint32_t ordinal;
+  uint32_t grid[3];                      /* workgroup counts, unless grid_buffer is set */
+  const tenon_buffer_ref_t *grid_buffer; /* NULL, or where three 32-bit counts are when the dispatch runs */
+  const tenon_buffer_ref_t *bindings;
+  size_t binding_count;
+  const uint64_t *constants; /* the low bytes of each */
+  size_t constant_count;
+} tenon_dispatch_t;
+tenon_status_t *tenon_command_buffer_dispatch(tenon_command_buffer_t *commands, const tenon_dispatch_t *dispatch);
+tenon_status_t *tenon_command_buffer_barrier(tenon_command_buffer_t *commands);
+tenon_status_t *tenon_event_create(tenon_event_t **out);
+void tenon_event_release(tenon_event_t *event);
+tenon_status_t *tenon_command_buffer_signal_event(tenon_command_buffer_t *commands, tenon_event_t *event);
+tenon_status_t *tenon_command_buffer_reset_event(tenon_command_buffer_t *commands, tenon_event_t *event);
+tenon_status_t *tenon_command_buffer_wait_event(tenon_command_buffer_t *commands, tenon_event_t *event);
+
+/* ---- Queues ---- */
+
+tenon_status_t *tenon_queue_create(tenon_device_t *device, tenon_queue_t **out);
+/* Submissions whose waits were not reached fail as TENON_ABORTED; the rest is waited for. */
+void tenon_queue_release(tenon_queue_t *queue);
+
+typedef struct tenon_submission {
+  size_t struct_size;
+  const tenon_semaphore_point_t *waits;
+  size_t wait_count;
+  const tenon_semaphore_point_t *signals;
+  size_t signal_count;
+  tenon_command_buffer_t *commands;   /* NULL: only semaphores */
+  const tenon_buffer_ref_t *bindings; /* the table of `commands`: refs to buffers */
+  size_t binding_count;
+} tenon_submission_t;
+/* Returns at once; failures of the work come through the signals. */
+tenon_status_t *tenon_queue_submit(tenon_queue_t *queue, const tenon_submission_t *submission);
+/* Calls `function(user)` on a thread of the queue when the waits are reached; the status it returns (taken over) is the
+   submission's. `submission` has no commands. */
+typedef tenon_status_t *(*tenon_host_fn)(void *user);
+tenon_status_t *tenon_queue_host_call(tenon_queue_t *queue, const tenon_submission_t *submission,
+                                      tenon_host_fn function, void *user);
+tenon_status_t *tenon_queue_wait_idle(tenon_queue_t *queue, uint64_t timeout_ns);
+
+/* ---- Programs ---- */
+
+/* Numbers are those of the file format. */
+typedef enum tenon_element_type {
+  TENON_I1 = 0,
+  TENON_I8 = 1,
+  TENON_I16 = 2,
+  TENON_I32 = 3,
+  TENON_I64 = 4,
+  TENON_F16 = 5,
+  TENON_BF16 = 6,
+  TENON_F32 = 7,
+  TENON_F64 = 8,
+  TENON_INDEX = 9
+} tenon_element_type_t;
+
+/* A dense row-major tensor in a buffer (from its start), or with buffer NULL a scalar: integers sign-extended, floats
+   their own bits. */
+typedef struct tenon_value {
+  size_t struct_size;
+  tenon_element_type_t element;
+  tenon_buffer_t *buffer;
+  const int64_t *shape; /* [rank] */
+  size_t rank;
+  int64_t scalar_bits;
+} tenon_value_t;
+
+/* `data` (a .tenon file's bytes) is copied. */
+tenon_status_t *tenon_program_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
+                                     tenon_program_t **out);
+/* The file is mapped. "-": standard input. */
+tenon_status_t *tenon_program_open(tenon_device_t *device, const char *path, tenon_program_t **out);
+void tenon_program_release(tenon_program_t *program);
+size_t tenon_program_function_count(const tenon_program_t *program);
+/* Valid as long as the program; NULL past the end. */
+const char *tenon_program_function_name(const tenon_program_t *program, uint32_t function);
+/* "" or NULL: the only function there is. */
+tenon_status_t *tenon_program_find_function(const tenon_program_t *program, const char *name, uint32_t *out);
+/* Runs a function to its end. Inputs are read, never written. */
+tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
+                                   size_t input_count, tenon_results_t **out);
+void tenon_results_release(tenon_results_t *results);
+size_t tenon_results_count(const tenon_results_t *results);
+/* `out->buffer` is a new reference (tenon_buffer_release); `out->shape` is valid as long as the results. */
+tenon_status_t *tenon_results_value(const tenon_results_t *results, size_t index, tenon_value_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TENON_RUNTIME_H */

@@ -1,0 +1,116 @@
+// What the files of the C API share: a handle is a struct that holds one reference to a C++ object, a status that is ok
+// is NULL, and structs are read and written by their struct_size, so that older and newer callers both work.
+#pragma once
+
+#include "runtime/device.h"
+#include "runtime/executable.h"
+#include "runtime/program.h"
+#include "runtime/program_file.h"
+#include "runtime/submission_queue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tenon/runtime.h>
+
+struct tenon_status {
+  tenon::Status status;
+  std::string message; // NUL-terminated
+};
+struct tenon_driver {
+  std::shared_ptr<const tenon::runtime::cuda::Driver> value;
+};
+struct tenon_device {
+  std::shared_ptr<tenon::runtime::Device> value;
+};
+struct tenon_buffer {
+  std::shared_ptr<tenon::runtime::Buffer> value;
+};
+struct tenon_executable {
+  std::shared_ptr<tenon::runtime::Executable> value;
+};
+struct tenon_semaphore {
+  std::shared_ptr<tenon::runtime::Semaphore> value;
+};
+struct tenon_event {
+  std::shared_ptr<tenon::runtime::Event> value;
+};
+struct tenon_queue {
+  std::shared_ptr<tenon::runtime::SubmissionQueue> value;
+};
+struct tenon_command_buffer {
+  std::shared_ptr<tenon::runtime::CommandBuffer> value;
+};
+
+namespace tenon::runtime::c_api {
+
+/// NULL for ok.
+tenon_status_t *toC(Status status);
+/// Takes over; NULL is ok.
+Status fromC(tenon_status_t *status);
+
+inline Status nullArgument(const char *name) {
+  return makeError(StatusCode::InvalidArgument, "argument '", name, "' is NULL");
+}
+
+/// A caller's struct of any age: what it lacks is zero; what it has more must be zero.
+template <typename T> Result<T> readStruct(const T *given, const char *name) {
+  if (!given)
+    return nullArgument(name);
+  size_t size = 0;
+  std::memcpy(&size, given, sizeof(size));
+  if (size < sizeof(size) || size > 4096)
+    return makeError(StatusCode::InvalidArgument, "'", name, "' has struct_size ", size, ", expected sizeof, ",
+                     sizeof(T));
+  const auto *bytes = reinterpret_cast<const unsigned char *>(given);
+  for (size_t i = sizeof(T); i < size; ++i)
+    if (bytes[i] != 0)
+      return makeError(StatusCode::Unimplemented, "'", name, "' of ", size, " bytes sets a field that this library (",
+                       sizeof(T), " bytes) does not know");
+  T out;
+  std::memset(static_cast<void *>(&out), 0, sizeof(T));
+  std::memcpy(static_cast<void *>(&out), given, std::min(size, sizeof(T)));
+  return out;
+}
+
+/// Writes what the caller's struct has room for, and zeros the rest of it; its struct_size stays.
+template <typename T> Status writeStruct(T *target, const T &value, const char *name) {
+  if (!target)
+    return nullArgument(name);
+  size_t size = 0;
+  std::memcpy(&size, target, sizeof(size));
+  if (size < sizeof(size) || size > 4096)
+    return makeError(StatusCode::InvalidArgument, "'", name, "' has struct_size ", size, ", expected sizeof, ",
+                     sizeof(T));
+  auto *bytes = reinterpret_cast<unsigned char *>(target);
+  std::memset(bytes + sizeof(size), 0, size - sizeof(size));
+  std::memcpy(bytes + sizeof(size), reinterpret_cast<const unsigned char *>(&value) + sizeof(size),
+              std::min(size, sizeof(T)) - sizeof(size));
+  return okStatus();
+}
+
+/// Puts a new handle, or the failure: then *out is NULL.
+template <typename Handle, typename T> tenon_status_t *giveHandle(Result<T> result, Handle **out) {
+  if (!result.ok())
+    return toC(result.takeStatus());
+  *out = new Handle{result.take()};
+  return nullptr;
+}
+
+Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
+
+} // namespace tenon::runtime::c_api
+
+/// In a function that returns a status: every argument must be there; an output is NULL until it is given.
+#define TENON_C_REQUIRE(argument)                                                                                      \
+  if (!(argument))                                                                                                     \
+  return ::tenon::runtime::c_api::toC(::tenon::runtime::c_api::nullArgument(#argument))
+#define TENON_C_OUTPUT(argument)                                                                                       \
+  TENON_C_REQUIRE(argument);                                                                                           \
+  *(argument) = {}
+#define TENON_C_ASSIGN_OR_RETURN(decl, expr)                                                                           \
+  TENON_C_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenonCResult_, __LINE__), decl, expr)
+#define TENON_C_ASSIGN_OR_RETURN_IMPL_(result, decl, expr)                                                             \
+  auto result = (expr);                                                                                                \
+  if (!result.ok())                                                                                                    \
+    return ::tenon::runtime::c_api::toC(result.takeStatus());                                                          \
+  decl = result.take()
