@@ -9,9 +9,15 @@ namespace tenon::linker {
 
 static constexpr std::string_view kHandleOpcodes[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
 
+static bool usesHandle(std::string_view opcode) {
+  const char first = opcode.empty() ? '\0' : opcode.front();
+  return (first == 't' || first == 's' || first == 'i') &&
+         std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
+}
+
 static const ptx::Instruction *firstHandleUse(const ptx::Function &function) {
   for (const ptx::Instruction &instruction : function.instructions)
-    if (std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), instruction.opcode) != std::end(kHandleOpcodes))
+    if (usesHandle(instruction.opcode))
       return &instruction;
   return nullptr;
 }
