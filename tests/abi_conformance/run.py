@@ -63,7 +63,7 @@ def print_corpus(results):
         mine = [result for result in results if result.group == group]
         counts = collections.Counter((result.kind, result.outcome) for result in mine)
         bad = sum(result.outcome == "failed" for result in mine)
-        note = next((result.detail for result in mine if result.kind == "good"), "")
+        note = next((result.detail for result in mine if result.name in ("good", "refused")), "")
         print(f"{group:20} {counts['good', 'passed']:2} good {counts['twin', 'passed']:2} broken twins refused"
               f"  {'ok' if not bad else f'{bad} WRONG':8} {note if not bad else ''}")
 
