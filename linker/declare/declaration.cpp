@@ -5,6 +5,9 @@
 #include "abi/executable_view.h"
 #include "abi/manifest_generated.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace tenon::linker {
 namespace {
 
@@ -34,18 +37,39 @@ void completeConstant(const fb::Constant &table, abi::Constant &constant) {
   constant.name = name;
 }
 
-/// In quotes, escaped as JSON wants it.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += concat("\\u00", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
+/// JSON takes any number for an enumerator. Those that mean nothing are reported and made harmless.
+bool checkEnumerators(abi::Export &declared, Diagnostics &diagnostics) {
+  auto report = [&](const char *slot, size_t i, const char *what, unsigned value) {
+    diagnostics.error(
+        declared.declaredAt, "",
+        concat("export '", declared.name, "': ", slot, ' ', i, " has ", what, ' ', value, ", which is none"));
+    return false;
+  };
+  bool ok = true;
+  abi::Layout &layout = declared.layout;
+  for (size_t i = 0; i < layout.bindings.size(); ++i)
+    if (layout.bindings[i].kind > abi::BindingKind::UniformBuffer) {
+      ok = report("binding", i, "kind", unsigned(layout.bindings[i].kind));
+      layout.bindings[i].kind = abi::BindingKind::StorageBuffer;
+    }
+  for (size_t i = 0; i < layout.constants.size(); ++i) {
+    abi::Constant &constant = layout.constants[i];
+    if (constant.kind > abi::ConstantKind::TensorMap)
+      ok = report("constant", i, "kind", unsigned(constant.kind));
+    else if (constant.element > abi::ElementType::Index)
+      ok = report("constant", i, "element", unsigned(constant.element));
     else
-      out += c;
+      continue;
+    constant = abi::Constant::word();
   }
-  return out + '"';
+  return ok;
+}
+
+/// What goes into a header as it is stands on one line, in and out of quotes.
+bool isTypeText(std::string_view type) {
+  return !type.empty() && std::none_of(type.begin(), type.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == ';' || c == '#';
+  });
 }
 
 /// {a, b}, from members that are there.
@@ -64,7 +88,7 @@ public:
   }
   void name(const std::string &value) {
     if (!value.empty())
-      add("name", quoted(value));
+      add("name", jsonString(value));
   }
   std::string text() const { return concat('{', text_, '}'); }
 
@@ -91,7 +115,7 @@ std::string constantJson(const abi::Constant &constant) {
   case abi::ConstantKind::Scalar:
     if (constant.element == abi::ElementType::I1) // an element 0 is one that was not written
       members.add("kind", "\"Scalar\"");
-    members.add("element", quoted(fb::EnumNameElementType(fb::ElementType(constant.element))));
+    members.add("element", jsonString(fb::EnumNameElementType(fb::ElementType(constant.element))));
     break;
   case abi::ConstantKind::Struct:
     members.add("kind", "\"Struct\"");
@@ -137,6 +161,19 @@ std::string launchJson(const abi::Launch &launch) {
 
 } // namespace
 
+std::string jsonString(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += concat("\\u00", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
 std::string extentText(const abi::Extent3 &extent) {
   return concat(extent[0], 'x', extent[1], 'x', extent[2]);
 }
@@ -147,11 +184,18 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
   abi::Export &declared = declaration.exported;
   if (where.known())
     declared.declaredAt = std::move(where);
+  if (!checkEnumerators(declared, diagnostics))
+    return declaration;
   for (size_t i = 0; i < declared.layout.constants.size(); ++i)
     completeConstant(*table.layout()->constants()->Get(uint32_t(i)), declared.layout.constants[i]);
   if (table.signature())
-    for (const flatbuffers::String *type : *table.signature())
+    for (const flatbuffers::String *type : *table.signature()) {
       declaration.signature.push_back(type->str());
+      if (!isTypeText(declaration.signature.back()))
+        diagnostics.error(declared.declaredAt, "",
+                          concat("export '", declared.name, "' has a signature with ",
+                                 jsonString(declaration.signature.back()), ", which is no type"));
+    }
 
   auto error = [&](const std::string &message) -> Diagnostic & {
     return diagnostics.error(declared.declaredAt, "", concat("export '", declared.name, "' ", message));
@@ -181,9 +225,9 @@ std::string declarationToJson(const Declaration &declaration, size_t indent, con
   std::string out;
   for (const std::string &note : notes)
     out += concat(margin, "// ", note, '\n');
-  out += concat(margin, "{\"name\": ", quoted(declared.name), ',');
+  out += concat(margin, "{\"name\": ", jsonString(declared.name), ',');
   if (declared.symbol != declared.name && !declared.symbol.empty())
-    out += concat(" \"symbol\": ", quoted(declared.symbol), ',');
+    out += concat(" \"symbol\": ", jsonString(declared.symbol), ',');
   out += concat('\n', margin, " \"launch\": ", launchJson(declared.launch), ",\n");
   out += concat(margin, " \"layout\": {\"bindings\": ", listJson(declared.layout.bindings, bindingJson), ",\n");
   out += concat(margin, "            \"constants\": ", listJson(declared.layout.constants, constantJson));
@@ -192,7 +236,7 @@ std::string declarationToJson(const Declaration &declaration, size_t indent, con
   out += '}';
   if (!declaration.signature.empty())
     out += concat(",\n", margin, " \"signature\": ",
-                  listJson<std::string>(declaration.signature, [](const std::string &s) { return quoted(s); }));
+                  listJson<std::string>(declaration.signature, [](const std::string &s) { return jsonString(s); }));
   return out + '}';
 }
 

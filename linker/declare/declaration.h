@@ -6,6 +6,7 @@
 #include "abi/layout.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::abi::fb {
@@ -28,6 +29,9 @@ Declaration declarationFromTable(const abi::fb::DeclaredExport &table, SourceLoc
 /// are as they would be anyway are left out. `notes` are comments above it, one line each.
 std::string declarationToJson(const Declaration &declaration, size_t indent,
                               const std::vector<std::string> &notes = {});
+
+/// In quotes, escaped.
+std::string jsonString(std::string_view text);
 
 /// "64x1x1".
 std::string extentText(const abi::Extent3 &extent);

@@ -49,6 +49,13 @@ bool isIdentifier(std::string_view name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), isWord);
 }
 
+/// For a comment: what would end the line becomes a question mark.
+std::string oneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; }, '?');
+  return text;
+}
+
 /// "const float *" + "x" -> "const float *x".
 std::string parameterText(const std::string &type, const std::string &name) {
   if (!isIdentifier(name))
@@ -78,12 +85,13 @@ public:
 
   std::string text() const {
     const std::string function = functionName();
-    std::string out = concat("\n// '", declared_.name, "': ", declared_.layout.toString(), "; workgroup ",
+    std::string out = concat("\n// '", oneLine(declared_.name), "': ", declared_.layout.toString(), "; workgroup ",
                              extentText(declared_.launch.workgroupSize), '\n');
     if (declared_.declaredAt.known())
-      out += concat("// declared at ", declared_.declaredAt.toString(), '\n');
+      out += concat("// declared at ", oneLine(declared_.declaredAt.toString()), '\n');
     if (!isIdentifier(function))
-      return out + concat("// '", function, "' is no name that a definition can have: it is not checked here\n");
+      return out +
+             concat("// '", oneLine(function), "' is no name that a definition can have: it is not checked here\n");
     if (hasTypes_ && isPlain())
       out += concat("extern \"C\" __global__ void __launch_bounds__(", declared_.launch.threads(), ") ", function, '(',
                     prototype_, ");\n");
@@ -135,7 +143,7 @@ private:
     if (launch.programmaticDependentLaunch)
       out += ", TENON_PROGRAMMATIC_LAUNCH";
     if (declared_.name != functionName())
-      out += concat(", TENON_NAME(\"", declared_.name, "\")");
+      out += concat(", TENON_NAME(", jsonString(declared_.name), ")");
     return out;
   }
 
@@ -153,14 +161,15 @@ std::string writeHeader(const LinkJob &job, const std::vector<std::vector<std::s
   for (size_t i = 0; i < job.exports.size(); ++i)
     headers.emplace_back(job.exports[i], i < signatures.size() ? signatures[i] : std::vector<std::string>());
 
-  std::string out = concat("// The kernels of '", job.name, "', written by tenon-link --header from ", source,
-                           ": change that and write this again.\n"
-                           "//\n"
-                           "// Include it, define a kernel, and let the compiler prove that it is what was declared:\n"
-                           "//   extern \"C\" __global__ void NAME(...) { ... }\n"
-                           "//   TENON_IMPLEMENT(NAME);\n"
-                           "#pragma once\n\n"
-                           "#include <tenon/kernel.cuh>\n\n#include <cstdint>\n");
+  std::string out =
+      concat("// The kernels of '", oneLine(job.name), "', written by tenon-link --header from ", oneLine(source),
+             ": change that and write this again.\n"
+             "//\n"
+             "// Include it, define a kernel, and let the compiler prove that it is what was declared:\n"
+             "//   extern \"C\" __global__ void NAME(...) { ... }\n"
+             "//   TENON_IMPLEMENT(NAME);\n"
+             "#pragma once\n\n"
+             "#include <tenon/kernel.cuh>\n\n#include <cstdint>\n");
   auto include = [&](std::initializer_list<std::string_view> types, const char *file) {
     for (std::string_view type : types)
       for (const ExportHeader &header : headers)

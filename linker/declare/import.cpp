@@ -322,19 +322,24 @@ private:
   std::string pathText(const std::string &path) const {
     if (options_.folder.empty() || path.starts_with('/'))
       return path;
-    return std::filesystem::path(path).lexically_relative(options_.folder).generic_string();
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    const fs::path relative = fs::absolute(path, failed)
+                                  .lexically_normal()
+                                  .lexically_relative(fs::absolute(options_.folder, failed).lexically_normal());
+    return relative.generic_string();
   }
 
   std::string text() const {
     std::string out = concat("// Drafted by tenon-link --import: what the objects show. Lines with 'unsure' rest on a "
-                             "guess: check them.\n{\n  \"name\": \"",
-                             job_.name, "\",\n  \"exports\": [\n");
+                             "guess: check them.\n{\n  \"name\": ",
+                             jsonString(job_.name), ",\n  \"exports\": [\n");
     for (size_t i = 0; i < kernels_.size(); ++i)
       out += concat(declarationToJson(kernels_[i].declaration, 4, kernels_[i].notes),
                     i + 1 < kernels_.size() ? ",\n" : "\n");
     out += "  ],\n  \"objects\": [\n";
     for (size_t i = 0; i < job_.objects.size(); ++i)
-      out += concat("    {\"path\": \"", pathText(job_.objects[i].path), "\", \"target\": \"",
+      out += concat("    {\"path\": ", jsonString(pathText(job_.objects[i].path)), ", \"target\": \"",
                     job_.objects[i].target.toString(), i + 1 < job_.objects.size() ? "\"},\n" : "\"}\n");
     return out + "  ]\n}\n";
   }

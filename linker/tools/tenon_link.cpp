@@ -2,6 +2,7 @@
 #include "abi/command_line.h"
 #include "abi/executable_view.h"
 #include "abi/file.h"
+#include "abi/parameter_layout.h"
 #include "linker/declare/header_writer.h"
 #include "linker/declare/import.h"
 #include "linker/declare/kernel_record.h"
@@ -88,6 +89,9 @@ int runHeader(const Options &options) {
   std::optional<linker::LinkJob> job = readInputs(options, extras, diagnostics);
   if (!job)
     return kExitFailure;
+  for (const abi::Export &declared : job->exports)
+    if (Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout); !layout.ok())
+      return fail(concat("layout of export '", declared.name, "': ", layout.status().message()));
   std::string source = options.inputs.front();
   source.erase(0, source.find_last_of('/') + 1);
   return write(options.header, linker::writeHeader(*job, extras.signatures, source));

@@ -63,6 +63,24 @@ TEST(Declaration, LeavesOutWhatIsSoAnyway) {
                                                "              \"constants\": [{}]}}");
 }
 
+TEST(Declaration, RefusesTypesThatWouldLeaveTheirLine) {
+  Diagnostics diagnostics;
+  parse("{name: \"k\", launch: {workgroup_size: [1]}, layout: {bindings: [{}]}, signature: [\"int *\\n#error\"]}",
+        diagnostics);
+  EXPECT_EQ(diagnostics.toString(),
+            "m.json:1:36: error: export 'k' has a signature with \"int *\\u000a#error\", which is no type\n");
+}
+
+TEST(Declaration, RefusesEnumeratorsThatAreNone) {
+  Diagnostics diagnostics;
+  parse("{name: \"k\", launch: {workgroup_size: [1]}, layout: {bindings: [{kind: 9}], constants: [{kind: 77}, "
+        "{element: 200}]}}",
+        diagnostics);
+  EXPECT_EQ(diagnostics.toString(), "m.json:1:36: error: export 'k': binding 0 has kind 9, which is none\n"
+                                    "m.json:1:36: error: export 'k': constant 0 has kind 77, which is none\n"
+                                    "m.json:1:36: error: export 'k': constant 1 has element 200, which is none\n");
+}
+
 TEST(Declaration, WantsASignatureOfEveryParameter) {
   Diagnostics diagnostics;
   parse("{name: \"k\", launch: {workgroup_size: [1]}, layout: {bindings: [{}]}, signature: [\"int *\", \"int\"]}",

@@ -70,6 +70,14 @@ TEST(HeaderWriter, NamesCxxKernelsByTheirName) {
   EXPECT_EQ(text.find("extern \"C\" __global__ void __launch_bounds__"), std::string::npos) << text;
 }
 
+TEST(HeaderWriter, KeepsNamesOnTheirLine) {
+  abi::Export declared = makeExport("a\n#error \"b\"", 0);
+  declared.symbol = "k";
+  std::string text = header(declared);
+  EXPECT_HAS(text, "// 'a?#error \"b\"': ");
+  EXPECT_HAS(text, "TENON_NAME(\"a\\u000a#error \\\"b\\\"\")");
+}
+
 TEST(HeaderWriter, LeavesOutNamesThatNoDefinitionHas) {
   EXPECT_HAS(header(makeExport("a.b", 1)), "// 'a.b' is no name that a definition can have: it is not checked here\n");
 }

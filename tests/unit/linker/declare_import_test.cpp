@@ -209,6 +209,8 @@ TEST(Import, RefusesObjectsWithoutKernels) {
 
 TEST(Import, WritesPathsFromTheManifestsFolder) {
   EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "out/"}).has("\"../a.ptx\""));
+  EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "/"}).has("/a.ptx\""));
+  EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "../out/"}).has("/a.ptx\""));
 }
 
 } // namespace
