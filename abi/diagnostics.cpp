@@ -15,6 +15,17 @@ static void appendPlace(std::string &out, const SourceLocation &where) {
     out += where.toString() + ": ";
 }
 
+static std::string_view severityText(Severity severity) {
+  switch (severity) {
+  case Severity::Warning:
+    return "warning: ";
+  case Severity::Error:
+    return "error: ";
+  case Severity::Remark:
+    return "remark: ";
+  }
+}
+
 std::string SourceLocation::toString() const {
   if (!known() || line == 0)
     return file;
@@ -36,7 +47,7 @@ Diagnostic &Diagnostic::withFix(std::string fix) {
 std::string Diagnostic::toString() const {
   std::string out;
   appendPlace(out, where);
-  out += severity == Severity::Error ? "error: " : "warning: ";
+  out += severityText(severity);
   if (!rule.empty())
     out += concat('[', rule, "] ");
   out += concat(message, '\n');
@@ -56,6 +67,11 @@ Diagnostic &Diagnostics::error(SourceLocation where, std::string rule, std::stri
 
 Diagnostic &Diagnostics::warning(SourceLocation where, std::string rule, std::string message) {
   items_.push_back({Severity::Warning, std::move(where), std::move(rule), std::move(message), {}, {}});
+  return items_.back();
+}
+
+Diagnostic &Diagnostics::remark(SourceLocation where, std::string rule, std::string message) {
+  items_.push_back({Severity::Remark, std::move(where), std::move(rule), std::move(message), {}, {}});
   return items_.back();
 }
 

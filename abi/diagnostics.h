@@ -24,7 +24,8 @@ struct SourceLocation {
   bool operator==(const SourceLocation &) const = default;
 };
 
-enum class Severity : uint8_t { Warning, Error };
+// Remark: nothing is wrong, but a user may want to know.
+enum class Severity : uint8_t { Warning, Error, Remark };
 
 struct DiagnosticNote {
   SourceLocation where;
@@ -50,6 +51,7 @@ class Diagnostics {
 public:
   Diagnostic &error(SourceLocation where, std::string rule, std::string message);
   Diagnostic &warning(SourceLocation where, std::string rule, std::string message);
+  Diagnostic &remark(SourceLocation where, std::string rule, std::string message);
   void append(Diagnostics other);
 
   bool hasErrors() const { return errorCount() != 0; }

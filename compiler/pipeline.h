@@ -3,6 +3,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
+#include "compiler/bridge/link_executables.h"
 #include "compiler/bridge/object_search.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,6 +17,7 @@ namespace tenon::compiler {
 struct CompileOptions {
   bridge::ObjectSearch objects;         // where hand-written objects are
   std::vector<abi::TargetArch> targets; // --target: used where the module names none
+  bridge::ImageOptions images;          // --images, --ptxas
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
   bool strict = false;                  // what the linker cannot prove about a kernel is an error
   bool printIrAfterAll = false;         // to stderr, after every pass

@@ -1,5 +1,5 @@
 // A link in one page. A pass reports all that it finds and the next one goes on with what is left, so one run shows a
-// user everything; only the writer asks for a clean sheet.
+// user everything; only the assembler and the writer ask for a clean sheet.
 #include "linker/link.h"
 
 #include "linker/link_context.h"
@@ -7,6 +7,15 @@
 #include "linker/writer/executable_writer.h"
 
 namespace tenon::linker {
+
+/// Success, or how many errors were found since `errorsBefore`.
+static Status failureSince(size_t errorsBefore, const LinkJob &job, const Diagnostics &diagnostics) {
+  const size_t errors = diagnostics.errorCount() - errorsBefore;
+  if (errors == 0)
+    return okStatus();
+  return makeError(StatusCode::InvalidArgument, "linking '", job.name, "' failed with ", errors,
+                   errors == 1 ? " error" : " errors");
+}
 
 Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   const size_t errorsBefore = diagnostics.errorCount();
@@ -52,9 +61,12 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // Whichever variant the loader takes, it is the same kernel.
   checkVariants(context);
 
-  if (size_t errors = diagnostics.errorCount() - errorsBefore)
-    return makeError(StatusCode::InvalidArgument, "linking '", job.name, "' failed with ", errors,
-                     errors == 1 ? " error" : " errors");
+  // Only what is proved is worth an assembler's time.
+  TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
+
+  // PTX becomes cubins, and the cubins are held against the declarations again.
+  assembleImages(context);
+  TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
 
   // Everything holds: store images, kernels and the facts proved about them.
   return writeExecutable(context);

@@ -5,6 +5,7 @@
 #include "abi/layout.h"
 #include "abi/result.h"
 #include "abi/target_arch.h"
+#include "linker/image_policy.h"
 
 #include <cstdint>
 #include <string>
@@ -31,10 +32,14 @@ struct LinkJob {
   std::vector<abi::Export> exports; // ordinals dense from 0; declaredAt is quoted in notes
   std::vector<ObjectInput> objects;
   bool strict = false; // what cannot be proved is an error, not a warning (K-13, K-15)
+  /// A library decides nothing by what is installed: without a word from its caller, nothing is assembled.
+  ImagePolicy imagePolicy = ImagePolicy::Ptx;
+  std::string ptxasPath; // empty: searched for (findPtxas)
+  uint32_t jobs = 0;     // assemblers that run at once; 0: one per core. The output does not depend on it
 };
 
 struct LinkOutput {
-  std::vector<uint8_t> executable; // a TNX1 buffer; same job, same bytes
+  std::vector<uint8_t> executable; // a TNX1 buffer; same job and assembler, same bytes
 };
 
 /// Links. Every finding goes to `diagnostics`, each with its rule of abi/kernel_abi.md; with an error among them there

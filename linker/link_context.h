@@ -2,11 +2,13 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
+#include "linker/assembler/ptxas.h"
 #include "linker/link.h"
 #include "linker/object/object.h"
 #include "linker/symbol/reachability.h"
 #include "linker/symbol/symbol_table.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +42,12 @@ struct Variant {
   std::vector<Kernel> kernels;             // resolveEntries: ascending export ordinal
 };
 
+/// What assembleImages made of an object.
+struct AssembledImage {
+  std::string cubin;
+  std::vector<KernelResources> kernels;
+};
+
 struct LinkContext {
   LinkContext(const LinkJob &job, Diagnostics &diagnostics) : job(job), diagnostics(diagnostics) {}
 
@@ -56,8 +64,23 @@ struct LinkContext {
   // formVariants: in the order of their first object.
   std::vector<Variant> variants;
 
+  // assembleImages: lookup only; an object that is not here stays PTX.
+  std::map<const Object *, AssembledImage> assembled;
+
+  /// What the assembler said of a kernel; null where its object was not assembled.
+  const KernelResources *resourcesOf(const Kernel &kernel) const;
   const abi::Export &exportOf(const Kernel &kernel) const { return job.exports[kernel.exportOrdinal]; }
 };
+
+inline const KernelResources *LinkContext::resourcesOf(const Kernel &kernel) const {
+  auto image = assembled.find(kernel.object);
+  if (image == assembled.end())
+    return nullptr;
+  for (const KernelResources &resources : image->second.kernels)
+    if (resources.name == kernel.entry->name)
+      return &resources;
+  return nullptr;
+}
 
 /// Adds the note that every finding about an export carries: where it is declared.
 inline Diagnostic &noteDeclared(Diagnostic &diagnostic, const abi::Export &declared) {

@@ -4,6 +4,7 @@
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
 #include "compiler/dialect/declarations.h"
+#include "linker/assembler/ptxas.h"
 #include "linker/link.h"
 
 namespace tenon::compiler::bridge {
@@ -11,9 +12,11 @@ namespace {
 
 class ExecutableLinker {
 public:
-  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, bool strict)
+  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, bool strict, const ImageOptions &images)
       : source_(source), search_(search) {
     job_.strict = strict;
+    job_.imagePolicy = images.policy;
+    job_.ptxasPath = images.ptxasPath;
   }
 
   /// Fills `linked` with one more executable.
@@ -123,11 +126,27 @@ private:
 
 } // namespace
 
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict) {
+/// Looks for the assembler once, not for every executable, so that a user hears once that there is none.
+static void findAssembler(mlir::ModuleOp module, ImageOptions &images) {
+  if (images.policy != linker::ImagePolicy::CubinAndPtx || !images.ptxasPath.empty())
+    return;
+  Result<std::string> ptxas = linker::findPtxas("");
+  if (ptxas.ok()) {
+    images.ptxasPath = ptxas.take();
+    return;
+  }
+  images.policy = linker::ImagePolicy::Ptx;
+  module.emitRemark() << "[K-16] images stay PTX: " << std::string(ptxas.status().message());
+}
+
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict,
+                                              ImageOptions images) {
   LinkedModule linked;
   bool failed = false;
+  if (!module.getOps<hal::ExecutableSourceOp>().empty())
+    findAssembler(module, images);
   for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    failed |= mlir::failed(ExecutableLinker(source, search, strict).run(linked));
+    failed |= mlir::failed(ExecutableLinker(source, search, strict, images).run(linked));
   if (failed)
     return mlir::failure();
   return linked;

@@ -4,6 +4,7 @@
 
 #include "compiler/bridge/object_search.h"
 #include "compiler/host/executable_table.h"
+#include "linker/image_policy.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -19,9 +20,16 @@ struct LinkedModule {
   host::ExecutableTable table;
 };
 
+/// How the linker makes images; linker/link.h.
+struct ImageOptions {
+  linker::ImagePolicy policy = linker::ImagePolicy::Ptx;
+  std::string ptxasPath; // empty: searched for
+};
+
 /// Links the executable sources of a normalized module: every object stands under a key that names its architecture.
 /// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
 /// without objects, whatever the linker finds. `strict` refuses kernels about which something cannot be proved.
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict = false);
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict,
+                                              ImageOptions images);
 
 } // namespace tenon::compiler::bridge

@@ -32,11 +32,21 @@ mlir::Location LocationMap::toMlir(const SourceLocation &where, mlir::Location f
   return mlir::FileLineColLoc::get(fallback.getContext(), where.file, where.line, where.column);
 }
 
+static mlir::InFlightDiagnostic emit(Severity severity, mlir::Location location) {
+  switch (severity) {
+  case Severity::Error:
+    return mlir::emitError(location);
+  case Severity::Warning:
+    return mlir::emitWarning(location);
+  case Severity::Remark:
+    return mlir::emitRemark(location);
+  }
+}
+
 void report(const Diagnostics &diagnostics, const LocationMap &locations, mlir::Location fallback) {
   for (const Diagnostic &finding : diagnostics.items()) {
     mlir::Location location = locations.toMlir(finding.where, fallback);
-    mlir::InFlightDiagnostic message =
-        finding.severity == Severity::Error ? mlir::emitError(location) : mlir::emitWarning(location);
+    mlir::InFlightDiagnostic message = emit(finding.severity, location);
     message << wholeFilePrefix(finding.where);
     if (!finding.rule.empty())
       message << "[" << finding.rule << "] ";

@@ -17,7 +17,7 @@ constexpr char kTool[] = "tenon-compile";
 
 struct Flags {
   std::vector<std::string> inputs, searchPaths, targets, devices, backends;
-  std::string output, cudaPath, dumpSources, dumpBinaries, dumpKernels;
+  std::string output, images, ptxas, cudaPath, dumpSources, dumpBinaries, dumpKernels;
   bool strict = false, printIrAfterAll = false;
 };
 
@@ -33,6 +33,11 @@ tenon::CommandLine commandLine(Flags &flags) {
                "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
   options.alias("iree-cuda-target");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
+  options.text(
+      "images", "KINDS", &flags.images,
+      "images of each variant: cubin+ptx (the default), ptx or cubin; cubins are made with ptxas from the CUDA "
+      "toolkit, and without one images stay PTX");
+  options.text("ptxas", "PATH", &flags.ptxas, "the ptxas to use (default: searched for)");
   options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
   options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
@@ -86,6 +91,8 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   options.strict = flags.strict;
   options.objects.paths = flags.searchPaths;
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
+  TENON_ASSIGN_OR_RETURN(options.images.policy, tenon::linker::parseImagePolicy(flags.images));
+  options.images.ptxasPath = flags.ptxas;
   options.cudaPath = flags.cudaPath;
   options.printIrAfterAll = flags.printIrAfterAll;
   options.dumpSources = flags.dumpSources;

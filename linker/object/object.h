@@ -26,6 +26,8 @@ struct Object {
   std::unordered_map<std::string_view, const ptx::Variable *> variables;
   std::unordered_map<std::string_view, std::string_view> aliases; // name -> target
 
+  /// The PTX: it ends at its first NUL, if it has one.
+  std::string_view text() const { return std::string_view(input->bytes).substr(0, input->bytes.find('\0')); }
   SourceLocation place() const { return {input->path, 0, 0}; }
   SourceLocation placeOf(uint32_t line, uint32_t column) const;
   template <typename Named> SourceLocation placeOf(const Named &named) const {

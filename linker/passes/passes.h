@@ -53,4 +53,8 @@ void checkSharedMemory(LinkContext &context);
 /// The variants of an export against each other (K-15).
 void checkVariants(LinkContext &context);
 
+/// Runs ptxas on every object that provides a kernel, where the job's policy asks for it (K-16), and holds the cubin's
+/// own account against the layout (K-17). Fills assembled.
+void assembleImages(LinkContext &context);
+
 } // namespace tenon::linker

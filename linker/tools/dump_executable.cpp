@@ -245,6 +245,10 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
   extent("required_threads", facts.required_threads());
   extent("max_threads", facts.max_threads());
   extent("required_cluster", facts.required_cluster());
+  if (facts.registers()) {
+    json.member("registers", facts.registers());
+    json.member("spill_bytes", facts.spill_bytes());
+  }
   if (facts.access()) {
     json.key("access");
     json.beginArray();

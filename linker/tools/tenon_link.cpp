@@ -10,6 +10,7 @@
 #include "linker/object/object_kind.h"
 #include "linker/tools/explain.h"
 
+#include <charconv>
 #include <cstdio>
 
 using namespace tenon;
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> searchPaths;
   std::string output;
   bool strict = false;
+  std::string images, ptxas, jobs;
   bool explain = false;
   std::string device;
   std::string driver;
@@ -30,6 +32,8 @@ struct Options {
   std::vector<std::string> kernels;
 };
 
+constexpr uint32_t kMaxJobs = 1024;
+
 int fail(std::string_view message) {
   std::fprintf(stderr, "tenon-link: error: %.*s\n", int(message.size()), message.data());
   return kExitFailure;
@@ -38,6 +42,20 @@ int fail(std::string_view message) {
 /// A manifest is a text of its own; everything else that may stand first on the command line is an object.
 bool isManifest(std::string_view argument, std::string_view bytes) {
   return !argument.starts_with("sm_") && linker::detectObjectKind(bytes) != linker::ObjectKind::Ptx;
+}
+
+/// What --images, --ptxas and --jobs ask for.
+Status applyImageFlags(const Options &options, linker::LinkJob &job) {
+  TENON_ASSIGN_OR_RETURN(job.imagePolicy, linker::parseImagePolicy(options.images));
+  job.ptxasPath = options.ptxas;
+  if (options.jobs.empty())
+    return okStatus();
+  const char *end = options.jobs.data() + options.jobs.size();
+  auto [stop, failed] = std::from_chars(options.jobs.data(), end, job.jobs);
+  if (failed != std::errc() || stop != end || job.jobs == 0 || job.jobs > kMaxJobs)
+    return makeError(StatusCode::InvalidArgument, "--jobs is a number from 1 to ", kMaxJobs, ", not '", options.jobs,
+                     "'");
+  return okStatus();
 }
 
 int fail(const Diagnostics &diagnostics) {
@@ -118,6 +136,9 @@ int runLink(const Options &options, const abi::DeviceTraits *device) {
     return kExitFailure;
   linker::LinkJob &job = *read;
 
+  if (Status status = applyImageFlags(options, job); !status.ok())
+    return fail(status.message()); // main() looked at the flags before
+
   Result<linker::LinkOutput> output = linker::link(job, diagnostics);
   std::fputs(diagnostics.toString().c_str(), stderr);
   if (!output.ok())
@@ -158,6 +179,13 @@ int main(int argc, char **argv) {
                    "look for objects in DIR, after the manifest's folder; may be repeated");
   commandLine.alias("iree-hal-executable-object-search-path");
   commandLine.flag("strict", &options.strict, "refuse what cannot be proved about a kernel (K-13, K-15)");
+  commandLine.text("images", "KINDS", &options.images,
+                   "images of each variant: cubin+ptx (the default), ptx or cubin; cubins are made\n"
+                   "with ptxas from the CUDA toolkit, and without one images stay PTX");
+  commandLine.text("ptxas", "PATH", &options.ptxas,
+                   "the ptxas to use (default: searched for in $CUDA_HOME/bin, $CUDA_PATH/bin, PATH\n"
+                   "and /usr/local/cuda/bin)");
+  commandLine.text("jobs", "N", &options.jobs, "run up to N assemblers at once (default: one per core)");
   commandLine.flag("explain", &options.explain, "print which variant a device takes, and why not the others");
   commandLine.text("device", "ARCH", &options.device, "with --explain: the device, as sm_86 or 8.6");
   commandLine.text("driver", "VERSION", &options.driver, "with --explain: the CUDA version of its driver (13.0)");
@@ -185,6 +213,9 @@ int main(int argc, char **argv) {
                : commandLine.usageError("--header links nothing: give neither -o nor --explain");
   if (options.output.empty() && !options.explain)
     return commandLine.usageError("no output given: -o FILE (or --explain)");
+  linker::LinkJob probe;
+  if (Status status = applyImageFlags(options, probe); !status.ok())
+    return commandLine.usageError(status.message());
   if (!options.explain)
     return options.device.empty() && options.driver.empty()
                ? runLink(options, nullptr)

@@ -26,12 +26,6 @@ std::string fileName(const std::string &path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// PTX ends at its first NUL, if it has one; the loader appends its own.
-std::string_view ptxText(const Object &object) {
-  std::string_view text = object.input->bytes;
-  return text.substr(0, text.find('\0'));
-}
-
 class Writer {
 public:
   explicit Writer(const LinkContext &context) : context_(context) {}
@@ -71,7 +65,7 @@ private:
     if (kernels.empty())
       return;
     auto name = builder_.CreateString(variant.name);
-    auto images = builder_.CreateVector(std::vector<uint32_t>{addImage(object)});
+    auto images = builder_.CreateVector(addImages(object));
     auto kernelVector = builder_.CreateVector(kernels);
     fb::Arch arch(variant.arch.number, fb::ArchSuffix(variant.arch.suffix));
     variants.push_back(fb::CreateVariant(builder_, name, &arch, fb::Origin(variant.origin), object.input->priority,
@@ -106,32 +100,46 @@ private:
       facts.add_required_threads(requiredThreads);
     if (!maxThreads.IsNull())
       facts.add_max_threads(maxThreads);
-    facts.add_static_shared_bytes(uint32_t(kernel.reachable.staticSharedBytes()));
+    const KernelResources *resources = context_.resourcesOf(kernel);
+    facts.add_static_shared_bytes(resources ? resources->sharedBytes : uint32_t(kernel.reachable.staticSharedBytes()));
     facts.add_uses_dynamic_shared(kernel.reachable.dynamicShared != nullptr);
     if (!requiredCluster.IsNull())
       facts.add_required_cluster(requiredCluster);
     if (!verdicts.empty())
       facts.add_access(access);
+    if (resources) {
+      facts.add_registers(resources->registers);
+      facts.add_spill_bytes(resources->spillStoreBytes);
+    }
     return fb::CreateKernel(builder_, kernel.exportOrdinal, symbol, facts.Finish());
   }
 
-  /// Index of the object's image; equal bytes are stored once.
-  uint32_t addImage(const Object &object) {
-    std::string_view text = ptxText(object);
-    auto [found, isNew] = imageIndex_.try_emplace(text, uint32_t(images_.size()));
+  /// The cubin before the PTX that it was made of: the order of preference where nothing else decides.
+  std::vector<uint32_t> addImages(const Object &object) {
+    std::vector<uint32_t> images;
+    auto assembled = context_.assembled.find(&object);
+    if (assembled != context_.assembled.end())
+      images.push_back(addImage(object, fb::ImageKind::Cubin, assembled->second.cubin));
+    if (images.empty() || context_.job.imagePolicy != ImagePolicy::Cubin)
+      images.push_back(addImage(object, fb::ImageKind::Ptx, object.text()));
+    return images;
+  }
+
+  /// Index of an image; equal bytes are stored once. The bytes live as long as the context.
+  uint32_t addImage(const Object &object, fb::ImageKind kind, std::string_view given) {
+    auto [found, isNew] = imageIndex_.try_emplace(given, uint32_t(images_.size()));
     if (!isNew)
       return found->second;
-    std::vector<uint8_t> packed(ZSTD_compressBound(text.size()));
-    const size_t packedSize = ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), kZstdLevel);
-    const bool pays = !ZSTD_isError(packedSize) && packedSize < text.size();
-    const auto *bytes = pays ? packed.data() : reinterpret_cast<const uint8_t *>(text.data());
-    const size_t size = pays ? packedSize : text.size();
+    std::vector<uint8_t> packed(ZSTD_compressBound(given.size()));
+    const size_t packedSize = ZSTD_compress(packed.data(), packed.size(), given.data(), given.size(), kZstdLevel);
+    const bool pays = !ZSTD_isError(packedSize) && packedSize < given.size();
+    const auto *bytes = pays ? packed.data() : reinterpret_cast<const uint8_t *>(given.data());
+    const size_t size = pays ? packedSize : given.size();
     builder_.ForceVectorAlignment(size, 1, 16);
     auto data = builder_.CreateVector(bytes, size);
     auto source = builder_.CreateString(fileName(object.input->path));
-    images_.push_back(fb::CreateImage(builder_, fb::ImageKind::Ptx,
-                                      pays ? fb::Compression::Zstd : fb::Compression::None, text.size(),
-                                      object.module.isa, data, source));
+    images_.push_back(fb::CreateImage(builder_, kind, pays ? fb::Compression::Zstd : fb::Compression::None,
+                                      given.size(), object.module.isa, data, source));
     return found->second;
   }
 

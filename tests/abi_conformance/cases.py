@@ -1,7 +1,7 @@
 """A case of a rule: one text file, rules/K-N/pass_*.case or fail_*.case.
 
   # what it shows
-  # run: tenon-link job.json -o job.tnx        (this is the default; any command line; {root} is the source tree)
+  # run: tenon-link job.json --images=ptx -o job.tnx  (this is the default; any command line; {root} is the source tree)
   # requires: ptxas                            (a program; skipped with that reason where there is none)
   # says: P-4                                  (a failing case: the rule printed, where it is not K-N itself)
   #--- job.json
@@ -21,7 +21,7 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DEFAULT_RUN = "tenon-link job.json -o job.tnx"
+DEFAULT_RUN = "tenon-link job.json --images=ptx -o job.tnx"
 TIMEOUT_S = 120
 
 

@@ -28,6 +28,13 @@ TEST(Diagnostics, PrintsAsCompilersDo) {
             "warning: no place and no rule\n");
 }
 
+TEST(Diagnostics, PrintsRemarks) {
+  Diagnostics diagnostics;
+  diagnostics.remark({"k.ptx", 0, 0}, "K-16", "the image stays PTX");
+  EXPECT_EQ(diagnostics.toString(), "k.ptx: remark: [K-16] the image stays PTX\n");
+  EXPECT_FALSE(diagnostics.hasErrors());
+}
+
 TEST(Diagnostics, CountsErrorsOnly) {
   Diagnostics diagnostics;
   EXPECT_FALSE(diagnostics.hasErrors());

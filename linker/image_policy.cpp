@@ -1,0 +1,16 @@
+// The values of --images.
+#include "linker/image_policy.h"
+
+namespace tenon::linker {
+
+Result<ImagePolicy> parseImagePolicy(std::string_view text) {
+  if (text.empty() || text == "cubin+ptx")
+    return ImagePolicy::CubinAndPtx;
+  if (text == "ptx")
+    return ImagePolicy::Ptx;
+  if (text == "cubin")
+    return ImagePolicy::Cubin;
+  return makeError(StatusCode::InvalidArgument, "--images is 'cubin+ptx', 'ptx' or 'cubin', not '", text, "'");
+}
+
+} // namespace tenon::linker
