@@ -43,7 +43,7 @@ template <typename T> inline T xorSign(T magnitude, T a, T b) {
 
 /// 2^x: integer and fraction, a polynomial for the fraction, scaling in two steps so that subnormal results round once.
 inline float exp2Approx(float x) {
-  float bounded = x < -180.0f ? -180.0f : (x > 160.0f ? 160.0f : x);
+  float bounded = x > -180.0f ? (x < 160.0f ? x : 160.0f) : -180.0f; // NaN too: it is put back at the end
   float whole = (bounded + 12582912.0f) - 12582912.0f;
   float f = bounded - whole;
   float p = 1.5252734e-5f;
@@ -54,7 +54,7 @@ inline float exp2Approx(float x) {
   p = __builtin_fmaf(p, f, 2.4022651e-1f);
   p = __builtin_fmaf(p, f, 6.9314718e-1f);
   p = __builtin_fmaf(p, f, 1.0f);
-  int32_t n = static_cast<int32_t>(whole), n1 = n >> 1, n2 = n - n1; // NaN is put back at the end
+  int32_t n = static_cast<int32_t>(whole), n1 = n >> 1, n2 = n - n1;
   float s1 = std::bit_cast<float>(static_cast<uint32_t>(n1 + 127) << 23),
         s2 = std::bit_cast<float>(static_cast<uint32_t>(n2 + 127) << 23);
   float r = p * s1 * s2;

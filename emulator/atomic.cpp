@@ -18,7 +18,7 @@ uint32_t lanesAddressed(Warp &warp, const Decoded &i, uint32_t mask, uint32_t si
   for (uint32_t l = 0; l < kLanes; ++l) {
     switch (i.addressMode) {
     case AddressMode::Register64:
-      addresses[l] = at<int64_t>(warp, i.a)[l] + i.imm;
+      addresses[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
       break;
     case AddressMode::Register32:
       addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);

@@ -122,7 +122,7 @@ uint32_t specialValue(Special special, const Launch &launch, const Block &block,
   case Special::ClusterNctarank:
     return static_cast<uint32_t>(cluster.count());
   case Special::IsExplicitCluster:
-    return cluster.count() > 1;
+    return cluster.count() > 1 ? kAllLanes : 0; // a predicate: the mask of the lanes
   case Special::DynamicSmemSize:
     return launch.dynamicShared;
   case Special::TotalSmemSize:

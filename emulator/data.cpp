@@ -147,9 +147,9 @@ void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t shared[kLanes], global[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) {
     bool wide = i.addressMode == AddressMode::Register64;
-    shared[l] = static_cast<uint32_t>((wide ? at<int64_t>(warp, i.a)[l] : at<uint32_t>(warp, i.a)[l]) +
-                                      static_cast<int32_t>(i.imm));
-    global[l] = at<int64_t>(warp, i.e)[l] + (i.imm >> 32);
+    shared[l] = static_cast<uint32_t>((wide ? at<uint64_t>(warp, i.a)[l] : at<uint32_t>(warp, i.a)[l]) +
+                                      static_cast<uint64_t>(i.imm));
+    global[l] = static_cast<int64_t>(at<uint64_t>(warp, i.e)[l] + static_cast<uint64_t>(i.imm >> 32));
   }
   uint32_t good = resolveSlowly(warp, i, mask, MemorySpace::Shared, bytes, true, shared);
   const uint32_t *sizes = i.c == kNoOperand ? nullptr : at<uint32_t>(warp, i.c);
@@ -205,6 +205,12 @@ void waitGroup(Warp &warp, const Decoded &i, uint32_t mask) {
 }
 
 } // namespace
+
+void finishAllCopies(Warp &warp, uint32_t mask) {
+  for (std::vector<PendingCopy> &group : warp.committedCopies)
+    finishCopies(warp, group, mask);
+  finishCopies(warp, warp.openCopies, mask);
+}
 
 Handler loadParameterHandler(uint32_t bytes, uint32_t) {
   switch (bytes) {

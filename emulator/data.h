@@ -34,5 +34,7 @@ Handler copyAsyncHandler();
 Handler commitGroupHandler();
 /// `imm`: groups that may stay pending; -1: none of any kind (wait_all).
 Handler waitGroupHandler();
+/// Makes the copies that the lanes of `mask` have pending, committed or not, visible.
+void finishAllCopies(Warp &warp, uint32_t mask);
 
 } // namespace tenon::emulator

@@ -327,6 +327,8 @@ bool FunctionDecoder::decodeCp() {
   if (!form.take("async"))
     return unsupported();
   Decoded decoded;
+  if (form.take("mbarrier"))
+    return decodeCopyMbarrier(form);
   if (form.take("commit_group")) {
     decoded.handler = commitGroupHandler();
     return expectOperands(0, 0) && finish(form, decoded);

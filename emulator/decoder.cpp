@@ -568,6 +568,10 @@ bool FunctionDecoder::predicateSource(const Operand &operand, uint32_t &out, boo
     return true;
   }
   std::optional<Register> found = operand.kind == Operand::Kind::Name ? findRegister(operand.name) : std::nullopt;
+  if (!found && operand.name == "%is_explicit_cluster") { // the only special register that is a predicate
+    out = builder_.special(Special::IsExplicitCluster);
+    return true;
+  }
   if (!found || found->bytes != 0)
     return fail("'" + std::string(operand.name) + "' in '" + in_->form() + "' is not a predicate");
   out = found->offset;
@@ -580,6 +584,8 @@ bool FunctionDecoder::predicateDestination(const Operand &operand, uint32_t &out
     return true;
   }
   bool negated = false;
+  if (operand.kind == Operand::Kind::Name && operand.name.starts_with("%is_explicit"))
+    return fail("'" + std::string(operand.name) + "' cannot be written");
   if (operand.kind != Operand::Kind::Name || !predicateSource(operand, out, negated))
     return operand.kind == Operand::Kind::Name ? false
                                                : fail("the destination of '" + in_->form() + "' is not a predicate");

@@ -17,6 +17,9 @@
 
 namespace tenon::emulator {
 
+struct Fragment;
+enum class MbarrierOp : uint8_t;
+
 /// Constants, shared memory and the list of functions: what the functions of one kernel have in common.
 class ProgramBuilder {
 public:
@@ -173,6 +176,19 @@ private:
   // decode_matrix.cpp
   bool decodeLdmatrix();
   bool decodeMma();
+
+  // decode_wmma.cpp
+  bool decodeWmma();
+  bool decodeWmmaMultiply(Form &form);
+  bool fragmentRegisters(const Operand &operand, const Fragment &fragment, bool isSource, std::vector<uint32_t> &out);
+
+  // decode_mbarrier.cpp
+  bool decodeMbarrier();
+  bool decodeMbarrierArrive(Form &form);
+  bool decodeMbarrierArrivals(Form &form, MbarrierOp op);
+  bool decodeMbarrierWait(Form &form, bool isTry);
+  bool mbarrierObject(const Operand &operand, Form &form, Decoded &decoded);
+  bool decodeCopyMbarrier(Form &form);
 
   // decode_control.cpp
   bool decodeBra();

@@ -15,9 +15,11 @@ namespace tenon::emulator::TENON_LEVEL {
   uint32_t bits = std::bit_cast<uint32_t>(x);
   return std::bit_cast<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
 }
-/// Single-precision results that are NaN are always this NaN.
+/// Single-precision results that are NaN are always this NaN. Asked of the bits: from `x == x` a compiler may reason
+/// about the operation that made x, and may take a NaN's bits for whatever suits it.
 [[gnu::always_inline]] inline float canonical(float x) {
-  return x == x ? x : std::bit_cast<float>(0x7fffffffu);
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  return std::bit_cast<float>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
 }
 [[gnu::always_inline]] inline double canonical(double x) {
   return x;

@@ -89,44 +89,6 @@ double valueOf(const uint8_t *bytes, MatrixElement element) {
   return 0;
 }
 
-double accumulatorOf(const uint8_t *bytes, ScalarType type) {
-  switch (type) {
-  case ScalarType::F32:
-    return *reinterpret_cast<const float *>(bytes);
-  case ScalarType::S32:
-    return *reinterpret_cast<const int32_t *>(bytes);
-  case ScalarType::F64:
-    return *reinterpret_cast<const double *>(bytes);
-  default:
-    return valueOf(bytes, MatrixElement::F16);
-  }
-}
-void storeAccumulator(uint8_t *bytes, double value, ScalarType type, bool satfinite) {
-  switch (type) {
-  case ScalarType::F32: {
-    float v = static_cast<float>(value);
-    uint32_t bits = v == v ? std::bit_cast<uint32_t>(v) : 0x7fffffffu;
-    memcpy(bytes, &bits, 4);
-    break;
-  }
-  case ScalarType::F64:
-    memcpy(bytes, &value, 8);
-    break;
-  case ScalarType::S32: { // exact: at most 32 products of 16 bits and a 32-bit sum fit a double
-    int64_t wide = static_cast<int64_t>(value);
-    int32_t v =
-        satfinite ? static_cast<int32_t>(std::clamp<int64_t>(wide, INT32_MIN, INT32_MAX)) : static_cast<int32_t>(wide);
-    memcpy(bytes, &v, 4);
-    break;
-  }
-  default: {
-    uint16_t v = value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(static_cast<float>(value))) : 0x7fff;
-    memcpy(bytes, &v, 2);
-    break;
-  }
-  }
-}
-
 /// Bytes of element `i` of the lane's fragment, whose registers are `width` bytes wide.
 uint8_t *fragmentElement(Warp &warp, const uint32_t *registers, uint32_t lane, uint32_t i, uint32_t bytes,
                          uint32_t width) {
@@ -160,7 +122,7 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
     for (uint32_t e = 0; e < held; ++e) {
       Place place = placeC(lane, e);
       sum[place.row][place.column] =
-          accumulatorOf(fragmentElement(warp, c, lane, e, accumulator, accumulatorWidth), form.accumulator);
+          matrixValue(fragmentElement(warp, c, lane, e, accumulator, accumulatorWidth), form.accumulator);
     }
   for (uint32_t row = 0; row < form.m; ++row)
     for (uint32_t k = 0; k < form.k; ++k)
@@ -171,7 +133,7 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     for (uint32_t e = 0; e < held; ++e) {
       Place place = placeC(lane, e);
-      storeAccumulator(fragmentElement(warp, d, lane, e, accumulator, accumulatorWidth), sum[place.row][place.column],
+      storeMatrixValue(fragmentElement(warp, d, lane, e, accumulator, accumulatorWidth), sum[place.row][place.column],
                        form.accumulator, form.satfinite);
     }
 }
@@ -202,6 +164,59 @@ void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
 }
 
 } // namespace
+
+double matrixValue(const uint8_t *bytes, ScalarType type) {
+  switch (type) {
+  case ScalarType::F32: {
+    float v;
+    memcpy(&v, bytes, 4);
+    return static_cast<double>(v);
+  }
+  case ScalarType::S32: {
+    int32_t v;
+    memcpy(&v, bytes, 4);
+    return v;
+  }
+  case ScalarType::F64:
+    return valueOf(bytes, MatrixElement::F64);
+  case ScalarType::BF16:
+    return valueOf(bytes, MatrixElement::BF16);
+  case ScalarType::TF32:
+    return valueOf(bytes, MatrixElement::TF32);
+  case ScalarType::S8:
+    return valueOf(bytes, MatrixElement::S8);
+  case ScalarType::U8:
+    return valueOf(bytes, MatrixElement::U8);
+  default:
+    return valueOf(bytes, MatrixElement::F16);
+  }
+}
+
+void storeMatrixValue(uint8_t *bytes, double value, ScalarType type, bool satfinite) {
+  switch (type) {
+  case ScalarType::F32: {
+    float v = static_cast<float>(value);
+    uint32_t bits = v == v ? std::bit_cast<uint32_t>(v) : 0x7fffffffu;
+    memcpy(bytes, &bits, 4);
+    break;
+  }
+  case ScalarType::F64:
+    memcpy(bytes, &value, 8);
+    break;
+  case ScalarType::S32: { // exact: at most 32 products of 16 bits and a 32-bit sum fit a double
+    int64_t wide = static_cast<int64_t>(value);
+    int32_t v =
+        satfinite ? static_cast<int32_t>(std::clamp<int64_t>(wide, INT32_MIN, INT32_MAX)) : static_cast<int32_t>(wide);
+    memcpy(bytes, &v, 4);
+    break;
+  }
+  default: {
+    uint16_t v = value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(static_cast<float>(value))) : 0x7fff;
+    memcpy(bytes, &v, 2);
+    break;
+  }
+  }
+}
 
 int64_t packForm(const MatrixForm &form) {
   auto put = [](uint64_t value, int shift) { return static_cast<int64_t>(value << shift); };

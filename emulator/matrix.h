@@ -26,4 +26,9 @@ FragmentSizes fragmentSizes(const MatrixForm &form);
 Handler multiplyHandler();
 int64_t packForm(const MatrixForm &form);
 
+/// One element of a fragment, from and to its bytes. Every type that a tensor core reads or accumulates is exact in a
+/// double; storing rounds once to the nearest. satfinite clamps S32 instead of wrapping it.
+double matrixValue(const uint8_t *bytes, ptx::ScalarType type);
+void storeMatrixValue(uint8_t *bytes, double value, ptx::ScalarType type, bool satfinite);
+
 } // namespace tenon::emulator

@@ -16,9 +16,10 @@ struct Addresses {
 [[gnu::always_inline]] inline void addressesOf(Warp &warp, const Decoded &i, uint32_t mask, Addresses &out) {
   switch (i.addressMode) {
   case AddressMode::Register64: {
-    const int64_t *a = at<int64_t>(warp, i.a);
+    const uint64_t *a = at<uint64_t>(warp, i.a); // wraps: lanes that do nothing may hold anything
+    uint64_t offset = static_cast<uint64_t>(i.imm);
     for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = a[l] + i.imm;
+      out.at[l] = static_cast<int64_t>(a[l] + offset);
     break;
   }
   case AddressMode::Register32: {
@@ -75,7 +76,8 @@ template <MemorySpace Space>
     return mask;
   } else if constexpr (Space == MemorySpace::Local) {
     Extent extent = extentOf(out);
-    if (extent.low < kLocalStart || extent.high + size > warp.localStride || (extent.bits & (size - 1))) [[unlikely]]
+    if (extent.low < kLocalStart || extent.high > int64_t(warp.localStride) - size || (extent.bits & (size - 1)))
+        [[unlikely]]
       return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
     int64_t base = reinterpret_cast<int64_t>(warp.local);
     for (uint32_t l = 0; l < kLanes; ++l)
@@ -85,7 +87,7 @@ template <MemorySpace Space>
     Executor &executor = *warp.executor;
     const CheckedRange &range = executor.ranges[i.target];
     Extent extent = extentOf(out);
-    if (extent.low < range.low || extent.high + size > range.high || (extent.bits & (size - 1))) [[unlikely]]
+    if (extent.low < range.low || extent.high > range.high - size || (extent.bits & (size - 1))) [[unlikely]]
       return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
     int64_t bias = static_cast<int64_t>(executor.hostBias);
     for (uint32_t l = 0; l < kLanes; ++l)

@@ -30,6 +30,16 @@ Context *currentContext() {
   return driver().contexts.count(context) && context->active ? context : nullptr;
 }
 
+DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.mutex), driver_(driver) {
+  if (!driver.faultsRead) {
+    driver.faultsRead = true;
+    if (const char *text = getenv("TENON_EMULATOR_FAIL"))
+      driver.faultsWrong = driver.faults.parse(text, driverFunctions());
+  }
+  if (driver.depth++ == 0 && !driver.faults.empty())
+    injected_ = driver.faults.call(function);
+}
+
 Stream *findStream(Context *context, CUstream handle) {
   if (!handle || handle == CU_STREAM_LEGACY)
     return &context->defaultStream;
@@ -58,6 +68,10 @@ CUresult badVariable(const char *name, const char *value, const std::string &wan
 } // namespace
 
 CUresult initialiseDriver(Driver &driver) {
+  if (!driver.faultsWrong.empty()) {
+    fprintf(stderr, "tenon emulator: TENON_EMULATOR_FAIL: %s\n", driver.faultsWrong.c_str());
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   abi::TargetArch arch{90, abi::ArchSuffix::None};
   if (const char *text = getenv("TENON_EMULATOR_SM"); text && *text) {
     std::string spelled = std::string(text).starts_with("sm_") ? text : "sm_" + std::string(text);
@@ -173,21 +187,25 @@ const ErrorText *findError(CUresult code) {
 }
 
 } // namespace
+
+const char *errorName(CUresult code) {
+  const ErrorText *found = findError(code);
+  return found ? found->name : nullptr;
+}
+
 } // namespace tenon::emulator
 
 CUresult cuInit(unsigned flags) {
-  Driver &driver = tenon::emulator::driver();
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  TENON_CALL();
   if (flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   return driver.initialised ? CUDA_SUCCESS : initialiseDriver(driver);
 }
 
 CUresult cuDriverGetVersion(int *version) {
+  TENON_CALL();
   if (!version)
     return CUDA_ERROR_INVALID_VALUE;
-  Driver &driver = tenon::emulator::driver();
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
   *version = driver.version;
   if (!driver.initialised) // may be asked before cuInit
     if (const char *text = getenv("TENON_EMULATOR_DRIVER_VERSION"); text && *text)
@@ -196,6 +214,7 @@ CUresult cuDriverGetVersion(int *version) {
 }
 
 CUresult cuGetErrorName(CUresult error, const char **text) {
+  TENON_CALL();
   if (!text)
     return CUDA_ERROR_INVALID_VALUE;
   const ErrorText *found = findError(error);
@@ -204,6 +223,7 @@ CUresult cuGetErrorName(CUresult error, const char **text) {
 }
 
 CUresult cuGetErrorString(CUresult error, const char **text) {
+  TENON_CALL();
   if (!text)
     return CUDA_ERROR_INVALID_VALUE;
   const ErrorText *found = findError(error);

@@ -184,6 +184,7 @@ CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
   return result;
 }
 CUresult cuMemAllocHost(void **out, size_t bytes) {
+  TENON_CALL();
   return cuMemHostAlloc(out, bytes, 0);
 }
 CUresult cuMemFreeHost(void *pointer) {
@@ -321,6 +322,7 @@ CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) {
   return copy2d(driver, copy);
 }
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) {
+  TENON_CALL();
   return cuMemcpy2D(copy);
 }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
@@ -340,6 +342,7 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
   return copyRows(driver, to, from, copy->WidthInBytes, copy->Height, copy->Depth);
 }
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) {
+  TENON_CALL();
   return cuMemcpy3DAsync(copy, nullptr);
 }
 

@@ -471,6 +471,7 @@ CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
 }
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary handle, const char *name) {
+  TENON_CALL();
   return cuModuleGetGlobal(address, bytes, reinterpret_cast<CUmodule>(handle), name);
 }
 
@@ -525,6 +526,7 @@ CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache) {
   return kernelOf(driver, handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuFuncGetName(const char **name, CUfunction handle) {
+  TENON_CALL();
   return cuKernelGetName(name, reinterpret_cast<CUkernel>(handle));
 }
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle) {
@@ -538,6 +540,7 @@ CUresult cuFuncGetModule(CUmodule *out, CUfunction handle) {
   return CUDA_SUCCESS;
 }
 CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size) {
+  TENON_CALL();
   return cuKernelGetParamInfo(reinterpret_cast<CUkernel>(handle), index, offset, size);
 }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle) {

@@ -70,14 +70,43 @@ size_t lastReport(char *buffer, size_t capacity) {
   return driver.lastReport.size();
 }
 
+#define TENON_ENTRY(f) {#f, reinterpret_cast<void *>(&f)},
+const Entry kEntries[] = {TENON_FUNCTIONS(TENON_ENTRY)};
+#undef TENON_ENTRY
+
+/// Not part of CUDA: name and address of function `index`. False: there are no more.
+bool functionAt(size_t index, const char **name, void **address) {
+  if (index >= std::size(kEntries))
+    return false;
+  *name = kEntries[index].name;
+  *address = kEntries[index].address;
+  return true;
+}
+
+/// The emulator's own functions, which no program of a GPU asks for. They are not counted as calls of the driver.
+const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)},
+                             {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)}};
+
 } // namespace
+
+std::vector<std::string> tenon::emulator::driverFunctions() {
+  std::vector<std::string> names;
+  for (const Entry &entry : kEntries)
+    names.push_back(entry.name);
+  return names;
+}
 
 CUresult cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status) {
-#define TENON_ENTRY(f) {#f, reinterpret_cast<void *>(&f)},
-  static const Entry kEntries[] = {
-      TENON_FUNCTIONS(TENON_ENTRY){"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)}};
-#undef TENON_ENTRY
+  if (symbol && out)
+    for (const Entry &entry : kOwnEntries)
+      if (!strcmp(entry.name, symbol)) {
+        *out = entry.address;
+        if (status)
+          *status = CU_GET_PROC_ADDRESS_SUCCESS;
+        return CUDA_SUCCESS;
+      }
+  TENON_CALL();
   if (!symbol || !out)
     return CUDA_ERROR_INVALID_VALUE;
   *out = nullptr;

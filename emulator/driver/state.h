@@ -7,6 +7,7 @@
 #pragma once
 
 #include "emulator/builtins.h"
+#include "emulator/driver/fault_plan.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
@@ -110,8 +111,30 @@ struct Driver {
   uint64_t virtualTime = 0; // nanoseconds of emulated work so far
   uint64_t nextId = 1, modulesLoaded = 0;
   std::string lastReport; // of the last kernel that failed
+  FaultPlan faults;
+  bool faultsRead = false;
+  std::string faultsWrong; // why TENON_EMULATOR_FAIL was not understood
+  int depth = 0;           // of driver functions that call each other
 };
 Driver &driver();
+
+/// One call of an exported function: holds the lock, and is counted when the program, not the driver, made it.
+class DriverCall {
+public:
+  DriverCall(Driver &driver, const char *function);
+  ~DriverCall() { --driver_.depth; }
+  DriverCall(const DriverCall &) = delete;
+  DriverCall &operator=(const DriverCall &) = delete;
+  /// What the call has to fail with, or CUDA_SUCCESS.
+  CUresult injected() const { return injected_; }
+
+private:
+  std::lock_guard<std::recursive_mutex> lock_;
+  Driver &driver_;
+  CUresult injected_ = CUDA_SUCCESS;
+};
+/// Names of the exported functions, without version suffix.
+std::vector<std::string> driverFunctions();
 
 /// The stack of current contexts of the calling thread.
 std::vector<Context *> &contextStack();
@@ -137,9 +160,16 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
 
 } // namespace tenon::emulator
 
+// The first line of every exported function, so that it can be made to fail: TENON_CALL where no initialised driver is
+// needed, else one of the others.
+#define TENON_CALL()                                                                                                   \
+  [[maybe_unused]] ::tenon::emulator::Driver &driver = ::tenon::emulator::driver();                                    \
+  ::tenon::emulator::DriverCall driverCall(driver, __func__);                                                          \
+  if (driverCall.injected() != CUDA_SUCCESS)                                                                           \
+  return driverCall.injected()
+
 #define TENON_ENTER()                                                                                                  \
-  ::tenon::emulator::Driver &driver = ::tenon::emulator::driver();                                                     \
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);                                                            \
+  TENON_CALL();                                                                                                        \
   if (!driver.initialised)                                                                                             \
   return CUDA_ERROR_NOT_INITIALIZED
 
@@ -147,7 +177,7 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
   TENON_ENTER();                                                                                                       \
   ::tenon::emulator::Context *context = ::tenon::emulator::currentContext();                                           \
   if (!context)                                                                                                        \
-    return ::tenon::emulator::contextStack().empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;                                                                                 \
+    return ::tenon::emulator::contextStack().empty() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;   \
   if (context->sticky)                                                                                                 \
   return static_cast<CUresult>(context->sticky)
 

@@ -22,6 +22,7 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
   return CUDA_SUCCESS;
 }
 CUresult cuStreamCreate(CUstream *out, unsigned flags) {
+  TENON_CALL();
   return cuStreamCreateWithPriority(out, flags, 0);
 }
 CUresult cuStreamDestroy(CUstream handle) {
@@ -140,6 +141,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  TENON_CALL();
   return flags ? CUDA_ERROR_NOT_SUPPORTED : cuEventRecord(event, stream);
 }
 CUresult cuEventQuery(CUevent event) {
@@ -147,6 +149,7 @@ CUresult cuEventQuery(CUevent event) {
   return eventOf(driver, event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuEventSynchronize(CUevent event) {
+  TENON_CALL();
   return cuEventQuery(event);
 }
 CUresult cuEventElapsedTime(float *milliseconds, CUevent first, CUevent second) {

@@ -142,6 +142,8 @@ TEST(EmulatorDriver, ReportsEveryKindOfFault) {
       {".shared .b8 s[64]; mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+66];", CUDA_ERROR_ILLEGAL_ADDRESS,
        "2 bytes past the end of the block's 64 bytes of shared memory"},
       {"add.s64 %rd1, %rd1, 1099511627776; ld.u8 %r1, [%rd1];", CUDA_ERROR_ILLEGAL_ADDRESS, "global read of 1 byte"},
+      {"mov.u64 %rd2, 0x7fffffffffffffff; ld.global.u8 %r1, [%rd2];", CUDA_ERROR_ILLEGAL_ADDRESS,
+       "global read of 1 byte at 0x7fffffffffffffff"},
       {"trap;", CUDA_ERROR_LAUNCH_FAILED, "the kernel executed 'trap'"},
       {"mov.u32 %r1, 33; mov.u32 %r2, 1; bar.sync %r2, %r1;", CUDA_ERROR_ILLEGAL_INSTRUCTION,
        "which is not a multiple of the warp size"},

@@ -1,0 +1,106 @@
+#include "emulator/driver/fault_plan.h"
+
+#include "abi/nearest_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tenon::emulator {
+namespace {
+
+std::string_view withoutVersion(std::string_view name) {
+  size_t end = name.size();
+  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+    --end;
+  return end < name.size() && end > 2 && name.substr(end - 2, 2) == "_v" ? name.substr(0, end - 2) : name;
+}
+
+bool parseNumber(std::string_view text, uint64_t &out) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+CUresult defaultCode(std::string_view function) {
+  return function.find("Alloc") != std::string_view::npos ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_UNKNOWN;
+}
+
+} // namespace
+
+CUresult errorOf(std::string_view text) {
+  uint64_t number = 0;
+  if (parseNumber(text, number))
+    return number <= 9999 ? static_cast<CUresult>(number) : CUDA_SUCCESS;
+  // The driver's own table, asked code by code: names come from one place.
+  for (int code = 1; code <= 999; ++code) {
+    const char *name = errorName(static_cast<CUresult>(code));
+    if (name && text == name)
+      return static_cast<CUresult>(code);
+  }
+  return CUDA_SUCCESS;
+}
+
+std::string FaultPlan::parseFault(std::string_view text, std::span<const std::string> functions) {
+  Fault fault;
+  std::string whole = "'" + std::string(text) + "'";
+  if (size_t equals = text.find('='); equals != std::string_view::npos) {
+    fault.code = errorOf(text.substr(equals + 1));
+    if (fault.code == CUDA_SUCCESS)
+      return whole + ": '" + std::string(text.substr(equals + 1)) +
+             "' is not an error; wanted a CUresult, as CUDA_ERROR_OUT_OF_MEMORY or 2";
+    text = text.substr(0, equals);
+  }
+  if (size_t colon = text.find(':'); colon != std::string_view::npos) {
+    std::string_view which = text.substr(colon + 1);
+    fault.at = 0;
+    if (which != "all" && (!parseNumber(which, fault.at) || fault.at == 0))
+      return whole + ": '" + std::string(which) + "' is not a call; wanted a number from 1, or 'all'";
+    text = text.substr(0, colon);
+  }
+  fault.function = withoutVersion(text);
+  if (fault.function != "*" && std::find(functions.begin(), functions.end(), fault.function) == functions.end()) {
+    std::vector<std::string> near = nearestNames(fault.function, functions);
+    return whole + ": the emulator has no driver function '" + fault.function + "'" +
+           (near.empty() ? std::string() : "; near it: " + quotedList(near, "and"));
+  }
+  faults_.push_back(std::move(fault));
+  return {};
+}
+
+std::string FaultPlan::parse(std::string_view text, std::span<const std::string> functions) {
+  faults_.clear();
+  for (bool more = !text.empty(); more;) {
+    size_t comma = text.find(',');
+    more = comma != std::string_view::npos;
+    if (std::string wrong = parseFault(text.substr(0, comma), functions); !wrong.empty()) {
+      faults_.clear();
+      return wrong;
+    }
+    text.remove_prefix(more ? comma + 1 : text.size());
+  }
+  return {};
+}
+
+CUresult FaultPlan::call(std::string_view function) {
+  function = withoutVersion(function);
+  CUresult result = CUDA_SUCCESS;
+  for (Fault &fault : faults_) {
+    if (fault.function != "*" && fault.function != function)
+      continue;
+    ++fault.calls;
+    if (result != CUDA_SUCCESS || (fault.at != 0 && fault.at != fault.calls))
+      continue;
+    result = fault.code != CUDA_SUCCESS ? fault.code : defaultCode(function);
+    if (const char *quiet = getenv("TENON_EMULATOR_QUIET"); quiet && *quiet && strcmp(quiet, "0") != 0)
+      continue;
+    const char *name = errorName(result);
+    fprintf(stderr, "tenon emulator: TENON_EMULATOR_FAIL: call %llu of %.*s fails with %s\n",
+            static_cast<unsigned long long>(fault.calls), static_cast<int>(function.size()), function.data(),
+            name ? name : std::to_string(static_cast<int>(result)).c_str());
+  }
+  return result;
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,46 @@
+// Failures on request, so that a program's error paths can be walked: TENON_EMULATOR_FAIL=cuMemAlloc:3 makes the third
+// cuMemAlloc of the process fail. Every exported function enters through DriverCall (TENON_CALL in state.h), which
+// counts it under its public name and asks the plan before anything else happens; a call that the driver makes of
+// itself is not counted. A failing call has no effect.
+//
+//   plan  := fault { ',' fault }
+//   fault := name [ ':' (n | 'all') ] [ '=' code ]        name: a driver function, or '*' for every call
+//   code  := a CUresult by number or name; by default out of memory for allocations, else CUDA_ERROR_UNKNOWN
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::emulator {
+
+class FaultPlan {
+public:
+  /// Replaces the plan. `functions`: the names that may fail, without version suffix. Returns what is wrong with
+  /// `text`, or nothing.
+  std::string parse(std::string_view text, std::span<const std::string> functions);
+  /// Counts a call of `function` (a version suffix, "_v2", is ignored). Returns what it fails with, or CUDA_SUCCESS.
+  CUresult call(std::string_view function);
+  bool empty() const { return faults_.empty(); }
+
+private:
+  struct Fault {
+    std::string function;
+    uint64_t at = 1;              // 0: every call
+    CUresult code = CUDA_SUCCESS; // CUDA_SUCCESS: by function
+    uint64_t calls = 0;
+  };
+  std::string parseFault(std::string_view text, std::span<const std::string> functions);
+  std::vector<Fault> faults_;
+};
+
+/// "CUDA_ERROR_...", or null.
+const char *errorName(CUresult code);
+/// The error of that name or number; CUDA_SUCCESS: none.
+CUresult errorOf(std::string_view text);
+
+} // namespace tenon::emulator
