@@ -125,7 +125,29 @@ def text_report(rows, machine):
         prove = at[count, targets, "prove"]
         speed = prove["ptx_mb"] / max(prove["cpu_s"], 1e-4)
         lines.append(f"| {count} | {targets} | {each('tenon')} | {each('prove')} | {speed:.0f} | {each('nvidia')} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + goals_text(at)) + "\n"
+
+
+def goals_text(at):
+    """Where the largest measured size of each number of targets stands."""
+    lines = ["", "## Against the goals"]
+    for targets in sorted({key[1] for key in at}):
+        largest = max(key[0] for key in at if key[1] == targets)
+        tenon, prove = at[largest, targets, "tenon"], at[largest, targets, "prove"]
+        speed = prove["ptx_mb"] / prove["cpu_s"]
+        lines.append(f"- {largest} kernels x {targets}: proves {speed:.0f} MB of PTX per second of one core; the goal is "
+                     f"200: {'met' if speed >= 200 else 'not met'}.")
+        linked = [key[0] for key in at if key[1:] == (targets, "nvidia")]
+        if linked:
+            tenon, nvidia = at[max(linked), targets, "tenon"], at[max(linked), targets, "nvidia"]
+            ratio = nvidia["cpu_s"] / tenon["cpu_s"]
+            lines.append(f"- {max(linked)} kernels x {targets}: {ratio:.2f} times as fast as nvlink + fatbinary in CPU time "
+                         f"({nvidia['wall_s'] / tenon['wall_s']:.2f} in wall time); the goal is above 1: "
+                         f"{'met' if ratio > 1 else 'not met'}.")
+        tenon, fatbin = at[largest, targets, "tenon"], at[largest, targets, "fatbin"]
+        lines.append(f"- {largest} kernels x {targets}: the .tnx has {tenon['file_bytes'] / fatbin['file_bytes']:.1f} times "
+                     "the bytes of a fatbin of the same PTX; the difference is declarations and proved facts.")
+    return lines
 
 
 def machine_text(options):
