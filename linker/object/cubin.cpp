@@ -2,7 +2,7 @@
 // that follows. Kinds that are not known are passed over.
 //
 //   0x05 max threads [3]    0x10 required threads [3]    0x19 bytes of all parameters    0x2f {symbol, registers}
-//   0x17 {index, ordinal:16, offset:16, flags:18 size:14}      0x45 {index, ordinal:16, offset:16, size} (sm_90 on)
+//   0x17 {index, ordinal:16, offset:16, flags:18 size:14}      0x45 {index, ordinal:16, offset:16, size:16 flags:16}
 #include "linker/object/cubin.h"
 
 #include "linker/object/byte_reader.h"
@@ -59,7 +59,7 @@ void addParameter(CubinKernel &kernel, std::string_view value, bool wide) {
     kernel.parameters.resize(ordinal + 1);
   const uint32_t last = numberAt<uint32_t>(value, 8);
   kernel.parameters[ordinal] = {
-      .offset = numberAt<uint16_t>(value, 6), .size = wide ? last : last >> 18, .known = true};
+      .offset = numberAt<uint16_t>(value, 6), .size = wide ? last & 0xffff : last >> 18, .known = true};
 }
 
 Status readKernelInfo(const ElfSection &section, CubinKernel &kernel) {

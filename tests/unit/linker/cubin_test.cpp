@@ -36,6 +36,18 @@ TEST(Cubin, ReadsTheArchitectureOfOlderToolkits) {
   EXPECT_EQ(cubin->archNumber, 80);
 }
 
+// ptxas 13 for sm_100, a block above 4352 bytes: flags stand above the size.
+TEST(Cubin, ReadsTheSizeOfAWideParameter) {
+  const std::string info = "\x04\x45" + little(uint16_t(12)) + little(uint32_t(0)) + little(uint16_t(0)) +
+                           little(uint16_t(0)) + little(uint32_t(0x05000008));
+  const std::string bytes =
+      makeElf(190, 8, 100 << 8, {{.name = ".text.k", .bytes = "code"}, {.name = ".nv.info.k", .bytes = info}});
+  Result<Cubin> cubin = readCubin(bytes);
+  ASSERT_TRUE(cubin.ok()) << cubin.status().message();
+  ASSERT_EQ(cubin->kernels.at(0).parameters.size(), 1u);
+  EXPECT_EQ(cubin->kernels.at(0).parameters[0].size, 8u);
+}
+
 TEST(Cubin, SeesLocalKernels) {
   const std::string bytes = makeCubin("k", {}, 80, 0, 0);
   Result<Cubin> cubin = readCubin(bytes);
