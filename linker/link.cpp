@@ -24,6 +24,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // The declarations must make sense before objects are held against them.
   checkJob(context);
 
+  // Containers become the objects that they hold.
+  expandObjects(context);
+
   // Read every object: tell its kind, parse it, compare its header with what it is claimed to be.
   loadInputs(context);
 

@@ -13,11 +13,13 @@
 
 namespace tenon::linker {
 
-/// One object as given: its bytes are already read. Only PTX is known so far; anything else is refused by name.
+/// One object as given: its bytes are already read. PTX, a cubin, or a container of them (fatbin, host object or
+/// library with device code, archive, executable); anything else is refused by name.
 struct ObjectInput {
   std::string path; // for diagnostics
   std::string bytes;
-  abi::TargetArch target;  // the variant it is claimed for
+  std::string cubin;       // beside PTX: the same code, assembled already; empty: none
+  abi::TargetArch target;  // the variant it is claimed for; number 0: for whatever its code is
   std::string variantName; // objects of one name and target are linked into one variant; empty: the target's name
   abi::Origin origin = abi::Origin::HandWritten;
   int32_t priority = 0;

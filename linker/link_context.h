@@ -56,7 +56,10 @@ struct LinkContext {
 
   // checkJob: by export ordinal; absent where the layout itself is wrong.
   std::vector<std::optional<abi::ParameterLayout>> parameterLayouts;
-  // loadInputs: by position in job.objects; null where the object could not be read as PTX.
+  // expandObjects: the job's objects, containers replaced by what they hold.
+  std::vector<const ObjectInput *> inputs;
+  std::vector<std::unique_ptr<ObjectInput>> expandedInputs;
+  // loadInputs: by position in inputs; null where the object could not be read as PTX.
   std::vector<std::unique_ptr<Object>> objects;
   // mergeObjects: what it made of several objects.
   std::vector<std::unique_ptr<ObjectInput>> mergedInputs;

@@ -9,6 +9,9 @@
 #include "linker/declare/json_positions.h"
 #include "linker/declare/manifest_schema.inc"
 
+#include "linker/object/object.h"
+#include "linker/object/object_kind.h"
+
 #include <charconv>
 #include <flatbuffers/idl.h>
 
@@ -151,19 +154,6 @@ private:
   std::map<std::string, std::vector<SourceLocation>> places_;
 };
 
-/// The word after the first `.target` that begins a line; empty without one.
-std::string_view targetDirective(std::string_view text) {
-  constexpr std::string_view kDirective = ".target";
-  for (size_t at = text.find(kDirective); at != std::string_view::npos; at = text.find(kDirective, at + 1)) {
-    if (at != 0 && text[at - 1] != '\n')
-      continue;
-    std::string_view word = text.substr(at + kDirective.size());
-    word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
-    return word.substr(0, word.find_first_of(" \t\r\n,"));
-  }
-  return {};
-}
-
 } // namespace
 
 LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
@@ -185,6 +175,10 @@ void addObject(LinkJob &job, const std::string &argument, const ManifestOptions 
   ObjectInput object;
   if (!readObject(path, foldersFor("", options), {path, 0, 0}, object, diagnostics))
     return;
+  if (!target && isBinaryObject(object.bytes)) {
+    job.objects.push_back(std::move(object)); // it says itself for what it is
+    return;
+  }
   if (!target) {
     std::string_view word = targetDirective(object.bytes);
     if (word.empty()) {

@@ -20,7 +20,7 @@ constexpr std::string_view kText = ".text.", kInfo = ".nv.info", kShared = ".nv.
 constexpr uint8_t kFormatSized = 4;
 constexpr uint8_t kAbiVersionBlackwell = 8; // since CUDA 13, where the architecture moved in e_flags
 constexpr uint16_t kTypeRelocatable = 1;
-constexpr size_t kMaxParameters = 32764; // a parameter has at least one byte
+constexpr size_t kParameterBytes = 12;
 
 enum Attribute : uint8_t {
   MaxThreads = 0x05,
@@ -51,9 +51,9 @@ std::array<uint32_t, 3> extentOf(std::string_view value) {
   return {numberAt<uint32_t>(value, 0), numberAt<uint32_t>(value, 4), numberAt<uint32_t>(value, 8)};
 }
 
-void addParameter(CubinKernel &kernel, std::string_view value, bool wide) {
+void addParameter(CubinKernel &kernel, std::string_view value, bool wide, size_t most) {
   const size_t ordinal = numberAt<uint16_t>(value, 4);
-  if (value.size() < 12 || ordinal > kMaxParameters)
+  if (value.size() < kParameterBytes || ordinal >= most)
     return;
   if (ordinal >= kernel.parameters.size())
     kernel.parameters.resize(ordinal + 1);
@@ -62,7 +62,14 @@ void addParameter(CubinKernel &kernel, std::string_view value, bool wide) {
       .offset = numberAt<uint16_t>(value, 6), .size = wide ? last & 0xffff : last >> 18, .known = true};
 }
 
+/// From sm_90 on, the section begins with what the system keeps for itself, which is not the kernel's.
+uint32_t sharedBytesOf(const ElfSection &section, uint16_t archNumber) {
+  const uint64_t reserved = archNumber >= 90 ? 1024 : 0;
+  return uint32_t(std::min<uint64_t>(section.size < reserved ? 0 : section.size - reserved, UINT32_MAX));
+}
+
 Status readKernelInfo(const ElfSection &section, CubinKernel &kernel) {
+  const size_t most = section.bytes.size() / kParameterBytes; // each has an attribute of its own
   return forEachAttribute(section.bytes, [&](uint8_t kind, std::string_view value) {
     switch (kind) {
     case Attribute::MaxThreads:
@@ -73,7 +80,7 @@ Status readKernelInfo(const ElfSection &section, CubinKernel &kernel) {
       break;
     case Attribute::Parameter:
     case Attribute::WideParameter:
-      addParameter(kernel, value, kind == Attribute::WideParameter);
+      addParameter(kernel, value, kind == Attribute::WideParameter, most);
       break;
     case Attribute::ParameterBytes:
       kernel.parameterBytes = numberAt<uint16_t>(value, 0);
@@ -132,7 +139,7 @@ Result<Cubin> readCubin(std::string_view bytes) {
       continue;
     kernel.isGlobal = global.contains(kernel.name);
     if (auto shared = sections.find(concat(kShared, kernel.name)); shared != sections.end())
-      kernel.staticSharedBytes = uint32_t(std::min<uint64_t>(shared->second->size, UINT32_MAX));
+      kernel.staticSharedBytes = sharedBytesOf(*shared->second, cubin.archNumber);
     TENON_RETURN_IF_ERROR(readKernelInfo(*info->second, kernel));
     cubin.kernels.push_back(std::move(kernel));
   }

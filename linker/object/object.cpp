@@ -6,6 +6,8 @@
 namespace tenon::linker {
 
 SourceLocation Object::placeOf(uint32_t line, uint32_t column) const {
+  if (isMetadataOnly)
+    return place(); // the text was made up
   if (line == 0 || line > lines.size())
     return {input->path, line, column};
   const LineOrigin &origin = lines[line - 1];
@@ -15,6 +17,18 @@ SourceLocation Object::placeOf(uint32_t line, uint32_t column) const {
 bool isDynamicShared(const ptx::Variable &variable) {
   return variable.isExtern && variable.space == ptx::StateSpace::Shared && !variable.dimensions.empty() &&
          !variable.dimensions.front();
+}
+
+std::string_view targetDirective(std::string_view text) {
+  constexpr std::string_view kDirective = ".target";
+  for (size_t at = text.find(kDirective); at != std::string_view::npos; at = text.find(kDirective, at + 1)) {
+    if (at != 0 && text[at - 1] != '\n')
+      continue;
+    std::string_view word = text.substr(at + kDirective.size());
+    word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
+    return word.substr(0, word.find_first_of(" \t\r\n,"));
+  }
+  return {};
 }
 
 static void indexNames(Object &object) {
@@ -36,6 +50,7 @@ std::unique_ptr<Object> parseObject(const ObjectInput &input, Diagnostics &diagn
   Diagnostics found;
   auto object = std::make_unique<Object>();
   object->input = &input;
+  object->cubin = input.cubin;
   object->module = ptx::parse(std::make_shared<const SourceFile>(input.path, input.bytes), found);
   const bool parsed = !found.hasErrors();
   diagnostics.append(std::move(found));

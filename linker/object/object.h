@@ -20,6 +20,8 @@ struct LineOrigin {
 struct Object {
   const ObjectInput *input = nullptr; // borrowed from the job, or from the context for a merged one
   ptx::Module module;
+  std::string_view cubin;        // given with the PTX, or alone; empty: none
+  bool isMetadataOnly = false;   // the module says what a cubin's metadata says: entries without bodies (K-18)
   std::vector<LineOrigin> lines; // merged objects only: by line - 1
   // Module-level names, for lookup only: nothing is ever listed in hash order.
   std::unordered_map<std::string_view, const ptx::Function *> functions; // the definition where there is one
@@ -34,6 +36,9 @@ struct Object {
     return placeOf(named.line, named.column);
   }
 };
+
+/// The word after the first `.target` that begins a line; empty without one.
+std::string_view targetDirective(std::string_view text);
 
 /// Parses an object's bytes as PTX and indexes its names; null after an error.
 std::unique_ptr<Object> parseObject(const ObjectInput &input, Diagnostics &diagnostics);

@@ -73,6 +73,19 @@ ObjectKind detectObjectKind(std::string_view bytes) {
   return detectText(bytes);
 }
 
+bool isBinaryObject(std::string_view bytes) {
+  switch (detectObjectKind(bytes)) {
+  case ObjectKind::Cubin:
+  case ObjectKind::HostElf:
+  case ObjectKind::Fatbin:
+  case ObjectKind::Archive:
+  case ObjectKind::Executable:
+    return true;
+  default:
+    return false;
+  }
+}
+
 std::string_view describe(ObjectKind kind) {
   switch (kind) {
   case ObjectKind::Ptx:
@@ -115,13 +128,13 @@ std::string_view adviceFor(ObjectKind kind) {
   case ObjectKind::Ptx:
     return "";
   case ObjectKind::Cubin:
-    return "cubin objects are not supported yet; give PTX (nvcc -ptx)";
+    return "give a cubin that is complete, or PTX (nvcc -ptx)";
   case ObjectKind::HostElf:
-    return "host objects are not supported; compile the device code to PTX (nvcc -ptx)";
+    return "give one that holds device code, or PTX (nvcc -ptx)";
   case ObjectKind::Fatbin:
-    return "fatbin objects are not supported yet; give PTX (nvcc -ptx), or take it out with cuobjdump -xptx all";
+    return "give it as nvcc -fatbin writes it, or PTX (nvcc -ptx)";
   case ObjectKind::Archive:
-    return "archives are not supported yet; give the PTX objects one by one";
+    return "give its members one by one";
   case ObjectKind::LtoIr:
     return "LTO-IR objects are not supported yet; compile without -dlto, with nvcc -ptx";
   case ObjectKind::Bitcode:
@@ -132,7 +145,7 @@ std::string_view adviceFor(ObjectKind kind) {
     return "source is not compiled here; compile it to PTX (nvcc -ptx)";
   case ObjectKind::Executable:
   case ObjectKind::Program:
-    return "linked files are not linked again; give the objects that it was made of";
+    return "give the executables or the objects that it was made of";
   case ObjectKind::Zip:
   case ObjectKind::Gzip:
   case ObjectKind::Zstd:

@@ -28,6 +28,9 @@ enum class ObjectKind : uint8_t {
 /// Kind of an object by its bytes alone.
 ObjectKind detectObjectKind(std::string_view bytes);
 
+/// A cubin, or a container of PTX and cubins: it says itself for which targets its code is.
+bool isBinaryObject(std::string_view bytes);
+
 /// "a cubin (ELF for CUDA)".
 std::string_view describe(ObjectKind kind);
 /// What a user does with an object of a kind that is not linked: "compile to PTX instead: nvcc -ptx". Empty for Ptx.

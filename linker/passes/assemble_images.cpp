@@ -139,7 +139,7 @@ private:
     if (resources.sharedBytes != counted)
       context_.diagnostics.warning(kernel.object->placeOf(*kernel.entry), "K-17",
                                    concat("'", kernel.entry->name, "' takes ", resources.sharedBytes,
-                                          " bytes of static shared memory by ptxas' count, ", counted,
+                                          " bytes of static shared memory by the cubin's count, ", counted,
                                           " by the linker's; the former is stored"));
   }
 
@@ -155,6 +155,16 @@ public:
 
   void run() {
     std::vector<Task> tasks = collectTasks(context_);
+    // A cubin that was given is not made again.
+    std::erase_if(tasks, [this](const Task &task) {
+      if (task.object->cubin.empty())
+        return false;
+      if (task.object->isMetadataOnly || context_.job.imagePolicy != ImagePolicy::Ptx)
+        takeGiven(task);
+      return true;
+    });
+    if (tasks.empty() || context_.job.imagePolicy == ImagePolicy::Ptx)
+      return;
     Result<std::string> ptxas = findPtxas(context_.job.ptxasPath);
     if (!ptxas.ok())
       return reportNoAssembler(ptxas.status());
@@ -206,6 +216,15 @@ private:
       store(task, std::move(assembly));
   }
 
+  void takeGiven(const Task &task) {
+    Assembly assembly{.outcome = Assembly::Outcome::Assembled, .cubin = std::string(task.object->cubin)};
+    if (Result<Cubin> cubin = readCubin(task.object->cubin); cubin.ok())
+      for (const CubinKernel &kernel : cubin->kernels)
+        assembly.kernels.push_back(
+            {.name = std::string(kernel.name), .registers = kernel.registers, .sharedBytes = kernel.staticSharedBytes});
+    store(task, std::move(assembly));
+  }
+
   void report(const AssemblerMessage &message, const Object &object) {
     const std::string text = concat("ptxas says: ", message.text);
     if (message.severity == Severity::Error)
@@ -218,7 +237,7 @@ private:
     Result<Cubin> cubin = readCubin(assembly.cubin);
     if (!cubin.ok()) {
       context_.diagnostics.error(task.object->place(), "K-17",
-                                 concat("ptxas wrote no cubin: ", cubin.status().message()));
+                                 concat("the image is no cubin: ", cubin.status().message()));
       return;
     }
     Check(context_, task, *cubin, assembly.kernels).run();
@@ -231,8 +250,7 @@ private:
 } // namespace
 
 void assembleImages(LinkContext &context) {
-  if (context.job.imagePolicy != ImagePolicy::Ptx)
-    Assembler(context).run();
+  Assembler(context).run();
 }
 
 } // namespace tenon::linker

@@ -208,6 +208,8 @@ void checkAccess(LinkContext &context) {
   std::map<const Object *, std::unique_ptr<AccessTracer>> tracers;
   for (Variant &variant : context.variants)
     for (Kernel &kernel : variant.kernels) {
+      if (kernel.object->isMetadataOnly)
+        continue; // K-18: there are no bodies to look at
       const std::optional<abi::ParameterLayout> &layout = context.parameterLayouts[kernel.exportOrdinal];
       if (!layout || layout->parameters.size() != kernel.entry->parameters.size())
         continue; // K-3, K-11: nobody knows which parameter is which binding

@@ -2,6 +2,7 @@
 // `.version` says which instructions may appear, `.target` for which architecture, `.address_size` how wide pointers
 // are. ptxas and the driver trust them, so a claim that differs from them is an error here and not a wrong image on
 // some device.
+#include "linker/object/cubin_object.h"
 #include "linker/object/object_kind.h"
 #include "linker/passes/passes.h"
 
@@ -69,6 +70,8 @@ void checkHeader(const Object &object, Diagnostics &diagnostics) {
 
 std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagnostics) {
   ObjectKind kind = detectObjectKind(input.bytes);
+  if (kind == ObjectKind::Cubin)
+    return makeCubinObject(input, diagnostics);
   if (kind != ObjectKind::Ptx) {
     Diagnostic &error = diagnostics.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)));
     noteClaim(error, input).withFix(std::string(adviceFor(kind)));
@@ -80,16 +83,27 @@ std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagno
   return object;
 }
 
+void reportMetadataOnly(const Object &object, LinkContext &context) {
+  const std::string text = "there is no PTX beside the cubin: its kernels are proved from metadata only, which shows "
+                           "neither what they write nor dynamic shared memory";
+  (context.job.strict ? context.diagnostics.error(object.place(), "K-18", text)
+                      : context.diagnostics.remark(object.place(), "K-18", text))
+      .withFix("give the PTX as well: nvcc -fatbin -gencode arch=compute_80,code=[sm_80,compute_80]");
+}
+
 } // namespace
 
 void loadInputs(LinkContext &context) {
-  for (const ObjectInput &input : context.job.objects)
-    context.objects.push_back(loadObject(input, context.diagnostics));
+  for (const ObjectInput *input : context.inputs) {
+    context.objects.push_back(loadObject(*input, context.diagnostics));
+    if (context.objects.back() && context.objects.back()->isMetadataOnly)
+      reportMetadataOnly(*context.objects.back(), context);
+  }
 }
 
 void formVariants(LinkContext &context) {
-  for (size_t i = 0; i < context.job.objects.size(); ++i) {
-    const ObjectInput &input = context.job.objects[i];
+  for (size_t i = 0; i < context.inputs.size(); ++i) {
+    const ObjectInput &input = *context.inputs[i];
     const std::string name = input.variantName.empty() ? input.target.toString() : input.variantName;
     auto variant = std::find_if(context.variants.begin(), context.variants.end(), [&](const Variant &variant) {
       return variant.name == name && variant.arch == input.target && variant.origin == input.origin;

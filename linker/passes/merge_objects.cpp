@@ -64,6 +64,7 @@ const Object *mergeGroup(LinkContext &context, const std::vector<const Object *>
     return nullptr;
   auto input = std::make_unique<ObjectInput>(*group.front()->input);
   input->path.clear();
+  input->cubin.clear();
   for (const Object *object : group) {
     input->path += (input->path.empty() ? "" : "+") + fileName(object->input->path);
     input->priority = std::max(input->priority, object->input->priority);

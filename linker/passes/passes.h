@@ -10,6 +10,9 @@ namespace tenon::linker {
 /// Fills parameterLayouts.
 void checkJob(LinkContext &context);
 
+/// Takes PTX and cubins out of fatbins, host objects, archives and executables (K-1, K-6). Fills inputs.
+void expandObjects(LinkContext &context);
+
 /// Tells each object's kind, refuses what is not PTX, parses the rest (K-1), compares `.version`, `.target` and
 /// `.address_size` with the claim (K-1, K-6). Fills objects.
 void loadInputs(LinkContext &context);

@@ -41,7 +41,8 @@ int fail(std::string_view message) {
 
 /// A manifest is a text of its own; everything else that may stand first on the command line is an object.
 bool isManifest(std::string_view argument, std::string_view bytes) {
-  return !argument.starts_with("sm_") && linker::detectObjectKind(bytes) != linker::ObjectKind::Ptx;
+  return !argument.starts_with("sm_") && linker::detectObjectKind(bytes) != linker::ObjectKind::Ptx &&
+         !linker::isBinaryObject(bytes);
 }
 
 /// What --images, --ptxas and --jobs ask for.

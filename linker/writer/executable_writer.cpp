@@ -120,7 +120,7 @@ private:
     auto assembled = context_.assembled.find(&object);
     if (assembled != context_.assembled.end())
       images.push_back(addImage(object, fb::ImageKind::Cubin, assembled->second.cubin));
-    if (images.empty() || context_.job.imagePolicy != ImagePolicy::Cubin)
+    if (!object.isMetadataOnly && (images.empty() || context_.job.imagePolicy != ImagePolicy::Cubin))
       images.push_back(addImage(object, fb::ImageKind::Ptx, object.text()));
     return images;
   }
@@ -139,7 +139,7 @@ private:
     auto data = builder_.CreateVector(bytes, size);
     auto source = builder_.CreateString(fileName(object.input->path));
     images_.push_back(fb::CreateImage(builder_, kind, pays ? fb::Compression::Zstd : fb::Compression::None,
-                                      given.size(), object.module.isa, data, source));
+                                      given.size(), object.isMetadataOnly ? 0 : object.module.isa, data, source));
     return found->second;
   }
 

@@ -136,15 +136,16 @@ TEST_F(AssembleImages, HoldsTheCubinAgainstTheLayout) {
   EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, makeCubin("k", {{0, 8}, {8, 4}}, 80, 0, 0)))),
                "error: [K-17] the cubin has only a local kernel 'k'\n");
   EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, "no cubin"))),
-               "a.ptx: error: [K-17] ptxas wrote no cubin: the ELF file is damaged");
+               "a.ptx: error: [K-17] the image is no cubin: the ELF file is damaged");
 }
 
 TEST_F(AssembleImages, WarnsOfAnotherCountOfSharedMemory) {
   Linked linked = linkJob(oneKernel(fakePtxas("ptxas info    : Compiling entry function 'k' for 'sm_80'\n"
                                               "ptxas info    : Used 33 registers, 64 bytes smem\n",
                                               cubin_)));
-  EXPECT_FINDS(linked, "a.ptx:4:17: warning: [K-17] 'k' takes 64 bytes of static shared memory by ptxas' count, 0 by "
-                       "the linker's; the former is stored\n");
+  EXPECT_FINDS(linked,
+               "a.ptx:4:17: warning: [K-17] 'k' takes 64 bytes of static shared memory by the cubin's count, 0 by "
+               "the linker's; the former is stored\n");
   EXPECT_EQ(view(linked).findKernel(0, 0)->facts()->static_shared_bytes(), 64u);
 }
 

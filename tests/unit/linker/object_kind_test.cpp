@@ -43,12 +43,9 @@ TEST(ObjectKind, KnowsTextsBehindCommentsAndBlanks) {
 }
 
 TEST(ObjectKind, RefusalSaysWhatItIsAndWhatToDo) {
-  const std::string elf = "\x7f"
-                          "ELF\x02\x01\x01"s +
-                          std::string(11, '\0') + "\xbe\x00"s;
-  Linked linked = linkJob(Job().add(makeExport("k", 1)).object("k.cubin", elf));
-  EXPECT_FINDS(linked, "k.cubin: error: [K-1] the object is a cubin (ELF for CUDA)\n"
-                       "fix: cubin objects are not supported yet; give PTX (nvcc -ptx)\n");
+  Linked linked = linkJob(Job().add(makeExport("k", 1)).object("k.bc", "BC\xc0\xde"));
+  EXPECT_FINDS(linked, "k.bc: error: [K-1] the object is LLVM bitcode\n"
+                       "fix: bitcode objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)\n");
   EXPECT_EQ(linked.diagnostics.errorCount(), 1u) << "a missing entry point is no news then\n" << linked.text();
 }
 

@@ -1,0 +1,133 @@
+// A header of 16 bytes {magic, version:16, bytes of it:16, bytes behind it:64}, then entries:
+//
+//   0 kind:16    2 version:16    4 bytes of this header:32    8 bytes behind it:64    16 bytes of them in use:32, or 0
+//   28 architecture:32           40 flags:64                  56 bytes once unpacked:64
+#include "linker/object/fatbin.h"
+
+#include "linker/object/byte_reader.h"
+#include "linker/object/lz4.h"
+
+#include <zstd.h>
+
+namespace tenon::linker {
+
+namespace {
+
+constexpr uint32_t kMagic = 0xBA55ED50;
+constexpr uint64_t kHeaderBytes = 16, kEntryBytes = 64;
+constexpr uint64_t kMaxImageBytes = 512u << 20;
+constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagA = 0x100000, kFlagF = 0x200000;
+
+Status damaged(std::string_view what) {
+  return makeError(StatusCode::DataLoss, "the fatbin is damaged: ", what);
+}
+
+FatbinEntry::Kind kindOf(uint16_t number) {
+  switch (number) {
+  case 1:
+    return FatbinEntry::Kind::Ptx;
+  case 2:
+    return FatbinEntry::Kind::Cubin;
+  case 8:
+    return FatbinEntry::Kind::LtoIr;
+  default:
+    return FatbinEntry::Kind::Unknown;
+  }
+}
+
+/// One entry at the front of `bytes`, which moves behind it.
+Result<FatbinEntry> takeEntry(std::string_view &bytes) {
+  const uint64_t header = numberAt<uint32_t>(bytes, 4);
+  const uint64_t stored = numberAt<uint64_t>(bytes, 8);
+  if (bytes.size() < kEntryBytes || header < kEntryBytes || !bytesAt(bytes, 0, header))
+    return damaged("an entry's header ends outside");
+  std::optional<std::string_view> payload = bytesAt(bytes, header, stored);
+  if (!payload)
+    return damaged("an entry ends outside");
+  FatbinEntry entry;
+  entry.kindNumber = numberAt<uint16_t>(bytes, 0);
+  entry.kind = kindOf(entry.kindNumber);
+  entry.arch.number = uint16_t(numberAt<uint32_t>(bytes, 28));
+  const uint64_t flags = numberAt<uint64_t>(bytes, 40);
+  entry.arch.suffix = flags & kFlagA ? abi::ArchSuffix::A : flags & kFlagF ? abi::ArchSuffix::F : abi::ArchSuffix::None;
+  if (flags & (kFlagLz4 | kFlagZstd)) {
+    entry.packing = flags & kFlagZstd ? FatbinEntry::Packing::Zstd : FatbinEntry::Packing::Lz4;
+    entry.size = numberAt<uint64_t>(bytes, 56);
+    const uint64_t used = numberAt<uint32_t>(bytes, 16);
+    if (used > payload->size())
+      return damaged("an entry's data ends outside");
+    entry.payload = payload->substr(0, used);
+  } else {
+    entry.size = stored;
+    entry.payload = *payload;
+  }
+  bytes.remove_prefix(header + stored);
+  return entry;
+}
+
+Result<std::string> unpackZstd(std::string_view payload, uint64_t size) {
+  if (ZSTD_getFrameContentSize(payload.data(), payload.size()) != size)
+    return damaged("an entry's size is not that of its data");
+  std::string out(size, '\0');
+  if (ZSTD_decompress(out.data(), out.size(), payload.data(), payload.size()) != size)
+    return damaged("an entry does not decompress");
+  return out;
+}
+
+} // namespace
+
+std::string FatbinEntry::name() const {
+  std::string_view extension;
+  switch (kind) {
+  case Kind::Ptx:
+    extension = ".ptx";
+    break;
+  case Kind::Cubin:
+    extension = ".cubin";
+    break;
+  case Kind::LtoIr:
+    extension = ".ltoir";
+    break;
+  case Kind::Unknown:
+    extension = ".unknown";
+    break;
+  }
+  return concat(arch.toString(), extension);
+}
+
+Result<std::string> FatbinEntry::unpack() const {
+  if (size > kMaxImageBytes)
+    return makeError(StatusCode::ResourceExhausted, "an image of ", size, " bytes is above the limit of ",
+                     kMaxImageBytes);
+  switch (packing) {
+  case Packing::None:
+    return std::string(payload);
+  case Packing::Lz4:
+    return decompressLz4(payload, size);
+  case Packing::Zstd:
+    return unpackZstd(payload, size);
+  }
+}
+
+Result<std::vector<FatbinEntry>> readFatbin(std::string_view bytes) {
+  std::vector<FatbinEntry> entries;
+  for (uint32_t module = 0; !bytes.empty(); ++module) {
+    const uint64_t header = numberAt<uint16_t>(bytes, 6), size = numberAt<uint64_t>(bytes, 8);
+    if (bytes.size() < kHeaderBytes || numberAt<uint32_t>(bytes, 0) != kMagic || header < kHeaderBytes)
+      return damaged("its header is not one");
+    std::optional<std::string_view> contents = bytesAt(bytes, header, size);
+    if (!contents)
+      return damaged("it ends outside");
+    while (!contents->empty()) {
+      TENON_ASSIGN_OR_RETURN(FatbinEntry entry, takeEntry(*contents));
+      entry.module = module;
+      entries.push_back(std::move(entry));
+    }
+    bytes.remove_prefix(header + size);
+    const size_t next = bytes.find_first_not_of('\0'); // in a section, linkers pad between them
+    bytes.remove_prefix(next == std::string_view::npos ? bytes.size() : next);
+  }
+  return entries;
+}
+
+} // namespace tenon::linker
