@@ -1,0 +1,162 @@
+#include "fixture.h"
+
+#include "abi/file.h"
+#include "linker/link.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tenon::conformance {
+
+std::string implementationName(const testing::TestParamInfo<Implementation> &info) {
+  switch (info.param) {
+  case Implementation::Stream:
+    return "Stream";
+  }
+  return "Unknown";
+}
+
+std::vector<abi::Export> kernelExports() {
+  struct Row {
+    const char *name;
+    size_t readOnly, bindings, words;
+  };
+  constexpr Row kRows[] = {{"add", 2, 3, 1},
+                           {"scale", 0, 1, 2},
+                           {"iota", 0, 1, 1},
+                           {"store_constants", 0, 1, 4},
+                           {"store_typed", 0, 1, 0},
+                           {"count_workgroups", 0, 1, 0},
+                           {"mark_workgroups", 0, 1, 0},
+                           {"write_grid", 0, 1, 3},
+                           {"reverse_shared", 0, 1, 0},
+                           {"write_to_null", 0, 1, 0}};
+  std::vector<abi::Export> exports;
+  for (const Row &row : kRows) {
+    abi::Export out;
+    out.name = out.symbol = row.name;
+    out.ordinal = static_cast<uint32_t>(exports.size());
+    out.layout.bindings.resize(row.bindings);
+    for (size_t i = 0; i < row.readOnly; ++i)
+      out.layout.bindings[i].readOnly = true;
+    out.layout.constants.resize(row.words);
+    out.launch.workgroupSize = {kThreads, 1, 1};
+    exports.push_back(std::move(out));
+  }
+  exports[kStoreTyped].layout.constants = {
+      abi::Constant::scalar(abi::ElementType::I8), abi::Constant::scalar(abi::ElementType::I64),
+      abi::Constant::scalar(abi::ElementType::F32), abi::Constant::scalar(abi::ElementType::I16)};
+  exports[kReverseShared].launch.dynamicSharedBytes = kThreads * 4;
+  return exports;
+}
+
+std::string readPtx(int arch) {
+  const char *folder = std::getenv("TENON_CONFORMANCE_KERNELS");
+  const std::string own = cuda::DriverSearch::fromEnvironment().executableFolder;
+  auto text = readFile(concat(folder && *folder ? folder : own.c_str(), "/conformance_kernels_sm_", arch, ".ptx"));
+  return text.ok() ? text.take() : std::string();
+}
+
+Result<std::vector<uint8_t>> linkKernels(std::vector<abi::Export> exports, const std::vector<int> &archs) {
+  linker::LinkJob job;
+  job.name = "conformance";
+  job.exports = std::move(exports);
+  for (int arch : archs) {
+    linker::ObjectInput object;
+    object.path = concat("conformance_kernels_sm_", arch, ".ptx");
+    object.bytes = readPtx(arch);
+    object.target = {static_cast<uint16_t>(arch), abi::ArchSuffix::None};
+    if (object.bytes.empty())
+      return makeError(StatusCode::NotFound, "no '", object.path,
+                       "' beside this binary or in $TENON_CONFORMANCE_KERNELS (nvcc was not found when it was built)");
+    job.objects.push_back(std::move(object));
+  }
+  Diagnostics diagnostics;
+  auto linked = linker::link(job, diagnostics);
+  if (!linked.ok())
+    return linked.takeStatus().withContext(diagnostics.toString());
+  return std::move(linked->executable);
+}
+
+Environment Environment::open() {
+  Environment out;
+  auto device = Device::open({}, cuda::DriverSearch::fromEnvironment());
+  if (!device.ok()) {
+    out.whyNot = device.status().toString();
+    return out;
+  }
+  out.device = device.take();
+  auto bytes = linkKernels(kernelExports(), {75, 80, 90});
+  if (bytes.ok())
+    out.executableBytes = bytes.take();
+  else
+    out.whyNot = bytes.status().toString();
+  return out;
+}
+
+Environment &Environment::shared() {
+  static Environment *environment = [] {
+    auto *opened = new Environment(open());
+    if (opened->device)
+      std::printf("device: %s\n", opened->device->description().c_str());
+    return opened;
+  }();
+  return *environment;
+}
+
+void DeviceTest::SetUp() {
+  Environment &environment = Environment::shared();
+  if (!environment.whyNot.empty())
+    GTEST_SKIP() << environment.whyNot;
+  device = environment.device;
+  queue = SubmissionQueue::create(device).take();
+  executable = Executable::create(device, environment.executableBytes, "conformance").take();
+}
+
+void DeviceTest::TearDown() {
+  queue.reset();
+  executable.reset();
+}
+
+std::shared_ptr<Buffer> DeviceTest::allocate(uint64_t bytes, const BufferOptions &options) {
+  auto buffer = allocateBuffer(*device, bytes, options);
+  EXPECT_TRUE(buffer.ok()) << buffer.status().message();
+  return buffer.ok() ? buffer.take() : nullptr;
+}
+
+std::vector<uint32_t> DeviceTest::numbers(size_t n, uint32_t from) {
+  std::vector<uint32_t> out(n);
+  for (size_t i = 0; i < n; ++i)
+    out[i] = from + static_cast<uint32_t>(i);
+  return out;
+}
+
+std::shared_ptr<CommandBuffer> CommandTest::create(const CommandBufferOptions &options) {
+  switch (GetParam()) {
+  case Implementation::Stream:
+    return StreamCommandBuffer::create(device, options);
+  }
+  return nullptr;
+}
+
+std::shared_ptr<CommandBuffer> CommandTest::record(const std::function<Status(CommandBuffer &)> &commands,
+                                                   const CommandBufferOptions &options) {
+  std::shared_ptr<CommandBuffer> buffer = create(options);
+  Status status = buffer->begin();
+  if (status.ok())
+    status = commands(*buffer);
+  if (status.ok())
+    status = buffer->end();
+  EXPECT_TRUE(status.ok()) << status.toString();
+  return buffer;
+}
+
+Status CommandTest::run(const std::shared_ptr<CommandBuffer> &commands, const std::vector<TableEntry> &table) {
+  auto done = Semaphore::create();
+  const SemaphorePoint signal = {done, 1};
+  const BoundCommandBuffer bound = {commands, table};
+  TENON_RETURN_IF_ERROR(queue->submit({}, {&bound, 1}, {&signal, 1}));
+  return done->wait(1, kWaitForever);
+}
+
+} // namespace tenon::conformance
