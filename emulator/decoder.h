@@ -1,4 +1,5 @@
-// Inside of decode: the builder of a Program and the decoder of one function. The instruction families are spread over
+// Inside of decode: the builder of a Program (program_builder.cpp) and the decoder of one function (decoder.cpp,
+// decode_operands.cpp). The instruction families are spread over decode_wmma.cpp, decode_mbarrier.cpp, decode_matrix.cpp,
 // decode_arithmetic.cpp, decode_memory.cpp and decode_control.cpp.
 //
 // Width rule: a handler works on registers of exactly its type's width. ld, st and cvt may name wider registers; then a
@@ -104,7 +105,7 @@ private:
     uint32_t line, column;
   };
 
-  // decoder.cpp: names, operands, emission.
+  // decoder.cpp: names, emission; decode_operands.cpp: operands.
   void declare(const ptx::Variable &variable);
   FrameSlot allocateLocal(const ptx::Variable &variable);
   void resolveLabels();

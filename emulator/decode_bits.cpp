@@ -1,0 +1,180 @@
+// Logic, shifts, bit fields, permutations and dot products of bytes.
+#include "emulator/decoder.h"
+
+#include <algorithm>
+
+namespace tenon::emulator {
+
+using ptx::ScalarType;
+using Operand = ptx::Operand;
+
+namespace {
+
+bool isSingleOrDouble(ScalarType type) {
+  return type == ScalarType::F32 || type == ScalarType::F64;
+}
+bool isHalf(ScalarType type) {
+  return type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
+}
+bool isFloat(ScalarType type) {
+  return isSingleOrDouble(type) || isHalf(type);
+}
+bool isSigned(ScalarType type) {
+  return type == ScalarType::S8 || type == ScalarType::S16 || type == ScalarType::S32 || type == ScalarType::S64;
+}
+bool isBits(ScalarType type) {
+  return type == ScalarType::B8 || type == ScalarType::B16 || type == ScalarType::B32 || type == ScalarType::B64;
+}
+bool isInteger(ScalarType type) {
+  return isSigned(type) || type == ScalarType::U8 || type == ScalarType::U16 || type == ScalarType::U32 ||
+         type == ScalarType::U64;
+}
+
+} // namespace
+
+/// and or xor not
+bool FunctionDecoder::decodeLogic() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  if (!isBits(type) && type != ScalarType::Pred)
+    return unsupported();
+  IntOp op = name == "and" ? IntOp::And : name == "or" ? IntOp::Or : name == "xor" ? IntOp::Xor : IntOp::Not;
+  return emitInteger(form, op, type, op == IntOp::Not ? 1 : 2);
+}
+
+bool FunctionDecoder::decodeShift() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  bool left = in_->opcode == "shl";
+  if (ptx::byteSize(type) < 2 || isFloat(type) || (left && !isBits(type)))
+    return unsupported();
+  Decoded decoded;
+  if (!expectOperands(3, 3) || !destination(in_->operands[0], type, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a) || !source(in_->operands[2], ScalarType::U32, decoded.b))
+    return false;
+  decoded.handler = handlers().integer(left ? IntOp::Shl : IntOp::Shr, type);
+  return finish(form, decoded);
+}
+
+/// popc clz brev bfind: the result is 32 bits wide, brev's as wide as its operand.
+bool FunctionDecoder::decodeBits() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  IntOp op = name == "popc" ? IntOp::Popc : name == "clz" ? IntOp::Clz : name == "brev" ? IntOp::Brev : IntOp::Bfind;
+  bool isBfind = op == IntOp::Bfind;
+  if (ptx::byteSize(type) < 4 || isFloat(type) || (isBfind ? !isInteger(type) : !isBits(type)))
+    return unsupported();
+  if (isBfind && form.take("shiftamt"))
+    op = IntOp::BfindShift;
+  Decoded decoded;
+  if (!expectOperands(2, 2) || !destination(in_->operands[0], op == IntOp::Brev ? type : ScalarType::U32, decoded.d) ||
+      !source(in_->operands[1], type, decoded.a))
+    return false;
+  decoded.handler = handlers().integer(op, type);
+  return finish(form, decoded);
+}
+
+/// bfe bfi bmsk szext fns
+bool FunctionDecoder::decodeBitField() {
+  Form form(*in_);
+  std::string_view name = in_->opcode;
+  ScalarType type = form.takeType();
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  if (name == "bfi") {
+    if (!isBits(type) || ptx::byteSize(type) < 4)
+      return unsupported();
+    if (!expectOperands(5, 5) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+        !source(o[2], type, decoded.b) || !source(o[3], ScalarType::U32, decoded.c) ||
+        !source(o[4], ScalarType::U32, decoded.e))
+      return false;
+    decoded.handler = handlers().integer(IntOp::Bfi, type);
+    return finish(form, decoded);
+  }
+  if (name == "bfe" || name == "fns") {
+    bool isBfe = name == "bfe";
+    if (ptx::byteSize(type) < 4 || (isBfe ? !isInteger(type) : type != ScalarType::B32))
+      return unsupported();
+    if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
+        !source(o[2], ScalarType::U32, decoded.b) || !source(o[3], ScalarType::U32, decoded.c))
+      return false;
+    decoded.handler = handlers().integer(isBfe ? IntOp::Bfe : IntOp::Fns, type);
+    return finish(form, decoded);
+  }
+  int mode = form.takeOneOf({"clamp", "wrap"});
+  if (mode < 0)
+    return fail("'" + in_->form() + "' needs .clamp or .wrap");
+  if (name == "bmsk")
+    return type == ScalarType::B32 ? emitInteger(form, mode ? IntOp::BmskWrap : IntOp::BmskClamp, type, 2)
+                                   : unsupported();
+  return type == ScalarType::U32 || type == ScalarType::S32
+             ? emitInteger(form, mode ? IntOp::SzextWrap : IntOp::SzextClamp, type, 2)
+             : unsupported();
+}
+
+bool FunctionDecoder::decodePrmt() {
+  Form form(*in_);
+  ScalarType type = form.takeType();
+  if (type != ScalarType::B32)
+    return unsupported();
+  constexpr IntOp kModes[] = {IntOp::PrmtF4e, IntOp::PrmtB4e, IntOp::PrmtRc8,
+                              IntOp::PrmtEcl, IntOp::PrmtEcr, IntOp::PrmtRc16};
+  int mode = form.takeOneOf({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  return emitInteger(form, mode < 0 ? IntOp::Prmt : kModes[mode], type, 3);
+}
+
+bool FunctionDecoder::decodeLop3() {
+  Form form(*in_);
+  Decoded decoded;
+  const std::vector<Operand> &o = in_->operands;
+  if (form.takeType() != ScalarType::B32)
+    return unsupported();
+  if (!expectOperands(5, 5) || !destination(o[0], ScalarType::B32, decoded.d) ||
+      !source(o[1], ScalarType::B32, decoded.a) || !source(o[2], ScalarType::B32, decoded.b) ||
+      !source(o[3], ScalarType::B32, decoded.c))
+    return false;
+  if (o[4].kind != Operand::Kind::Integer || o[4].bits > 255)
+    return fail("the table of 'lop3' is a constant from 0 to 255");
+  decoded.imm = static_cast<int64_t>(o[4].bits);
+  decoded.handler = handlers().integer(IntOp::Lop3, ScalarType::B32);
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeShf() {
+  Form form(*in_);
+  int direction = form.takeOneOf({"l", "r"}), mode = form.takeOneOf({"clamp", "wrap"});
+  if (form.takeType() != ScalarType::B32 || direction < 0 || mode < 0)
+    return unsupported();
+  IntOp op = direction == 0 ? (mode ? IntOp::ShfLeftWrap : IntOp::ShfLeftClamp)
+                            : (mode ? IntOp::ShfRightWrap : IntOp::ShfRightClamp);
+  return emitInteger(form, op, ScalarType::B32, 3);
+}
+
+/// dp4a, dp2a
+bool FunctionDecoder::decodeDot() {
+  Form form(*in_);
+  IntOp op = IntOp::Dp4a;
+  if (in_->opcode == "dp2a") {
+    int part = form.takeOneOf({"lo", "hi"});
+    if (part < 0)
+      return fail("'" + in_->form() + "' needs .lo or .hi");
+    op = part ? IntOp::Dp2aHi : IntOp::Dp2aLo;
+  }
+  ScalarType a = form.takeType(), b = form.takeType();
+  auto word = [](ScalarType type) { return type == ScalarType::U32 || type == ScalarType::S32; };
+  if (!word(a) || !word(b))
+    return unsupported();
+  Decoded decoded;
+  decoded.imm = (a == ScalarType::S32) | (b == ScalarType::S32) << 1;
+  const std::vector<Operand> &o = in_->operands;
+  if (!expectOperands(4, 4) || !destination(o[0], ScalarType::U32, decoded.d) ||
+      !source(o[1], ScalarType::U32, decoded.a) || !source(o[2], ScalarType::U32, decoded.b) ||
+      !source(o[3], ScalarType::U32, decoded.c))
+    return false;
+  decoded.handler = handlers().integer(op, ScalarType::U32);
+  return finish(form, decoded);
+}
+
+} // namespace tenon::emulator

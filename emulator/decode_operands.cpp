@@ -1,0 +1,312 @@
+// Operands of an instruction: registers, constants, special registers, addresses. Each becomes one number (machine.h);
+// a register wider than the type, where PTX allows one, is converted into a scratch register around the instruction.
+#include "emulator/decoder.h"
+
+#include <cstring>
+
+namespace tenon::emulator {
+
+using ptx::ScalarType;
+using Operand = ptx::Operand;
+
+namespace {
+
+bool isSigned(ScalarType type) {
+  return type == ScalarType::S8 || type == ScalarType::S16 || type == ScalarType::S32 || type == ScalarType::S64;
+}
+
+struct SpecialName {
+  std::string_view name;
+  Special special;
+};
+constexpr SpecialName kSpecialNames[] = {
+    {"%tid.x", Special::TidX},
+    {"%tid.y", Special::TidY},
+    {"%tid.z", Special::TidZ},
+    {"%ntid.x", Special::NtidX},
+    {"%ntid.y", Special::NtidY},
+    {"%ntid.z", Special::NtidZ},
+    {"%ctaid.x", Special::CtaidX},
+    {"%ctaid.y", Special::CtaidY},
+    {"%ctaid.z", Special::CtaidZ},
+    {"%nctaid.x", Special::NctaidX},
+    {"%nctaid.y", Special::NctaidY},
+    {"%nctaid.z", Special::NctaidZ},
+    {"%laneid", Special::LaneId},
+    {"%warpid", Special::WarpId},
+    {"%nwarpid", Special::NwarpId},
+    {"%smid", Special::SmId},
+    {"%nsmid", Special::NsmId},
+    {"%gridid", Special::GridId},
+    {"%lanemask_eq", Special::LanemaskEq},
+    {"%lanemask_le", Special::LanemaskLe},
+    {"%lanemask_lt", Special::LanemaskLt},
+    {"%lanemask_ge", Special::LanemaskGe},
+    {"%lanemask_gt", Special::LanemaskGt},
+    {"%clusterid.x", Special::ClusterIdX},
+    {"%clusterid.y", Special::ClusterIdY},
+    {"%clusterid.z", Special::ClusterIdZ},
+    {"%nclusterid.x", Special::NclusterIdX},
+    {"%nclusterid.y", Special::NclusterIdY},
+    {"%nclusterid.z", Special::NclusterIdZ},
+    {"%cluster_ctaid.x", Special::ClusterCtaidX},
+    {"%cluster_ctaid.y", Special::ClusterCtaidY},
+    {"%cluster_ctaid.z", Special::ClusterCtaidZ},
+    {"%cluster_nctaid.x", Special::ClusterNctaidX},
+    {"%cluster_nctaid.y", Special::ClusterNctaidY},
+    {"%cluster_nctaid.z", Special::ClusterNctaidZ},
+    {"%cluster_ctarank", Special::ClusterCtarank},
+    {"%cluster_nctarank", Special::ClusterNctarank},
+    {"%dynamic_smem_size", Special::DynamicSmemSize},
+    {"%total_smem_size", Special::TotalSmemSize},
+    {"%aggr_smem_size", Special::AggrSmemSize},
+    {"%envreg1", Special::EnvReg1},
+    {"%envreg2", Special::EnvReg2},
+};
+
+} // namespace
+
+bool FunctionDecoder::source(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
+  uint32_t bytes = ptx::byteSize(type);
+  bool isFloat = type == ScalarType::F32 || type == ScalarType::F64;
+  if (type == ScalarType::Pred) {
+    bool negated = false;
+    if (!predicateSource(operand, out, negated))
+      return false;
+    return !negated || unsupported("a negated predicate operand");
+  }
+  switch (operand.kind) {
+  case Operand::Kind::Integer:
+    if (isFloat || type == ScalarType::F16 || type == ScalarType::BF16)
+      return fail("operand '" + std::to_string(static_cast<int64_t>(operand.bits)) + "' of '" + in_->form() +
+                  "' is an integer, a floating-point number is wanted");
+    out = builder_.constant(operand.bits, bytes);
+    return true;
+  case Operand::Kind::Float32:
+  case Operand::Kind::Float64: {
+    uint64_t bits = operand.bits;
+    bool isSingle = operand.kind == Operand::Kind::Float32;
+    if (type == ScalarType::F32 && !isSingle) {
+      double wide;
+      memcpy(&wide, &bits, 8);
+      float narrow = static_cast<float>(wide);
+      uint32_t narrowBits;
+      memcpy(&narrowBits, &narrow, 4);
+      bits = narrowBits;
+    } else if (type == ScalarType::F64 && isSingle) {
+      float narrow;
+      uint32_t narrowBits = static_cast<uint32_t>(bits);
+      memcpy(&narrow, &narrowBits, 4);
+      double wide = narrow;
+      memcpy(&bits, &wide, 8);
+    } else if (!isFloat && bytes != (isSingle ? 4 : 8)) {
+      return fail("a floating-point operand of '" + in_->form() + "' does not fit its type");
+    }
+    out = builder_.constant(bits, bytes);
+    return true;
+  }
+  case Operand::Kind::Name:
+    break;
+  default:
+    return fail("an operand of '" + in_->form() + "' is not a register, a constant or a name");
+  }
+  if (operand.minus)
+    return unsupported("a minus before a register");
+  if (operand.negated)
+    return fail("'!' before '" + std::string(operand.name) + "', which is no predicate");
+  std::optional<Register> found = findRegister(operand.name);
+  if (!found) {
+    if (operand.name.starts_with('%'))
+      return specialSource(operand.name, bytes, out);
+    return symbolAddress(operand, bytes, out);
+  }
+  if (found->bytes == bytes) {
+    out = found->offset;
+    return true;
+  }
+  if (found->bytes < bytes || !relaxed)
+    return fail("register '" + std::string(operand.name) + "' has " + std::to_string(found->bytes * 8) + " bits, '" +
+                in_->form() + "' wants " + std::to_string(bytes * 8));
+  out = allocateRegister(bytes);
+  emitConversion(out, bytes, found->offset, found->bytes, false);
+  return true;
+}
+
+bool FunctionDecoder::destination(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
+  uint32_t bytes = ptx::byteSize(type);
+  if (type == ScalarType::Pred)
+    return predicateDestination(operand, out);
+  if (operand.kind == Operand::Kind::Sink) {
+    out = allocateRegister(bytes);
+    return true;
+  }
+  if (operand.kind != Operand::Kind::Name)
+    return fail("the destination of '" + in_->form() + "' is not a register");
+  std::optional<Register> found = findRegister(operand.name);
+  if (!found)
+    return fail("'" + std::string(operand.name) + "', the destination of '" + in_->form() +
+                "', is not a declared register");
+  if (found->bytes == bytes) {
+    out = found->offset;
+    return true;
+  }
+  if (found->bytes < bytes || !relaxed)
+    return fail("register '" + std::string(operand.name) + "' has " + std::to_string(found->bytes * 8) + " bits, '" +
+                in_->form() + "' writes " + std::to_string(bytes * 8));
+  out = allocateRegister(bytes);
+  after_.push_back({found->offset, found->bytes, out, bytes, isSigned(type)});
+  return true;
+}
+
+bool FunctionDecoder::predicateSource(const Operand &operand, uint32_t &out, bool &negated) {
+  negated = operand.negated;
+  if (operand.kind == Operand::Kind::Integer) {
+    out = builder_.constant(operand.bits ? 0xffffffffu : 0, 4);
+    return true;
+  }
+  std::optional<Register> found = operand.kind == Operand::Kind::Name ? findRegister(operand.name) : std::nullopt;
+  if (!found && operand.name == "%is_explicit_cluster") { // the only special register that is a predicate
+    out = builder_.special(Special::IsExplicitCluster);
+    return true;
+  }
+  if (!found || found->bytes != 0)
+    return fail("'" + std::string(operand.name) + "' in '" + in_->form() + "' is not a predicate");
+  out = found->offset;
+  return true;
+}
+
+bool FunctionDecoder::predicateDestination(const Operand &operand, uint32_t &out) {
+  if (operand.kind == Operand::Kind::Sink) {
+    out = kNoOperand;
+    return true;
+  }
+  bool negated = false;
+  if (operand.kind == Operand::Kind::Name && operand.name.starts_with("%is_explicit"))
+    return fail("'" + std::string(operand.name) + "' cannot be written");
+  if (operand.kind != Operand::Kind::Name || !predicateSource(operand, out, negated))
+    return operand.kind == Operand::Kind::Name ? false
+                                               : fail("the destination of '" + in_->form() + "' is not a predicate");
+  return true;
+}
+
+bool FunctionDecoder::specialSource(std::string_view name, uint32_t bytes, uint32_t &out) {
+  auto adapt = [&](uint32_t from, uint32_t fromBytes) {
+    out = from;
+    if (bytes != fromBytes) {
+      out = allocateRegister(bytes);
+      emitConversion(out, bytes, from, fromBytes, false);
+    }
+    return true;
+  };
+  for (const SpecialName &special : kSpecialNames)
+    if (special.name == name)
+      return adapt(builder_.special(special.special), 4);
+  if (name.starts_with("%envreg"))
+    return adapt(builder_.special(Special::EnvRegOther), 4);
+  struct Clock {
+    std::string_view name;
+    uint32_t bytes, shift;
+  };
+  for (const Clock &clock : {Clock{"%clock", 4, 0},
+                             {"%clock_hi", 4, 32},
+                             {"%clock64", 8, 0},
+                             {"%globaltimer", 8, 0},
+                             {"%globaltimer_lo", 4, 0},
+                             {"%globaltimer_hi", 4, 32}})
+    if (clock.name == name) {
+      Decoded decoded;
+      decoded.d = allocateRegister(clock.bytes);
+      decoded.imm = clock.shift;
+      decoded.handler = clockHandler(clock.bytes);
+      uint32_t from = decoded.d;
+      emit(decoded);
+      return adapt(from, clock.bytes);
+    }
+  return fail("the emulator does not support the register '" + std::string(name) +
+              "' (not declared, not a special register it knows)");
+}
+
+/// The address of a variable or function, in its own space (generic: as a generic address).
+bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint32_t &out, bool generic) {
+  uint64_t offset = static_cast<uint64_t>(operand.offset);
+  if (bytes != 8 && bytes != 4)
+    return fail("the address of '" + std::string(operand.name) + "' needs 32 or 64 bits");
+  if (const Symbol *symbol = findSymbol(operand.name)) {
+    if (symbol->isShared) {
+      out = builder_.constant(symbol->slot.offset + offset + (generic ? kSharedWindow : 0), bytes);
+      return true;
+    }
+    Decoded decoded;
+    decoded.d = out = allocateRegister(bytes);
+    decoded.imm = static_cast<int64_t>(symbol->slot.offset + offset);
+    decoded.flag = generic;
+    decoded.handler = frameAddressHandler(bytes);
+    emit(decoded);
+    return true;
+  }
+  if (function_.isEntry)
+    if (auto it = builder_.kernelParameters.find(operand.name); it != builder_.kernelParameters.end()) {
+      out = builder_.constant(it->second.offset + offset + (generic ? kParamWindow : 0), bytes);
+      return true;
+    }
+  if (auto it = builder_.sharedOffsets.find(operand.name); it != builder_.sharedOffsets.end()) {
+    out = builder_.constant(it->second + offset + (generic ? kSharedWindow : 0), bytes);
+    return true;
+  }
+  if (std::optional<uint64_t> address = builder_.variableAddress(operand.name)) {
+    if (bytes != 8)
+      return fail("the address of '" + std::string(operand.name) + "' needs 64 bits");
+    out = builder_.constant(*address + offset, bytes);
+    return true;
+  }
+  if (uint64_t address = functionAddress(builder_.module, operand.name)) {
+    out = builder_.constant(address + offset, bytes);
+    return true;
+  }
+  return fail("'" + std::string(operand.name) + "' in '" + in_->form() + "' is not declared");
+}
+
+bool FunctionDecoder::address(const Operand &operand, MemorySpace &space, Decoded &decoded) {
+  if (operand.kind != Operand::Kind::Address || operand.elements.size() != 1)
+    return fail("'" + in_->form() + "' wants an address in [ ]");
+  const Operand &base = operand.elements[0];
+  decoded.imm = operand.offset;
+  decoded.addressMode = AddressMode::Register64;
+  if (base.kind == Operand::Kind::Integer) {
+    decoded.a = builder_.constant(base.bits, 8);
+    return true;
+  }
+  if (base.kind != Operand::Kind::Name)
+    return fail("the base of an address is a register, a variable or a number");
+  if (std::optional<Register> found = findRegister(base.name)) {
+    if (found->bytes != 8 && found->bytes != 4)
+      return fail("register '" + std::string(base.name) + "' has " + std::to_string(found->bytes * 8) +
+                  " bits, an address has 32 or 64");
+    decoded.a = found->offset;
+    decoded.addressMode = found->bytes == 8 ? AddressMode::Register64 : AddressMode::Register32;
+    if (space == MemorySpace::Param && function_.isEntry) {
+      decoded.imm += static_cast<int64_t>(kParamWindow);
+      if (found->bytes == 4)
+        return unsupported("a 32-bit address in .param");
+    } else if (space == MemorySpace::Param) {
+      space = MemorySpace::Local;
+    }
+    return true;
+  }
+  if (const Symbol *symbol = findSymbol(base.name); symbol && !symbol->isShared) {
+    if (space == MemorySpace::Shared || space == MemorySpace::Global || space == MemorySpace::Const)
+      return fail("'" + std::string(base.name) + "' is not in the space of '" + in_->form() + "'");
+    decoded.imm += symbol->slot.offset;
+    decoded.addressMode = AddressMode::FrameLocal;
+    space = MemorySpace::Local;
+    return true;
+  }
+  Operand name = base;
+  name.offset = 0;
+  if (!symbolAddress(name, 8, decoded.a, space == MemorySpace::Generic))
+    return false;
+  if (space == MemorySpace::Param)
+    decoded.imm += static_cast<int64_t>(kParamWindow);
+  return true;
+}
+} // namespace tenon::emulator

@@ -1,0 +1,299 @@
+// Contexts: one primary context per device, counted, and those that a program creates; each thread has a stack of
+// current ones.
+#include "emulator/driver/state.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tenon;
+using namespace tenon::emulator;
+
+namespace tenon::emulator {
+
+void activatePrimary(Device &device) {
+  if (!device.primary) {
+    device.primary = std::make_unique<Context>();
+    device.primary->device = &device;
+    device.primary->isPrimary = true;
+    driver().contexts.insert(device.primary.get());
+  }
+  Context &context = *device.primary;
+  if (!context.active) {
+    context.active = true;
+    context.sticky = 0;
+    context.defaultStream.context = context.perThreadStream.context = &context;
+  }
+}
+
+void destroyContents(Context *context) {
+  Driver &driver = tenon::emulator::driver();
+  for (auto it = driver.modules.begin(); it != driver.modules.end();) {
+    Module *module = *it++;
+    if (module->context == context)
+      unloadModule(module);
+  }
+  for (auto it = driver.streams.begin(); it != driver.streams.end();) {
+    Stream *stream = *it++;
+    if (stream->context == context) {
+      driver.streams.erase(stream);
+      delete stream;
+    }
+  }
+  for (auto it = driver.events.begin(); it != driver.events.end();) {
+    Event *event = *it++;
+    if (event->context == context) {
+      driver.events.erase(event);
+      delete event;
+    }
+  }
+  // Contexts of one device share its memory only by name: with one left, everything goes.
+  bool others = std::any_of(driver.contexts.begin(), driver.contexts.end(), [&](Context *other) {
+    return other != context && other->active && other->device == context->device;
+  });
+  if (!others)
+    context->device->memory->reset();
+  context->gridWorkspace = 0;
+  context->services = {};
+  context->active = false;
+  context->sticky = 0;
+}
+
+} // namespace tenon::emulator
+
+namespace {
+Device *findDevice(Driver &driver, CUdevice ordinal) {
+  return ordinal >= 0 && static_cast<size_t>(ordinal) < driver.devices.size()
+             ? driver.devices[static_cast<size_t>(ordinal)].get()
+             : nullptr;
+}
+CUcontext handleOf(Context *context) {
+  return reinterpret_cast<CUcontext>(context);
+}
+Context *contextOf(Driver &driver, CUcontext handle) {
+  Context *context = reinterpret_cast<Context *>(handle);
+  return driver.contexts.count(context) && context->active ? context : nullptr;
+}
+} // namespace
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
+  TENON_ENTER();
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!out)
+    return CUDA_ERROR_INVALID_VALUE;
+  activatePrimary(*device);
+  ++device->primaryReferences;
+  *out = handleOf(device->primary.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
+  TENON_ENTER();
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (device->primaryReferences == 0)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (--device->primaryReferences == 0 && device->primary->active)
+    destroyContents(device->primary.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
+  TENON_ENTER();
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  // The context stays destroyed until it is retained again, as on a device: calls in it return CONTEXT_IS_DESTROYED.
+  if (device->primary && device->primary->active)
+    destroyContents(device->primary.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags, int *active) {
+  TENON_ENTER();
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!flags || !active)
+    return CUDA_ERROR_INVALID_VALUE;
+  *flags = device->primaryFlags;
+  *active = device->primary && device->primary->active;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned flags) {
+  TENON_ENTER();
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  device->primaryFlags = flags;
+  return CUDA_SUCCESS;
+}
+
+namespace {
+CUresult createContext(Driver &driver, CUcontext *out, unsigned flags, CUdevice ordinal) {
+  Device *device = findDevice(driver, ordinal);
+  if (!device)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!out)
+    return CUDA_ERROR_INVALID_VALUE;
+  auto context = std::make_unique<Context>();
+  context->device = device;
+  context->flags = flags;
+  context->active = true;
+  context->defaultStream.context = context->perThreadStream.context = context.get();
+  driver.contexts.insert(context.get());
+  contextStack().push_back(context.get());
+  *out = handleOf(context.get());
+  driver.ownedContexts.push_back(std::move(context));
+  return CUDA_SUCCESS;
+}
+} // namespace
+
+CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *parameters, unsigned flags, CUdevice ordinal) {
+  TENON_ENTER();
+  if (parameters && parameters->numExecAffinityParams)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  return createContext(driver, out, flags, ordinal);
+}
+extern "C" CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice ordinal) {
+  TENON_ENTER();
+  return createContext(driver, out, flags, ordinal);
+}
+
+CUresult cuCtxDestroy(CUcontext handle) {
+  TENON_ENTER();
+  Context *context = contextOf(driver, handle);
+  if (!context || context->isPrimary)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  destroyContents(context);
+  std::vector<Context *> &stack = contextStack();
+  if (!stack.empty() && stack.back() == context)
+    stack.pop_back();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent(CUcontext handle) {
+  TENON_ENTER();
+  Context *context = contextOf(driver, handle);
+  if (!context)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  contextStack().push_back(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *out) {
+  TENON_ENTER();
+  std::vector<Context *> &stack = contextStack();
+  if (stack.empty())
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (out)
+    *out = handleOf(stack.back());
+  stack.pop_back();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  TENON_ENTER();
+  std::vector<Context *> &stack = contextStack();
+  if (!handle) {
+    if (!stack.empty())
+      stack.pop_back();
+    return CUDA_SUCCESS;
+  }
+  Context *context = contextOf(driver, handle);
+  if (!context)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (stack.empty())
+    stack.push_back(context);
+  else
+    stack.back() = context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *out) {
+  TENON_ENTER();
+  if (!out)
+    return CUDA_ERROR_INVALID_VALUE;
+  *out = handleOf(currentContext());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *out) {
+  TENON_ENTER_CONTEXT();
+  if (!out)
+    return CUDA_ERROR_INVALID_VALUE;
+  *out = context->device->ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetFlags(unsigned *flags) {
+  TENON_ENTER_CONTEXT();
+  if (!flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  *flags = context->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize() {
+  TENON_ENTER_CONTEXT();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  TENON_ENTER_CONTEXT();
+  switch (limit) {
+  case CU_LIMIT_STACK_SIZE:
+    context->stackLimit = std::min<size_t>(value, 512 << 10);
+    return CUDA_SUCCESS;
+  case CU_LIMIT_PRINTF_FIFO_SIZE:
+    context->printfLimit = value;
+    return CUDA_SUCCESS;
+  case CU_LIMIT_MALLOC_HEAP_SIZE:
+    context->heapLimit = value;
+    context->services.heapLimit = value;
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  }
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+  TENON_ENTER_CONTEXT();
+  if (!value)
+    return CUDA_ERROR_INVALID_VALUE;
+  switch (limit) {
+  case CU_LIMIT_STACK_SIZE:
+    *value = context->stackLimit;
+    return CUDA_SUCCESS;
+  case CU_LIMIT_PRINTF_FIFO_SIZE:
+    *value = context->printfLimit;
+    return CUDA_SUCCESS;
+  case CU_LIMIT_MALLOC_HEAP_SIZE:
+    *value = context->heapLimit;
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  }
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  TENON_ENTER_CONTEXT();
+  if (least)
+    *least = 0;
+  if (greatest)
+    *greatest = -5;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version) {
+  TENON_ENTER();
+  if (!version)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (handle && !contextOf(driver, handle))
+    return CUDA_ERROR_INVALID_CONTEXT;
+  *version = 3020;
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,216 @@
+// What the functions of one kernel have in common: which of them it can reach, its constants, where its shared
+// variables and parameters lie, how much local memory a thread needs. Then the decoding of all of them.
+#include "emulator/decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+namespace tenon::emulator {
+
+using ptx::StateSpace;
+using Operand = ptx::Operand;
+
+namespace {
+
+uint64_t roundUp(uint64_t value, uint64_t to) {
+  return to ? (value + to - 1) / to * to : value;
+}
+
+void forEachName(const Operand &operand, const std::function<void(std::string_view)> &visit) {
+  if (operand.kind == Operand::Kind::Name)
+    visit(operand.name);
+  for (const Operand &element : operand.elements)
+    forEachName(element, visit);
+}
+
+} // namespace
+
+uint64_t functionAddress(const ptx::Module &module, std::string_view name) {
+  const ptx::Function *function = module.findFunction(name);
+  return function ? kFunctionBase + kFunctionStride * static_cast<uint64_t>(function - module.functions.data()) : 0;
+}
+uint32_t ProgramBuilder::constant(uint64_t value, uint32_t bytes) {
+  if (bytes < 8)
+    value &= (uint64_t(1) << (8 * bytes)) - 1;
+  auto [it, isNew] = constants_.try_emplace({value, bytes}, 0);
+  if (isNew) {
+    std::vector<uint8_t> &pool = program->constants;
+    size_t at = roundUp(pool.size(), 64);
+    pool.resize(at + kLanes * bytes);
+    for (uint32_t l = 0; l < kLanes; ++l)
+      memcpy(pool.data() + at + l * bytes, &value, bytes);
+    it->second = kConstantBase << kBaseShift | static_cast<uint32_t>(at);
+  }
+  return it->second;
+}
+
+uint32_t ProgramBuilder::special(Special special) {
+  auto &used = program->specials;
+  auto at = std::lower_bound(used.begin(), used.end(), special);
+  if (at == used.end() || *at != special)
+    used.insert(at, special);
+  return kSpecialBase << kBaseShift | kSpecialStride * static_cast<uint32_t>(special);
+}
+
+void ProgramBuilder::collectFunctions(const ptx::Function &entry) {
+  std::set<std::string_view> seen;
+  std::vector<const ptx::Function *> queue = {&entry};
+  bool indirect = false;
+  std::set<std::string_view> sharedUsed;
+  auto consider = [&](std::string_view name) {
+    if (!seen.insert(name).second)
+      return;
+    if (const ptx::Function *function = module.findFunction(name);
+        function && !function->isDeclaration && !function->isEntry)
+      queue.push_back(function);
+  };
+  seen.insert(entry.name);
+  for (size_t k = 0; k < queue.size(); ++k) {
+    for (const ptx::Instruction &instruction : queue[k]->instructions) {
+      for (const Operand &operand : instruction.operands)
+        forEachName(operand, consider);
+      if (instruction.opcode == "call") {
+        const Operand &first = instruction.operands.empty() ? Operand() : instruction.operands[0];
+        const Operand &target =
+            first.kind == Operand::Kind::List && instruction.operands.size() > 1 ? instruction.operands[1] : first;
+        indirect |= target.kind == Operand::Kind::Name && !module.findFunction(target.name);
+      }
+    }
+    // A call through a pointer can reach whatever has an address.
+    if (indirect && k + 1 == queue.size())
+      for (const ptx::Function &function : module.functions)
+        if (!function.isDeclaration && !function.isEntry)
+          consider(function.name);
+  }
+  for (const ptx::Variable &variable : module.variables)
+    if (variable.space == StateSpace::Shared && seen.count(variable.name))
+      sharedOffsets[variable.name] = 0;
+  functions = std::move(queue);
+  for (const ptx::Function *function : functions) {
+    program->functions.push_back(std::make_unique<FunctionCode>());
+    FunctionCode *code = program->functions.back().get();
+    code->program = program.get();
+    code->function = function;
+    codes_[function] = code;
+    program->byAddress[functionAddress(module, function->name)] = code;
+  }
+}
+
+FunctionCode *ProgramBuilder::codeOf(const ptx::Function *function) {
+  auto it = codes_.find(function);
+  return it == codes_.end() ? nullptr : it->second;
+}
+
+/// Static variables one after the other; all `extern .shared` arrays begin together behind them.
+void ProgramBuilder::layoutShared() {
+  uint64_t end = kSharedStart;
+  uint32_t dynamicAlignment = 16;
+  auto place = [&](const ptx::Variable &variable) {
+    uint64_t at = roundUp(end, variable.effectiveAlignment());
+    end = at + variable.bytes();
+    return static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX));
+  };
+  auto isDynamic = [](const ptx::Variable &variable) { return variable.isExtern || variable.bytes() == 0; };
+  for (const ptx::Variable &variable : module.variables)
+    if (sharedOffsets.count(variable.name)) {
+      if (isDynamic(variable))
+        dynamicAlignment = std::max(dynamicAlignment, variable.effectiveAlignment());
+      else
+        sharedOffsets[variable.name] = place(variable);
+    }
+  for (const ptx::Function *function : functions)
+    for (const ptx::Variable &variable : function->declarations)
+      if (variable.space == StateSpace::Shared) {
+        if (isDynamic(variable))
+          dynamicAlignment = std::max(dynamicAlignment, variable.effectiveAlignment());
+        else
+          sharedInFunctions[{function, &variable}] = place(variable);
+      }
+  program->staticShared = static_cast<uint32_t>(std::min<uint64_t>(end - kSharedStart, UINT32_MAX / 2));
+  program->dynamicSharedStart = static_cast<uint32_t>(roundUp(kSharedStart + program->staticShared, dynamicAlignment));
+  for (const ptx::Variable &variable : module.variables)
+    if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
+      sharedOffsets[variable.name] = program->dynamicSharedStart;
+      program->usesDynamicShared = true;
+    }
+  for (const ptx::Function *function : functions)
+    for (const ptx::Variable &variable : function->declarations)
+      if (variable.space == StateSpace::Shared && isDynamic(variable)) {
+        sharedInFunctions[{function, &variable}] = program->dynamicSharedStart;
+        program->usesDynamicShared = true;
+      }
+}
+
+void ProgramBuilder::layoutParameters(const ptx::Function &entry) {
+  uint32_t end = 0;
+  for (const ptx::Variable &parameter : entry.parameters) {
+    ParameterSlot slot;
+    slot.alignment = std::max(1u, parameter.effectiveAlignment());
+    slot.bytes = static_cast<uint32_t>(parameter.bytes());
+    slot.offset = static_cast<uint32_t>(roundUp(end, slot.alignment));
+    end = slot.offset + slot.bytes;
+    program->parameters.push_back(slot);
+    kernelParameters[parameter.name] = slot;
+  }
+  program->parameterBytes = end;
+}
+
+/// The deepest chain of frames; a program that recurses or calls through pointers gets room by the stack limit.
+void ProgramBuilder::computeLocalBytes(uint32_t stackLimit) {
+  std::map<const FunctionCode *, uint32_t> depth; // bytes below and including; being computed: UINT32_MAX
+  bool open = false;
+  std::function<uint32_t(const FunctionCode *)> visit = [&](const FunctionCode *code) -> uint32_t {
+    auto [it, isNew] = depth.try_emplace(code, UINT32_MAX);
+    if (!isNew) {
+      if (it->second == UINT32_MAX) {
+        open = true;
+        return 0;
+      }
+      return it->second;
+    }
+    uint32_t below = 0;
+    for (const CallSite &site : code->callSites) {
+      if (site.pointer != kNoOperand)
+        open = true;
+      if (site.callee)
+        below = std::max(below, visit(site.callee) + 16);
+    }
+    return depth[code] = code->localBytes + below;
+  };
+  program->frameLocalBytes = program->functions[0]->localBytes;
+  program->localBytesPerThread = visit(program->functions[0].get());
+  program->isRecursive = open;
+  if (open) {
+    for (const auto &code : program->functions)
+      program->localBytesPerThread = std::max(program->localBytesPerThread, visit(code.get()));
+    program->localBytesPerThread += std::max(stackLimit * 16, 65536u);
+  }
+}
+std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
+                                      const VariableAddress &variableAddress, uint32_t stackLimit,
+                                      Diagnostics &diagnostics) {
+  ProgramBuilder builder(module, variableAddress, diagnostics);
+  Program &program = *builder.program;
+  program.name = std::string(entry.name);
+  program.module = &module;
+  program.entry = &entry;
+  builder.collectFunctions(entry);
+  builder.layoutShared();
+  builder.layoutParameters(entry);
+  // Frames of callees first: a call site copies into them.
+  std::vector<std::unique_ptr<FunctionDecoder>> decoders;
+  for (const ptx::Function *function : builder.functions)
+    decoders.push_back(std::make_unique<FunctionDecoder>(builder, *function, *builder.codeOf(function)));
+  for (auto &decoder : decoders)
+    decoder->decode();
+  builder.computeLocalBytes(stackLimit);
+  auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
+  if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
+    program.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
+  program.registersPerThread = std::min(255u, std::max(8u, program.functions[0]->registerBytes / 256));
+  return std::move(builder.program);
+}
+
+} // namespace tenon::emulator
