@@ -385,6 +385,7 @@ bool FunctionDecoder::decodeNothing() {
   } else if (name == "fence") {
     form.takeOneOf({"sc", "acq_rel", "acquire", "release"});
     form.take("proxy");
+    form.take("mbarrier_init");
     form.takeOneOf({"alias", "async"});
     form.takeOneOf({"cta", "cluster", "gpu", "sys"});
     form.takeOneOf({"global", "shared::cta", "shared::cluster"});

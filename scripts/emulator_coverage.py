@@ -87,6 +87,8 @@ def operands(op, mods):
     if op == 'cp':
         if mods[1:2] and mods[1] in ('cg', 'ca'):
             return '[%r1], [%d2], 16'
+        if mods[1] == 'mbarrier':
+            return '[%r9]'
         return '1' if mods[-1] == 'wait_group' else ''
     if op == 'ldmatrix':
         n = next(int(m[1]) for m in mods if m in ('x1', 'x2', 'x4'))
@@ -95,6 +97,21 @@ def operands(op, mods):
         k8 = 'm16n8k8' in mods and 'tf32' not in mods
         a = '{%r1, %r2}' if k8 else '{%r1, %r2, %r3, %r4}'
         return '{%r1, %r2, %r3, %r4}, ' + a + (', {%r5}' if k8 else ', {%r5, %r6}') + ', {%r1, %r2, %r3, %r4}'
+    if op == 'wmma':
+        registers = lambda n, kind='%r': '{' + ', '.join(f'{kind}{k % 12}' for k in range(n)) + '}'
+        count = {'f16': 8, 'bf16': 4, 's8': 2, 'u8': 2, 'tf32': 4}
+        if mods[0] == 'mma':
+            t = types[1] if len(types) == 4 else 'f16'
+            c = registers(4 if types[0] == 'f16' else 8)
+            return f'{c}, {registers(count[t])}, {registers(count[t])}, {c}'
+        n = count[t] if mods[1] in 'ab' else 4 if t == 'f16' else 8
+        return f'[%d9], {registers(n)}, %r1' if mods[0] == 'store' else f'{registers(n)}, [%d9], %r1'
+    if op == 'mbarrier':
+        if mods[0] in ('test_wait', 'try_wait'):
+            return '%p1, [%r9], ' + ('%r1' if 'parity' in mods else '%d1')
+        if mods[0] == 'arrive':
+            return '%d1, [%r9]' + (', %r1' if {'expect_tx', 'noComplete'} & set(mods) else '')
+        return '[%r9]' + (', %r1' if mods[0] != 'inval' else '')
     if op in ('ret', 'exit', 'trap', 'brkpt', 'membar', 'fence'):
         return ''
     if op == 'activemask':
