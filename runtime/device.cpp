@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::string_view kEmulatorName = "Tenon emulator";
 
-Result<CUdevice> deviceHandle(const cuda::Driver &driver, size_t ordinal) {
+Result<CUdevice> deviceHandle(const cuda::Driver &driver, int64_t ordinal) {
   TENON_ASSIGN_OR_RETURN(int count, driver.deviceCount());
-  if (ordinal >= static_cast<size_t>(count))
+  if (ordinal < 0 || ordinal >= count)
     return makeError(StatusCode::Unavailable, "no device ", ordinal, ": the driver '", driver.path(), "' has ", count,
                      count == 1 ? " device" : " devices");
   CUdevice handle = 0;
@@ -31,7 +31,7 @@ Result<CUdevice> deviceHandle(const cuda::Driver &driver, size_t ordinal) {
 } // namespace
 
 Result<DeviceInfo> queryDeviceInfo(const cuda::Driver &driver, size_t ordinal) {
-  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(driver, ordinal));
+  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(driver, static_cast<int64_t>(ordinal)));
   DeviceInfo info;
   char name[256] = {};
   int major = 0, minor = 0;
@@ -61,7 +61,7 @@ Result<std::shared_ptr<Device>> Device::open(const cuda::DeviceSelector &selecto
 }
 
 Result<std::shared_ptr<Device>> Device::create(std::shared_ptr<const cuda::Driver> driver, int ordinal) {
-  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(*driver, static_cast<size_t>(std::max(ordinal, 0))));
+  TENON_ASSIGN_OR_RETURN(const CUdevice handle, deviceHandle(*driver, ordinal));
   std::shared_ptr<Device> device(new Device(std::move(driver), handle));
   TENON_RETURN_IF_ERROR(device->readTraits());
   TENON_RETURN_IF_ERROR(cuda::driverStatus(device->driver(),

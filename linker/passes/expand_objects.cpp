@@ -89,8 +89,16 @@ private:
     if (!cubin.ok())
       return fail(path, cubin.status());
     abi::TargetArch arch{.number = cubin->archNumber};
+    const abi::TargetArch specific{.number = arch.number, .suffix = abi::ArchSuffix::A};
     if (arch.number == input_.target.number)
       arch = input_.target; // its suffix does not show in a cubin
+    else if (input_.target.number == 0 && abi::findArch(specific)) {
+      // Taken for sm_90, code for sm_90a would be chosen on devices that cannot run it.
+      error(path, "K-6", concat("the cubin does not say whether it is for ", arch.toString(), " or for ",
+                                specific.toString()))
+          .withFix(concat("name its target: ", specific.toString(), '=', path));
+      return;
+    }
     add({.path = path, .group = path, .arch = arch, .kind = FatbinEntry::Kind::Cubin, .bytes = std::string(bytes)});
   }
 

@@ -86,9 +86,11 @@ std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagno
 void reportMetadataOnly(const Object &object, LinkContext &context) {
   const std::string text = "there is no PTX beside the cubin: its kernels are proved from metadata only, which shows "
                            "neither what they write nor dynamic shared memory";
+  const std::string suffix = object.input->target.toString().substr(std::string_view("sm_").size());
   (context.job.strict ? context.diagnostics.error(object.place(), "K-18", text)
                       : context.diagnostics.remark(object.place(), "K-18", text))
-      .withFix("give the PTX as well: nvcc -fatbin -gencode arch=compute_80,code=[sm_80,compute_80]");
+      .withFix(concat("give the PTX as well: nvcc -fatbin -gencode arch=compute_", suffix, ",code=[sm_", suffix,
+                      ",compute_", suffix, ']'));
 }
 
 } // namespace

@@ -81,6 +81,12 @@ TEST(ExpandObjects, ProvesACubinFromItsMetadata) {
   Job other = jobOf("k.cubin", kCubin);
   other.job.objects[0].target = {.number = 90};
   EXPECT_FINDS(linkJob(other), "k.cubin: error: [K-6] found a cubin for sm_80, wanted one for sm_90");
+  const std::string hopper = makeCubin("k", {{0, 8}, {8, 4}}, 90);
+  EXPECT_FINDS(linkJob(jobOf("k.cubin", hopper)),
+               "k.cubin: error: [K-6] the cubin does not say whether it is for sm_90 or for sm_90a");
+  Job named = jobOf("k.cubin", hopper);
+  named.job.objects[0].target = {.number = 90, .suffix = abi::ArchSuffix::A};
+  EXPECT_FINDS(linkJob(named), "fix: give the PTX as well: nvcc -fatbin -gencode arch=compute_90a,");
   Job strict = jobOf("k.cubin", kCubin);
   strict.job.strict = true;
   EXPECT_FINDS(linkJob(strict), "k.cubin: error: [K-18]");

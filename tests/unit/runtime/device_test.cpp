@@ -32,6 +32,7 @@ TEST_F(DeviceTest, AnAbsentOrdinalSaysHowManyThereAre) {
   std::shared_ptr<const cuda::Driver> driver = cuda::Driver::openFirst({fakeDriverPath()}, "the fake").take();
   EXPECT_STATUS(Device::create(driver, 1).status(), Unavailable, "no device 1: the driver '");
   EXPECT_STATUS(Device::create(driver, 1).status(), Unavailable, "' has 1 device");
+  EXPECT_STATUS(Device::create(driver, -1).status(), Unavailable, "no device -1: the driver '");
 }
 
 TEST_F(DeviceTest, AllocatesStreamOrderedWherePoolsExist) {
