@@ -36,8 +36,8 @@ mlir::ParseResult parseDispatchOperands(mlir::OpAsmParser &parser, DispatchSigna
 /// in parentheses or not. Errors: a type with other than its number of dynamic dimensions, a tied name that is no
 /// argument.
 mlir::ParseResult parseDispatchTypes(mlir::OpAsmParser &parser, DispatchSignature &signature);
-/// Resolves everything parsed and adds the segment sizes and `tied_operands` to `result`. An argument that is passed twice
-/// has one name: a tie by name means the first of them; `{tied_operands = array<i64: ..>}`, if given, says which.
+/// Resolves everything parsed and adds the segment sizes and `tied_operands` to `result`. An argument that is passed
+/// twice has one name: a tie by name means the first of them; `{tied_operands = array<i64: ..>}`, if given, says which.
 mlir::ParseResult resolveDispatch(mlir::OpAsmParser &parser, DispatchSignature &signature,
                                   mlir::OperationState &result);
 

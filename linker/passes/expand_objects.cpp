@@ -94,8 +94,8 @@ private:
       arch = input_.target; // its suffix does not show in a cubin
     else if (input_.target.number == 0 && abi::findArch(specific)) {
       // Taken for sm_90, code for sm_90a would be chosen on devices that cannot run it.
-      error(path, "K-6", concat("the cubin does not say whether it is for ", arch.toString(), " or for ",
-                                specific.toString()))
+      error(path, "K-6",
+            concat("the cubin does not say whether it is for ", arch.toString(), " or for ", specific.toString()))
           .withFix(concat("name its target: ", specific.toString(), '=', path));
       return;
     }

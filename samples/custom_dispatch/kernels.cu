@@ -1,7 +1,8 @@
 // Two hand-written kernels and the ABI that Tenon calls them with.
 //
-// Parameters come in the order of the export's layout in example.mlir: first one pointer per binding, then the constants.
-// `extern "C"` keeps the names unmangled, so that the declaration can name them. Compile once per architecture:
+// Parameters come in the order of the export's layout in example.mlir: first one pointer per binding, then the
+// constants. `extern "C"` keeps the names unmangled, so that the declaration can name them. Compile once per
+// architecture:
 //
 //   nvcc -ptx -arch=compute_80 kernels.cu -o kernels_sm_80.ptx
 

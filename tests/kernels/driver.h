@@ -20,10 +20,11 @@ namespace tenon::kernels {
 #define TENON_DRIVER(F)                                                                                                \
   F(cuInit)                                                                                                            \
   F(cuDeviceGet)                                                                                                       \
-  F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease)                  \
-      F(cuDevicePrimaryCtxReset) F(cuCtxPushCurrent) F(cuCtxPopCurrent) F(cuCtxSetCurrent) F(cuCtxSynchronize)         \
-          F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD)      \
-              F(cuMemcpyDtoH) F(cuLaunchKernel) F(cuLaunchCooperativeKernel) F(cuFuncSetAttribute)
+  F(cuDeviceGetName)                                                                                                   \
+  F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset)          \
+      F(cuCtxPushCurrent) F(cuCtxPopCurrent) F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData)                \
+          F(cuModuleUnload) F(cuModuleGetFunction) F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD) F(cuMemcpyDtoH)          \
+              F(cuLaunchKernel) F(cuLaunchCooperativeKernel) F(cuFuncSetAttribute)
 
 /// The driver's functions, by the names that cuda.h maps them to.
 struct Driver {

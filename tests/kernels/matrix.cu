@@ -1,7 +1,9 @@
 // Tensor-core instructions: one warp multiplies small matrices with ldmatrix and mma.sync.
 #include <cuda_fp16.h>
 
-__device__ unsigned sharedAddress(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ unsigned sharedAddress(const void *p) {
+  return (unsigned)__cvta_generic_to_shared(p);
+}
 
 // C[16][8] = A[16][16] B[16][8], f16 in, f32 out; sm_75 has the shape of half the depth.
 extern "C" __global__ void mma_f16(const __half *a, const __half *b, float *c) {
@@ -44,9 +46,10 @@ extern "C" __global__ void mma_tf32(const float *a, const float *b, float *c) {
   for (int i = 0; i < 2; i++)
     rb[i] = __float_as_uint(b[(t + i * 4) * 8 + g]);
   float d[4] = {1, 1, 1, 1};
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-               : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
   for (int i = 0; i < 4; i++)
     c[(g + i / 2 * 8) * 8 + t * 2 + i % 2] = d[i];
 #endif

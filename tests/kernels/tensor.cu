@@ -1,5 +1,5 @@
-// Matrix products on tensor cores through wmma, and copies from global to shared memory behind the arithmetic: a ring of
-// two buffers filled by cp.async, once with groups, once with an mbarrier.
+// Matrix products on tensor cores through wmma, and copies from global to shared memory behind the arithmetic: a ring
+// of two buffers filled by cp.async, once with groups, once with an mbarrier.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -101,7 +101,9 @@ extern "C" __global__ void wmma_f64(const double *a, const double *b, double *c)
 #endif
 }
 
-__device__ unsigned sharedOffset(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ unsigned sharedOffset(const void *p) {
+  return (unsigned)__cvta_generic_to_shared(p);
+}
 __device__ void copyAsync16(void *to, const void *from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sharedOffset(to)), "l"(from) : "memory");
@@ -179,7 +181,10 @@ extern "C" __global__ void mbarrier_state(unsigned *out) {
   __syncthreads();
   values[threadIdx.x] = threadIdx.x * 3;
   if (threadIdx.x == 0) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;" : "=l"(state) : "r"(object), "r"(64) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
+                 : "=l"(state)
+                 : "r"(object), "r"(64)
+                 : "memory");
     asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(object), "r"(64) : "memory");
   } else {
     asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(object) : "memory");

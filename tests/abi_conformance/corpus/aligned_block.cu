@@ -7,8 +7,11 @@ extern "C" __global__ void load_tile(float *out, const __grid_constant__ CUtenso
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" ::"r"(at));
-    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];"
-                 ::"r"(to), "l"(&map), "r"(0), "r"(at) : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];" ::
+            "r"(to),
+        "l"(&map), "r"(0), "r"(at)
+        : "memory");
   }
   __syncthreads();
   out[threadIdx.x] = tile[threadIdx.x];

@@ -8,8 +8,12 @@ struct Square : Shape {
 struct Circle : Shape {
   __device__ float area(float x) const override { return 3.14159265f * x * x; }
 };
-static __device__ __noinline__ float twice(float x) { return 2 * x; }
-static __device__ __noinline__ float inverse(float x) { return 1 / x; }
+static __device__ __noinline__ float twice(float x) {
+  return 2 * x;
+}
+static __device__ __noinline__ float inverse(float x) {
+  return 1 / x;
+}
 typedef float (*Function)(float);
 __device__ Function functions[] = {twice, inverse};
 extern "C" __global__ void apply(float *data, int which, int size) {
@@ -28,4 +32,6 @@ extern "C" __global__ void areas(float *data, int size) {
 static __device__ __noinline__ unsigned ackermann(unsigned m, unsigned n) {
   return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
 }
-extern "C" __global__ void recursion(unsigned *out) { out[threadIdx.x] = ackermann(2, threadIdx.x % 4); }
+extern "C" __global__ void recursion(unsigned *out) {
+  out[threadIdx.x] = ackermann(2, threadIdx.x % 4);
+}

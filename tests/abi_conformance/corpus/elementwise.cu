@@ -21,6 +21,7 @@ extern "C" __global__ void axpy4(const float4 *x, float4 *y, float a, unsigned v
 }
 
 extern "C" __global__ void fill(double *out, double value, long long count) {
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (long long)blockDim.x)
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count;
+       i += gridDim.x * (long long)blockDim.x)
     out[i] = value;
 }

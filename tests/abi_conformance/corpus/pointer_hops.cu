@@ -7,8 +7,12 @@ static __device__ __noinline__ float at(const Window &window, int i) {
   return window.begin[i < 0 ? 0 : i < window.size ? i : window.size - 1];
 }
 #ifdef TWIN_HOPS
-static __device__ __noinline__ void last_hop(float *p) { *p = 0; }
-static __device__ __noinline__ void first_hop(float *p, int i) { last_hop(p + i); }
+static __device__ __noinline__ void last_hop(float *p) {
+  *p = 0;
+}
+static __device__ __noinline__ void first_hop(float *p, int i) {
+  last_hop(p + i);
+}
 #endif
 extern "C" __global__ void filtered(const float *in, const float *weights, float *out, int size) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

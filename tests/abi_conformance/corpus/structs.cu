@@ -24,7 +24,9 @@ odd_scalars(float *out, int64_t c, int8_t a, double e, int16_t b, uint8_t d)
 #else
 odd_scalars(float *out, int8_t a, int16_t b, int64_t c, uint8_t d, double e)
 #endif
-{ out[threadIdx.x] = a + b + c + d + e; }
+{
+  out[threadIdx.x] = a + b + c + d + e;
+}
 
 struct Large {
   float weights[1200]; // 4800 bytes: PTX ISA 8.1 and sm_70 or later

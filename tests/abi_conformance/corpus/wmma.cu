@@ -14,12 +14,14 @@ template <typename T> __device__ void tile_product(const T *a, const T *b, float
   }
   wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
 }
-extern "C" __global__ void half_tile(const half *a, const half *b, float *c, int k) { tile_product(a, b, c, k); }
+extern "C" __global__ void half_tile(const half *a, const half *b, float *c, int k) {
+  tile_product(a, b, c, k);
+}
 extern "C" __global__ void
 #ifdef TWIN_BLOCK
 __launch_bounds__(16)
 #endif
-bf16_tile(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int k) {
+    bf16_tile(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c, int k) {
 #if __CUDA_ARCH__ >= 800
   tile_product(a, b, c, k);
 #else

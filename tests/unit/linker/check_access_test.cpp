@@ -101,8 +101,9 @@ TEST(CheckAccess, ABindingIsUsed) {
 
 TEST(CheckAccess, AGeneratedKernelNeedNotUseItsBindings) {
   Job job;
-  job.add(declared()).object("a.ptx", ptxModule(".visible .entry k(.param .u64 p, .param .u64 q) { .reg .b64 %rd<9>;\n"
-                                                "ld.param.u64 %rd1, [q]; st.global.u64 [%rd1], 0; ret; }\n"));
+  job.add(declared())
+      .object("a.ptx", ptxModule(".visible .entry k(.param .u64 p, .param .u64 q) { .reg .b64 %rd<9>;\n"
+                                 "ld.param.u64 %rd1, [q]; st.global.u64 [%rd1], 0; ret; }\n"));
   job.job.objects[0].origin = abi::Origin::Generated;
   EXPECT_LINKS(linkJob(job));
 }

@@ -7,11 +7,16 @@ __constant__ double scales[2][2] = {{1.0, 2.0}, {3.0}};
 __device__ int counter = 3;
 __device__ const char message[] = "text with \"quotes\" and a \\ backslash";
 __device__ int *counterAddress = &counter;
-struct Pair { char tag; double value; };
+struct Pair {
+  char tag;
+  double value;
+};
 __device__ Pair pairs[3] = {{1, 2.0}, {2, 3.0}};
 __managed__ int managedCounter = 7;
 
-template <typename T> __device__ T combine(T a, T b) { return a * b + a; }
+template <typename T> __device__ T combine(T a, T b) {
+  return a * b + a;
+}
 
 template <typename T, int kWidth> __global__ void __launch_bounds__(256, 2) transform(const T *in, T *out, int n) {
   extern __shared__ __align__(16) unsigned char raw[];
@@ -59,14 +64,31 @@ extern "C" __global__ void warps(int *x, float *f) {
   __syncwarp();
   v += __syncthreads_count(v) + __syncthreads_or(v);
   switch (v) {
-  case 0: v = 5; break;
-  case 1: v = f[0]; break;
-  case 2: v = x[2] * 3; break;
-  case 3: atomicMax(x, 3); break;
-  case 4: v += clock64(); break;
-  case 5: __threadfence(); v = atomicCAS(x, 1, 2); break;
-  case 6: v = 77; __nanosleep(100); break;
-  default: asm volatile("trap;");
+  case 0:
+    v = 5;
+    break;
+  case 1:
+    v = f[0];
+    break;
+  case 2:
+    v = x[2] * 3;
+    break;
+  case 3:
+    atomicMax(x, 3);
+    break;
+  case 4:
+    v += clock64();
+    break;
+  case 5:
+    __threadfence();
+    v = atomicCAS(x, 1, 2);
+    break;
+  case 6:
+    v = 77;
+    __nanosleep(100);
+    break;
+  default:
+    asm volatile("trap;");
   }
   x[threadIdx.x] = v;
 }

@@ -1,9 +1,12 @@
-// printf, assert, malloc, function pointers, virtual calls, recursion, aggregates returned, inline assembly with scopes.
-// minimum: compute_75
+// printf, assert, malloc, function pointers, virtual calls, recursion, aggregates returned, inline assembly with
+// scopes. minimum: compute_75
 #include <cassert>
 #include <cstdio>
 
-struct Big { double a[5]; int b; };
+struct Big {
+  double a[5];
+  int b;
+};
 __device__ __noinline__ Big makeBig(int x, float y) {
   Big b{};
   for (int i = 0; i < 5; ++i)
@@ -11,16 +14,31 @@ __device__ __noinline__ Big makeBig(int x, float y) {
   b.b = x;
   return b;
 }
-__device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
-__device__ __noinline__ float addOne(float x) { return x + 1; }
-__device__ __noinline__ float twice(float x) { return x * 2; }
+__device__ __noinline__ int factorial(int n) {
+  return n < 2 ? 1 : n * factorial(n - 1);
+}
+__device__ __noinline__ float addOne(float x) {
+  return x + 1;
+}
+__device__ __noinline__ float twice(float x) {
+  return x * 2;
+}
 typedef float (*Unary)(float);
 __device__ Unary table[2] = {addOne, twice};
 __constant__ Unary constantTable[3] = {twice, nullptr, addOne};
 
-struct Shape { __device__ virtual float area(float scale) const = 0; __device__ virtual ~Shape() {} };
-struct Square : Shape { float side; __device__ float area(float s) const override { return side * side * s; } };
-struct Circle : Shape { float radius; __device__ float area(float s) const override { return radius * radius * 3.14f * s; } };
+struct Shape {
+  __device__ virtual float area(float scale) const = 0;
+  __device__ virtual ~Shape() {}
+};
+struct Square : Shape {
+  float side;
+  __device__ float area(float s) const override { return side * side * s; }
+};
+struct Circle : Shape {
+  float radius;
+  __device__ float area(float s) const override { return radius * radius * 3.14f * s; }
+};
 
 __device__ __noinline__ void fillAll(Big *b, int n) {
   for (int i = 0; i < n; ++i)
@@ -45,7 +63,8 @@ extern "C" __global__ void inlineAssembly(unsigned *x, float *f) {
   asm volatile("{\n\t.reg .pred p<2>;\n\t.reg .b32 t, u;\n\tsetp.ne.and.u32 p0|p1, %2, 0, 1;\n\t"
                "@!p0 bra DONE_%=;\n\tmov.b32 t, WARP_SZ;\n\tadd.u32 u, t, 1;\n\tDONE_%=: selp.u32 %0, 1, 0, p1;\n\t"
                "mov.u32 %1, %%laneid;\n\t}"
-               : "=r"(r), "=r"(p) : "r"(x[0]));
+               : "=r"(r), "=r"(p)
+               : "r"(x[0]));
   x[1] = r + p;
   asm("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; mov.b32 %0, {hi, lo}; }" : "=r"(r) : "r"(x[2]));
   asm("prmt.b32 %0, %1, %2, 0x3210;" : "=r"(p) : "r"(x[3]), "r"(r));

@@ -3,9 +3,15 @@ struct Accumulator {
   float sum = 0;
   __device__ void add(float x) { sum += x > 0 ? x : -x; }
 };
-__device__ __forceinline__ float inner(const float *x, int i) { return x[i] * 2 + x[i + 1]; }
-__device__ __forceinline__ float outer(const float *x, int i) { return inner(x, i) + inner(x, i + 7); }
-static __device__ float readOnce(volatile float *x) { return *x; }
+__device__ __forceinline__ float inner(const float *x, int i) {
+  return x[i] * 2 + x[i + 1];
+}
+__device__ __forceinline__ float outer(const float *x, int i) {
+  return inner(x, i) + inner(x, i + 7);
+}
+static __device__ float readOnce(volatile float *x) {
+  return *x;
+}
 template <typename F> __global__ void apply(F f, float *x, int n) {
   Accumulator a;
   for (int i = threadIdx.x; i < n; i += blockDim.x)

@@ -1,8 +1,9 @@
-// Tensor cores by wmma and by inline assembly, cp.async, half and bfloat16, barriers in shared memory. minimum: compute_80
+// Tensor cores by wmma and by inline assembly, cp.async, half and bfloat16, barriers in shared memory. minimum:
+// compute_80
+#include <cuda/barrier>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
-#include <cuda/barrier>
 #include <mma.h>
 using namespace nvcuda;
 
@@ -22,9 +23,13 @@ extern "C" __global__ void mma(const unsigned *a, float *c, void *global) {
   unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x * 16));
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(address), "l"(global));
   asm volatile("cp.async.commit_group;\n cp.async.wait_group 0;");
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(a[0]), "r"(a[1]));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address));
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(a[0]), "r"(a[1]));
 }
 extern "C" __global__ void narrow(__half2 *h, __nv_bfloat16 *b, __nv_bfloat162 *b2) {
   h[0] = __hfma2(h[1], h[2], __float2half2_rn(1.5f));
