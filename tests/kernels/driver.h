@@ -17,14 +17,14 @@ namespace tenon::kernels {
 
 #define TENON_STRING_(x) #x
 #define TENON_STRING(x) TENON_STRING_(x)
-#define TENON_DRIVER(F)                                                                                                \
-  F(cuInit)                                                                                                            \
-  F(cuDeviceGet)                                                                                                       \
-  F(cuDeviceGetName)                                                                                                   \
-  F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset)          \
-      F(cuCtxPushCurrent) F(cuCtxPopCurrent) F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData)                \
-          F(cuModuleUnload) F(cuModuleGetFunction) F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD) F(cuMemcpyDtoH)          \
-              F(cuLaunchKernel) F(cuLaunchCooperativeKernel) F(cuFuncSetAttribute)
+// clang-format off: it breaks inside the parentheses
+#define TENON_DRIVER(F) \
+  F(cuInit) F(cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) \
+  F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset) F(cuCtxPushCurrent) F(cuCtxPopCurrent) \
+  F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) \
+  F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD) F(cuMemcpyDtoH) F(cuLaunchKernel) F(cuLaunchCooperativeKernel) \
+  F(cuFuncSetAttribute)
+// clang-format on
 
 /// The driver's functions, by the names that cuda.h maps them to.
 struct Driver {
