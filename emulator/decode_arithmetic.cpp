@@ -1,5 +1,6 @@
 // Arithmetic, logic, comparisons and conversions: which operation, types and modifiers, and from these the handler.
 #include "emulator/decoder.h"
+#include "emulator/scalar_class.h"
 
 #include <algorithm>
 
@@ -10,25 +11,6 @@ using Operand = ptx::Operand;
 
 namespace {
 
-bool isSingleOrDouble(ScalarType type) {
-  return type == ScalarType::F32 || type == ScalarType::F64;
-}
-bool isHalf(ScalarType type) {
-  return type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
-}
-bool isFloat(ScalarType type) {
-  return isSingleOrDouble(type) || isHalf(type);
-}
-bool isSigned(ScalarType type) {
-  return type == ScalarType::S8 || type == ScalarType::S16 || type == ScalarType::S32 || type == ScalarType::S64;
-}
-bool isBits(ScalarType type) {
-  return type == ScalarType::B8 || type == ScalarType::B16 || type == ScalarType::B32 || type == ScalarType::B64;
-}
-bool isInteger(ScalarType type) {
-  return isSigned(type) || type == ScalarType::U8 || type == ScalarType::U16 || type == ScalarType::U32 ||
-         type == ScalarType::U64;
-}
 /// Twice as wide, of the same kind.
 ScalarType wider(ScalarType type) {
   switch (type) {

@@ -1,0 +1,31 @@
+// Which family a scalar type belongs to: what decoding asks before it picks a handler.
+#pragma once
+
+#include "ptx/module.h"
+
+namespace tenon::emulator {
+
+inline bool isSingleOrDouble(ptx::ScalarType type) {
+  return type == ptx::ScalarType::F32 || type == ptx::ScalarType::F64;
+}
+inline bool isHalf(ptx::ScalarType type) {
+  return type == ptx::ScalarType::F16 || type == ptx::ScalarType::F16x2 || type == ptx::ScalarType::BF16 ||
+         type == ptx::ScalarType::BF16x2;
+}
+inline bool isFloat(ptx::ScalarType type) {
+  return isSingleOrDouble(type) || isHalf(type);
+}
+inline bool isSigned(ptx::ScalarType type) {
+  return type == ptx::ScalarType::S8 || type == ptx::ScalarType::S16 || type == ptx::ScalarType::S32 ||
+         type == ptx::ScalarType::S64;
+}
+inline bool isBits(ptx::ScalarType type) {
+  return type == ptx::ScalarType::B8 || type == ptx::ScalarType::B16 || type == ptx::ScalarType::B32 ||
+         type == ptx::ScalarType::B64;
+}
+inline bool isInteger(ptx::ScalarType type) {
+  return isSigned(type) || type == ptx::ScalarType::U8 || type == ptx::ScalarType::U16 ||
+         type == ptx::ScalarType::U32 || type == ptx::ScalarType::U64;
+}
+
+} // namespace tenon::emulator
