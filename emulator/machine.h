@@ -8,6 +8,8 @@
 // that a handler never asks what an operand is.
 #pragma once
 
+#include "emulator/check_options.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -161,6 +163,7 @@ struct Launch {
   uint32_t dynamicShared = 0;
   const uint8_t *parameters = nullptr;
   uint32_t parameterBytes = 0;
+  CheckOptions checks;
   uint64_t gridWorkspace = 0; // device address for cooperative groups' grid barrier (%envreg1/2); 0: not cooperative
 };
 

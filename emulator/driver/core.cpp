@@ -72,6 +72,11 @@ CUresult initialiseDriver(Driver &driver) {
     fprintf(stderr, "tenon emulator: TENON_EMULATOR_FAIL: %s\n", driver.faultsWrong.c_str());
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (const char *text = getenv("TENON_EMULATOR_CHECK"))
+    if (std::string wrong = parseCheckOptions(text, driver.checks); !wrong.empty()) {
+      fprintf(stderr, "tenon emulator: TENON_EMULATOR_CHECK: %s\n", wrong.c_str());
+      return CUDA_ERROR_INVALID_VALUE;
+    }
   abi::TargetArch arch{90, abi::ArchSuffix::None};
   if (const char *text = getenv("TENON_EMULATOR_SM"); text && *text) {
     std::string spelled = std::string(text).starts_with("sm_") ? text : "sm_" + std::string(text);

@@ -100,6 +100,7 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
   launch.dynamicShared = sharedBytes;
   launch.parameters = packed.data();
   launch.parameterBytes = static_cast<uint32_t>(packed.size());
+  launch.checks = driver.checks;
   launch.gridWorkspace = cooperative ? context->gridWorkspace : 0;
   Scheduler scheduler(launch, memory, context->services);
   Fault fault = scheduler.run();

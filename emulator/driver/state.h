@@ -111,6 +111,7 @@ struct Driver {
   uint64_t virtualTime = 0; // nanoseconds of emulated work so far
   uint64_t nextId = 1, modulesLoaded = 0;
   std::string lastReport; // of the last kernel that failed
+  CheckOptions checks;
   FaultPlan faults;
   bool faultsRead = false;
   std::string faultsWrong; // why TENON_EMULATOR_FAIL was not understood

@@ -213,6 +213,16 @@ TEST(EmulatorDriver, RefusesAnUnknownArchitecture) {
       ::testing::ExitedWithCode(0), "TENON_EMULATOR_SM=42 is not understood; wanted one of 70, 75, 80");
 }
 
+TEST(EmulatorDriver, RefusesAnUnknownCheck) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        setenv("TENON_EMULATOR_CHECK", "races,bounds", 1);
+        _exit(cuInit(0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "TENON_EMULATOR_CHECK: 'bounds' is not a check; wanted a list of 'memory'");
+}
+
 TEST(EmulatorDriver, EmulatesTheArchitectureAskedFor) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

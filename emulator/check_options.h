@@ -1,0 +1,29 @@
+// What the emulator looks for while kernels run: TENON_EMULATOR_CHECK=races,uninitialised. Names add to what is on by
+// default, which is what costs nothing.
+//
+//   memory         bounds, alignment, freed memory; always on
+//   readonly       writes into a range that the launch declares read-only; on by default
+//   uninitialised  reads of bytes that nothing has written
+//   races          accesses of two threads to one place that no barrier, fence or atomic orders
+//   async          asynchronous copies run at the latest time that the program allows
+//   leaks          what is still allocated when a context is destroyed
+//   all            everything
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tenon::emulator {
+
+struct CheckOptions {
+  bool memory = true, readonly = true;
+  bool uninitialised = false, races = false, async = false, leaks = false;
+  /// Every access of global and shared memory is looked up in shadow memory, which blocks share: a launch runs on one
+  /// thread.
+  bool shadowed() const { return uninitialised || races; }
+};
+
+/// Adds the names of a comma-separated list to `options`. Returns what is wrong with `text`, or nothing.
+std::string parseCheckOptions(std::string_view text, CheckOptions &options);
+
+} // namespace tenon::emulator

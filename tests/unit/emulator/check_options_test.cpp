@@ -1,0 +1,38 @@
+#include "emulator/check_options.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::emulator {
+namespace {
+
+TEST(CheckOptions, CheapChecksAreOnByDefault) {
+  CheckOptions options;
+  EXPECT_EQ(parseCheckOptions("", options), "");
+  EXPECT_TRUE(options.memory && options.readonly);
+  EXPECT_FALSE(options.uninitialised || options.races || options.async || options.leaks || options.shadowed());
+}
+
+TEST(CheckOptions, NamesAddToTheDefault) {
+  CheckOptions options;
+  EXPECT_EQ(parseCheckOptions("races,async", options), "");
+  EXPECT_TRUE(options.memory && options.readonly && options.races && options.async && options.shadowed());
+  EXPECT_FALSE(options.uninitialised || options.leaks);
+}
+
+TEST(CheckOptions, AllIsEverything) {
+  CheckOptions options;
+  EXPECT_EQ(parseCheckOptions("all", options), "");
+  EXPECT_TRUE(options.memory && options.readonly && options.races && options.async && options.uninitialised &&
+              options.leaks);
+}
+
+TEST(CheckOptions, RefusesUnknownNamesWithTheList) {
+  for (const char *text : {"race", "races,", "races,,memory", "Races", ","}) {
+    CheckOptions options;
+    std::string wrong = parseCheckOptions(text, options);
+    EXPECT_NE(wrong.find("'uninitialised'"), std::string::npos) << text << ": " << wrong;
+  }
+}
+
+} // namespace
+} // namespace tenon::emulator
