@@ -1,6 +1,7 @@
 // Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
 #include "emulator/memory.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -143,7 +144,62 @@ bool Memory::free(uint64_t address) {
   return true;
 }
 
+uint64_t Memory::reserve(uint64_t bytes) {
+  uint64_t spanBytes = bytes > size_ ? UINT64_MAX : roundUp(bytes, kAlignment) + kAlignment;
+  uint64_t begin = bytes > size_ ? 0 : takeSpan(spanBytes);
+  while (!begin && bytes <= size_ && !quarantine_.empty()) {
+    releaseOldest();
+    begin = takeSpan(spanBytes);
+  }
+  if (begin)
+    reservations_[begin] = Allocation{begin, bytes, AllocationKind::Device, "(of a graph)", begin, spanBytes};
+  return begin;
+}
+
+bool Memory::commit(uint64_t address, uint64_t bytes) {
+  auto it = reservations_.find(address);
+  if (it == reservations_.end() || it->second.bytes != bytes || live_.count(address))
+    return false;
+  used_ += roundUp(bytes, kAlignment);
+  live_[address] = it->second;
+  return true;
+}
+
+bool Memory::retire(uint64_t address) {
+  auto it = live_.find(address);
+  if (it == live_.end() || !reservations_.count(address))
+    return false;
+  used_ -= roundUp(it->second.bytes, kAlignment);
+  memset(host(address), kPoison, std::min(it->second.bytes, kPoisonLimit));
+  live_.erase(it);
+  ++generation_;
+  return true;
+}
+
+void Memory::unreserve(uint64_t address) {
+  auto it = reservations_.find(address);
+  if (it == reservations_.end())
+    return;
+  if (!live_.count(address)) { // else it is an allocation as any other from now on
+    quarantined_ += it->second.spanBytes;
+    quarantine_.push_back(it->second);
+  }
+  reservations_.erase(it);
+  while (quarantined_ > kQuarantineBytes && quarantine_.size() > 1)
+    releaseOldest();
+}
+
+bool Memory::reserved(uint64_t address, uint64_t bytes) const {
+  auto it = reservations_.upper_bound(address);
+  if (it == reservations_.begin())
+    return false;
+  --it;
+  return address < it->second.end() && bytes <= it->second.end() - address;
+}
+
 void Memory::reset() {
+  while (!reservations_.empty())
+    unreserve(reservations_.begin()->first);
   while (!live_.empty())
     free(live_.begin()->first);
   while (!quarantine_.empty())
@@ -186,6 +242,11 @@ std::string Memory::describe(uint64_t address) const {
   for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
     if (address >= it->begin && address < it->end())
       return std::to_string(address - it->begin) + " bytes into the " + nameOf(*it) + ", which was freed";
+  if (reserved(address, 1)) {
+    const Allocation &allocation = std::prev(reservations_.upper_bound(address))->second;
+    return std::to_string(address - allocation.begin) + " bytes into the " + nameOf(allocation) +
+           ", which its graph does not hold at this time";
+  }
   if (address < device_ || address >= device_ + size_)
     return "outside of device memory (a host pointer?)";
   const Allocation *below = nullptr, *above = nullptr;

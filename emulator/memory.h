@@ -47,6 +47,13 @@ public:
   uint64_t allocate(uint64_t bytes, AllocationKind kind, std::string name = {});
   /// False: `address` is not the begin of a live allocation.
   bool free(uint64_t address);
+  /// Memory of a graph: its address is known from the start, it is accessible from commit to retire.
+  uint64_t reserve(uint64_t bytes);
+  bool commit(uint64_t address, uint64_t bytes);
+  bool retire(uint64_t address);
+  void unreserve(uint64_t address);
+  /// True: the range lies in a reservation, accessible or not.
+  bool reserved(uint64_t address, uint64_t bytes) const;
   /// Frees everything, at once and without quarantine.
   void reset();
 
@@ -68,6 +75,7 @@ private:
   uint8_t *host_ = nullptr;
   int file_ = -1;
   std::map<uint64_t, Allocation> live_;    // by begin
+  std::map<uint64_t, Allocation> reservations_; // by begin
   std::map<uint64_t, uint64_t> freeSpans_; // begin -> bytes, coalesced
   std::deque<Allocation> quarantine_;
 };

@@ -21,11 +21,27 @@ void activatePrimary(Device &device) {
   if (!context.active) {
     context.active = true;
     context.sticky = 0;
-    context.defaultStream.context = context.perThreadStream.context = &context;
+    initialiseContext(context);
   }
 }
 
+void initialiseContext(Context &context) {
+  context.defaultStream.context = &context;
+  context.defaultStream.isLegacy = true;
+}
+
+Context *findContext(CUcontext handle) {
+  Context *context = reinterpret_cast<Context *>(handle);
+  return driver().contexts.count(context) && context->active ? context : nullptr;
+}
+
 void destroyContents(Context *context) {
+  // What was enqueued runs to its end, as on a device; after a failure nothing does.
+  tenon::emulator::driver().queue.finishAll(context);
+  tenon::emulator::driver().queue.drop(context);
+  context->defaultStream.tail = nullptr;
+  context->perThreadStreams.clear();
+  context->orphans.clear();
   Driver &driver = tenon::emulator::driver();
   for (auto it = driver.modules.begin(); it != driver.modules.end();) {
     Module *module = *it++;
@@ -68,10 +84,6 @@ Device *findDevice(Driver &driver, CUdevice ordinal) {
 }
 CUcontext handleOf(Context *context) {
   return reinterpret_cast<CUcontext>(context);
-}
-Context *contextOf(Driver &driver, CUcontext handle) {
-  Context *context = reinterpret_cast<Context *>(handle);
-  return driver.contexts.count(context) && context->active ? context : nullptr;
 }
 } // namespace
 
@@ -143,7 +155,7 @@ CUresult createContext(Driver &driver, CUcontext *out, unsigned flags, CUdevice 
   context->device = device;
   context->flags = flags;
   context->active = true;
-  context->defaultStream.context = context->perThreadStream.context = context.get();
+  initialiseContext(*context);
   driver.contexts.insert(context.get());
   contextStack().push_back(context.get());
   *out = handleOf(context.get());
@@ -165,7 +177,7 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice ordi
 
 CUresult cuCtxDestroy(CUcontext handle) {
   TENON_ENTER();
-  Context *context = contextOf(driver, handle);
+  Context *context = findContext(handle);
   if (!context || context->isPrimary)
     return CUDA_ERROR_INVALID_CONTEXT;
   destroyContents(context);
@@ -177,7 +189,7 @@ CUresult cuCtxDestroy(CUcontext handle) {
 
 CUresult cuCtxPushCurrent(CUcontext handle) {
   TENON_ENTER();
-  Context *context = contextOf(driver, handle);
+  Context *context = findContext(handle);
   if (!context)
     return CUDA_ERROR_INVALID_CONTEXT;
   contextStack().push_back(context);
@@ -203,7 +215,7 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
       stack.pop_back();
     return CUDA_SUCCESS;
   }
-  Context *context = contextOf(driver, handle);
+  Context *context = findContext(handle);
   if (!context)
     return CUDA_ERROR_INVALID_CONTEXT;
   if (stack.empty())
@@ -239,7 +251,7 @@ CUresult cuCtxGetFlags(unsigned *flags) {
 
 CUresult cuCtxSynchronize() {
   TENON_ENTER_CONTEXT();
-  return CUDA_SUCCESS;
+  return driver.queue.finishAll(context);
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
@@ -292,7 +304,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version) {
   TENON_ENTER();
   if (!version)
     return CUDA_ERROR_INVALID_VALUE;
-  if (handle && !contextOf(driver, handle))
+  if (handle && !findContext(handle))
     return CUDA_ERROR_INVALID_CONTEXT;
   *version = 3020;
   return CUDA_SUCCESS;

@@ -40,11 +40,25 @@ DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.mute
     injected_ = driver.faults.call(function);
 }
 
+Device *deviceOf(Driver &driver, uint64_t address) {
+  for (auto &device : driver.devices)
+    if (address - device->memory->deviceBase() < device->memory->size())
+      return device.get();
+  return nullptr;
+}
+
 Stream *findStream(Context *context, CUstream handle) {
   if (!handle || handle == CU_STREAM_LEGACY)
     return &context->defaultStream;
-  if (handle == CU_STREAM_PER_THREAD)
-    return &context->perThreadStream;
+  if (handle == CU_STREAM_PER_THREAD) {
+    std::unique_ptr<Stream> &stream = context->perThreadStreams[std::this_thread::get_id()];
+    if (!stream) {
+      stream = std::make_unique<Stream>();
+      stream->context = context;
+      stream->id = ++driver().nextId;
+    }
+    return stream.get();
+  }
   Stream *stream = reinterpret_cast<Stream *>(handle);
   return driver().streams.count(stream) ? stream : nullptr;
 }
@@ -90,6 +104,9 @@ CUresult initialiseDriver(Driver &driver) {
   if (const char *text = getenv("TENON_EMULATOR_DRIVER_VERSION"); text && *text)
     if (!parseVersion(text, driver.version))
       return badVariable("TENON_EMULATOR_DRIVER_VERSION", text, "a CUDA version from 11.0, like 13.0");
+  if (const char *text = getenv("TENON_EMULATOR_ORDER"); text && *text)
+    if (!driver.queue.setOrder(text))
+      return badVariable("TENON_EMULATOR_ORDER", text, "eager, lazy, or random:SEED with a number");
   uint64_t mebibytes = 16384;
   if (const char *text = getenv("TENON_EMULATOR_MEMORY"); text && *text) {
     mebibytes = strtoull(text, nullptr, 10);
@@ -182,6 +199,28 @@ constexpr ErrorText kErrors[] = {
      "operation failed due to a previous error during capture"},
     {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
      "capture was not initiated in this stream"},
+    {CUDA_ERROR_STREAM_CAPTURE_MERGE, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
+     "operation would result in a merge of separate capture sequences"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+     "capturing stream has unjoined work"},
+    {CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
+    {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another thread"},
+    {CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
+    {CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED",
+     "peer access is already enabled"},
+    {CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
+    {CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+     "part or all of the requested memory range is already mapped"},
+    {CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not correspond to a registered memory region"},
     {CUDA_ERROR_INVALID_CLUSTER_SIZE, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster misconfiguration"},
     {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };

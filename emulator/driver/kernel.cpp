@@ -9,12 +9,7 @@ using namespace tenon::emulator;
 
 namespace {
 
-Kernel *kernelOf(Driver &driver, const void *handle) {
-  Kernel *kernel = static_cast<Kernel *>(const_cast<void *>(handle));
-  return driver.kernels.count(kernel) ? kernel : nullptr;
-}
-
-CUresult getAttribute(Driver &driver, int *value, CUfunction_attribute attribute, Kernel *kernel) {
+CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel) {
   if (!value || attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
     return CUDA_ERROR_INVALID_VALUE;
   const Program &program = *kernel->program;
@@ -112,7 +107,7 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle) {
   TENON_ENTER_CONTEXT();
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!kernelOf(driver, handle))
+  if (!findKernel(handle))
     return CUDA_ERROR_INVALID_HANDLE;
   *out = reinterpret_cast<CUfunction>(handle);
   return CUDA_SUCCESS;
@@ -120,17 +115,17 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle) {
 
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel handle, CUdevice) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
-  return kernel ? getAttribute(driver, value, attribute, kernel) : CUDA_ERROR_INVALID_HANDLE;
+  Kernel *kernel = findKernel(handle);
+  return kernel ? getAttribute(value, attribute, kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle, CUdevice) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
+  Kernel *kernel = findKernel(handle);
   return kernel ? setAttribute(attribute, value, kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuKernelGetName(const char **name, CUkernel handle) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
+  Kernel *kernel = findKernel(handle);
   if (!name)
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
@@ -140,23 +135,23 @@ CUresult cuKernelGetName(const char **name, CUkernel handle) {
 }
 CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
+  Kernel *kernel = findKernel(handle);
   return kernel ? parameterInfo(kernel, index, offset, size) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
-  return kernel ? getAttribute(driver, value, attribute, kernel) : CUDA_ERROR_INVALID_HANDLE;
+  Kernel *kernel = findKernel(handle);
+  return kernel ? getAttribute(value, attribute, kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
+  Kernel *kernel = findKernel(handle);
   return kernel ? setAttribute(attribute, value, kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache) {
   TENON_ENTER_CONTEXT();
-  return kernelOf(driver, handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  return findKernel(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuFuncGetName(const char **name, CUfunction handle) {
   TENON_CALL();
@@ -164,7 +159,7 @@ CUresult cuFuncGetName(const char **name, CUfunction handle) {
 }
 CUresult cuFuncGetModule(CUmodule *out, CUfunction handle) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, handle);
+  Kernel *kernel = findKernel(handle);
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
@@ -180,12 +175,12 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle) {
   TENON_ENTER_CONTEXT();
   if (!state)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!kernelOf(driver, handle))
+  if (!findKernel(handle))
     return CUDA_ERROR_INVALID_HANDLE;
   *state = CU_FUNCTION_LOADING_STATE_LOADED;
   return CUDA_SUCCESS;
 }
 CUresult cuFuncLoad(CUfunction handle) {
   TENON_ENTER_CONTEXT();
-  return kernelOf(driver, handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  return findKernel(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }

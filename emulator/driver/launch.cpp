@@ -1,11 +1,10 @@
-// Launches: arguments checked as a driver checks them, then the kernel runs to its end. A kernel that fails leaves its
-// error in the context, as on a device: the launch itself succeeds, every later call returns the error, and the report
-// goes to stderr.
+// Launches: arguments checked as a driver checks them, copied, enqueued. A kernel that fails leaves its error in the
+// context, as on a device: the launch itself succeeds, every later call returns the error, and the report goes to
+// stderr.
 #include "emulator/driver/state.h"
 #include "emulator/scheduler.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 using namespace tenon;
@@ -73,55 +72,6 @@ CUresult checkShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block, c
   return CUDA_SUCCESS;
 }
 
-} // namespace
-
-CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, Dim3 cluster, unsigned sharedBytes,
-                      bool cooperative, void **parameters, void **extra) {
-  Driver &driver = tenon::emulator::driver();
-  const Program &program = *kernel->program;
-  if (CUresult result = checkShape(*kernel, grid, block, cluster, sharedBytes); result != CUDA_SUCCESS)
-    return result;
-  std::vector<uint8_t> packed;
-  if (CUresult result = packParameters(program, parameters, extra, packed); result != CUDA_SUCCESS)
-    return result;
-  Memory &memory = *context->device->memory;
-  if (cooperative && !context->gridWorkspace) {
-    context->gridWorkspace = memory.allocate(kGridWorkspaceBytes, AllocationKind::Variable, "(grid workspace)");
-    if (!context->gridWorkspace)
-      return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  if (cooperative)
-    memset(memory.host(context->gridWorkspace), 0, kGridWorkspaceBytes);
-  Launch launch;
-  launch.program = &program;
-  launch.grid = grid;
-  launch.block = block;
-  launch.cluster = cluster;
-  launch.dynamicShared = sharedBytes;
-  launch.parameters = packed.data();
-  launch.parameterBytes = static_cast<uint32_t>(packed.size());
-  launch.checks = driver.checks;
-  launch.gridWorkspace = cooperative ? context->gridWorkspace : 0;
-  Scheduler scheduler(launch, memory, context->services);
-  Fault fault = scheduler.run();
-  driver.virtualTime += scheduler.instructions();
-  if (fault.code) {
-    context->sticky = fault.code;
-    driver.lastReport = fault.message;
-    fflush(stdout);
-    fprintf(stderr, "tenon emulator: error: %s\n", fault.message.c_str());
-  }
-  return CUDA_SUCCESS;
-}
-
-} // namespace tenon::emulator
-
-namespace {
-Kernel *kernelOf(Driver &driver, CUfunction handle) {
-  Kernel *kernel = reinterpret_cast<Kernel *>(handle);
-  return driver.kernels.count(kernel) ? kernel : nullptr;
-}
-
 /// Blocks that fit on one multiprocessor at once.
 int blocksPerMultiprocessor(const Kernel &kernel, int threads, size_t dynamicShared) {
   const Device &device = *kernel.module->context->device;
@@ -137,52 +87,115 @@ int blocksPerMultiprocessor(const Kernel &kernel, int threads, size_t dynamicSha
   int registers = static_cast<int>(kernel.program->registersPerThread + 7) / 8 * 8 * warps * 32;
   return std::min(blocks, arch.registersPerMultiprocessor / registers);
 }
+
 } // namespace
+
+CUresult checkKernelWork(const KernelWork &work) {
+  const Kernel &kernel = *work.kernel;
+  if (CUresult result = checkShape(kernel, work.grid, work.block, work.cluster, work.sharedBytes);
+      result != CUDA_SUCCESS)
+    return result;
+  if (!work.cooperative)
+    return CUDA_SUCCESS;
+  const Context &context = *kernel.module->context;
+  uint64_t fitting =
+      static_cast<uint64_t>(blocksPerMultiprocessor(kernel, static_cast<int>(work.block.count()), work.sharedBytes)) *
+      static_cast<uint64_t>(context.device->arch->multiprocessors);
+  return work.grid.count() > fitting ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_SUCCESS;
+}
+
+CUresult makeKernelWork(Kernel *kernel, Dim3 grid, Dim3 block, const Dim3 *cluster, unsigned sharedBytes,
+                        bool cooperative, void **parameters, void **extra, KernelWork &out) {
+  out.kernel = kernel;
+  out.grid = grid;
+  out.block = block;
+  out.clusterSet = cluster != nullptr;
+  out.cluster = {};
+  if (cluster) {
+    out.cluster = *cluster;
+  } else if (kernel->program->entry->requiredCluster) {
+    const auto &wanted = *kernel->program->entry->requiredCluster;
+    out.cluster = {wanted[0], wanted[1], wanted[2]};
+  }
+  out.sharedBytes = sharedBytes;
+  out.cooperative = cooperative;
+  if (CUresult result = checkKernelWork(out); result != CUDA_SUCCESS)
+    return result;
+  return packParameters(*kernel->program, parameters, extra, out.parameters);
+}
+
+Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
+  const Program &program = *work.kernel->program;
+  Memory &memory = *context->device->memory;
+  if (work.cooperative && !context->gridWorkspace) {
+    context->gridWorkspace = memory.allocate(kGridWorkspaceBytes, AllocationKind::Variable, "(grid workspace)");
+    if (!context->gridWorkspace)
+      return {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the grid barrier of '" + program.name + "'"};
+  }
+  if (work.cooperative)
+    memset(memory.host(context->gridWorkspace), 0, kGridWorkspaceBytes);
+  Launch launch;
+  launch.program = &program;
+  launch.grid = work.grid;
+  launch.block = work.block;
+  launch.cluster = work.cluster;
+  launch.dynamicShared = work.sharedBytes;
+  launch.parameters = work.parameters.data();
+  launch.parameterBytes = static_cast<uint32_t>(work.parameters.size());
+  launch.checks = driver.checks;
+  launch.gridWorkspace = work.cooperative ? context->gridWorkspace : 0;
+  Scheduler scheduler(launch, memory, context->services);
+  Fault fault = scheduler.run();
+  driver.virtualTime += scheduler.instructions();
+  return fault;
+}
+
+} // namespace tenon::emulator
+
+Kernel *tenon::emulator::findKernel(const void *handle) {
+  Kernel *kernel = static_cast<Kernel *>(const_cast<void *>(handle));
+  return driver().kernels.count(kernel) ? kernel : nullptr;
+}
 
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                         unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream, void **parameters,
                         void **extra) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, function);
+  Kernel *kernel = findKernel(function);
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
-  TENON_STREAM(stream);
-  Dim3 cluster;
-  if (kernel->program->entry->requiredCluster) {
-    const auto &wanted = *kernel->program->entry->requiredCluster;
-    cluster = {wanted[0], wanted[1], wanted[2]};
-  }
-  return launchKernel(context, kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, cluster, sharedBytes, false,
-                      parameters, extra);
+  TENON_STREAM(on, stream);
+  KernelWork work;
+  CUresult result = makeKernelWork(kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, nullptr, sharedBytes, false,
+                                   parameters, extra, work);
+  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                                    unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream,
                                    void **parameters) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, function);
+  Kernel *kernel = findKernel(function);
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
-  TENON_STREAM(stream);
-  uint64_t fitting = static_cast<uint64_t>(blocksPerMultiprocessor(
-                         *kernel, static_cast<int>(std::min(1025u, blockX * blockY * blockZ)), sharedBytes)) *
-                     static_cast<uint64_t>(context->device->arch->multiprocessors);
-  if (static_cast<uint64_t>(gridX) * gridY * gridZ > fitting)
-    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  return launchKernel(context, kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, {}, sharedBytes, true,
-                      parameters, nullptr);
+  TENON_STREAM(on, stream);
+  KernelWork work;
+  CUresult result = makeKernelWork(kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, nullptr, sharedBytes, true,
+                                   parameters, nullptr, work);
+  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, function);
+  Kernel *kernel = findKernel(function);
   if (!config || (config->numAttrs && !config->attrs))
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
-  TENON_STREAM(config->hStream);
+  TENON_STREAM(on, config->hStream);
   Dim3 cluster;
-  bool cooperative = false;
+  bool cooperative = false, clusterSet = false;
+  int priority = on->priority;
   for (unsigned k = 0; k < config->numAttrs; ++k) {
     const CUlaunchAttribute &attribute = config->attrs[k];
     switch (attribute.id) {
@@ -191,6 +204,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
       cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
+      clusterSet = true;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      priority = attribute.value.priority;
       break;
     // Scheduling hints change nothing where launches never overlap.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -198,7 +215,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       break;
@@ -206,15 +222,19 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       return CUDA_ERROR_NOT_SUPPORTED;
     }
   }
-  return launchKernel(context, kernel, {config->gridDimX, config->gridDimY, config->gridDimZ},
-                      {config->blockDimX, config->blockDimY, config->blockDimZ}, cluster, config->sharedMemBytes,
-                      cooperative, parameters, extra);
+  KernelWork work;
+  CUresult result = makeKernelWork(kernel, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                   {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                   clusterSet ? &cluster : nullptr, config->sharedMemBytes, cooperative, parameters,
+                                   extra, work);
+  work.priority = priority;
+  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                      size_t dynamicShared) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, function);
+  Kernel *kernel = findKernel(function);
   if (!blocks || threads <= 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
@@ -230,7 +250,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 CUresult cuOccupancyMaxPotentialBlockSize(int *minGrid, int *blockSize, CUfunction function,
                                           CUoccupancyB2DSize dynamicSharedOf, size_t dynamicShared, int limit) {
   TENON_ENTER_CONTEXT();
-  Kernel *kernel = kernelOf(driver, function);
+  Kernel *kernel = findKernel(function);
   if (!minGrid || !blockSize)
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)

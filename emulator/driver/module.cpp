@@ -138,6 +138,7 @@ bool decodeKernels(Module &module, Diagnostics &diagnostics) {
 
 void unloadModule(Module *module) {
   Driver &driver = tenon::emulator::driver();
+  driver.queue.finishAll(module->context); // enqueued work refers to its kernels
   for (auto &[name, kernel] : module->kernels)
     driver.kernels.erase(kernel.get());
   for (auto &[name, global] : module->globals)

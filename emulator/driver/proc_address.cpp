@@ -14,33 +14,52 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
 
 // clang-format off: it breaks inside the parentheses
 #define TENON_FUNCTIONS(F) \
-  F(cuInit) F(cuDriverGetVersion) F(cuGetErrorName) F(cuGetErrorString) F(cuGetProcAddress) \
-  F(cuDeviceGetCount) F(cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetUuid) F(cuDeviceTotalMem) \
-  F(cuDeviceGetAttribute) F(cuDeviceComputeCapability) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) \
-  F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset) F(cuDevicePrimaryCtxGetState) \
-  F(cuDevicePrimaryCtxSetFlags) F(cuCtxCreate) F(cuCtxDestroy) F(cuCtxPushCurrent) F(cuCtxPopCurrent) \
-  F(cuCtxSetCurrent) F(cuCtxGetCurrent) F(cuCtxGetDevice) F(cuCtxGetFlags) F(cuCtxSynchronize) \
-  F(cuCtxSetLimit) F(cuCtxGetLimit) F(cuCtxGetStreamPriorityRange) F(cuCtxGetApiVersion) F(cuModuleLoadData) \
-  F(cuModuleLoadDataEx) F(cuModuleUnload) F(cuModuleGetFunction) F(cuModuleGetFunctionCount) \
-  F(cuModuleGetGlobal) F(cuModuleGetLoadingMode) F(cuLibraryLoadData) F(cuLibraryUnload) \
+  F(cuInit) F(cuDriverGetVersion) F(cuGetErrorName) F(cuGetErrorString) F(cuGetProcAddress) F(cuDeviceGetCount) \
+  F(cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetUuid) F(cuDeviceTotalMem) F(cuDeviceGetAttribute) \
+  F(cuDeviceComputeCapability) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxRelease) \
+  F(cuDevicePrimaryCtxReset) F(cuDevicePrimaryCtxGetState) F(cuDevicePrimaryCtxSetFlags) F(cuCtxCreate) \
+  F(cuCtxDestroy) F(cuCtxPushCurrent) F(cuCtxPopCurrent) F(cuCtxSetCurrent) F(cuCtxGetCurrent) F(cuCtxGetDevice) \
+  F(cuCtxGetFlags) F(cuCtxSynchronize) F(cuCtxSetLimit) F(cuCtxGetLimit) F(cuCtxGetStreamPriorityRange) \
+  F(cuCtxGetApiVersion) F(cuModuleLoadData) F(cuModuleLoadDataEx) F(cuModuleUnload) F(cuModuleGetFunction) \
+  F(cuModuleGetFunctionCount) F(cuModuleGetGlobal) F(cuModuleGetLoadingMode) F(cuLibraryLoadData) F(cuLibraryUnload) \
   F(cuLibraryGetKernel) F(cuLibraryGetKernelCount) F(cuLibraryGetModule) F(cuLibraryGetGlobal) \
-  F(cuKernelGetFunction) F(cuKernelGetAttribute) F(cuKernelSetAttribute) F(cuKernelGetName) \
-  F(cuKernelGetParamInfo) F(cuFuncGetAttribute) F(cuFuncSetAttribute) F(cuFuncSetCacheConfig) \
-  F(cuFuncGetName) F(cuFuncGetModule) F(cuFuncGetParamInfo) F(cuFuncIsLoaded) F(cuFuncLoad) F(cuMemAlloc) \
-  F(cuMemAllocAsync) F(cuMemAllocPitch) F(cuMemAllocManaged) F(cuMemFree) F(cuMemFreeAsync) \
-  F(cuMemHostAlloc) F(cuMemAllocHost) F(cuMemFreeHost) F(cuMemHostGetDevicePointer) F(cuMemHostGetFlags) \
-  F(cuMemHostRegister) F(cuMemHostUnregister) F(cuMemGetInfo) F(cuMemGetAddressRange) \
-  F(cuPointerGetAttribute) F(cuMemcpy) F(cuMemcpyAsync) F(cuMemcpyHtoD) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoH) \
-  F(cuMemcpyDtoHAsync) F(cuMemcpyDtoD) F(cuMemcpyDtoDAsync) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) \
+  F(cuKernelGetFunction) F(cuKernelGetAttribute) F(cuKernelSetAttribute) F(cuKernelGetName) F(cuKernelGetParamInfo) \
+  F(cuFuncGetAttribute) F(cuFuncSetAttribute) F(cuFuncSetCacheConfig) F(cuFuncGetName) F(cuFuncGetModule) \
+  F(cuFuncGetParamInfo) F(cuFuncIsLoaded) F(cuFuncLoad) F(cuMemAlloc) F(cuMemAllocAsync) F(cuMemAllocPitch) \
+  F(cuMemAllocManaged) F(cuMemFree) F(cuMemFreeAsync) F(cuMemHostAlloc) F(cuMemAllocHost) F(cuMemFreeHost) \
+  F(cuMemHostGetDevicePointer) F(cuMemHostGetFlags) F(cuMemHostRegister) F(cuMemHostUnregister) F(cuMemGetInfo) \
+  F(cuMemGetAddressRange) F(cuPointerGetAttribute) F(cuMemcpy) F(cuMemcpyAsync) F(cuMemcpyHtoD) F(cuMemcpyHtoDAsync) \
+  F(cuMemcpyDtoH) F(cuMemcpyDtoHAsync) F(cuMemcpyDtoD) F(cuMemcpyDtoDAsync) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) \
   F(cuMemcpy2D) F(cuMemcpy2DUnaligned) F(cuMemcpy2DAsync) F(cuMemcpy3D) F(cuMemcpy3DAsync) F(cuMemsetD8) \
   F(cuMemsetD16) F(cuMemsetD32) F(cuMemsetD8Async) F(cuMemsetD16Async) F(cuMemsetD32Async) F(cuMemsetD2D8) \
   F(cuMemsetD2D16) F(cuMemsetD2D32) F(cuStreamCreate) F(cuStreamCreateWithPriority) F(cuStreamDestroy) \
   F(cuStreamSynchronize) F(cuStreamQuery) F(cuStreamWaitEvent) F(cuStreamGetPriority) F(cuStreamGetFlags) \
-  F(cuStreamGetId) F(cuStreamGetCtx) F(cuStreamIsCapturing) F(cuLaunchHostFunc) F(cuEventCreate) \
-  F(cuEventDestroy) F(cuEventRecord) F(cuEventRecordWithFlags) F(cuEventQuery) F(cuEventSynchronize) \
-  F(cuEventElapsedTime) F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuLaunchCooperativeKernel) \
-  F(cuOccupancyMaxActiveBlocksPerMultiprocessor) F(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) \
-  F(cuOccupancyMaxPotentialBlockSize)
+  F(cuStreamGetId) F(cuStreamGetCtx) F(cuStreamIsCapturing) F(cuLaunchHostFunc) F(cuEventCreate) F(cuEventDestroy) \
+  F(cuEventRecord) F(cuEventRecordWithFlags) F(cuEventQuery) F(cuEventSynchronize) F(cuEventElapsedTime) \
+  F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuLaunchCooperativeKernel) F(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) F(cuOccupancyMaxPotentialBlockSize) F(cuMemsetD2D8Async) \
+  F(cuMemsetD2D16Async) F(cuMemsetD2D32Async) F(cuStreamAddCallback) F(cuStreamGetDevice) F(cuStreamBeginCapture) \
+  F(cuStreamBeginCaptureToGraph) F(cuStreamEndCapture) F(cuStreamGetCaptureInfo) \
+  F(cuStreamUpdateCaptureDependencies) F(cuThreadExchangeStreamCaptureMode) F(cuStreamWaitValue32) \
+  F(cuStreamWaitValue64) F(cuStreamWriteValue32) F(cuStreamWriteValue64) F(cuStreamBatchMemOp) F(cuGraphCreate) \
+  F(cuGraphDestroy) F(cuGraphClone) F(cuGraphNodeFindInClone) F(cuGraphNodeGetType) F(cuGraphGetNodes) \
+  F(cuGraphGetRootNodes) F(cuGraphGetEdges) F(cuGraphNodeGetDependencies) F(cuGraphNodeGetDependentNodes) \
+  F(cuGraphAddDependencies) F(cuGraphRemoveDependencies) F(cuGraphDestroyNode) F(cuGraphAddKernelNode) \
+  F(cuGraphKernelNodeGetParams) F(cuGraphKernelNodeSetParams) F(cuGraphKernelNodeSetAttribute) \
+  F(cuGraphKernelNodeGetAttribute) F(cuGraphKernelNodeCopyAttributes) F(cuGraphAddMemcpyNode) \
+  F(cuGraphMemcpyNodeGetParams) F(cuGraphMemcpyNodeSetParams) F(cuGraphAddMemsetNode) F(cuGraphMemsetNodeGetParams) \
+  F(cuGraphMemsetNodeSetParams) F(cuGraphAddHostNode) F(cuGraphHostNodeGetParams) F(cuGraphHostNodeSetParams) \
+  F(cuGraphAddEmptyNode) F(cuGraphAddChildGraphNode) F(cuGraphChildGraphNodeGetGraph) F(cuGraphAddEventRecordNode) \
+  F(cuGraphEventRecordNodeGetEvent) F(cuGraphEventRecordNodeSetEvent) F(cuGraphAddEventWaitNode) \
+  F(cuGraphEventWaitNodeGetEvent) F(cuGraphEventWaitNodeSetEvent) F(cuGraphAddMemAllocNode) \
+  F(cuGraphMemAllocNodeGetParams) F(cuGraphAddMemFreeNode) F(cuGraphMemFreeNodeGetParams) \
+  F(cuGraphAddBatchMemOpNode) F(cuGraphBatchMemOpNodeGetParams) F(cuGraphBatchMemOpNodeSetParams) F(cuGraphAddNode) \
+  F(cuGraphNodeSetParams) F(cuGraphInstantiate) F(cuGraphInstantiateWithParams) F(cuGraphExecGetFlags) \
+  F(cuGraphExecDestroy) F(cuGraphUpload) F(cuGraphLaunch) F(cuGraphExecKernelNodeSetParams) \
+  F(cuGraphExecMemcpyNodeSetParams) F(cuGraphExecMemsetNodeSetParams) F(cuGraphExecHostNodeSetParams) \
+  F(cuGraphExecChildGraphNodeSetParams) F(cuGraphExecEventRecordNodeSetEvent) F(cuGraphExecEventWaitNodeSetEvent) \
+  F(cuGraphExecBatchMemOpNodeSetParams) F(cuGraphExecNodeSetParams) F(cuGraphNodeSetEnabled) \
+  F(cuGraphNodeGetEnabled) F(cuGraphExecUpdate) F(cuGraphDebugDotPrint)
 // clang-format on
 
 namespace {

@@ -2,12 +2,14 @@
 // object; every call looks it up in the registry of its kind, so that a stale or foreign handle is an error and not a
 // crash.
 //
-// One lock guards everything: calls from several threads are served one after the other, and work is done when it is
-// enqueued (streams are always idle when a call returns).
+// One lock guards everything: calls from several threads are served one after the other. When enqueued work runs is
+// decided in work_queue.h.
 #pragma once
 
 #include "emulator/builtins.h"
+#include "emulator/driver/capture.h"
 #include "emulator/driver/fault_plan.h"
+#include "emulator/driver/work_queue.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
@@ -20,6 +22,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tenon::emulator {
@@ -71,18 +74,26 @@ struct Module {
   std::map<std::string, Global, std::less<>> globals;
 };
 
+struct Capture;
+struct CapturedEvent;
+
 struct Stream {
   Context *context = nullptr;
   unsigned flags = 0;
   int priority = 0;
   uint64_t id = 0;
+  bool isLegacy = false; // the default stream that all blocking streams are ordered with
+  OperationPtr tail;     // the last operation; null or done: idle
+  std::shared_ptr<Capture> capture;
+  std::vector<GraphEdge> captureAfter; // what the next captured node depends on
+  bool isBlocking() const { return !isLegacy && !(flags & CU_STREAM_NON_BLOCKING); }
 };
 
 struct Event {
   Context *context = nullptr;
   unsigned flags = 0;
-  bool recorded = false;
-  uint64_t time = 0; // virtual nanoseconds
+  OperationPtr recorded; // the last recording; null: none
+  std::unique_ptr<CapturedEvent> captured; // it was recorded last in a stream that captured
 };
 
 struct Context {
@@ -94,8 +105,12 @@ struct Context {
   size_t stackLimit = 1024, printfLimit = 1 << 20, heapLimit = 8 << 20;
   DeviceServices services;
   uint64_t gridWorkspace = 0;
-  Stream defaultStream, perThreadStream;
+  Stream defaultStream;
+  std::map<std::thread::id, std::unique_ptr<Stream>> perThreadStreams;
+  std::vector<OperationPtr> orphans; // tails of destroyed blocking streams
 };
+
+struct GraphExec;
 
 struct Driver {
   std::recursive_mutex mutex;
@@ -107,7 +122,14 @@ struct Driver {
   std::set<Kernel *> kernels;
   std::set<Stream *> streams;
   std::set<Event *> events;
+  std::map<Graph *, std::shared_ptr<Graph>> graphs; // null: embedded, a node owns it
+  std::set<GraphNode *> graphNodes;
+  std::set<GraphExec *> graphExecs;
+  std::set<Capture *> captures; // under way
   std::vector<std::unique_ptr<Context>> ownedContexts;
+  RegisteredRanges registered;
+  std::set<uint64_t> pendingFrees; // enqueued, not yet run
+  WorkQueue queue{*this};
   uint64_t virtualTime = 0; // nanoseconds of emulated work so far
   uint64_t nextId = 1, modulesLoaded = 0;
   std::string lastReport; // of the last kernel that failed
@@ -143,6 +165,22 @@ Context *currentContext();
 
 /// Null: no such stream. The null, legacy and per-thread handles are streams of `context`.
 Stream *findStream(Context *context, CUstream handle);
+/// Null: no such event.
+Event *findEvent(CUevent handle);
+/// The live kernel of a handle, or null.
+Kernel *findKernel(const void *handle);
+/// The live context of a handle, or null.
+Context *findContext(CUcontext handle);
+/// The device whose memory holds the address, or null.
+Device *deviceOf(Driver &driver, uint64_t address);
+void initialiseContext(Context &context);
+
+/// What an operation of `stream` comes after.
+std::vector<OperationPtr> orderInStream(Stream &stream);
+/// Gives work to a stream: it runs in order, or becomes a node of the graph that the stream captures.
+CUresult enqueue(Context *context, Stream &stream, Work work);
+/// The work of a stream, also of the streams that the default stream is ordered with.
+CUresult finishStream(Stream &stream);
 
 /// Reads the environment and makes the devices.
 CUresult initialiseDriver(Driver &driver);
@@ -156,8 +194,6 @@ struct JitLog {
 };
 /// Loads PTX. On failure the log says why.
 CUresult loadModule(Context *context, const void *image, JitLog &log, Module **out);
-CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, Dim3 cluster, unsigned sharedBytes,
-                      bool cooperative, void **parameters, void **extra);
 
 } // namespace tenon::emulator
 
@@ -171,6 +207,8 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
 
 #define TENON_ENTER()                                                                                                  \
   TENON_CALL();                                                                                                        \
+  if (::tenon::emulator::WorkQueue::inHostFunction())                                                                  \
+    return CUDA_ERROR_NOT_PERMITTED;                                                                                   \
   if (!driver.initialised)                                                                                             \
   return CUDA_ERROR_NOT_INITIALIZED
 
@@ -182,6 +220,8 @@ CUresult launchKernel(Context *context, Kernel *kernel, Dim3 grid, Dim3 block, D
   if (context->sticky)                                                                                                 \
   return static_cast<CUresult>(context->sticky)
 
-#define TENON_STREAM(handle)                                                                                           \
-  if (!::tenon::emulator::findStream(context, handle))                                                                 \
+/// `Stream *name` of the handle.
+#define TENON_STREAM(name, handle)                                                                                     \
+  ::tenon::emulator::Stream *name = ::tenon::emulator::findStream(context, handle);                                    \
+  if (!name)                                                                                                           \
   return CUDA_ERROR_INVALID_HANDLE

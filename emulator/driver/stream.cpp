@@ -1,22 +1,84 @@
-// Streams and events. Everything enqueued is done at once, so a stream is always idle and a recorded event has
-// happened. Time is virtual: it grows with the instructions that ran.
+// Streams: each is a chain of operations. The default (legacy) stream and the blocking streams of a context wait for
+// each other; a stream made with CU_STREAM_NON_BLOCKING does not take part.
 #include "emulator/driver/state.h"
+
+#include <algorithm>
 
 using namespace tenon;
 using namespace tenon::emulator;
 
+namespace tenon::emulator {
 namespace {
-Event *eventOf(Driver &driver, CUevent handle) {
-  Event *event = reinterpret_cast<Event *>(handle);
-  return driver.events.count(event) ? event : nullptr;
+
+void addTail(std::vector<OperationPtr> &after, const OperationPtr &tail) {
+  if (!isDone(tail))
+    after.push_back(tail);
 }
+
+bool legacyWouldWaitForCapture(const Stream &stream) {
+  const Driver &driver = tenon::emulator::driver();
+  return stream.isLegacy && std::any_of(driver.streams.begin(), driver.streams.end(), [&](const Stream *other) {
+           return other->context == stream.context && other->isBlocking() && isCapturing(*other);
+         });
+}
+
 } // namespace
+
+std::vector<OperationPtr> orderInStream(Stream &stream) {
+  std::vector<OperationPtr> after;
+  addTail(after, stream.tail);
+  Context &context = *stream.context;
+  if (stream.isBlocking()) {
+    addTail(after, context.defaultStream.tail);
+  } else if (stream.isLegacy) {
+    if (!driver().queue.idle())
+      for (const Stream *other : driver().streams)
+        if (other->context == &context && other->isBlocking())
+          addTail(after, other->tail);
+    for (auto &[thread, other] : context.perThreadStreams)
+      addTail(after, other->tail);
+    std::erase_if(context.orphans, isDone);
+    for (const OperationPtr &orphan : context.orphans)
+      addTail(after, orphan);
+  }
+  return after;
+}
+
+CUresult enqueue(Context *context, Stream &stream, Work work) {
+  if (isCapturing(stream))
+    return captureWork(stream, std::move(work));
+  if (legacyWouldWaitForCapture(stream))
+    return invalidateCaptures(context, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  auto operation = std::make_shared<Operation>();
+  operation->context = context;
+  operation->work = std::move(work);
+  operation->stream = stream.id;
+  operation->after = orderInStream(stream);
+  stream.tail = operation;
+  driver().queue.submit(operation);
+  return CUDA_SUCCESS;
+}
+
+CUresult finishStream(Stream &stream) {
+  if (isCapturing(stream))
+    return invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (stream.isLegacy && !driver().queue.idle())
+    if (CUresult result = enqueue(stream.context, stream, EmptyWork{}); result != CUDA_SUCCESS)
+      return result;
+  return driver().queue.finish(stream.tail);
+}
+
+} // namespace tenon::emulator
 
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority) {
   TENON_ENTER_CONTEXT();
   if (!out || flags > CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
-  Stream *stream = new Stream{context, flags, priority < -5 ? -5 : priority > 0 ? 0 : priority, ++driver.nextId};
+  Stream *stream = new Stream;
+  stream->context = context;
+  stream->flags = flags;
+  stream->priority = std::clamp(priority, -5, 0);
+  stream->id = ++driver.nextId;
   driver.streams.insert(stream);
   *out = reinterpret_cast<CUstream>(stream);
   return CUDA_SUCCESS;
@@ -30,32 +92,33 @@ CUresult cuStreamDestroy(CUstream handle) {
   Stream *stream = reinterpret_cast<Stream *>(handle);
   if (!driver.streams.count(stream))
     return CUDA_ERROR_INVALID_HANDLE;
+  // What was enqueued still runs.
+  if (!isDone(stream->tail) && stream->isBlocking())
+    stream->context->orphans.push_back(stream->tail);
+  forgetCapture(*stream);
   driver.streams.erase(stream);
   delete stream;
   return CUDA_SUCCESS;
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream);
-  return CUDA_SUCCESS;
+  TENON_STREAM(on, stream);
+  return finishStream(*on);
 }
 CUresult cuStreamQuery(CUstream stream) {
   TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream);
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream);
-  if (!eventOf(driver, event))
-    return CUDA_ERROR_INVALID_HANDLE;
-  return flags > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  TENON_STREAM(on, stream);
+  if (isCapturing(*on))
+    return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  std::vector<OperationPtr> work = orderInStream(*on);
+  bool done = true;
+  for (const OperationPtr &operation : work)
+    done &= driver.queue.poll(operation);
+  return context->sticky ? static_cast<CUresult>(context->sticky) : done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuStreamGetPriority(CUstream handle, int *priority) {
   TENON_ENTER_CONTEXT();
-  Stream *stream = findStream(context, handle);
-  if (!stream)
-    return CUDA_ERROR_INVALID_HANDLE;
+  TENON_STREAM(stream, handle);
   if (!priority)
     return CUDA_ERROR_INVALID_VALUE;
   *priority = stream->priority;
@@ -63,9 +126,7 @@ CUresult cuStreamGetPriority(CUstream handle, int *priority) {
 }
 CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) {
   TENON_ENTER_CONTEXT();
-  Stream *stream = findStream(context, handle);
-  if (!stream)
-    return CUDA_ERROR_INVALID_HANDLE;
+  TENON_STREAM(stream, handle);
   if (!flags)
     return CUDA_ERROR_INVALID_VALUE;
   *flags = stream->flags;
@@ -73,9 +134,7 @@ CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) {
 }
 CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
   TENON_ENTER_CONTEXT();
-  Stream *stream = findStream(context, handle);
-  if (!stream)
-    return CUDA_ERROR_INVALID_HANDLE;
+  TENON_STREAM(stream, handle);
   if (!id)
     return CUDA_ERROR_INVALID_VALUE;
   *id = stream->id;
@@ -83,84 +142,35 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
 }
 extern "C" CUresult cuStreamGetCtx(CUstream handle, CUcontext *out) {
   TENON_ENTER_CONTEXT();
-  Stream *stream = findStream(context, handle);
-  if (!stream)
-    return CUDA_ERROR_INVALID_HANDLE;
+  TENON_STREAM(stream, handle);
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
   *out = reinterpret_cast<CUcontext>(stream->context);
   return CUDA_SUCCESS;
 }
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+CUresult cuStreamGetDevice(CUstream handle, CUdevice *out) {
   TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream);
-  if (!status)
+  TENON_STREAM(stream, handle);
+  if (!out)
     return CUDA_ERROR_INVALID_VALUE;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
-  {
-    TENON_ENTER_CONTEXT();
-    TENON_STREAM(stream);
-    if (!function)
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-  function(data); // without the lock: it runs the caller's code
+  *out = stream->context->device->ordinal;
   return CUDA_SUCCESS;
 }
 
-CUresult cuEventCreate(CUevent *out, unsigned flags) {
+// Host functions: called by a thread of the driver when their turn comes.
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
   TENON_ENTER_CONTEXT();
-  if (!out || flags > 7 || ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING)))
+  TENON_STREAM(on, stream);
+  if (!function)
     return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS)
-    return CUDA_ERROR_NOT_SUPPORTED;
-  Event *event = new Event{context, flags, false, 0};
-  driver.events.insert(event);
-  *out = reinterpret_cast<CUevent>(event);
-  return CUDA_SUCCESS;
+  return enqueue(context, *on, HostWork{function, nullptr, nullptr, data});
 }
-CUresult cuEventDestroy(CUevent handle) {
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned flags) {
   TENON_ENTER_CONTEXT();
-  Event *event = eventOf(driver, handle);
-  if (!event)
-    return CUDA_ERROR_INVALID_HANDLE;
-  driver.events.erase(event);
-  delete event;
-  return CUDA_SUCCESS;
-}
-CUresult cuEventRecord(CUevent handle, CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream);
-  Event *event = eventOf(driver, handle);
-  if (!event)
-    return CUDA_ERROR_INVALID_HANDLE;
-  event->recorded = true;
-  event->time = driver.virtualTime;
-  return CUDA_SUCCESS;
-}
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-  TENON_CALL();
-  return flags ? CUDA_ERROR_NOT_SUPPORTED : cuEventRecord(event, stream);
-}
-CUresult cuEventQuery(CUevent event) {
-  TENON_ENTER_CONTEXT();
-  return eventOf(driver, event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-CUresult cuEventSynchronize(CUevent event) {
-  TENON_CALL();
-  return cuEventQuery(event);
-}
-CUresult cuEventElapsedTime(float *milliseconds, CUevent first, CUevent second) {
-  TENON_ENTER_CONTEXT();
-  Event *begin = eventOf(driver, first), *end = eventOf(driver, second);
-  if (!begin || !end)
-    return CUDA_ERROR_INVALID_HANDLE;
-  if (!milliseconds)
+  TENON_STREAM(on, stream);
+  if (!callback || flags)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!begin->recorded || !end->recorded || ((begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
-    return CUDA_ERROR_INVALID_HANDLE;
-  *milliseconds = static_cast<float>((static_cast<double>(end->time) - static_cast<double>(begin->time)) * 1e-6);
-  return CUDA_SUCCESS;
+  if (isCapturing(*on))
+    return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  return enqueue(context, *on, HostWork{nullptr, callback, stream, data});
 }

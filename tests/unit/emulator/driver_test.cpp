@@ -195,6 +195,7 @@ TEST(EmulatorDriver, StreamsAndEvents) {
   EXPECT_GT(milliseconds, 0);
   int called = 0;
   EXPECT_EQ(cuLaunchHostFunc(stream, [](void *data) { ++*static_cast<int *>(data); }, &called), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(cuEventDestroy(before), CUDA_SUCCESS);
   EXPECT_EQ(cuEventDestroy(before), CUDA_ERROR_INVALID_HANDLE);
