@@ -74,9 +74,9 @@ private:
   uint64_t device_ = 0, size_ = 0, used_ = 0, generation_ = 1, quarantined_ = 0;
   uint8_t *host_ = nullptr;
   int file_ = -1;
-  std::map<uint64_t, Allocation> live_;    // by begin
+  std::map<uint64_t, Allocation> live_;         // by begin
   std::map<uint64_t, Allocation> reservations_; // by begin
-  std::map<uint64_t, uint64_t> freeSpans_; // begin -> bytes, coalesced
+  std::map<uint64_t, uint64_t> freeSpans_;      // begin -> bytes, coalesced
   std::deque<Allocation> quarantine_;
 };
 

@@ -155,9 +155,9 @@ CUresult unsafeCall(Driver &driver) {
   CUresult result = CUDA_SUCCESS;
   for (Capture *capture : driver.captures) {
     bool own = capture->thread == std::this_thread::get_id();
-    bool prohibits = own ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
-                         : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
-                               threadMode() == CU_STREAM_CAPTURE_MODE_GLOBAL;
+    bool prohibits =
+        own ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+            : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && threadMode() == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!prohibits)
       continue;
     capture->invalid = true;

@@ -40,6 +40,8 @@ void destroyContents(Context *context) {
   tenon::emulator::driver().queue.finishAll(context);
   tenon::emulator::driver().queue.drop(context);
   context->defaultStream.tail = nullptr;
+  for (auto &[thread, stream] : context->perThreadStreams)
+    forgetCapture(*stream);
   context->perThreadStreams.clear();
   context->orphans.clear();
   Driver &driver = tenon::emulator::driver();
@@ -51,6 +53,7 @@ void destroyContents(Context *context) {
   for (auto it = driver.streams.begin(); it != driver.streams.end();) {
     Stream *stream = *it++;
     if (stream->context == context) {
+      forgetCapture(*stream);
       driver.streams.erase(stream);
       delete stream;
     }
@@ -251,6 +254,9 @@ CUresult cuCtxGetFlags(unsigned *flags) {
 
 CUresult cuCtxSynchronize() {
   TENON_ENTER_CONTEXT();
+  for (Capture *capture : driver.captures)
+    if (capture->origin->context == context)
+      return invalidateCaptures(context, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   return driver.queue.finishAll(context);
 }
 

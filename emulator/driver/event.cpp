@@ -90,6 +90,7 @@ CUresult cuEventQuery(CUevent handle) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (event->captured)
     return CUDA_ERROR_CAPTURED_EVENT;
+  TENON_UNSAFE_CALL();
   bool done = driver.queue.poll(event->recorded);
   return context->sticky ? static_cast<CUresult>(context->sticky) : done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }

@@ -25,8 +25,7 @@ CUresult instantiate(Driver &driver, Context *context, CUgraphExec *out, Graph *
                      CUgraphInstantiateResult &why) {
   why = CUDA_GRAPH_INSTANTIATE_ERROR;
   constexpr uint64_t kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
-                              CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
-                              CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+                              CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   if (!out || !graph || (flags & ~kKnown))
     return CUDA_ERROR_INVALID_VALUE;
   if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
@@ -157,7 +156,8 @@ bool mayBecome(Driver &driver, const CopyWork &from, const CopyWork &to) {
 bool mayBecome(Driver &driver, const FillWork &from, const FillWork &to) {
   if (memcmp(&from.fill, &to.fill, sizeof from.fill) == 0)
     return true;
-  return from.fill.height <= 1 && to.fill.height <= 1 && deviceOf(driver, from.fill.dst) == deviceOf(driver, to.fill.dst);
+  return from.fill.height <= 1 && to.fill.height <= 1 &&
+         deviceOf(driver, from.fill.dst) == deviceOf(driver, to.fill.dst);
 }
 
 struct UpdateError {
@@ -310,7 +310,8 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters) {
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle,
+                                        const CUDA_KERNEL_NODE_PARAMS *parameters) {
   TENON_ENTER_CONTEXT();
   KernelWork *work = execWork<KernelWork>(exec, handle);
   if (!work)
@@ -358,8 +359,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode handle
   TENON_ENTER();
   ChildGraphWork *work = execWork<ChildGraphWork>(exec, handle);
   Graph *wanted = findGraph(child);
-  if (!work || !wanted ||
-      compareGraphs(driver, *work->graph, *wanted).result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+  if (!work || !wanted || compareGraphs(driver, *work->graph, *wanted).result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
     return CUDA_ERROR_INVALID_VALUE;
   takeWork(*work->graph, *wanted);
   return CUDA_SUCCESS;
@@ -429,8 +429,8 @@ namespace {
 /// A node that may be switched off, or null.
 GraphNode *switchable(CUgraphExec exec, CUgraphNode handle) {
   GraphNode *node = nullptr;
-  bool may = execWork<KernelWork>(exec, handle, &node) || execWork<CopyWork>(exec, handle) ||
-             execWork<FillWork>(exec, handle);
+  bool may =
+      execWork<KernelWork>(exec, handle, &node) || execWork<CopyWork>(exec, handle) || execWork<FillWork>(exec, handle);
   return may ? node : nullptr;
 }
 } // namespace

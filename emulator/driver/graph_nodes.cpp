@@ -87,8 +87,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID at
     node->attributes[attribute] = *value;
   return result;
 }
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute,
-                                       CUkernelNodeAttrValue *value) {
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value) {
   TENON_ENTER();
   GraphNode *node = nullptr;
   const KernelWork *work = workOf<KernelWork>(handle, &node);
@@ -139,9 +138,9 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode
     return CUDA_ERROR_INVALID_CONTEXT;
   CopyWork work;
   CUresult result = copyWorkFrom(driver, parameters, work);
-  return result != CUDA_SUCCESS ? result
-                                : add(on ? findContext(on) : context, out, findGraph(graph), after, nullptr, count,
-                                      std::move(work));
+  return result != CUDA_SUCCESS
+             ? result
+             : add(on ? findContext(on) : context, out, findGraph(graph), after, nullptr, count, std::move(work));
 }
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D *parameters) {
   TENON_ENTER();

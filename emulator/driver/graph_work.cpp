@@ -1,5 +1,6 @@
 // Work of graph nodes, made from the structures that the driver API has for it. What a structure says is checked and
-// copied here, for every function that takes it: adding a node, setting its parameters, in a graph and in an executable.
+// copied here, for every function that takes it: adding a node, setting its parameters, in a graph and in an
+// executable.
 #include "emulator/driver/graph.h"
 #include "emulator/driver/state.h"
 
@@ -59,7 +60,8 @@ CUresult reserveForGraph(Device &device, CUDA_MEM_ALLOC_NODE_PARAMS &parameters,
   out.parameters = parameters;
   out.parameters.accessDescs = nullptr; // every device reaches it
   out.parameters.accessDescCount = 0;
-  out.reservation = std::shared_ptr<void>(&memory, [address](void *of) { static_cast<Memory *>(of)->unreserve(address); });
+  out.reservation =
+      std::shared_ptr<void>(&memory, [address](void *of) { static_cast<Memory *>(of)->unreserve(address); });
   return CUDA_SUCCESS;
 }
 
@@ -98,8 +100,8 @@ CUresult workFrom(Driver &driver, Context *current, const CUgraphNodeParams &p, 
   case CU_GRAPH_NODE_TYPE_MEMSET: {
     if (CUresult result = keep(p.memset.ctx); result != CUDA_SUCCESS)
       return result;
-    CUDA_MEMSET_NODE_PARAMS fill{p.memset.dst,   p.memset.pitch, p.memset.value, p.memset.elementSize,
-                                 p.memset.width, p.memset.height};
+    CUDA_MEMSET_NODE_PARAMS fill{p.memset.dst,         p.memset.pitch, p.memset.value,
+                                 p.memset.elementSize, p.memset.width, p.memset.height};
     FillWork work;
     return made(work, fillWorkFrom(driver, &fill, work));
   }

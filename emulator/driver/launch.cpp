@@ -223,10 +223,10 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     }
   }
   KernelWork work;
-  CUresult result = makeKernelWork(kernel, {config->gridDimX, config->gridDimY, config->gridDimZ},
-                                   {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                   clusterSet ? &cluster : nullptr, config->sharedMemBytes, cooperative, parameters,
-                                   extra, work);
+  CUresult result =
+      makeKernelWork(kernel, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                     {config->blockDimX, config->blockDimY, config->blockDimZ}, clusterSet ? &cluster : nullptr,
+                     config->sharedMemBytes, cooperative, parameters, extra, work);
   work.priority = priority;
   return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
 }

@@ -58,12 +58,26 @@ Fault tenon::emulator::runRelease(Driver &driver, const MemoryFreeWork &work) {
 
 CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   return allocate(context, out, bytes, AllocationKind::Device);
 }
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return allocate(context, out, bytes, AllocationKind::Device);
+  if (!isCapturing(*on))
+    return allocate(context, out, bytes, AllocationKind::Device);
+  if (!out || !bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters = {};
+  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  parameters.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, context->device->ordinal};
+  parameters.bytesize = bytes;
+  MemoryAllocWork work;
+  CUresult result = reserveForGraph(*context->device, parameters, work);
+  if (result == CUDA_SUCCESS)
+    result = captureWork(*on, std::move(work));
+  *out = result == CUDA_SUCCESS ? parameters.dptr : 0;
+  return result;
 }
 CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned elementBytes) {
   TENON_ENTER_CONTEXT();
@@ -74,12 +88,14 @@ CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t h
 }
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
     return CUDA_ERROR_INVALID_VALUE;
   return allocate(context, out, bytes, AllocationKind::Managed);
 }
 CUresult cuMemFree(CUdeviceptr address) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   // A device waits for the context's work before memory goes.
   if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
     return result;
@@ -96,11 +112,14 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   if ((!isOfGraph && (!allocation || allocation->begin != address || allocation->kind != AllocationKind::Device)) ||
       driver.pendingFrees.count(address))
     return CUDA_ERROR_INVALID_VALUE;
+  if (isCapturing(*on))
+    return captureWork(*on, MemoryFreeWork{address});
   driver.pendingFrees.insert(address);
   return enqueue(context, *on, MemoryFreeWork{address});
 }
 CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   if (!out || flags > 7)
     return CUDA_ERROR_INVALID_VALUE;
   CUdeviceptr address = 0;
@@ -115,6 +134,7 @@ CUresult cuMemAllocHost(void **out, size_t bytes) {
 }
 CUresult cuMemFreeHost(void *pointer) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
     return result;
   return release(driver, reinterpret_cast<CUdeviceptr>(pointer), {AllocationKind::Pinned});

@@ -54,7 +54,7 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
   F(cuGraphEventWaitNodeGetEvent) F(cuGraphEventWaitNodeSetEvent) F(cuGraphAddMemAllocNode) \
   F(cuGraphMemAllocNodeGetParams) F(cuGraphAddMemFreeNode) F(cuGraphMemFreeNodeGetParams) \
   F(cuGraphAddBatchMemOpNode) F(cuGraphBatchMemOpNodeGetParams) F(cuGraphBatchMemOpNodeSetParams) F(cuGraphAddNode) \
-  F(cuGraphNodeSetParams) F(cuGraphInstantiate) F(cuGraphInstantiateWithParams) F(cuGraphExecGetFlags) \
+  F(cuGraphNodeSetParams) F(cuGraphInstantiateWithFlags) F(cuGraphInstantiateWithParams) F(cuGraphExecGetFlags) \
   F(cuGraphExecDestroy) F(cuGraphUpload) F(cuGraphLaunch) F(cuGraphExecKernelNodeSetParams) \
   F(cuGraphExecMemcpyNodeSetParams) F(cuGraphExecMemsetNodeSetParams) F(cuGraphExecHostNodeSetParams) \
   F(cuGraphExecChildGraphNodeSetParams) F(cuGraphExecEventRecordNodeSetEvent) F(cuGraphExecEventWaitNodeSetEvent) \
@@ -94,9 +94,17 @@ bool functionAt(size_t index, const char **name, void **address) {
   return true;
 }
 
+/// Not part of CUDA: what TENON_EMULATOR_ORDER says, from now on. False: `order` is not understood.
+bool setOrder(const char *order) {
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  return driver.queue.idle() && driver.queue.setOrder(order);
+}
+
 /// The emulator's own functions, which no program of a GPU asks for. They are not counted as calls of the driver.
 const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)},
-                             {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)}};
+                             {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
+                             {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)}};
 
 } // namespace
 
@@ -121,6 +129,8 @@ CUresult cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_
   if (!symbol || !out)
     return CUDA_ERROR_INVALID_VALUE;
   *out = nullptr;
+  if (!strcmp(symbol, "cuGraphInstantiate")) // cuda.h gives the function another name, not another version
+    symbol = "cuGraphInstantiateWithFlags";
   // A context of before 12.5 took other arguments.
   if (!strcmp(symbol, "cuCtxCreate") && version < 13000)
     *out = reinterpret_cast<void *>(&cuCtxCreate_v2);

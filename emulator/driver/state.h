@@ -92,7 +92,7 @@ struct Stream {
 struct Event {
   Context *context = nullptr;
   unsigned flags = 0;
-  OperationPtr recorded; // the last recording; null: none
+  OperationPtr recorded;                   // the last recording; null: none
   std::unique_ptr<CapturedEvent> captured; // it was recorded last in a stream that captured
 };
 

@@ -1,5 +1,6 @@
-// Stream memory operations: a stream writes a value to memory, or waits until a value there compares. The host may write
-// the value that a stream waits for, in pinned or registered memory, without telling the driver: whoever waits polls.
+// Stream memory operations: a stream writes a value to memory, or waits until a value there compares. The host may
+// write the value that a stream waits for, in pinned or registered memory, without telling the driver: whoever waits
+// polls.
 #include "emulator/driver/graph.h"
 #include "emulator/driver/state.h"
 
@@ -61,8 +62,7 @@ std::string currentValue(Driver &driver, const MemoryOpsWork &work) {
   const CUstreamBatchMemOpParams &op = work.operations[work.next];
   const uint8_t *at = valueAt(driver, op.waitValue.address, isWide(op.operation) ? 8 : 4);
   char text[24];
-  snprintf(text, sizeof text, "0x%llx",
-           static_cast<unsigned long long>(at ? load(at, isWide(op.operation)) : 0));
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(at ? load(at, isWide(op.operation)) : 0));
   return text;
 }
 
@@ -77,9 +77,9 @@ bool runMemoryOps(Driver &driver, MemoryOpsWork &work, Fault &fault) {
     uint8_t *at = valueAt(driver, op.waitValue.address, wide ? 8 : 4);
     if (!at) {
       Device *device = deviceOf(driver, op.waitValue.address);
-      fault = {CUDA_ERROR_ILLEGAL_ADDRESS,
-               describeWork(work) + ": " +
-                   (device ? device->memory->describe(op.waitValue.address) : "host memory is not registered any more")};
+      fault = {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": " +
+                                               (device ? device->memory->describe(op.waitValue.address)
+                                                       : "host memory is not registered any more")};
       return true;
     }
     if (isWait(op.operation)) {

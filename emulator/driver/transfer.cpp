@@ -53,9 +53,9 @@ std::string hex(uint64_t value) {
 
 Fault refuse(Driver &driver, const Work &work, const char *verb, CUdeviceptr address, size_t bytes) {
   Device *device = deviceOf(driver, address);
-  return {CUDA_ERROR_ILLEGAL_ADDRESS,
-          describeWork(work) + ": out-of-bounds " + verb + " of " + std::to_string(bytes) + " bytes at " +
-              hex(address) + ": " + (device ? device->memory->describe(address) : "no memory of a device")};
+  return {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": out-of-bounds " + verb + " of " + std::to_string(bytes) +
+                                          " bytes at " + hex(address) + ": " +
+                                          (device ? device->memory->describe(address) : "no memory of a device")};
 }
 
 } // namespace
@@ -94,8 +94,7 @@ CUresult checkCopy(Driver &driver, const CUDA_MEMCPY3D &copy) {
         Device *device = deviceOf(driver, address);
         if (!address || (!device && declaredDevice))
           return CUDA_ERROR_INVALID_VALUE;
-        if (device && !device->memory->accessible(address, width, false) &&
-            !device->memory->reserved(address, width))
+        if (device && !device->memory->accessible(address, width, false) && !device->memory->reserved(address, width))
           return CUDA_ERROR_INVALID_VALUE;
         if (!device) // rows of host memory are all alike
           row = copy.Height - 1, plane = copy.Depth - 1;
@@ -214,8 +213,7 @@ std::string describeWork(const Work &work) {
         return "memory operation";
       static constexpr const char *kRelations[] = {">=", "==", "&", "nor"};
       return "wait for the " + std::string(wide ? "64" : "32") + "-bit value at " + hex(op.waitValue.address) + " " +
-             kRelations[op.waitValue.flags & 3] + " " +
-             hex(wide ? op.waitValue.value64 : op.waitValue.value);
+             kRelations[op.waitValue.flags & 3] + " " + hex(wide ? op.waitValue.value64 : op.waitValue.value);
     }
     std::string operator()(const ChildGraphWork &) const { return "child graph"; }
   };

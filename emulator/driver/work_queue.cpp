@@ -397,9 +397,9 @@ void WorkQueue::threadMain() {
     if (!work && patient)
       wakeup_.wait(sleeping, woken);
     else if (!work)
-      wakeup_.wait_for(sleeping,
-                       std::chrono::microseconds(memory && order_ == Order::Eager ? kPollMicroseconds : kIdleMicroseconds),
-                       woken);
+      wakeup_.wait_for(
+          sleeping, std::chrono::microseconds(memory && order_ == Order::Eager ? kPollMicroseconds : kIdleMicroseconds),
+          woken);
     sleeping.unlock();
     lock.lock();
   }

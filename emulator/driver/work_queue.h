@@ -1,6 +1,7 @@
-// The order in which enqueued work runs. Every operation knows what it comes after: the one before it in its stream, the
-// recording of an event that its stream waits for, the nodes before it in a graph, and what the default stream orders.
-// So streams, events and graphs are one graph of operations, and the order is a choice among those that are ready:
+// The order in which enqueued work runs. Every operation knows what it comes after: the one before it in its stream,
+// the recording of an event that its stream waits for, the nodes before it in a graph, and what the default stream
+// orders. So streams, events and graphs are one graph of operations, and the order is a choice among those that are
+// ready:
 //
 //   eager        each as soon as it can, in the order of the calls: mostly before the call returns
 //   lazy         none until something forces it: a synchronise, a query, an event, a copy that the host sees, a free.
@@ -8,8 +9,8 @@
 //   random:SEED  ready operations of all streams in an order by the seed, some early, some late
 //
 // Operations run under the driver's lock, except host functions: a thread of the driver calls them, because the program
-// may hold a lock that they take. What cannot run yet (a host function that has not returned, a value that is not there)
-// is left for later: whoever waits polls, and so does the driver's thread.
+// may hold a lock that they take. What cannot run yet (a host function that has not returned, a value that is not
+// there) is left for later: whoever waits polls, and so does the driver's thread.
 #pragma once
 
 #include "emulator/driver/work.h"

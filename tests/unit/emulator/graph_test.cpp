@@ -413,7 +413,8 @@ TEST_F(GraphTest, AttributesOfKernelNodes) {
   EXPECT_EQ(value.priority, -3);
   ASSERT_EQ(cuGraphKernelNodeGetAttribute(other, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value), CUDA_SUCCESS);
   EXPECT_EQ(value.cooperative, 1);
-  EXPECT_EQ(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_REMOTE, &value), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, &value),
+            CUDA_ERROR_NOT_SUPPORTED);
 }
 
 TEST_F(GraphTest, TheGeneralFormTakesEveryKind) {

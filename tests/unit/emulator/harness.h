@@ -80,6 +80,22 @@ inline std::string lastReport() {
   return text.data();
 }
 
+/// Another TENON_EMULATOR_ORDER until the end of the scope. Nothing may be enqueued at either end.
+class WithOrder {
+public:
+  explicit WithOrder(const std::string &order) { set(order); }
+  ~WithOrder() { set("eager"); }
+  WithOrder(const WithOrder &) = delete;
+  WithOrder &operator=(const WithOrder &) = delete;
+
+private:
+  void set(const std::string &order) {
+    void *function = nullptr;
+    EXPECT_EQ(cuGetProcAddress("tenonEmulatorSetOrder", &function, 13000, 0, nullptr), CUDA_SUCCESS);
+    EXPECT_TRUE(reinterpret_cast<bool (*)(const char *)>(function)(order.c_str())) << order;
+  }
+};
+
 /// Launches the only kernel `k` of a module with device pointers as parameters. Returns what synchronising says.
 inline CUresult run(const std::string &ptx, const std::vector<CUdeviceptr> &pointers, unsigned blocks = 1,
                     unsigned threads = 32, unsigned shared = 0) {
