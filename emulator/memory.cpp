@@ -1,6 +1,8 @@
 // Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
 #include "emulator/memory.h"
 
+#include "emulator/machine.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +27,7 @@ bool hostVisible(AllocationKind kind) {
 
 } // namespace
 
-Memory::Memory(uint64_t bytes, uint64_t preferred) {
+Memory::Memory(uint64_t bytes, uint64_t preferred, uint64_t hostPreferred) {
   file_ = memfd_create("tenon-emulator", MFD_CLOEXEC);
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0)
     return;
@@ -34,7 +36,10 @@ Memory::Memory(uint64_t bytes, uint64_t preferred) {
   void *device = mmap(wanted, bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, file_, 0);
   if (device == MAP_FAILED)
     device = mmap(nullptr, bytes, PROT_NONE, kFlags, file_, 0);
-  void *host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, file_, 0);
+  void *host = mmap(reinterpret_cast<void *>(hostPreferred), bytes, PROT_READ | PROT_WRITE,
+                    hostPreferred ? kFlags | MAP_FIXED_NOREPLACE : kFlags, file_, 0);
+  if (host == MAP_FAILED && hostPreferred)
+    host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, file_, 0);
   if (device == MAP_FAILED || host == MAP_FAILED) {
     if (device != MAP_FAILED)
       munmap(device, bytes);
@@ -122,6 +127,10 @@ bool Memory::free(uint64_t address) {
     return false;
   Allocation allocation = std::move(it->second);
   live_.erase(it);
+  if (allocation.kind == AllocationKind::Registered) { // not ours
+    ++generation_;
+    return true;
+  }
   ++generation_;
   used_ -= roundUp(allocation.bytes, kAlignment);
   bool visible = hostVisible(allocation.kind);
@@ -144,6 +153,25 @@ bool Memory::free(uint64_t address) {
   return true;
 }
 
+uint64_t Memory::registerHost(uint64_t host, uint64_t bytes) {
+  uint64_t address = host - hostBias();
+  auto overlaps = [&](uint64_t begin, uint64_t size) { return address < begin + size && begin < address + bytes; };
+  bool taken = address + bytes < address || overlaps(device_, size_) || overlaps(0, kPage) ||
+               overlaps(kSharedWindow, kFunctionBase + kWindowBytes - kSharedWindow);
+  for (const Memory *peer : peers_)
+    taken |= overlaps(peer->device_, peer->size_);
+  if (taken)
+    return 0;
+  live_[address] = Allocation{address, bytes, AllocationKind::Registered, "", 0, 0};
+  return address;
+}
+
+void Memory::unregisterHost(uint64_t host) {
+  auto it = live_.find(host - hostBias());
+  if (it != live_.end() && it->second.kind == AllocationKind::Registered)
+    free(it->first);
+}
+
 uint64_t Memory::reserve(uint64_t bytes) {
   uint64_t spanBytes = bytes > size_ ? UINT64_MAX : roundUp(bytes, kAlignment) + kAlignment;
   uint64_t begin = bytes > size_ ? 0 : takeSpan(spanBytes);
@@ -152,7 +180,7 @@ uint64_t Memory::reserve(uint64_t bytes) {
     begin = takeSpan(spanBytes);
   }
   if (begin)
-    reservations_[begin] = Allocation{begin, bytes, AllocationKind::Device, "(of a graph)", begin, spanBytes};
+    reservations_[begin] = Allocation{begin, bytes, AllocationKind::Device, "", begin, spanBytes};
   return begin;
 }
 
@@ -208,10 +236,13 @@ void Memory::reset() {
 
 const Allocation *Memory::find(uint64_t address) const {
   auto it = live_.upper_bound(address);
-  if (it == live_.begin())
-    return nullptr;
-  --it;
-  return address < it->second.end() ? &it->second : nullptr;
+  if (it != live_.begin())
+    if (--it; address - it->second.begin < it->second.bytes)
+      return &it->second;
+  for (const Memory *peer : peers_)
+    if (address - peer->device_ < peer->size_)
+      return peer->find(address);
+  return nullptr;
 }
 
 bool Memory::accessible(uint64_t address, uint64_t bytes, bool write) const {
@@ -229,7 +260,9 @@ std::string nameOf(const Allocation &allocation) {
   std::string size = std::to_string(allocation.bytes) + "-byte ";
   if (!allocation.name.empty())
     return size + "variable '" + allocation.name + "' at " + hex(allocation.begin);
-  return size + "allocation at " + hex(allocation.begin);
+  return size +
+         (allocation.kind == AllocationKind::Registered ? "range of registered host memory at " : "allocation at ") +
+         hex(allocation.begin);
 }
 } // namespace
 
@@ -247,8 +280,15 @@ std::string Memory::describe(uint64_t address) const {
     return std::to_string(address - allocation.begin) + " bytes into the " + nameOf(allocation) +
            ", which its graph does not hold at this time";
   }
+  for (const Memory *peer : peers_)
+    if (address - peer->device_ < peer->size_)
+      return peer->describe(address);
+  if (auto it = live_.upper_bound(address); it != live_.begin())
+    if (const Allocation &below = std::prev(it)->second;
+        below.kind == AllocationKind::Registered && address - below.end() < kPage)
+      return std::to_string(address - below.end()) + " bytes past the end of the " + nameOf(below);
   if (address < device_ || address >= device_ + size_)
-    return "outside of device memory (a host pointer?)";
+    return "outside of device memory (a host pointer? memory of another device, without peer access?)";
   const Allocation *below = nullptr, *above = nullptr;
   auto it = live_.upper_bound(address);
   if (it != live_.end())

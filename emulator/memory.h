@@ -10,10 +10,12 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tenon::emulator {
 
-enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap };
+/// Registered: the program's own memory, which only seems to lie on the device.
+enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap, Registered };
 
 struct Allocation {
   uint64_t begin = 0;
@@ -30,7 +32,8 @@ public:
 
   /// Reserves `bytes` of address space; memory is committed as it is touched. `preferred` is where the device range is
   /// wanted (so that addresses repeat from run to run).
-  Memory(uint64_t bytes, uint64_t preferred);
+  /// `hostPreferred`: where the emulator's mapping is wanted; devices with equal biases reach each other's memory.
+  Memory(uint64_t bytes, uint64_t preferred, uint64_t hostPreferred = 0);
   ~Memory();
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
@@ -54,6 +57,12 @@ public:
   void unreserve(uint64_t address);
   /// True: the range lies in a reservation, accessible or not.
   bool reserved(uint64_t address, uint64_t bytes) const;
+  /// Host memory of the program as device memory: its device address is the host's less the bias, so that no access
+  /// has to ask which kind it is. 0: that address means something else already.
+  uint64_t registerHost(uint64_t host, uint64_t bytes);
+  void unregisterHost(uint64_t host);
+  /// Memories that kernels reach besides this one. Borrowed.
+  void setPeers(std::vector<const Memory *> peers) { peers_ = std::move(peers); }
   /// Frees everything, at once and without quarantine.
   void reset();
 
@@ -74,6 +83,7 @@ private:
   uint64_t device_ = 0, size_ = 0, used_ = 0, generation_ = 1, quarantined_ = 0;
   uint8_t *host_ = nullptr;
   int file_ = -1;
+  std::vector<const Memory *> peers_;
   std::map<uint64_t, Allocation> live_;         // by begin
   std::map<uint64_t, Allocation> reservations_; // by begin
   std::map<uint64_t, uint64_t> freeSpans_;      // begin -> bytes, coalesced

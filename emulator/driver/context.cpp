@@ -1,5 +1,6 @@
 // Contexts: one primary context per device, counted, and those that a program creates; each thread has a stack of
 // current ones.
+#include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>
@@ -34,6 +35,21 @@ Context *findContext(CUcontext handle) {
   Context *context = reinterpret_cast<Context *>(handle);
   return driver().contexts.count(context) && context->active ? context : nullptr;
 }
+
+namespace {
+/// Everything goes, but for the registrations of host memory, which hold for every device.
+void resetMemory(Device &device) {
+  Driver &driver = tenon::emulator::driver();
+  device.memory->reset();
+  device.pooledAllocations.clear();
+  device.defaultPool->used = 0;
+  for (auto &[pool, owned] : driver.pools)
+    if (pool->device == &device)
+      pool->used = 0;
+  driver.registered.forEach(
+      [&](const RegisteredRanges::Range &range) { device.memory->registerHost(range.begin, range.bytes); });
+}
+} // namespace
 
 void destroyContents(Context *context) {
   // What was enqueued runs to its end, as on a device; after a failure nothing does.
@@ -70,7 +86,8 @@ void destroyContents(Context *context) {
     return other != context && other->active && other->device == context->device;
   });
   if (!others)
-    context->device->memory->reset();
+    resetMemory(*context->device);
+  context->peers.clear();
   context->gridWorkspace = 0;
   context->services = {};
   context->active = false;
@@ -80,11 +97,6 @@ void destroyContents(Context *context) {
 } // namespace tenon::emulator
 
 namespace {
-Device *findDevice(Driver &driver, CUdevice ordinal) {
-  return ordinal >= 0 && static_cast<size_t>(ordinal) < driver.devices.size()
-             ? driver.devices[static_cast<size_t>(ordinal)].get()
-             : nullptr;
-}
 CUcontext handleOf(Context *context) {
   return reinterpret_cast<CUcontext>(context);
 }
@@ -92,7 +104,7 @@ CUcontext handleOf(Context *context) {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
@@ -105,7 +117,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (device->primaryReferences == 0)
@@ -117,7 +129,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
 
 CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   // The context stays destroyed until it is retained again, as on a device: calls in it return CONTEXT_IS_DESTROYED.
@@ -128,7 +140,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags, int *active) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!flags || !active)
@@ -140,7 +152,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags, int *acti
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned flags) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   device->primaryFlags = flags;
@@ -149,7 +161,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned flags) {
 
 namespace {
 CUresult createContext(Driver &driver, CUcontext *out, unsigned flags, CUdevice ordinal) {
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
@@ -257,7 +269,9 @@ CUresult cuCtxSynchronize() {
   for (Capture *capture : driver.captures)
     if (capture->origin->context == context)
       return invalidateCaptures(context, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  return driver.queue.finishAll(context);
+  CUresult result = driver.queue.finishAll(context);
+  trimPools(driver);
+  return result;
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {

@@ -20,7 +20,7 @@ CUresult copyOn(Driver &driver, Context *context, Stream &stream, const CUDA_MEM
     work.staged = stageSource(copy);
     wait = Wait::Never;
   }
-  CUresult result = enqueue(context, stream, std::move(work));
+  CUresult result = enqueue(stream, std::move(work));
   if (result != CUDA_SUCCESS || isCapturing(stream) || (wait == Wait::Never && !toPageable))
     return result;
   return driver.queue.finish(stream.tail);
@@ -76,7 +76,7 @@ CUresult fillOn(Driver &driver, Context *context, Stream &stream, CUdeviceptr to
   FillWork work{{to, pitch, value, elementSize, width, height}};
   if (CUresult result = checkFill(driver, work.fill); result != CUDA_SUCCESS || !width || !height)
     return result;
-  return enqueue(context, stream, std::move(work));
+  return enqueue(stream, std::move(work));
 }
 
 } // namespace

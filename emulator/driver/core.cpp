@@ -1,4 +1,5 @@
 // Start, version, error names, and the state of the whole library.
+#include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>
@@ -40,10 +41,20 @@ DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.mute
     injected_ = driver.faults.call(function);
 }
 
+Device *findDevice(CUdevice ordinal) {
+  const auto &devices = driver().devices;
+  return ordinal >= 0 && static_cast<size_t>(ordinal) < devices.size() ? devices[static_cast<size_t>(ordinal)].get()
+                                                                       : nullptr;
+}
+
 Device *deviceOf(Driver &driver, uint64_t address) {
   for (auto &device : driver.devices)
     if (address - device->memory->deviceBase() < device->memory->size())
       return device.get();
+  if (!driver.registered.empty())
+    for (auto &device : driver.devices)
+      if (const Allocation *found = device->memory->find(address); found && found->kind == AllocationKind::Registered)
+        return device.get();
   return nullptr;
 }
 
@@ -123,7 +134,10 @@ CUresult initialiseDriver(Driver &driver) {
     auto device = std::make_unique<Device>();
     device->ordinal = static_cast<int>(k);
     device->arch = findArchLimits(arch);
-    device->memory = std::make_unique<Memory>(mebibytes << 20, 0x2000'0000'0000ull + (k << 44));
+    // All at one bias, so that a kernel reaches a peer's memory as its own.
+    uint64_t base = 0x2000'0000'0000ull - (k << 40);
+    uint64_t onHost = k ? base + driver.devices[0]->memory->hostBias() : 0;
+    device->memory = std::make_unique<Memory>(mebibytes << 20, base, onHost);
     if (!device->memory->ok()) {
       fprintf(stderr,
               "tenon emulator: cannot reserve %llu MiB of address space for device %llu; TENON_EMULATOR_MEMORY sets "

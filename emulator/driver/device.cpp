@@ -63,14 +63,6 @@ abi::DeviceTraits Device::traits(int driverVersion) const {
 
 } // namespace tenon::emulator
 
-namespace {
-Device *findDevice(Driver &driver, CUdevice ordinal) {
-  return ordinal >= 0 && static_cast<size_t>(ordinal) < driver.devices.size()
-             ? driver.devices[static_cast<size_t>(ordinal)].get()
-             : nullptr;
-}
-} // namespace
-
 CUresult cuDeviceGetCount(int *count) {
   TENON_ENTER();
   if (!count)
@@ -83,7 +75,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
   TENON_ENTER();
   if (!device)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!findDevice(driver, ordinal))
+  if (!findDevice(ordinal))
     return CUDA_ERROR_INVALID_DEVICE;
   *device = ordinal;
   return CUDA_SUCCESS;
@@ -91,7 +83,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!name || length <= 0)
@@ -105,7 +97,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice ordinal) {
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!uuid)
@@ -119,7 +111,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
 
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!bytes)
@@ -130,7 +122,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice ordinal) {
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!major || !minor)
@@ -142,7 +134,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
 
 CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice ordinal) {
   TENON_ENTER();
-  if (!findDevice(driver, ordinal))
+  if (!findDevice(ordinal))
     return CUDA_ERROR_INVALID_DEVICE;
   if (!id || length < 13)
     return CUDA_ERROR_INVALID_VALUE;
@@ -152,7 +144,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice ordinal) {
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice ordinal) {
   TENON_ENTER();
-  Device *device = findDevice(driver, ordinal);
+  Device *device = findDevice(ordinal);
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
   if (!value || attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
@@ -255,7 +247,13 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
   case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
   case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
+  case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:
+  case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
     *value = 1;
     break;
   default:

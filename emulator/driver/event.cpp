@@ -1,5 +1,6 @@
 // Events: an event refers to the operation that recorded it last. Time is virtual: it grows with the instructions that
 // ran.
+#include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 
 using namespace tenon;
@@ -46,7 +47,7 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
     return captureEvent(*on, *event);
   if (flags && !isCapturing(*on))
     return CUDA_ERROR_ILLEGAL_STATE;
-  CUresult result = enqueue(context, *on, EventRecordWork{event});
+  CUresult result = enqueue(*on, EventRecordWork{event});
   if (result == CUDA_SUCCESS && !isCapturing(*on)) {
     event->captured.reset();
     event->recorded = on->tail;
@@ -70,11 +71,11 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
   if (!flags && (isCapturing(*on) || event->captured))
     return joinCapture(*on, *event);
   if (flags)
-    return enqueue(context, *on, EventWaitWork{event});
+    return enqueue(*on, EventWaitWork{event});
   if (isDone(event->recorded))
     return CUDA_SUCCESS;
   auto operation = std::make_shared<Operation>();
-  operation->context = context;
+  operation->context = on->context;
   operation->work = EventWaitWork{event};
   operation->stream = on->id;
   operation->after = orderInStream(*on);
@@ -102,7 +103,9 @@ CUresult cuEventSynchronize(CUevent handle) {
   if (event->captured)
     return CUDA_ERROR_CAPTURED_EVENT;
   OperationPtr recorded = event->recorded; // the event may be recorded again, or go
-  return driver.queue.finish(recorded);
+  CUresult result = driver.queue.finish(recorded);
+  trimPools(driver);
+  return result;
 }
 CUresult cuEventElapsedTime(float *milliseconds, CUevent first, CUevent second) {
   TENON_ENTER_CONTEXT();
@@ -113,6 +116,8 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent first, CUevent second) 
     return CUDA_ERROR_INVALID_VALUE;
   if (begin->captured || end->captured)
     return CUDA_ERROR_CAPTURED_EVENT;
+  if (begin->context->device != end->context->device)
+    return CUDA_ERROR_INVALID_HANDLE;
   if (!begin->recorded || !end->recorded || ((begin->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_HANDLE;
   if (!isDone(begin->recorded) || !isDone(end->recorded))

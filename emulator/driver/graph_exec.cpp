@@ -289,7 +289,7 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   if (exec->hasMemory)
     if (CUresult result = settleMemory(driver, *exec); result != CUDA_SUCCESS)
       return result;
-  if (CUresult result = enqueue(context, *on, EmptyWork{}); result != CUDA_SUCCESS)
+  if (CUresult result = enqueue(*on, EmptyWork{}); result != CUDA_SUCCESS)
     return result;
   OperationPtr begin = on->tail;
   if (!isDone(exec->last)) { // the same graph does not run beside itself

@@ -144,6 +144,11 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
   launch.parameterBytes = static_cast<uint32_t>(work.parameters.size());
   launch.checks = driver.checks;
   launch.gridWorkspace = work.cooperative ? context->gridWorkspace : 0;
+  std::vector<const Memory *> peers;
+  for (const Context *peer : context->peers)
+    if (peer->active)
+      peers.push_back(peer->device->memory.get());
+  memory.setPeers(std::move(peers));
   Scheduler scheduler(launch, memory, context->services);
   Fault fault = scheduler.run();
   driver.virtualTime += scheduler.instructions();
@@ -165,10 +170,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
   TENON_STREAM(on, stream);
+  if (on->context != kernel->module->context)
+    return CUDA_ERROR_INVALID_HANDLE;
   KernelWork work;
   CUresult result = makeKernelWork(kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, nullptr, sharedBytes, false,
                                    parameters, extra, work);
-  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
+  return result != CUDA_SUCCESS ? result : enqueue(*on, std::move(work));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
@@ -179,10 +186,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
   TENON_STREAM(on, stream);
+  if (on->context != kernel->module->context)
+    return CUDA_ERROR_INVALID_HANDLE;
   KernelWork work;
   CUresult result = makeKernelWork(kernel, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, nullptr, sharedBytes, true,
                                    parameters, nullptr, work);
-  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
+  return result != CUDA_SUCCESS ? result : enqueue(*on, std::move(work));
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
@@ -228,7 +237,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                      {config->blockDimX, config->blockDimY, config->blockDimZ}, clusterSet ? &cluster : nullptr,
                      config->sharedMemBytes, cooperative, parameters, extra, work);
   work.priority = priority;
-  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
+  return result != CUDA_SUCCESS ? result : enqueue(*on, std::move(work));
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,

@@ -1,4 +1,5 @@
 // Memory management: allocation, registration, attributes. Copies and fills are in copies.cpp.
+#include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 using namespace tenon;
 using namespace tenon::emulator;
 
-namespace {
+namespace tenon::emulator {
 
-CUresult allocate(Context *context, CUdeviceptr *out, size_t bytes, AllocationKind kind) {
+CUresult allocateMemory(Context *context, CUdeviceptr *out, size_t bytes, AllocationKind kind) {
   if (!out || bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
   Memory &memory = *context->device->memory;
@@ -25,7 +26,7 @@ CUresult allocate(Context *context, CUdeviceptr *out, size_t bytes, AllocationKi
   return CUDA_SUCCESS;
 }
 
-CUresult release(Driver &driver, CUdeviceptr address, std::initializer_list<AllocationKind> kinds) {
+CUresult releaseMemory(Driver &driver, CUdeviceptr address, std::initializer_list<AllocationKind> kinds) {
   if (!address)
     return CUDA_SUCCESS; // as free(NULL)
   Device *device = deviceOf(driver, address);
@@ -33,12 +34,13 @@ CUresult release(Driver &driver, CUdeviceptr address, std::initializer_list<Allo
   if (!allocation || allocation->begin != address ||
       std::find(kinds.begin(), kinds.end(), allocation->kind) == kinds.end())
     return CUDA_ERROR_INVALID_VALUE;
+  noteFree(*device, address);
   if (!device->memory->retire(address)) // of a graph: the graph keeps the address
     device->memory->free(address);
   return CUDA_SUCCESS;
 }
 
-} // namespace
+} // namespace tenon::emulator
 
 Fault tenon::emulator::runAllocation(Driver &driver, const MemoryAllocWork &work) {
   Device *device = deviceOf(driver, work.parameters.dptr);
@@ -49,7 +51,7 @@ Fault tenon::emulator::runAllocation(Driver &driver, const MemoryAllocWork &work
 
 Fault tenon::emulator::runRelease(Driver &driver, const MemoryFreeWork &work) {
   driver.pendingFrees.erase(work.address);
-  if (release(driver, work.address, {AllocationKind::Device}) == CUDA_SUCCESS)
+  if (releaseMemory(driver, work.address, {AllocationKind::Device}) == CUDA_SUCCESS)
     return {};
   Device *device = deviceOf(driver, work.address);
   return {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": it is not an allocation (any more): " +
@@ -59,13 +61,13 @@ Fault tenon::emulator::runRelease(Driver &driver, const MemoryFreeWork &work) {
 CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes) {
   TENON_ENTER_CONTEXT();
   TENON_UNSAFE_CALL();
-  return allocate(context, out, bytes, AllocationKind::Device);
+  return allocateMemory(context, out, bytes, AllocationKind::Device);
 }
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
   if (!isCapturing(*on))
-    return allocate(context, out, bytes, AllocationKind::Device);
+    return allocateFromPool(context, *context->device->currentPool, out, bytes);
   if (!out || !bytes)
     return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEM_ALLOC_NODE_PARAMS parameters = {};
@@ -84,22 +86,23 @@ CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t h
   if (!pitch || !width || !height || (elementBytes != 4 && elementBytes != 8 && elementBytes != 16))
     return CUDA_ERROR_INVALID_VALUE;
   *pitch = (width + 511) / 512 * 512;
-  return allocate(context, out, *pitch * height, AllocationKind::Device);
+  return allocateMemory(context, out, *pitch * height, AllocationKind::Device);
 }
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags) {
   TENON_ENTER_CONTEXT();
   TENON_UNSAFE_CALL();
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
     return CUDA_ERROR_INVALID_VALUE;
-  return allocate(context, out, bytes, AllocationKind::Managed);
+  return allocateMemory(context, out, bytes, AllocationKind::Managed);
 }
 CUresult cuMemFree(CUdeviceptr address) {
   TENON_ENTER_CONTEXT();
   TENON_UNSAFE_CALL();
-  // A device waits for the context's work before memory goes.
-  if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
-    return result;
-  return release(driver, address, {AllocationKind::Device, AllocationKind::Managed});
+  // A device waits for the context's work before memory goes, but not for memory of a pool.
+  if (Device *device = deviceOf(driver, address); !device || !isOfPool(*device, address))
+    if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
+      return result;
+  return releaseMemory(driver, address, {AllocationKind::Device, AllocationKind::Managed});
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   TENON_ENTER_CONTEXT();
@@ -115,54 +118,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   if (isCapturing(*on))
     return captureWork(*on, MemoryFreeWork{address});
   driver.pendingFrees.insert(address);
-  return enqueue(context, *on, MemoryFreeWork{address});
-}
-CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
-  TENON_ENTER_CONTEXT();
-  TENON_UNSAFE_CALL();
-  if (!out || flags > 7)
-    return CUDA_ERROR_INVALID_VALUE;
-  CUdeviceptr address = 0;
-  CUresult result = allocate(context, &address, bytes, AllocationKind::Pinned);
-  if (result == CUDA_SUCCESS)
-    *out = reinterpret_cast<void *>(address);
-  return result;
-}
-CUresult cuMemAllocHost(void **out, size_t bytes) {
-  TENON_CALL();
-  return cuMemHostAlloc(out, bytes, 0);
-}
-CUresult cuMemFreeHost(void *pointer) {
-  TENON_ENTER_CONTEXT();
-  TENON_UNSAFE_CALL();
-  if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
-    return result;
-  return release(driver, reinterpret_cast<CUdeviceptr>(pointer), {AllocationKind::Pinned});
-}
-CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *pointer, unsigned flags) {
-  TENON_ENTER_CONTEXT();
-  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(pointer);
-  Device *device = deviceOf(driver, address);
-  const Allocation *allocation = device ? device->memory->find(address) : nullptr;
-  if (!out || flags || !allocation || allocation->kind != AllocationKind::Pinned)
-    return CUDA_ERROR_INVALID_VALUE;
-  *out = address;
-  return CUDA_SUCCESS;
-}
-CUresult cuMemHostGetFlags(unsigned *flags, void *pointer) {
-  TENON_ENTER_CONTEXT();
-  if (!flags || !deviceOf(driver, reinterpret_cast<CUdeviceptr>(pointer)))
-    return CUDA_ERROR_INVALID_VALUE;
-  *flags = CU_MEMHOSTALLOC_DEVICEMAP;
-  return CUDA_SUCCESS;
-}
-CUresult cuMemHostRegister(void *, size_t, unsigned) {
-  TENON_ENTER_CONTEXT();
-  return CUDA_ERROR_NOT_SUPPORTED; // memory of others cannot be mapped into the arena
-}
-CUresult cuMemHostUnregister(void *) {
-  TENON_ENTER_CONTEXT();
-  return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  return enqueue(*on, MemoryFreeWork{address});
 }
 CUresult cuMemGetInfo(size_t *free, size_t *total) {
   TENON_ENTER_CONTEXT();
@@ -187,6 +143,8 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
 }
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
   TENON_ENTER_CONTEXT();
+  if (!deviceOf(driver, address) && driver.registered.find(address)) // the host's name for it
+    address -= context->device->memory->hostBias();
   Device *device = deviceOf(driver, address);
   const Allocation *allocation = device ? device->memory->find(address) : nullptr;
   if (!data || !allocation)
@@ -194,11 +152,18 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     *static_cast<unsigned *>(data) =
-        allocation->kind == AllocationKind::Pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        allocation->kind == AllocationKind::Pinned || allocation->kind == AllocationKind::Registered
+            ? CU_MEMORYTYPE_HOST
+            : CU_MEMORYTYPE_DEVICE;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-  case CU_POINTER_ATTRIBUTE_HOST_POINTER:
     *static_cast<CUdeviceptr *>(data) = address;
+    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    if (allocation->kind == AllocationKind::Device)
+      return CUDA_ERROR_INVALID_VALUE;
+    *static_cast<CUdeviceptr *>(data) =
+        allocation->kind == AllocationKind::Registered ? address + device->memory->hostBias() : address;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     *static_cast<unsigned *>(data) = allocation->kind == AllocationKind::Managed;

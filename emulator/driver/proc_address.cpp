@@ -59,7 +59,11 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
   F(cuGraphExecMemcpyNodeSetParams) F(cuGraphExecMemsetNodeSetParams) F(cuGraphExecHostNodeSetParams) \
   F(cuGraphExecChildGraphNodeSetParams) F(cuGraphExecEventRecordNodeSetEvent) F(cuGraphExecEventWaitNodeSetEvent) \
   F(cuGraphExecBatchMemOpNodeSetParams) F(cuGraphExecNodeSetParams) F(cuGraphNodeSetEnabled) \
-  F(cuGraphNodeGetEnabled) F(cuGraphExecUpdate) F(cuGraphDebugDotPrint)
+  F(cuGraphNodeGetEnabled) F(cuGraphExecUpdate) F(cuGraphDebugDotPrint) F(cuDeviceGetDefaultMemPool) \
+  F(cuDeviceGetMemPool) F(cuDeviceSetMemPool) F(cuMemPoolCreate) F(cuMemPoolDestroy) F(cuMemPoolTrimTo) \
+  F(cuMemPoolSetAttribute) F(cuMemPoolGetAttribute) F(cuMemAllocFromPoolAsync) F(cuMemPoolExportToShareableHandle) \
+  F(cuMemPoolImportFromShareableHandle) F(cuMemPoolExportPointer) F(cuMemPoolImportPointer) F(cuDeviceCanAccessPeer) \
+  F(cuDeviceGetP2PAttribute) F(cuCtxEnablePeerAccess) F(cuCtxDisablePeerAccess)
 // clang-format on
 
 namespace {

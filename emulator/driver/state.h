@@ -39,13 +39,19 @@ const ArchLimits *findArchLimits(abi::TargetArch arch);
 std::string archLimitsList();
 
 struct Context;
+struct MemoryPool;
 
 struct Device {
+  Device();
+  ~Device();
   int ordinal = 0;
   const ArchLimits *arch = nullptr;
   std::unique_ptr<Memory> memory;
   std::unique_ptr<Context> primary;
   int primaryReferences = 0;
+  std::unique_ptr<MemoryPool> defaultPool;
+  MemoryPool *currentPool = nullptr;                  // what cuMemAllocAsync takes from
+  std::map<uint64_t, MemoryPool *> pooledAllocations; // live ones, by address
   unsigned primaryFlags = 0;
   abi::DeviceTraits traits(int driverVersion) const;
   std::string name() const;
@@ -107,6 +113,7 @@ struct Context {
   uint64_t gridWorkspace = 0;
   Stream defaultStream;
   std::map<std::thread::id, std::unique_ptr<Stream>> perThreadStreams;
+  std::set<Context *> peers;         // whose memory kernels reach
   std::vector<OperationPtr> orphans; // tails of destroyed blocking streams
 };
 
@@ -125,10 +132,12 @@ struct Driver {
   std::map<Graph *, std::shared_ptr<Graph>> graphs; // null: embedded, a node owns it
   std::set<GraphNode *> graphNodes;
   std::set<GraphExec *> graphExecs;
-  std::set<Capture *> captures; // under way
+  std::set<Capture *> captures;                              // under way
+  std::map<MemoryPool *, std::unique_ptr<MemoryPool>> pools; // that programs made
   std::vector<std::unique_ptr<Context>> ownedContexts;
   RegisteredRanges registered;
-  std::set<uint64_t> pendingFrees; // enqueued, not yet run
+  std::map<uint64_t, unsigned> pinnedFlags; // of cuMemHostAlloc, by address
+  std::set<uint64_t> pendingFrees;          // enqueued, not yet run
   WorkQueue queue{*this};
   uint64_t virtualTime = 0; // nanoseconds of emulated work so far
   uint64_t nextId = 1, modulesLoaded = 0;
@@ -171,14 +180,19 @@ Event *findEvent(CUevent handle);
 Kernel *findKernel(const void *handle);
 /// The live context of a handle, or null.
 Context *findContext(CUcontext handle);
+/// Null: no such device.
+Device *findDevice(CUdevice ordinal);
 /// The device whose memory holds the address, or null.
 Device *deviceOf(Driver &driver, uint64_t address);
 void initialiseContext(Context &context);
+CUresult allocateMemory(Context *context, CUdeviceptr *out, size_t bytes, AllocationKind kind);
+/// Frees an allocation of one of these kinds that begins at `address`; null is no allocation and no error.
+CUresult releaseMemory(Driver &driver, CUdeviceptr address, std::initializer_list<AllocationKind> kinds);
 
 /// What an operation of `stream` comes after.
 std::vector<OperationPtr> orderInStream(Stream &stream);
 /// Gives work to a stream: it runs in order, or becomes a node of the graph that the stream captures.
-CUresult enqueue(Context *context, Stream &stream, Work work);
+CUresult enqueue(Stream &stream, Work work);
 /// The work of a stream, also of the streams that the default stream is ordered with.
 CUresult finishStream(Stream &stream);
 

@@ -1,5 +1,6 @@
 // Streams: each is a chain of operations. The default (legacy) stream and the blocking streams of a context wait for
 // each other; a stream made with CU_STREAM_NON_BLOCKING does not take part.
+#include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>
@@ -44,13 +45,13 @@ std::vector<OperationPtr> orderInStream(Stream &stream) {
   return after;
 }
 
-CUresult enqueue(Context *context, Stream &stream, Work work) {
+CUresult enqueue(Stream &stream, Work work) {
   if (isCapturing(stream))
     return captureWork(stream, std::move(work));
   if (legacyWouldWaitForCapture(stream))
-    return invalidateCaptures(context, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    return invalidateCaptures(stream.context, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   auto operation = std::make_shared<Operation>();
-  operation->context = context;
+  operation->context = stream.context;
   operation->work = std::move(work);
   operation->stream = stream.id;
   operation->after = orderInStream(stream);
@@ -63,7 +64,7 @@ CUresult finishStream(Stream &stream) {
   if (isCapturing(stream))
     return invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   if (stream.isLegacy && !driver().queue.idle())
-    if (CUresult result = enqueue(stream.context, stream, EmptyWork{}); result != CUDA_SUCCESS)
+    if (CUresult result = enqueue(stream, EmptyWork{}); result != CUDA_SUCCESS)
       return result;
   return driver().queue.finish(stream.tail);
 }
@@ -103,7 +104,9 @@ CUresult cuStreamDestroy(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return finishStream(*on);
+  CUresult result = finishStream(*on);
+  trimPools(driver);
+  return result;
 }
 CUresult cuStreamQuery(CUstream stream) {
   TENON_ENTER_CONTEXT();
@@ -163,7 +166,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
   TENON_STREAM(on, stream);
   if (!function)
     return CUDA_ERROR_INVALID_VALUE;
-  return enqueue(context, *on, HostWork{function, nullptr, nullptr, data});
+  return enqueue(*on, HostWork{function, nullptr, nullptr, data});
 }
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned flags) {
   TENON_ENTER_CONTEXT();
@@ -172,5 +175,5 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
     return CUDA_ERROR_INVALID_VALUE;
   if (isCapturing(*on))
     return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  return enqueue(context, *on, HostWork{nullptr, callback, stream, data});
+  return enqueue(*on, HostWork{nullptr, callback, stream, data});
 }

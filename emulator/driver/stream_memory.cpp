@@ -140,7 +140,7 @@ CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpP
   TENON_STREAM(on, stream);
   MemoryOpsWork work;
   CUresult result = memoryOpsWorkFrom(driver, operations, count, flags, work);
-  return result != CUDA_SUCCESS ? result : enqueue(context, *on, std::move(work));
+  return result != CUDA_SUCCESS ? result : enqueue(*on, std::move(work));
 }
 
 namespace {

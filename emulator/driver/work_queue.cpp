@@ -15,7 +15,7 @@ namespace tenon::emulator {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr unsigned kPollMicroseconds = 200, kIdleMicroseconds = 20000;
+constexpr unsigned kPollMicroseconds = 200;
 
 bool &hostFunctionFlag() {
   thread_local bool inside = false;
@@ -50,6 +50,8 @@ bool WorkQueue::inHostFunction() {
 }
 
 bool WorkQueue::setOrder(std::string_view text) {
+  if (const char *idle = getenv("TENON_EMULATOR_IDLE_MILLISECONDS"); idle && *idle)
+    idleMicroseconds_ = static_cast<unsigned>(std::clamp(atol(idle), 1l, 1000000l)) * 1000;
   if (text == "eager" || text == "lazy") {
     order_ = text == "lazy" ? Order::Lazy : Order::Eager;
     return true;
@@ -398,7 +400,7 @@ void WorkQueue::threadMain() {
       wakeup_.wait(sleeping, woken);
     else if (!work)
       wakeup_.wait_for(
-          sleeping, std::chrono::microseconds(memory && order_ == Order::Eager ? kPollMicroseconds : kIdleMicroseconds),
+          sleeping, std::chrono::microseconds(memory && order_ == Order::Eager ? kPollMicroseconds : idleMicroseconds_),
           woken);
     sleeping.unlock();
     lock.lock();

@@ -5,7 +5,8 @@
 //
 //   eager        each as soon as it can, in the order of the calls: mostly before the call returns
 //   lazy         none until something forces it: a synchronise, a query, an event, a copy that the host sees, a free.
-//                Work that a program waits for without asking the driver starts after 20 ms without a call
+//                Work that a program waits for without asking the driver starts after 50 ms without a call
+//                (TENON_EMULATOR_IDLE_MILLISECONDS)
 //   random:SEED  ready operations of all streams in an order by the seed, some early, some late
 //
 // Operations run under the driver's lock, except host functions: a thread of the driver calls them, because the program
@@ -95,6 +96,7 @@ private:
   unsigned hostRunning_ = 0;
   int threadOf_ = 0; // process whose thread it is: a fork leaves it behind
   uint64_t calls_ = 0, callsSeen_ = 0;
+  unsigned idleMicroseconds_ = 50000; // without a call, before lazy and random work starts by itself
   std::mutex wakeMutex_;
   std::condition_variable wakeup_;
   uint64_t wakes_ = 0;
@@ -118,6 +120,11 @@ public:
       if (begin < range.begin + range.bytes && range.begin < begin + bytes)
         return true;
     return false;
+  }
+  bool empty() const { return ranges_.empty(); }
+  template <typename F> void forEach(F visit) const {
+    for (const Range &range : ranges_)
+      visit(range);
   }
   void add(const Range &range) { ranges_.push_back(range); }
   bool remove(uint64_t begin) {

@@ -80,10 +80,14 @@ inline std::string lastReport() {
   return text.data();
 }
 
-/// Another TENON_EMULATOR_ORDER until the end of the scope. Nothing may be enqueued at either end.
+/// Another TENON_EMULATOR_ORDER until the end of the scope. Nothing may be enqueued at either end. Work that nobody
+/// asks for starts by itself only where a test is about that: a loaded machine stops a test for any time.
 class WithOrder {
 public:
-  explicit WithOrder(const std::string &order) { set(order); }
+  explicit WithOrder(const std::string &order, const char *idleMilliseconds = "600000") {
+    setenv("TENON_EMULATOR_IDLE_MILLISECONDS", idleMilliseconds, 1);
+    set(order);
+  }
   ~WithOrder() { set("eager"); }
   WithOrder(const WithOrder &) = delete;
   WithOrder &operator=(const WithOrder &) = delete;

@@ -125,7 +125,7 @@ TEST_P(EveryOrder, HostFunctionsRunInTheirTurnAndMayNotCallTheDriver) {
 }
 
 TEST_P(EveryOrder, AHostFunctionMayTakeALockThatItsCallerHolds) {
-  WithOrder order(GetParam());
+  WithOrder order(GetParam(), "5");
   static std::mutex mutex;
   static std::atomic<bool> done;
   done = false;
