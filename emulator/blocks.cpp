@@ -1,4 +1,4 @@
-// Blocks of the scheduler: their memory (pooled), admission, special registers, barriers, deadlock reports.
+// Blocks of the scheduler: their memory (pooled), admission, special registers, turns. Barriers are in barriers.cpp.
 #include "emulator/check.h"
 #include "emulator/memory.h"
 #include "emulator/scheduler.h"
@@ -10,6 +10,8 @@
 
 namespace tenon::emulator {
 namespace {
+
+constexpr uint64_t kWaitInstructions = 64; // a turn of fewer, ended by a failed wait, was nothing but that wait
 
 template <typename T> T *at(Warp &warp, uint32_t operand) {
   return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
@@ -36,6 +38,7 @@ bool changesWithBlock(Special special) {
   case Special::ClusterCtaidY:
   case Special::ClusterCtaidZ:
   case Special::ClusterCtarank:
+  case Special::SharedBase:
     return true;
   default:
     return false;
@@ -132,6 +135,8 @@ uint32_t specialValue(Special special, const Launch &launch, const Block &block,
     return static_cast<uint32_t>(launch.gridWorkspace >> 32);
   case Special::EnvReg2:
     return static_cast<uint32_t>(launch.gridWorkspace);
+  case Special::SharedBase:
+    return block.warps[0].sharedBegin & ~kRankOffsetMask;
   case Special::EnvRegOther:
   case Special::Count:
     return 0;
@@ -155,10 +160,10 @@ Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &servi
 }
 
 Scheduler::~Scheduler() {
-  for (auto &block : resident_)
-    destroyBlock(*block);
-  for (auto &block : pool_)
-    destroyBlock(*block);
+  for (auto *clusters : {&resident_, &pool_})
+    for (auto &cluster : *clusters)
+      for (auto &block : cluster->blocks)
+        destroyBlock(*block);
   for (auto &[code, frames] : framePool_)
     for (Frame *frame : frames) {
       std::free(frame->registers);
@@ -209,8 +214,6 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
     warp.block = block.get();
     warp.executor = &executor_;
     warp.index = w;
-    warp.shared = block->sharedMemory;
-    warp.sharedEnd = sharedEnd;
     warp.local = block->localMemory + localStride * kLanes * w;
     warp.localStride = static_cast<uint32_t>(localStride);
     warp.entryFrame.code = program.functions[0].get();
@@ -220,6 +223,7 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
     warp.bases[kConstantBase] = constants;
     warp.bases[kSpecialBase] =
         reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(warp.specials.data()), 64));
+    warp.sharedBegin = kSharedStart;
     for (Special special : program.specials)
       for (uint32_t lane = 0; lane < kLanes; ++lane)
         at<uint32_t>(warp, kSpecialBase << kBaseShift | kSpecialStride * static_cast<uint32_t>(special))[lane] =
@@ -228,13 +232,49 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
   return block;
 }
 
-void Scheduler::startBlock(Block &block, uint64_t linear) {
+std::unique_ptr<Cluster> Scheduler::makeCluster() {
+  auto cluster = std::make_unique<Cluster>();
+  for (uint64_t rank = 0; rank < launch_.cluster.count(); ++rank) {
+    cluster->blocks.push_back(makeBlock());
+    if (!cluster->blocks.back()) {
+      cluster->blocks.pop_back();
+      for (auto &block : cluster->blocks)
+        destroyBlock(*block);
+      return nullptr;
+    }
+    Block &block = *cluster->blocks.back();
+    block.cluster = cluster.get();
+    block.rank = static_cast<uint32_t>(rank);
+    uint32_t base = launch_.program->usesClusters ? block.rank << kClusterRankShift : 0;
+    for (Warp &warp : block.warps) {
+      warp.shared = block.sharedMemory - base;
+      warp.sharedBegin = base + kSharedStart;
+      warp.sharedEnd = base + launch_.program->dynamicSharedStart + launch_.dynamicShared;
+    }
+  }
+  return cluster;
+}
+
+/// Clusters are numbered like blocks are, x fastest; so are the blocks of one.
+void Scheduler::startCluster(Cluster &cluster, uint64_t linear) {
+  const Dim3 &shape = launch_.cluster;
+  uint64_t across = launch_.grid.x / shape.x, down = launch_.grid.y / shape.y;
+  Dim3 first{static_cast<uint32_t>(linear % across) * shape.x, static_cast<uint32_t>(linear / across % down) * shape.y,
+             static_cast<uint32_t>(linear / across / down) * shape.z};
+  cluster.linear = linear;
+  for (auto &block : cluster.blocks) {
+    uint32_t rank = block->rank;
+    startBlock(*block,
+               {first.x + rank % shape.x, first.y + rank / shape.x % shape.y, first.z + rank / shape.x / shape.y});
+  }
+}
+
+void Scheduler::startBlock(Block &block, const Dim3 &id) {
   const Dim3 &grid = launch_.grid;
-  block.linear = linear;
-  block.id = {static_cast<uint32_t>(linear % grid.x), static_cast<uint32_t>(linear / grid.x % grid.y),
-              static_cast<uint32_t>(linear / grid.x / grid.y)};
+  block.id = id;
+  block.linear = (static_cast<uint64_t>(id.z) * grid.y + id.y) * grid.x + id.x;
   block.exited = 0;
-  block.spun = false;
+  block.spun = block.yielded = block.finished = false;
   for (BarrierState &barrier : block.barriers)
     barrier = {};
   const uint32_t registerBytes = launch_.program->functions[0]->registerBytes;
@@ -242,6 +282,8 @@ void Scheduler::startBlock(Block &block, uint64_t linear) {
     uint32_t threads = std::min(kLanes, block.threads - warp.index * kLanes);
     warp.live = threads == kLanes ? kAllLanes : (1u << threads) - 1;
     warp.clock = 0;
+    warp.clusterArrived = warp.clusterPending = 0;
+    warp.yields = false;
     warp.entryFrame.lanes = warp.live;
     warp.openCopies.clear();
     warp.committedCopies.clear();
@@ -260,57 +302,85 @@ void Scheduler::startBlock(Block &block, uint64_t linear) {
 }
 
 void Scheduler::admit() {
-  std::unique_ptr<Block> block;
+  std::unique_ptr<Cluster> cluster;
   if (!pool_.empty()) {
-    block = std::move(pool_.back());
+    cluster = std::move(pool_.back());
     pool_.pop_back();
   } else {
-    block = makeBlock();
+    cluster = makeCluster();
   }
-  if (!block) {
+  if (!cluster) {
     executor_.fault = {CUDA_ERROR_OUT_OF_MEMORY,
                        "no memory for another resident block of '" + launch_.program->name + "'"};
     return;
   }
-  startBlock(*block, nextBlock_++);
-  resident_.push_back(std::move(block));
+  startCluster(*cluster, nextCluster_++);
+  resident_.push_back(std::move(cluster));
 }
 
-bool Scheduler::runBlock(Block &block) {
+/// Warps take turns until the block is done, or goes on only when others did something.
+Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
   for (;;) {
-    bool progress = false;
-    block.spun = false;
-    bool spun = false;
+    bool moved = false, spun = false, yielded = false;
     for (Warp &warp : block.warps) {
-      if (!warp.groups.empty())
-        progress |= runWarp(warp);
-      spun |= block.spun;
-      block.spun = false;
+      block.spun = block.yielded = false;
+      uint64_t before = executor_.instructions;
+      if (!warp.groups.empty() && runWarp(warp)) {
+        spun |= block.spun;
+        yielded |= block.yielded;
+        moved |= !block.yielded || executor_.instructions - before > kWaitInstructions;
+      }
       if (executor_.failed())
-        return false;
+        return Turn::Stuck;
     }
     bool released = releaseBarriers(block);
-    if (block.exited == block.threads)
-      return true;
+    progress |= moved || released;
+    if (block.exited == block.threads) {
+      block.finished = true;
+      return Turn::Finished;
+    }
     if (executor_.failed())
+      return Turn::Stuck;
+    if (spun)
+      return Turn::Spun;
+    if (!moved && !released)
+      return yielded ? Turn::Yielded : Turn::Stuck;
+  }
+}
+
+bool Scheduler::runCluster(Cluster &cluster) {
+  for (;;) {
+    bool finished = true, progress = false, spun = false, yielded = false;
+    for (auto &block : cluster.blocks) {
+      if (block->finished)
+        continue;
+      Turn turn = runBlock(*block, progress);
+      if (executor_.failed())
+        return false;
+      finished &= turn == Turn::Finished;
+      spun |= turn == Turn::Spun;
+      yielded |= turn == Turn::Yielded;
+    }
+    bool released = releaseCluster(cluster);
+    if (finished)
+      return true;
+    if (spun || (yielded && !progress && !released))
       return false;
     if (!progress && !released) {
-      reportDeadlock(block);
+      reportDeadlock(cluster);
       return false;
     }
-    if (spun)
-      return false;
   }
 }
 
 Fault Scheduler::run() {
-  uint64_t total = launch_.grid.count();
-  while (nextBlock_ < total || !resident_.empty()) {
+  uint64_t total = launch_.grid.count() / launch_.cluster.count();
+  while (nextCluster_ < total || !resident_.empty()) {
     if (resident_.empty())
       admit();
     bool finished = false;
     for (size_t k = 0; k < resident_.size() && !executor_.failed();) {
-      if (runBlock(*resident_[k])) {
+      if (runCluster(*resident_[k])) {
         finished = true;
         pool_.push_back(std::move(resident_[k]));
         resident_.erase(resident_.begin() + static_cast<ptrdiff_t>(k));
@@ -321,108 +391,10 @@ Fault Scheduler::run() {
     if (executor_.failed())
       break;
     spinning_ = !finished;
-    if (!finished && nextBlock_ < total)
+    if (!finished && nextCluster_ < total)
       admit();
   }
   return executor_.fault;
-}
-
-/// bar.sync, bar.arrive, bar.red: `a` the barrier, `b` the thread count (optional), `c` the predicate of bar.red.
-bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
-  if (!active) {
-    ++run.pc;
-    return true;
-  }
-  Warp &warp = run.warp;
-  uint32_t first = static_cast<uint32_t>(__builtin_ctz(active));
-  uint32_t id = at<uint32_t>(warp, i.a)[first], needed = i.b == kNoOperand ? 0 : at<uint32_t>(warp, i.b)[first];
-  if (id >= 16 || needed % kLanes != 0) {
-    raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-               id >= 16
-                   ? "barrier " + std::to_string(id) + " does not exist, there are 0 to 15"
-                   : "a barrier for " + std::to_string(needed) + " threads, which is not a multiple of the warp size");
-    return false;
-  }
-  BarrierState &barrier = warp.block->barriers[id];
-  barrier.arrived += static_cast<uint32_t>(__builtin_popcount(active));
-  barrier.needed = std::max(barrier.needed, needed);
-  BarrierKind kind = static_cast<BarrierKind>(i.flag & 0xf);
-  if (kind >= BarrierKind::Popc) {
-    uint32_t votes = *at<uint32_t>(warp, i.c);
-    if (i.flag & kThirdNegated)
-      votes = ~votes;
-    barrier.trueVotes += static_cast<uint32_t>(__builtin_popcount(votes & active));
-  }
-  if (kind == BarrierKind::Arrive) {
-    ++run.pc;
-    return true;
-  }
-  if (uint32_t rest = run.mask & ~active)
-    run.split(rest, run.pc + 1, run.frame);
-  run.mask = active;
-  run.save();
-  run.group().state = Group::State::Barrier;
-  run.group().barrier = static_cast<uint8_t>(id);
-  return false;
-}
-
-void Scheduler::completeBarrier(Warp &warp, Group &group, const BarrierState &state) {
-  enterFrame(warp, group.frame);
-  const Decoded &i = group.frame->code->code[group.pc];
-  switch (static_cast<BarrierKind>(i.flag & 0xf)) {
-  case BarrierKind::Sync:
-  case BarrierKind::Arrive:
-    break;
-  case BarrierKind::Popc: {
-    uint32_t *d = at<uint32_t>(warp, i.d);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      d[l] = (group.mask >> l & 1) ? state.trueVotes : d[l];
-    break;
-  }
-  case BarrierKind::And:
-  case BarrierKind::Or: {
-    bool holds = (i.flag & 0xf) == static_cast<uint8_t>(BarrierKind::And) ? state.trueVotes == state.arrived
-                                                                          : state.trueVotes != 0;
-    uint32_t *d = at<uint32_t>(warp, i.d);
-    *d = holds ? *d | group.mask : *d & ~group.mask;
-    break;
-  }
-  }
-  group.state = Group::State::Run;
-  ++group.pc;
-}
-
-bool Scheduler::releaseBarriers(Block &block) {
-  bool released = false;
-  for (uint8_t id = 0; id < 16; ++id) {
-    BarrierState &barrier = block.barriers[id];
-    uint32_t needed = barrier.needed ? barrier.needed : block.threads - block.exited;
-    if (barrier.arrived == 0 || barrier.arrived < needed)
-      continue;
-    BarrierState state = barrier;
-    barrier = {};
-    for (Warp &warp : block.warps)
-      for (Group &group : warp.groups)
-        if (group.state == Group::State::Barrier && group.barrier == id)
-          completeBarrier(warp, group, state);
-    released = true;
-  }
-  return released;
-}
-
-void Scheduler::reportDeadlock(Block &block) {
-  std::string text = "kernel '" + launch_.program->name + "': deadlock in block (" + std::to_string(block.id.x) + "," +
-                     std::to_string(block.id.y) + "," + std::to_string(block.id.z) + "): no thread can go on";
-  // One line per place, with how many threads stand there.
-  std::map<std::string, uint32_t> places;
-  for (Warp &warp : block.warps)
-    for (Group &group : warp.groups)
-      places[placeName(*group.frame->code, group.frame->code->code[group.pc].instruction)] +=
-          static_cast<uint32_t>(__builtin_popcount(group.mask));
-  for (auto &[place, threads] : places)
-    text += "\n  " + std::to_string(threads) + (threads == 1 ? " thread waits at " : " threads wait at ") + place;
-  text += "\n  " + std::to_string(block.exited) + " of " + std::to_string(block.threads) + " threads have exited";
-  executor_.fault = {CUDA_ERROR_LAUNCH_TIMEOUT, text};
 }
 
 } // namespace tenon::emulator

@@ -30,7 +30,7 @@ public:
     }
     if (address - kSharedWindow < kWindowBytes) {
       uint64_t offset = address - kSharedWindow;
-      return offset + bytes <= warp_.sharedEnd ? warp_.shared + offset : nullptr;
+      return offset >= warp_.sharedBegin && offset + bytes <= warp_.sharedEnd ? warp_.shared + offset : nullptr;
     }
     const Memory &memory = *warp_.executor->memory;
     return memory.accessible(address, bytes, false) ? memory.host(address) : nullptr;

@@ -1,5 +1,6 @@
 #include "emulator/check.h"
 
+#include "emulator/cluster.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
@@ -21,6 +22,7 @@ std::string spaceName(MemorySpace space) {
   case MemorySpace::Global:
     return "global";
   case MemorySpace::Shared:
+  case MemorySpace::SharedCluster:
     return "shared";
   case MemorySpace::Local:
     return "local";
@@ -51,15 +53,22 @@ MemorySpace classify(uint64_t address, uint64_t &offset) {
 }
 
 std::string sharedDescription(const Warp &warp, uint64_t offset) {
-  uint64_t bytes = warp.sharedEnd - kSharedStart;
-  if (offset < kSharedStart)
+  uint64_t bytes = warp.sharedEnd - warp.sharedBegin;
+  uint64_t rank = offset >> kClusterRankShift, ranks = warp.block->cluster->blocks.size();
+  if (rank != warp.sharedBegin >> kClusterRankShift) {
+    if (rank >= ranks)
+      return "in block " + std::to_string(rank) + " of a cluster of " + std::to_string(ranks);
+    return "in block " + std::to_string(rank) + " of the cluster, which has " + std::to_string(bytes) + " bytes" +
+           (warp.block->cluster->blocks[rank]->finished ? " and has exited" : "");
+  }
+  if (offset < warp.sharedBegin)
     return "below the block's shared memory, which begins at " + hex(kSharedStart);
   std::string size = "the block's " + std::to_string(bytes) + " bytes of shared memory (static " +
                      std::to_string(warp.executor->launch->program->staticShared) + ", dynamic " +
                      std::to_string(warp.executor->launch->dynamicShared) + ")";
   if (offset >= warp.sharedEnd)
     return std::to_string(offset - warp.sharedEnd) + " bytes past the end of " + size;
-  return std::to_string(offset - kSharedStart) + " bytes into " + size;
+  return std::to_string(offset - warp.sharedBegin) + " bytes into " + size;
 }
 
 } // namespace
@@ -136,7 +145,10 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
     };
     bool misaligned = offset & (size - 1);
     if (where == MemorySpace::Shared) {
-      if (offset < kSharedStart || offset + size > warp.sharedEnd) {
+      // Another block's memory is reached by .shared::cluster and generic addresses only.
+      Block *owner = space == MemorySpace::Generic ? sharedOwner(warp, offset) : warp.block;
+      uint64_t begin = owner ? owner->warps[0].sharedBegin : 0;
+      if (!owner || owner->finished || offset < begin || offset + size > owner->warps[0].sharedEnd) {
         refuse(CUDA_ERROR_ILLEGAL_ADDRESS, sharedDescription(warp, offset));
         continue;
       }
@@ -144,7 +156,7 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
         refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
         continue;
       }
-      addresses[lane] = reinterpret_cast<int64_t>(warp.shared) + static_cast<int64_t>(offset);
+      addresses[lane] = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
     } else if (where == MemorySpace::Local) {
       if (offset < kLocalStart || offset + size > warp.localStride) {
         refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hex(warp.localStride));

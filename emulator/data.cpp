@@ -1,6 +1,7 @@
 #include "emulator/data.h"
 
 #include "emulator/check.h"
+#include "emulator/cluster.h"
 #include "emulator/lanes.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
@@ -89,6 +90,9 @@ void isSpace(Warp &warp, const Decoded &i, uint32_t mask) {
     bool param = address - kParamWindow < kWindowBytes, holds = false;
     switch (static_cast<MemorySpace>(i.flag)) {
     case MemorySpace::Shared:
+      holds = shared && sharedOwner(warp, address - kSharedWindow) == warp.block;
+      break;
+    case MemorySpace::SharedCluster:
       holds = shared;
       break;
     case MemorySpace::Local:

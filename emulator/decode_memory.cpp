@@ -23,8 +23,8 @@ ScalarType bitsOf(uint32_t bytes) {
   }
 }
 std::optional<MemorySpace> takeSpace(Form &form) {
-  switch (
-      form.takeOneOf({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const"})) {
+  switch (form.takeOneOf({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const",
+                          "shared::cluster"})) {
   case 0:
     return MemorySpace::Global;
   case 1:
@@ -38,6 +38,8 @@ std::optional<MemorySpace> takeSpace(Form &form) {
     return MemorySpace::Param;
   case 7:
     return MemorySpace::Const;
+  case 8:
+    return MemorySpace::SharedCluster;
   default:
     return std::nullopt;
   }
@@ -286,6 +288,7 @@ bool FunctionDecoder::decodeCvta() {
     return false;
   switch (*space) {
   case MemorySpace::Shared:
+  case MemorySpace::SharedCluster:
     decoded.imm = static_cast<int64_t>(kSharedWindow);
     break;
   case MemorySpace::Local:

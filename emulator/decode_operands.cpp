@@ -234,6 +234,7 @@ bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint
   if (const Symbol *symbol = findSymbol(operand.name)) {
     if (symbol->isShared) {
       out = builder_.constant(symbol->slot.offset + offset + (generic ? kSharedWindow : 0), bytes);
+      addSharedBase(bytes, out);
       return true;
     }
     Decoded decoded;
@@ -251,6 +252,7 @@ bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint
     }
   if (auto it = builder_.sharedOffsets.find(operand.name); it != builder_.sharedOffsets.end()) {
     out = builder_.constant(it->second + offset + (generic ? kSharedWindow : 0), bytes);
+    addSharedBase(bytes, out);
     return true;
   }
   if (std::optional<uint64_t> address = builder_.variableAddress(operand.name)) {
@@ -267,6 +269,19 @@ bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint
 }
 
 bool FunctionDecoder::address(const Operand &operand, MemorySpace &space, Decoded &decoded) {
+  if (space == MemorySpace::SharedCluster) {
+    if (!simpleAddress(operand, space, decoded))
+      return false;
+    if (decoded.addressMode == AddressMode::FrameLocal)
+      return fail("'" + in_->form() + "' wants an address in shared memory");
+    toClusterWindow(decoded);
+    space = MemorySpace::Generic;
+    return true;
+  }
+  return simpleAddress(operand, space, decoded);
+}
+
+bool FunctionDecoder::simpleAddress(const Operand &operand, MemorySpace &space, Decoded &decoded) {
   if (operand.kind != Operand::Kind::Address || operand.elements.size() != 1)
     return fail("'" + in_->form() + "' wants an address in [ ]");
   const Operand &base = operand.elements[0];
@@ -294,7 +309,8 @@ bool FunctionDecoder::address(const Operand &operand, MemorySpace &space, Decode
     return true;
   }
   if (const Symbol *symbol = findSymbol(base.name); symbol && !symbol->isShared) {
-    if (space == MemorySpace::Shared || space == MemorySpace::Global || space == MemorySpace::Const)
+    if (space == MemorySpace::Shared || space == MemorySpace::SharedCluster || space == MemorySpace::Global ||
+        space == MemorySpace::Const)
       return fail("'" + std::string(base.name) + "' is not in the space of '" + in_->form() + "'");
     decoded.imm += symbol->slot.offset;
     decoded.addressMode = AddressMode::FrameLocal;

@@ -125,6 +125,7 @@ private:
   bool specialSource(std::string_view name, uint32_t bytes, uint32_t &out);
   bool symbolAddress(const Operand &operand, uint32_t bytes, uint32_t &out, bool generic = false);
   bool address(const Operand &operand, MemorySpace &space, Decoded &decoded);
+  bool simpleAddress(const Operand &operand, MemorySpace &space, Decoded &decoded);
   uint32_t cacheSlot() { return builder_.program->checkedInstructions++; }
   uint32_t addOperands(const std::vector<uint32_t> &operands);
 
@@ -190,6 +191,13 @@ private:
   bool decodeMbarrierWait(Form &form, bool isTry);
   bool mbarrierObject(const Operand &operand, Form &form, Decoded &decoded);
   bool decodeCopyMbarrier(Form &form);
+
+  // decode_cluster.cpp
+  void toClusterWindow(Decoded &decoded);
+  void addSharedBase(uint32_t bytes, uint32_t &out);
+  bool decodeMapa();
+  bool decodeGetctarank();
+  bool decodeClusterBarrier(Form &form);
 
   // decode_control.cpp
   bool decodeBra();

@@ -128,7 +128,8 @@ struct ConvertForm {
 };
 enum class TestProperty : uint8_t { Finite, Infinite, Number, NotANumber, Normal, Subnormal };
 
-enum class MemorySpace : uint8_t { Generic, Global, Shared, Local, Param, Const };
+/// SharedCluster is known to decoding alone: such accesses become generic ones.
+enum class MemorySpace : uint8_t { Generic, Global, Shared, Local, Param, Const, SharedCluster };
 enum class AtomicOp : uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exch, Cas };
 
 struct HandlerTable {

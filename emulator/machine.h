@@ -11,6 +11,7 @@
 #include "emulator/check_options.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ enum class Kind : uint8_t {
   Barrier,     // bar.sync / arrive / red: BarrierKind in `flag`
   WarpSync,    // the handler runs when all lanes of the member mask `e` have arrived
   WarpSyncAny, // bar.warp.sync: arrivals at different places count together
+  ClusterWait, // barrier.cluster.wait
 };
 enum class BarrierKind : uint8_t { Sync, Arrive, Popc, And, Or };
 
@@ -105,6 +107,7 @@ struct Group {
 
 struct Block;
 struct Executor;
+struct AsyncWork;
 
 /// One cp.async that is not yet visible.
 struct PendingCopy {
@@ -119,28 +122,37 @@ struct Warp {
   Frame *frame = nullptr; // of the group that runs
   Block *block = nullptr;
   Executor *executor = nullptr;
-  uint8_t *shared = nullptr; // host address of shared offset 0
+  uint8_t *shared = nullptr; // host address of shared address 0: a block's addresses hold its rank (cluster.h)
   uint8_t *local = nullptr;  // lane 0's local memory
   uint32_t localStride = 0;  // bytes between lanes
-  uint32_t sharedEnd = 0;    // first shared offset past the block's allocation
+  uint32_t sharedBegin = 0;  // first shared address of the block
+  uint32_t sharedEnd = 0;    // first shared address past the block's allocation
   uint32_t index = 0;        // in the block
   uint32_t live = 0;         // lanes that have not exited
   uint32_t clock = 0;
+  uint32_t clusterArrived = 0; // lanes between barrier.cluster.arrive and .wait
+  uint32_t clusterPending = 0; // of these, whose phase is not complete
+  bool yields = false;         // a wait that failed: others run at the next backward branch
   std::vector<Group> groups;
   Frame entryFrame;
   std::vector<uint8_t> specials;
   // cp.async: copies of the open group, then committed groups, per lane in issue order.
   std::vector<PendingCopy> openCopies;
   std::vector<std::vector<PendingCopy>> committedCopies;
+  std::shared_ptr<AsyncWork> async; // bulk copies and wgmma that are not yet done (async.h); null: never any
 };
 
 struct BarrierState {
   uint32_t arrived = 0, needed = 0, trueVotes = 0;
 };
 
+struct Cluster;
+
 struct Block {
   Dim3 id;
   uint64_t linear = 0;
+  Cluster *cluster = nullptr;
+  uint32_t rank = 0; // in the cluster
   uint32_t threads = 0, exited = 0;
   std::vector<Warp> warps;
   BarrierState barriers[16];
@@ -148,7 +160,9 @@ struct Block {
   uint8_t *registerMemory = nullptr;
   uint8_t *localMemory = nullptr;
   uint64_t sharedBytes = 0, registerBytes = 0, localBytes = 0;
-  bool spun = false; // ran out of fuel in a loop
+  bool spun = false;     // ran out of fuel in a loop
+  bool yielded = false;  // a warp waits for an mbarrier
+  bool finished = false; // its memory stays until the cluster is done
 };
 
 /// Where and why a kernel stopped. `code` is a CUresult.

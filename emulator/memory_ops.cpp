@@ -68,7 +68,7 @@ template <MemorySpace Space>
     for (uint32_t l = 0; l < kLanes; ++l)
       out.at[l] = static_cast<uint32_t>(out.at[l]);
     Extent extent = extentOf(out);
-    if (extent.low < kSharedStart || extent.high + size > warp.sharedEnd || (extent.bits & (size - 1))) [[unlikely]]
+    if (extent.low < warp.sharedBegin || extent.high + size > warp.sharedEnd || (extent.bits & (size - 1))) [[unlikely]]
       return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
     int64_t base = reinterpret_cast<int64_t>(warp.shared);
     for (uint32_t l = 0; l < kLanes; ++l)
@@ -124,11 +124,11 @@ template <uint32_t Step> [[gnu::always_inline]] inline bool contiguous(const Add
   // One unsigned comparison for both ends: offset - start < bytes - size + 1.
   uint32_t bits = 0, most = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
-    uint32_t inside = offsets[l] - kSharedStart;
+    uint32_t inside = offsets[l] - warp.sharedBegin;
     most = inside > most ? inside : most;
     bits |= offsets[l];
   }
-  return static_cast<uint64_t>(most) + size <= warp.sharedEnd - kSharedStart && !(bits & (size - 1));
+  return static_cast<uint64_t>(most) + size <= warp.sharedEnd - warp.sharedBegin && !(bits & (size - 1));
 }
 
 template <typename T, MemorySpace Space> void loadOne(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -317,6 +317,8 @@ Handler loadHandler(MemorySpace space, uint32_t bytes, uint32_t count) {
     return loadBytes<MemorySpace::Global>(bytes, count);
   case MemorySpace::Param:
     return loadBytes<MemorySpace::Generic>(bytes, count);
+  case MemorySpace::SharedCluster:
+    return nullptr;
   }
   return nullptr;
 }
@@ -333,6 +335,7 @@ Handler storeHandler(MemorySpace space, uint32_t bytes, uint32_t count) {
     return storeBytes<MemorySpace::Global>(bytes, count);
   case MemorySpace::Param:
   case MemorySpace::Const:
+  case MemorySpace::SharedCluster:
     return nullptr;
   }
   return nullptr;

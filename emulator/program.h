@@ -93,6 +93,7 @@ enum class Special : uint8_t {
   EnvReg1,
   EnvReg2,
   EnvRegOther,
+  SharedBase, // rank in the cluster << 24: not for programs
   Count
 };
 inline constexpr uint32_t kSpecialStride = kLanes * 4;
@@ -110,6 +111,7 @@ struct Program {
   uint32_t staticShared = 0;                  // bytes of .shared variables, from kSharedStart
   uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`
   bool usesDynamicShared = false;
+  bool usesClusters = false;        // names another block's memory somewhere: shared addresses hold the rank
   uint32_t localBytesPerThread = 0; // deepest chain of calls, or with room for recursion
   uint32_t frameLocalBytes = 0;     // of the entry alone
   bool isRecursive = false;

@@ -18,6 +18,16 @@ uint64_t roundUp(uint64_t value, uint64_t to) {
   return to ? (value + to - 1) / to * to : value;
 }
 
+/// True: it may reach the shared memory of another block.
+bool namesClusters(const ptx::Instruction &instruction) {
+  if (instruction.opcode == "mapa" || instruction.opcode == "getctarank")
+    return true;
+  for (std::string_view modifier : instruction.modifiers)
+    if (modifier == "shared::cluster" || modifier == "multicast::cluster")
+      return true;
+  return false;
+}
+
 void forEachName(const Operand &operand, const std::function<void(std::string_view)> &visit) {
   if (operand.kind == Operand::Kind::Name)
     visit(operand.name);
@@ -69,6 +79,7 @@ void ProgramBuilder::collectFunctions(const ptx::Function &entry) {
   seen.insert(entry.name);
   for (size_t k = 0; k < queue.size(); ++k) {
     for (const ptx::Instruction &instruction : queue[k]->instructions) {
+      program->usesClusters |= namesClusters(instruction);
       for (const Operand &operand : instruction.operands)
         forEachName(operand, consider);
       if (instruction.opcode == "call") {

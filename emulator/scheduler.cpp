@@ -81,7 +81,7 @@ bool Scheduler::runWarp(Warp &warp) {
       return progress;
     progress = true;
     runGroup(warp, index, nextMeeting(warp, index), fuel, turns);
-    if (warp.block->spun)
+    if (warp.block->spun || warp.block->yielded)
       return true;
   }
 }
@@ -132,6 +132,9 @@ void Scheduler::runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel
     case Kind::Barrier:
       goesOn = arrive(run, i, active);
       break;
+    case Kind::ClusterWait:
+      goesOn = waitCluster(run, i, active);
+      break;
     case Kind::WarpSync:
     case Kind::WarpSyncAny:
       goesOn = synchronise(run, i, active);
@@ -153,6 +156,13 @@ bool Scheduler::jump(GroupRun &run, uint32_t target) {
   run.pc = target;
   if (!backward)
     return true;
+  if (run.warp.yields) {
+    run.warp.yields = false;
+    run.save();
+    run.group().age = ++run.warp.clock;
+    run.warp.block->yielded = run.warp.groups.size() == 1 || ++run.turns >= kTurnsBeforeRotation;
+    return false;
+  }
   if (--run.fuel == 0) {
     run.save();
     run.group().age = ++run.warp.clock;

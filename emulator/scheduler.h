@@ -7,11 +7,15 @@
 // is admitted (blocks that wait for later blocks progress). Blocks otherwise run one after the other, in order: the
 // same input gives the same bytes.
 //
+// What is admitted is a cluster (cluster.h), of one block unless the launch says otherwise: its blocks take turns until
+// all of them are done. A warp whose wait for an mbarrier failed lets the others run first.
+//
 // A barrier counts threads, not warps, so divergent arrivals are legal (sm_70 rules); a `.sync` warp instruction waits
 // for (member mask & lanes that live). Nothing runnable is a deadlock, reported with every thread's place.
 #pragma once
 
 #include "emulator/builtins.h"
+#include "emulator/cluster.h"
 #include "emulator/machine.h"
 #include "emulator/program.h"
 
@@ -59,11 +63,16 @@ private:
       warp.groups.push_back(other);
     }
   };
+  /// How a block's turn ended.
+  enum class Turn : uint8_t { Finished, Spun, Yielded, Stuck };
   std::unique_ptr<Block> makeBlock();
+  std::unique_ptr<Cluster> makeCluster();
   void admit();
-  void startBlock(Block &block, uint64_t linear);
+  void startBlock(Block &block, const Dim3 &id);
+  void startCluster(Cluster &cluster, uint64_t linear);
   void destroyBlock(Block &block);
-  bool runBlock(Block &block); // true: finished
+  Turn runBlock(Block &block, bool &progress);
+  bool runCluster(Cluster &cluster); // true: finished
   bool runWarp(Warp &warp);
   void runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns);
   static void mergeGroups(Warp &warp);
@@ -78,6 +87,7 @@ private:
   bool leave(GroupRun &run, const Decoded &i, uint32_t active);
   bool exit(GroupRun &run, const Decoded &i, uint32_t active);
   bool arrive(GroupRun &run, const Decoded &i, uint32_t active);
+  bool waitCluster(GroupRun &run, const Decoded &i, uint32_t active);
   bool synchronise(GroupRun &run, const Decoded &i, uint32_t active);
   bool jump(GroupRun &run, uint32_t target);
 
@@ -86,15 +96,16 @@ private:
   void dropLanes(Frame *frame, uint32_t lanes);
   bool releaseBarriers(Block &block);
   void completeBarrier(Warp &warp, Group &group, const BarrierState &state);
-  void reportDeadlock(Block &block);
+  bool releaseCluster(Cluster &cluster);
+  void reportDeadlock(const Cluster &cluster);
   void fillSpecials(Warp &warp);
 
   const Launch &launch_;
   DeviceServices &services_;
   Executor executor_;
-  std::vector<std::unique_ptr<Block>> resident_, pool_;
+  std::vector<std::unique_ptr<Cluster>> resident_, pool_;
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
-  uint64_t nextBlock_ = 0;
+  uint64_t nextCluster_ = 0;
   uint64_t generation_ = 0;
   bool spinning_ = false; // the last pass finished no block: shorter turns
 };

@@ -1,0 +1,45 @@
+// Clusters: blocks that run at the same time and reach into each other's shared memory. A launch without clusters is
+// one of clusters of one block each, so the scheduler knows nothing else.
+//
+// The shared window is divided among the blocks of a cluster: the upper eight bits of a 32-bit shared address are the
+// rank of the block, the lower 24 the offset in its memory, as on a device. A block's own variables carry its rank, so
+// that the address may be handed to another block as it is. Kernels that never mention clusters are decoded with
+// constant addresses, those of rank 0, whatever cluster they are launched in: they cannot tell.
+//
+// barrier.cluster has two halves. `arrive` never waits; `wait` stands until every thread of the cluster that lives has
+// arrived. Exited threads count as arrived.
+//
+// Source: PTX ISA, "Cluster", "mapa", "getctarank", "barrier.cluster".
+#pragma once
+
+#include "emulator/handlers.h"
+
+#include <memory>
+#include <vector>
+
+namespace tenon::emulator {
+
+inline constexpr uint32_t kClusterRankShift = 24;
+inline constexpr uint32_t kRankOffsetMask = (1u << kClusterRankShift) - 1;
+inline constexpr uint8_t kClusterBarrier = 16; // as Group::barrier: barrier.cluster.wait
+
+struct Cluster {
+  uint64_t linear = 0;
+  std::vector<std::unique_ptr<Block>> blocks; // by rank
+};
+
+/// The block of `warp`'s cluster whose memory an offset in the shared window lies in; null: no such rank.
+Block *sharedOwner(const Warp &warp, uint64_t offset);
+/// Shared memory of `block` at an address that holds its rank.
+uint8_t *sharedHost(const Block &block, uint64_t offset);
+
+/// mapa: d = address `a` in the block of rank `b`. Window: 32-bit or 64-bit shared addresses, or generic ones.
+Handler mapHandler(uint32_t bytes);
+/// getctarank: d (32 bits) = rank that the address `a` of `bytes` holds.
+Handler rankHandler(uint32_t bytes);
+/// barrier.cluster.arrive.
+Handler clusterArriveHandler();
+/// True when every live thread of the cluster had arrived: then all of them have left the phase.
+bool completeClusterBarrier(Cluster &cluster);
+
+} // namespace tenon::emulator
