@@ -2,10 +2,10 @@
 // do not run at once, so a plain read-modify-write is atomic. Single-precision adds flush nothing in shared memory and
 // subnormals in global memory on a device; here subnormals are kept, except where .noftz or a device says otherwise.
 #include "emulator/check.h"
+#include "emulator/half_value.h"
 #include "emulator/handlers.h"
 #include "emulator/lanes.h"
 
-#include <bit>
 #include <type_traits>
 
 namespace tenon::emulator {
@@ -95,18 +95,6 @@ template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const De
     }
   }
 }
-struct HalfConvert {
-  static float widen(uint16_t x) { return static_cast<float>(std::bit_cast<_Float16>(x)); }
-  static uint16_t narrow(float x) { return x == x ? std::bit_cast<uint16_t>(static_cast<_Float16>(x)) : 0x7fff; }
-};
-struct BFloatConvert {
-  static float widen(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
-  static uint16_t narrow(float x) {
-    uint32_t bits = std::bit_cast<uint32_t>(x);
-    return x == x ? static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16) : 0x7fff;
-  }
-};
-
 template <typename U, typename S> Handler integerAtomic(AtomicOp op, bool isSigned) {
   switch (op) {
   case AtomicOp::Add:

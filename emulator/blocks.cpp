@@ -1,4 +1,5 @@
 // Blocks of the scheduler: their memory (pooled), admission, special registers, turns. Barriers are in barriers.cpp.
+#include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/memory.h"
 #include "emulator/scheduler.h"
@@ -287,6 +288,7 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
     warp.entryFrame.lanes = warp.live;
     warp.openCopies.clear();
     warp.committedCopies.clear();
+    warp.async.reset();
     Group group;
     group.mask = warp.live;
     group.frame = &warp.entryFrame;
@@ -336,6 +338,7 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
     bool released = releaseBarriers(block);
     progress |= moved || released;
     if (block.exited == block.threads) {
+      finishAsync(block);
       block.finished = true;
       return Turn::Finished;
     }

@@ -2,6 +2,7 @@
 
 #include "emulator/check.h"
 #include "emulator/lanes.h"
+#include "emulator/program.h"
 
 #include <cuda.h>
 

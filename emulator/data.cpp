@@ -1,5 +1,6 @@
 #include "emulator/data.h"
 
+#include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/lanes.h"
@@ -172,6 +173,8 @@ void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
     uint32_t have = sizes ? (sizes[l] < bytes ? sizes[l] : bytes) : bytes;
     if (have)
       memcpy(copy.data, reinterpret_cast<const void *>(global[l]), have);
+    if (warp.executor->launch->checks.async)
+      memset(reinterpret_cast<void *>(shared[l]), kPoison, bytes);
     warp.openCopies.push_back(copy);
   }
 }

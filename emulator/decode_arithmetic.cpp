@@ -405,8 +405,11 @@ bool FunctionDecoder::decodeSlct() {
 
 bool FunctionDecoder::decodeCvt() {
   Form form(*in_);
-  if (in_->hasModifier("pack"))
-    return unsupported();
+  if (form.take("pack"))
+    return decodePackConversion(form);
+  for (std::string_view narrow : {"e4m3x2", "e5m2x2"})
+    if (in_->hasModifier(narrow))
+      return decodeNarrowConversion(form);
   ConvertForm convert;
   convert.rounding = form.takeRounding();
   convert.ftz = form.take("ftz");

@@ -44,8 +44,8 @@ bool FunctionDecoder::decodeMapa() {
   const std::vector<Operand> &o = in_->operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
     return unsupported();
-  if (!expectOperands(3, 3) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
-      !source(o[2], ScalarType::U32, decoded.b))
+  if (!needsTarget(90) || !expectOperands(3, 3) || !destination(o[0], type, decoded.d) ||
+      !source(o[1], type, decoded.a) || !source(o[2], ScalarType::U32, decoded.b))
     return false;
   decoded.handler = mapHandler(ptx::byteSize(type));
   return finish(form, decoded);
@@ -59,7 +59,8 @@ bool FunctionDecoder::decodeGetctarank() {
   const std::vector<Operand> &o = in_->operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
     return unsupported();
-  if (!expectOperands(2, 2) || !destination(o[0], ScalarType::U32, decoded.d) || !source(o[1], type, decoded.a))
+  if (!needsTarget(90) || !expectOperands(2, 2) || !destination(o[0], ScalarType::U32, decoded.d) ||
+      !source(o[1], type, decoded.a))
     return false;
   decoded.handler = rankHandler(ptx::byteSize(type));
   return finish(form, decoded);
@@ -68,6 +69,8 @@ bool FunctionDecoder::decodeGetctarank() {
 /// barrier.cluster.arrive{.release|.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned}
 bool FunctionDecoder::decodeClusterBarrier(Form &form) {
   Decoded decoded;
+  if (!needsTarget(90))
+    return false;
   int half = form.takeOneOf({"arrive", "wait"});
   if (half < 0)
     return unsupported();

@@ -9,8 +9,9 @@ using Operand = ptx::Operand;
 
 namespace {
 
-/// The object lies in the block's own shared memory; `.shared::cluster` needs a cluster.
 MemorySpace takeSharedSpace(Form &form) {
+  if (form.take("shared::cluster"))
+    return MemorySpace::SharedCluster;
   return form.take("shared") || form.take("shared::cta") ? MemorySpace::Shared : MemorySpace::Generic;
 }
 /// One thread runs at a time and sees memory as it is: ordering and scope change nothing.
@@ -50,7 +51,7 @@ bool FunctionDecoder::decodeMbarrier() {
     return decodeMbarrierArrive(form);
   if (form.take("arrive_drop")) {
     takeOrder(form);
-    if (form.take("expect_tx") || form.take("noComplete"))
+    if (form.take("noComplete"))
       return unsupported();
     return decodeMbarrierArrivals(form, MbarrierOp::ArriveDrop);
   }

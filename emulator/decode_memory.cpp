@@ -52,6 +52,8 @@ bool FunctionDecoder::decodeMov() {
   ScalarType type = form.takeType();
   if (!expectOperands(2, 2))
     return false;
+  if (type == ScalarType::B128)
+    return decodeWideMov();
   const std::vector<Operand> &o = in_->operands;
   if (o[1].kind == Operand::Kind::Vector)
     return decodePack(type);
@@ -155,6 +157,8 @@ bool FunctionDecoder::decodeLoad() {
   int vector = form.takeOneOf({"v2", "v4", "v8"});
   uint32_t count = vector < 0 ? 1 : 2u << vector;
   ScalarType type = form.takeType();
+  if (type == ScalarType::B128 && count == 1 && !cachePolicy)
+    return decodeWideAccess(form, space, true);
   if (bitsOf(ptx::byteSize(type)) == ScalarType::None || type == ScalarType::Pred)
     return unsupported();
   size_t operands = cachePolicy ? 3 : 2;
@@ -210,12 +214,16 @@ bool FunctionDecoder::decodeLoadParameter(Form &form, ScalarType type, uint32_t 
 
 bool FunctionDecoder::decodeStore() {
   Form form(*in_);
+  if (form.take("async"))
+    return decodeStoreAsync(form, false);
   MemorySpace space;
   bool cachePolicy = false;
   takeMemoryModifiers(form, space, cachePolicy);
   int vector = form.takeOneOf({"v2", "v4", "v8"});
   uint32_t count = vector < 0 ? 1 : 2u << vector;
   ScalarType type = form.takeType();
+  if (type == ScalarType::B128 && count == 1 && !cachePolicy)
+    return decodeWideAccess(form, space, false);
   if (bitsOf(ptx::byteSize(type)) == ScalarType::None || type == ScalarType::Pred)
     return unsupported();
   size_t operands = cachePolicy ? 3 : 2;
@@ -242,14 +250,20 @@ bool FunctionDecoder::decodeStore() {
 bool FunctionDecoder::decodeAtom() {
   Form form(*in_);
   bool isRed = in_->opcode == "red";
+  if (isRed && form.take("async"))
+    return decodeStoreAsync(form, true);
   form.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
   form.takeOneOf({"cta", "cluster", "gpu", "sys"});
   MemorySpace space = takeSpace(form).value_or(MemorySpace::Generic);
   int op = form.takeOneOf({"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"});
+  if (int vector = form.takeOneOf({"v2", "v4", "v8"}); vector >= 0 && op >= 0)
+    return decodeVectorAtomic(form, space, static_cast<AtomicOp>(op), 2u << vector);
   bool noftz = form.take("noftz"), cachePolicy = form.take("L2::cache_hint");
   ScalarType type = form.takeType();
   if (op < 0)
     return unsupported("no operation it knows");
+  if (type == ScalarType::B128)
+    return decodeWideAtomic(form, space, static_cast<AtomicOp>(op));
   bool isHalf =
       type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
   if (noftz != isHalf)
@@ -324,11 +338,14 @@ bool FunctionDecoder::decodeIsspacep() {
   return finish(form, decoded);
 }
 
-/// cp.async and its groups; bulk copies are refused.
+/// cp.async and its groups; bulk copies are in decode_bulk.cpp.
 bool FunctionDecoder::decodeCp() {
   Form form(*in_);
+  bool reduces = form.take("reduce");
   if (!form.take("async"))
     return unsupported();
+  if (reduces || (in_->modifiers.size() > 1 && in_->modifiers[1] == "bulk"))
+    return decodeBulk(form, reduces);
   Decoded decoded;
   if (form.take("mbarrier"))
     return decodeCopyMbarrier(form);
@@ -379,22 +396,12 @@ bool FunctionDecoder::decodeCp() {
   return finish(form, decoded);
 }
 
-/// Fences and hints: every access is seen at once here. What they may say is checked all the same.
+/// Hints: every access is seen at once here. What they may say is checked all the same.
 bool FunctionDecoder::decodeNothing() {
   Form form(*in_);
   std::string_view name = in_->opcode;
   if (name == "membar") {
     form.takeOneOf({"cta", "gl", "sys"});
-  } else if (name == "fence") {
-    form.takeOneOf({"sc", "acq_rel", "acquire", "release"});
-    form.take("proxy");
-    form.take("mbarrier_init");
-    form.takeOneOf({"alias", "async"});
-    form.takeOneOf({"cta", "cluster", "gpu", "sys"});
-    form.takeOneOf({"global", "shared::cta", "shared::cluster"});
-  } else if (name == "prefetch" || name == "prefetchu") {
-    form.takeOneOf({"global", "local"});
-    form.takeOneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
   } else if (name == "griddepcontrol") {
     if (form.takeOneOf({"launch_dependents", "wait"}) < 0)
       return unsupported();

@@ -142,7 +142,7 @@ void FunctionDecoder::declare(const ptx::Variable &variable) {
   if (variable.space == StateSpace::Reg) {
     uint32_t bytes = variable.type == ScalarType::Pred ? 0 : ptx::byteSize(variable.type);
     Declared declared{variable.type, variable.registerCount, {}};
-    if (variable.vectorWidth > 1 || bytes > 8) {
+    if (variable.vectorWidth > 1 || bytes > 16) {
       fail("the emulator does not support registers of type '" + std::string(ptx::spelling(variable.type)) + "'" +
            (variable.vectorWidth > 1 ? " in vectors" : ""));
       return;
@@ -206,6 +206,14 @@ bool FunctionDecoder::expectOperands(size_t least, size_t most) {
     return true;
   return fail("'" + in_->form() + "' has " + std::to_string(count) + " operands, it takes " + std::to_string(least) +
               (most == least ? "" : " to " + std::to_string(most)));
+}
+
+bool FunctionDecoder::needsTarget(uint16_t number, bool specific) {
+  const abi::TargetArch &target = builder_.module.target;
+  if (target.number >= number && (!specific || target.suffix != abi::ArchSuffix::None))
+    return true;
+  return fail("'" + in_->form() + "' needs .target sm_" + std::to_string(number) + (specific ? "a" : " or higher") +
+              ", the module has " + target.toString());
 }
 
 uint32_t FunctionDecoder::addOperands(const std::vector<uint32_t> &operands) {

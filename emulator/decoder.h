@@ -115,7 +115,8 @@ private:
   bool fail(const std::string &message);
   bool unsupported(const std::string &why = {});
   bool expectOperands(size_t least, size_t most);
-  bool finish(Form &form, Decoded &decoded); // checks what is left and emits
+  bool needsTarget(uint16_t number, bool specific = false); // sm_NN or higher; `specific`: sm_NNa
+  bool finish(Form &form, Decoded &decoded);                // checks what is left and emits
   void emit(Decoded decoded);
   void emitConversion(uint32_t to, uint32_t toBytes, uint32_t from, uint32_t fromBytes, bool isSigned);
   bool source(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed = false);
@@ -191,6 +192,35 @@ private:
   bool decodeMbarrierWait(Form &form, bool isTry);
   bool mbarrierObject(const Operand &operand, Form &form, Decoded &decoded);
   bool decodeCopyMbarrier(Form &form);
+
+  // decode_bulk.cpp
+  bool genericOperand(const Operand &operand, MemorySpace space, uint32_t &out);
+  bool takeCompletion(Form &form, bool &byMbarrier);
+  bool decodeBulk(Form &form, bool reduces);
+  bool decodeTensorCopy(Form &form, bool reduces);
+  bool decodeStoreAsync(Form &form, bool reduces);
+  bool decodeTensormap();
+
+  // decode_hints.cpp
+  bool decodeFence();
+  bool decodePrefetch();
+  bool decodeLineHint();
+  bool decodeCreatePolicy();
+  bool decodeSetmaxnreg();
+
+  // decode_narrow.cpp
+  bool decodeNarrowConversion(Form &form);
+  bool decodePackConversion(Form &form);
+
+  // decode_wide.cpp
+  bool decodeVectorAtomic(Form &form, MemorySpace space, AtomicOp op, uint32_t count);
+  bool decodeWideAtomic(Form &form, MemorySpace space, AtomicOp op);
+  bool decodeWideAccess(Form &form, MemorySpace space, bool isLoad);
+  bool decodeWideMov();
+
+  // decode_wgmma.cpp
+  bool decodeWgmma();
+  bool decodeWgmmaMultiply(Form &form);
 
   // decode_cluster.cpp
   void toClusterWindow(Decoded &decoded);

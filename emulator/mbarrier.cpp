@@ -1,5 +1,6 @@
 #include "emulator/mbarrier.h"
 
+#include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/data.h"
 #include "emulator/lanes.h"
@@ -110,6 +111,8 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
     Mbarrier barrier = Mbarrier::unpack(*cell);
     if (isTest(Op)) {
       bool before = Op == MbarrierOp::TestState ? Mbarrier::unpack(operand).parity : (operand & 1) != 0;
+      if (before == barrier.parity && completeCopiesOf(warp, cell))
+        barrier = Mbarrier::unpack(*cell);
       passed |= static_cast<uint32_t>(before != barrier.parity) << l;
       continue;
     }
@@ -124,6 +127,8 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
   }
   if (isTest(Op) && i.d != kNoOperand)
     writeMask(warp, i.d, passed, good);
+  if (isTest(Op) && passed != good)
+    warp.yields = true;
 }
 
 void pendingCount(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -134,6 +139,18 @@ void pendingCount(Warp &warp, const Decoded &i, uint32_t mask) {
 }
 
 } // namespace
+
+bool isMbarrier(uint64_t bits) {
+  return Mbarrier::valid(bits);
+}
+const char *completeBytes(uint64_t *object, uint32_t bytes) {
+  if (!Mbarrier::valid(*object))
+    return "the mbarrier object of an asynchronous copy was not initialised";
+  Mbarrier barrier = Mbarrier::unpack(*object);
+  const char *wrong = apply(MbarrierOp::CompleteTx, barrier, bytes);
+  *object = barrier.pack();
+  return wrong;
+}
 
 Handler mbarrierHandler(MbarrierOp op) {
   switch (op) {

@@ -30,6 +30,11 @@ enum class MbarrierOp : uint8_t {
   ArriveOnCopiesNoInc, // ... .noinc
 };
 
+/// True: the bits are those of an initialised object.
+bool isMbarrier(uint64_t bits);
+/// Bytes that came for the object. Returns what is wrong, or null.
+const char *completeBytes(uint64_t *object, uint32_t bytes);
+
 /// `a`: address of the object, `imm` its offset, `flag`: MemorySpace.
 Handler mbarrierHandler(MbarrierOp op);
 /// mbarrier.pending_count: `a`: state, `d`: arrivals that were pending.

@@ -84,6 +84,30 @@ def operands(op, mods):
         return '%r1, %r2, %r3, %r4, 0xca'
     if op == 'dp4a':
         return '%r1, %r2, %r3, %r4'
+    if op == 'mapa':
+        return f'{reg(1)}, {reg(2)}, %r3'
+    if op == 'getctarank':
+        return f'%r1, {reg(2)}'
+    if op == 'setmaxnreg':
+        return '40'
+    if op == 'prefetch':
+        return '[%d1]'
+    if op == 'wgmma':
+        if mods[0] != 'mma_async':
+            return '0' if mods[0] == 'wait_group' else ''
+        shape = next(m for m in mods if m.startswith('m64'))
+        n = int(shape[4:shape.index('k')]) // (4 if mods[4] == 'f16' else 2)
+        tail = '' if mods[5] in ('s8', 'u8') else ', 1, 1, 0, 0' if mods[5] in ('f16', 'bf16') else ', 1, 1'
+        return '{' + ', '.join(f'%q{k}' for k in range(n)) + '}, %d1, %d2, %p1' + tail
+    if op == 'cp' and 'bulk' in mods:
+        if 'commit_group' in mods or 'wait_group' in mods:
+            return '0' if 'wait_group' in mods else ''
+        hint = (', %h1' if 'multicast::cluster' in mods else '') + (', %d3' if 'L2::cache_hint' in mods else '')
+        dims = next((int(m[0]) for m in mods if m in ('1d', '2d', '3d', '4d', '5d')), 0)
+        if dims:
+            box = '[%d1, {' + ', '.join(f'%r{k}' for k in range(dims)) + '}]'
+            return (f'{box}, [%r9]' if 'bulk_group' in mods else f'[%r9], {box}, [%r8]') + hint
+        return ('[%d1], [%r9], %r1' if 'bulk_group' in mods else '[%r9], [%d1], %r1, [%r8]') + hint
     if op == 'cp':
         if mods[1:2] and mods[1] in ('cg', 'ca'):
             return '[%r1], [%d2], 16'
@@ -137,7 +161,7 @@ def main():
         op, *mods = form.split('.')
         body = f'{form} {operands(op, mods)};'
         text = ('.version 8.0\n.target sm_90a\n.address_size 64\n.func f() { ret; }\n.visible .entry k(.param .align 16 .b8 arg[32])\n{\n'
-                '.reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<12>; .reg .b64 %d<12>;\n.param .align 16 .b8 par[32];\n'
+                '.reg .pred %p<12>; .reg .b16 %h<12>; .reg .b32 %r<12>; .reg .b32 %q<128>; .reg .b64 %d<12>;\n.param .align 16 .b8 par[32];\n'
                 f'{body}\nEND:\nret;\n}}\n')
         uses += count
         if cuda.cuModuleLoadData(ctypes.byref(module), text.encode()) == 0:

@@ -63,6 +63,13 @@ CUresult checkShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block, c
   }
   if (sharedBytes > static_cast<unsigned>(kernel.maxDynamicShared))
     return CUDA_ERROR_INVALID_VALUE;
+  if (program.entry->requiredCluster) {
+    const auto &wanted = *program.entry->requiredCluster;
+    if (cluster.x != wanted[0] || cluster.y != wanted[1] || cluster.z != wanted[2])
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  }
+  if (program.entry->maxClusterRank && cluster.count() > *program.entry->maxClusterRank)
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (!cluster.count() || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (cluster.count() > 1 && kernel.module->context->device->arch->arch.number < 90)

@@ -63,7 +63,8 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
   F(cuDeviceGetMemPool) F(cuDeviceSetMemPool) F(cuMemPoolCreate) F(cuMemPoolDestroy) F(cuMemPoolTrimTo) \
   F(cuMemPoolSetAttribute) F(cuMemPoolGetAttribute) F(cuMemAllocFromPoolAsync) F(cuMemPoolExportToShareableHandle) \
   F(cuMemPoolImportFromShareableHandle) F(cuMemPoolExportPointer) F(cuMemPoolImportPointer) F(cuDeviceCanAccessPeer) \
-  F(cuDeviceGetP2PAttribute) F(cuCtxEnablePeerAccess) F(cuCtxDisablePeerAccess)
+  F(cuDeviceGetP2PAttribute) F(cuCtxEnablePeerAccess) F(cuCtxDisablePeerAccess) \
+  F(cuTensorMapEncodeTiled) F(cuTensorMapEncodeIm2col) F(cuTensorMapEncodeIm2colWide) F(cuTensorMapReplaceAddress)
 // clang-format on
 
 namespace {

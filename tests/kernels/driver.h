@@ -23,7 +23,7 @@ namespace tenon::kernels {
   F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset) F(cuCtxPushCurrent) F(cuCtxPopCurrent) \
   F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) \
   F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD) F(cuMemcpyDtoH) F(cuLaunchKernel) F(cuLaunchCooperativeKernel) \
-  F(cuFuncSetAttribute)
+  F(cuFuncSetAttribute) F(cuLaunchKernelEx) F(cuTensorMapEncodeTiled)
 // clang-format on
 
 /// The driver's functions, by the names that cuda.h maps them to.
@@ -115,16 +115,21 @@ protected:
   /// False: skipped, the reason is printed.
   bool find(const std::string &file, const std::string &kernel) {
     const char *folder = getenv("TENON_KERNELS_DIR");
-    for (int arch : {90, 80, 75}) {
-      if (arch > driver().capability)
+    struct Arch {
+      int capability;
+      const char *name;
+      bool exact; // an architecture-specific one
+    };
+    for (const Arch &arch :
+         {Arch{90, "90a", true}, Arch{90, "90", false}, Arch{80, "80", false}, Arch{75, "75", false}}) {
+      if (arch.exact ? arch.capability != driver().capability : arch.capability > driver().capability)
         continue;
-      std::ifstream in(std::string(folder ? folder : ownFolder()) + "/" + file + "_sm_" + std::to_string(arch) +
-                       ".ptx");
+      std::ifstream in(std::string(folder ? folder : ownFolder()) + "/" + file + "_sm_" + arch.name + ".ptx");
       if (!in)
         continue;
       std::stringstream text;
       text << in.rdbuf();
-      EXPECT_EQ(driver().cuModuleLoadData_(&module_, text.str().c_str()), CUDA_SUCCESS) << file << " sm_" << arch;
+      EXPECT_EQ(driver().cuModuleLoadData_(&module_, text.str().c_str()), CUDA_SUCCESS) << file << " sm_" << arch.name;
       if (!module_)
         return false;
       EXPECT_EQ(driver().cuModuleGetFunction_(&function_, module_, kernel.c_str()), CUDA_SUCCESS) << kernel;

@@ -80,9 +80,9 @@ TEST(EmulatorMbarrier, ReportsMisuse) {
   }
 }
 
-TEST(EmulatorMbarrier, RefusesWhatNeedsACluster) {
+TEST(EmulatorMbarrier, RefusesWhatItDoesNotKnow) {
   Session session;
-  for (const char *body : {"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%b];",
+  for (const char *body : {"mbarrier.arrive_drop.expect_tx.shared.b64 _, [%b], 1;",
                            "mbarrier.arrive.expect_tx.noComplete.shared.b64 _, [%b], 1;", "mbarrier.frob.b64 [%b];"}) {
     Loaded loaded = load(kernel(body));
     EXPECT_EQ(loaded.result, CUDA_ERROR_INVALID_PTX) << body;

@@ -1,0 +1,238 @@
+#include "emulator/async.h"
+
+#include "emulator/check.h"
+#include "emulator/cluster.h"
+#include "emulator/half_value.h"
+#include "emulator/mbarrier.h"
+
+#include <algorithm>
+#include <cstring>
+#include <cuda.h>
+
+namespace tenon::emulator {
+namespace {
+
+uint32_t flushF32(uint32_t bits) {
+  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
+}
+/// To 10 bits of mantissa, halves away from zero, as cvt.rna.tf32 does.
+uint32_t roundTf32(uint32_t bits) {
+  return (bits & 0x7f800000) == 0x7f800000 ? bits : (bits + 0x1000) & ~0x1fffu;
+}
+
+template <typename T> T reduce(ElementOp op, T old, T value) {
+  using U = std::make_unsigned_t<T>;
+  switch (op) {
+  case ElementOp::Add:
+    return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
+  case ElementOp::Min:
+    return std::min(old, value);
+  case ElementOp::Max:
+    return std::max(old, value);
+  case ElementOp::Inc:
+    return old >= value ? T(0) : static_cast<T>(old + 1);
+  case ElementOp::Dec:
+    return old == 0 || old > value ? value : static_cast<T>(old - 1);
+  case ElementOp::And:
+    return old & value;
+  case ElementOp::Or:
+    return old | value;
+  case ElementOp::Xor:
+    return old ^ value;
+  default:
+    return value;
+  }
+}
+template <typename F> F reduceFloat(ElementOp op, F old, F value) {
+  if (op == ElementOp::Add)
+    return old + value;
+  if (old != old || value != value) // the number wins
+    return old != old ? value : old;
+  return op == ElementOp::Min ? std::min(old, value) : std::max(old, value);
+}
+
+template <typename T, typename F> void each(const CopyPiece &piece, const uint8_t *from, F &&f) {
+  for (uint32_t k = 0; k + sizeof(T) <= piece.bytes; k += sizeof(T)) {
+    T old, value;
+    memcpy(&old, piece.to + k, sizeof(T));
+    memcpy(&value, from + k, sizeof(T));
+    value = f(old, value);
+    memcpy(piece.to + k, &value, sizeof(T));
+  }
+}
+
+void writePiece(const CopyPlan &plan, const CopyPiece &piece, const uint8_t *from) {
+  switch (plan.op) {
+  case ElementOp::Copy:
+    memmove(piece.to, from, piece.bytes);
+    return;
+  case ElementOp::FlushF32:
+    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return flushF32(v); });
+  case ElementOp::RoundTf32:
+    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return roundTf32(v); });
+  case ElementOp::FlushRoundTf32:
+    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return roundTf32(flushF32(v)); });
+  default:
+    break;
+  }
+  ElementOp op = plan.op;
+  switch (plan.type) {
+  case ElementType::U8:
+    return each<uint8_t>(piece, from, [op](uint8_t a, uint8_t b) { return reduce(op, a, b); });
+  case ElementType::U16:
+    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) { return reduce(op, a, b); });
+  case ElementType::U32:
+    return each<uint32_t>(piece, from, [op](uint32_t a, uint32_t b) { return reduce(op, a, b); });
+  case ElementType::S32:
+    return each<int32_t>(piece, from, [op](int32_t a, int32_t b) { return reduce(op, a, b); });
+  case ElementType::U64:
+    return each<uint64_t>(piece, from, [op](uint64_t a, uint64_t b) { return reduce(op, a, b); });
+  case ElementType::S64:
+    return each<int64_t>(piece, from, [op](int64_t a, int64_t b) { return reduce(op, a, b); });
+  case ElementType::F16:
+    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) {
+      return HalfConvert::narrow(reduceFloat(op, HalfConvert::widen(a), HalfConvert::widen(b)));
+    });
+  case ElementType::BF16:
+    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) {
+      return BFloatConvert::narrow(reduceFloat(op, BFloatConvert::widen(a), BFloatConvert::widen(b)));
+    });
+  case ElementType::F32:
+    return each<float>(piece, from, [op](float a, float b) { return reduceFloat(op, a, b); });
+  case ElementType::F64:
+    return each<double>(piece, from, [op](double a, double b) { return reduceFloat(op, a, b); });
+  }
+}
+
+void fillPiece(const CopyPlan &plan, const CopyPiece &piece) {
+  uint32_t size = elementSize(plan.type);
+  for (uint32_t k = 0; k < piece.bytes; k += size)
+    memcpy(piece.to + k, &plan.fill, std::min(size, piece.bytes - k));
+}
+
+void readSource(CopyPlan &plan) {
+  if (plan.isRead)
+    return;
+  plan.isRead = true;
+  for (const CopyPiece &piece : plan.pieces)
+    if (piece.from)
+      plan.buffer.insert(plan.buffer.end(), piece.from, piece.from + piece.bytes);
+}
+
+/// Returns what is wrong with the mbarrier, or null.
+const char *carryOut(CopyPlan &plan) {
+  size_t at = 0;
+  for (const CopyPiece &piece : plan.pieces) {
+    if (!piece.from) {
+      fillPiece(plan, piece);
+      continue;
+    }
+    writePiece(plan, piece, plan.isRead ? plan.buffer.data() + at : piece.from);
+    at += piece.bytes;
+  }
+  plan.isDone = true;
+  return plan.mbarrier ? completeBytes(plan.mbarrier, plan.mbarrierBytes) : nullptr;
+}
+
+void dropDone(AsyncWork &work) {
+  std::erase_if(work.copies, [](const AsyncWork::Bulk &copy) { return copy.plan.isDone; });
+}
+
+} // namespace
+
+uint32_t elementSize(ElementType type) {
+  switch (type) {
+  case ElementType::U8:
+    return 1;
+  case ElementType::U16:
+  case ElementType::F16:
+  case ElementType::BF16:
+    return 2;
+  case ElementType::U32:
+  case ElementType::S32:
+  case ElementType::F32:
+    return 4;
+  case ElementType::U64:
+  case ElementType::S64:
+  case ElementType::F64:
+    return 8;
+  }
+  return 1;
+}
+
+AsyncWork &asyncWork(Warp &warp) {
+  if (!warp.async)
+    warp.async = std::make_shared<AsyncWork>();
+  return *warp.async;
+}
+
+bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
+  auto refuse = [&](const char *wrong) {
+    raiseFault(warp, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, wrong);
+    return false;
+  };
+  if (plan.mbarrier && !isMbarrier(*plan.mbarrier))
+    return refuse("the mbarrier object of an asynchronous copy was not initialised");
+  if (!warp.executor->launch->checks.async) {
+    const char *wrong = carryOut(plan);
+    return wrong ? refuse(wrong) : true;
+  }
+  if (plan.op < ElementOp::Add || plan.op > ElementOp::Xor) // a reduction needs what is there
+    for (const CopyPiece &piece : plan.pieces)
+      memset(piece.to, kPoison, piece.bytes);
+  asyncWork(warp).copies.push_back({std::move(plan), lane, 0});
+  return true;
+}
+
+void commitBulkGroup(Warp &warp, uint32_t mask) {
+  if (!warp.async)
+    return;
+  for (AsyncWork::Bulk &copy : warp.async->copies)
+    if ((mask >> copy.lane & 1) && !copy.plan.mbarrier && copy.group == 0)
+      copy.group = warp.async->groups[copy.lane] + 1;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    ++warp.async->groups[__builtin_ctz(rest)];
+}
+
+void waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
+  if (!warp.async)
+    return;
+  AsyncWork &work = *warp.async;
+  for (AsyncWork::Bulk &copy : work.copies) {
+    if (!(mask >> copy.lane & 1) || copy.group == 0 || work.groups[copy.lane] - copy.group < keep)
+      continue;
+    if (readOnly)
+      readSource(copy.plan);
+    else
+      carryOut(copy.plan);
+  }
+  dropDone(work);
+}
+
+bool completeCopiesOf(Warp &warp, const uint64_t *mbarrier) {
+  bool any = false;
+  for (const auto &block : warp.block->cluster->blocks)
+    for (Warp &other : block->warps) {
+      if (!other.async)
+        continue;
+      for (AsyncWork::Bulk &copy : other.async->copies)
+        if (copy.plan.mbarrier == mbarrier) {
+          carryOut(copy.plan);
+          any = true;
+        }
+      dropDone(*other.async);
+    }
+  return any;
+}
+
+void finishAsync(Block &block) {
+  for (Warp &warp : block.warps) {
+    if (!warp.async)
+      continue;
+    for (AsyncWork::Bulk &copy : warp.async->copies)
+      carryOut(copy.plan);
+    warp.async.reset();
+  }
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,82 @@
+#include "emulator/range.h"
+
+#include "emulator/check.h"
+#include "emulator/cluster.h"
+#include "emulator/lanes.h"
+#include "emulator/memory.h"
+#include "emulator/program.h"
+
+#include <cuda.h>
+
+namespace tenon::emulator {
+namespace {
+
+std::string hex(uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+} // namespace
+
+uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, const RangeAccess &access) {
+  const Executor &executor = *warp.executor;
+  auto refuse = [&](int code, const std::string &why) -> uint8_t * {
+    raiseFault(warp, i, lane, code,
+               std::string(access.what) + ", " + std::to_string(access.bytes) + " bytes at " + hex(address) + ": " +
+                   why);
+    return nullptr;
+  };
+  if (address & (access.alignment - 1))
+    return refuse(CUDA_ERROR_MISALIGNED_ADDRESS,
+                  "the address must be a multiple of " + std::to_string(access.alignment));
+  if (uint64_t offset = address - kSharedWindow; offset < kWindowBytes) {
+    const Block *owner = sharedOwner(warp, offset);
+    if (!owner || owner->finished)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+                    owner ? "the block of the cluster that it lies in has exited"
+                          : "the cluster has no block " + std::to_string(offset >> kClusterRankShift));
+    const Warp &first = owner->warps[0];
+    if (offset < first.sharedBegin || offset + access.bytes > first.sharedEnd)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the block's shared memory is [" + hex(first.sharedBegin) + ", " +
+                                                    hex(first.sharedEnd) + ") of the shared window");
+    return first.shared + offset;
+  }
+  if (uint64_t offset = address - kLocalWindow; offset < kWindowBytes) {
+    if (offset < kLocalStart || offset + access.bytes > warp.localStride)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "outside of the thread's local memory");
+    return warp.local + static_cast<uint64_t>(lane) * warp.localStride + offset;
+  }
+  if (uint64_t offset = address - kParamWindow; offset < kWindowBytes) {
+    if (access.isWrite || offset + access.bytes > executor.launch->parameterBytes)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+                    access.isWrite ? "kernel parameters are read-only" : "past the kernel's parameters");
+    return const_cast<uint8_t *>(executor.launch->parameters) + offset;
+  }
+  if (!executor.memory->accessible(address, access.bytes, access.isWrite)) {
+    const Allocation *allocation = executor.memory->find(address);
+    bool leaves = allocation && access.bytes > allocation->end() - address;
+    return refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+                  executor.memory->describe(address) +
+                      (leaves ? ", " + std::to_string(allocation->end() - address) + " bytes before its end" : ""));
+  }
+  return executor.memory->host(address);
+}
+
+uint64_t genericAddress(Warp &warp, AddressMode mode, uint32_t base, int64_t offset, bool isShared, uint32_t lane) {
+  using TENON_LEVEL::at;
+  uint64_t address = 0;
+  switch (mode) {
+  case AddressMode::Register64:
+    address = at<uint64_t>(warp, base)[lane] + static_cast<uint64_t>(offset);
+    break;
+  case AddressMode::Register32:
+    address = at<uint32_t>(warp, base)[lane] + static_cast<uint64_t>(offset);
+    break;
+  case AddressMode::FrameLocal:
+    return kLocalWindow + warp.frame->localBase + static_cast<uint64_t>(offset);
+  }
+  return isShared ? kSharedWindow + static_cast<uint32_t>(address) : address;
+}
+
+} // namespace tenon::emulator

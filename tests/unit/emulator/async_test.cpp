@@ -1,0 +1,127 @@
+// Bulk and tensor copies from PTX: completion by mbarrier and by group, reductions, misuse; and what a program sees
+// that forgets to wait, when copies run late.
+#include "tests/unit/emulator/harness.h"
+
+namespace tenon::emulator::test {
+namespace {
+
+/// One thread; [%rd0] is 1024 bytes of global memory, `box` 1024 bytes of shared memory, `bar` an mbarrier for one
+/// arrival, %b its address, %s that of box.
+std::string kernel(const std::string &body, const std::string &target = "sm_90a") {
+  return header(target) +
+         ".shared .align 1024 .b8 box[1024];\n.shared .align 8 .b64 bar;\n.visible .entry k(.param .u64 p)\n{\n"
+         "  .reg .b64 %rd<8>;\n  .reg .b32 %r<8>, %b, %s;\n  .reg .pred %p<4>;\n  .reg .b16 %h<4>;\n  .reg .f32 "
+         "%f<8>;\n"
+         "  ld.param.u64 %rd0, [p];\n  mov.u32 %b, bar;\n  mov.u32 %s, box;\n  mbarrier.init.shared.b64 [%b], 1;\n"
+         "  add.u64 %rd1, %rd0, 512;\n  " +
+         body + "\n  ret;\n}\n";
+}
+const std::string kLoad = "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 64;\n"
+                          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd0], 64, [%b];\n";
+const std::string kWait = "W: mbarrier.try_wait.parity.shared.b64 %p0, [%b], 0;\n@!%p0 bra W;\n";
+const std::string kStore = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%s], 64;\n";
+const std::string kCommit = "cp.async.bulk.commit_group;\n";
+
+std::vector<uint32_t> numbers() {
+  std::vector<uint32_t> out(256);
+  for (uint32_t k = 0; k < 256; ++k)
+    out[k] = k < 128 ? k + 1 : 0;
+  return out;
+}
+/// Words of [%rd0] after the kernel.
+std::vector<uint32_t> results(const std::string &body) {
+  DeviceArray<uint32_t> memory(numbers());
+  EXPECT_EQ(run(kernel(body), {memory.address}, 1, 1), CUDA_SUCCESS) << body << lastReport();
+  return memory.read();
+}
+
+TEST(EmulatorAsync, CopiesThereAndBack) {
+  Session session;
+  std::vector<uint32_t> got = results(kLoad + kWait + kStore + kCommit + "cp.async.bulk.wait_group 0;");
+  for (uint32_t k = 0; k < 17; ++k)
+    EXPECT_EQ(got[128 + k], k < 16 ? k + 1 : 0);
+  got = results(kLoad + kWait +
+                "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [%s], 32;\n"
+                "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32 [%rd1], [%s], 16;\n" +
+                kCommit + "cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;");
+  EXPECT_EQ(got[0], 2u);
+  EXPECT_EQ(got[7], 16u);
+  EXPECT_EQ(got[8], 9u);
+  EXPECT_EQ(got[131], 4u);
+  // Within the block, and a prefetch that does nothing.
+  got = results("cp.async.bulk.prefetch.L2.global [%rd0], 64;\n" + kLoad + kWait +
+                "add.u32 %r1, %s, 256;\nmbarrier.arrive.expect_tx.shared.b64 _, [%b], 32;\n"
+                "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%s], 32, [%b];\n"
+                "V: mbarrier.try_wait.parity.shared.b64 %p0, [%b], 1;\n@!%p0 bra V;\nld.shared.u32 %r2, [%s+284];\n"
+                "st.global.u32 [%rd1], %r2;");
+  EXPECT_EQ(got[128], 8u);
+}
+
+TEST(EmulatorAsync, ReportsMisuse) {
+  struct Misuse {
+    std::string body;
+    const char *text;
+  };
+  const std::string copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
+  const Misuse cases[] = {
+      {copy + "[%s], [%rd0], 24, [%b];", "24 bytes, which is not a multiple of 16"},
+      {copy + "[%s+8], [%rd0], 16, [%b];", "the address must be a multiple of 16"},
+      {copy + "[%s], [%rd0+1008], 32, [%b];", "the source of a bulk copy"},
+      {copy + "[%s+1008], [%rd0], 64, [%b];", "the destination of a bulk copy"},
+      {"mbarrier.inval.shared.b64 [%b];" + copy + "[%s], [%rd0], 16, [%b];", "was not initialised"},
+      {"cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd0, {0}], [%b];",
+       "none that cuTensorMapEncodeTiled made"}};
+  for (const Misuse &misuse : cases) {
+    Session session;
+    DeviceArray<uint32_t> memory(numbers());
+    EXPECT_NE(run(kernel(misuse.body), {memory.address}, 1, 1), CUDA_SUCCESS) << misuse.body;
+    EXPECT_NE(lastReport().find(misuse.text), std::string::npos) << misuse.body << "\n" << lastReport();
+    cuDevicePrimaryCtxReset(0);
+  }
+}
+
+TEST(EmulatorAsync, RefusesOtherForms) {
+  Session session;
+  for (const char *body :
+       {"cp.async.bulk.shared::cluster.global [%s], [%rd0], 16, [%b];",
+        "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd0], [%s], 16, %h1;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.mul.u32 [%rd0], [%s], 16;",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd0], [%s], 16;",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rd0, {0, 0}], "
+        "[%b];",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd0, {0}], [%b];",
+        "multimem.ld_reduce.global.add.u32 %r1, [%rd0];", "st.bulk.shared::cta [%s], 16, 0;"})
+    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+}
+
+} // namespace
+
+TEST(EmulatorAsyncLate, ShowsMissingWaits) {
+  if (!getenv("TENON_EMULATOR_CHECK"))
+    GTEST_SKIP() << "runs with TENON_EMULATOR_CHECK=async, as the test unit-emulator-async does";
+  Session session;
+  constexpr uint32_t kPoisoned = 0xffffffff;
+  const std::string read = "ld.shared.u32 %r1, [%s+4]; st.global.u32 [%rd1], %r1;";
+  EXPECT_EQ(results(kLoad + kWait + read)[128], 2u);
+  EXPECT_EQ(results(kLoad + read)[128], kPoisoned);
+  // The source of a store is overwritten before it was read, and after.
+  const std::string overwrite = "st.shared.u32 [%s+4], 99;\n";
+  const std::string begin = kLoad + kWait + kStore + kCommit;
+  EXPECT_EQ(results(begin + "cp.async.bulk.wait_group.read 0;\n" + overwrite)[129], 2u);
+  EXPECT_EQ(results(begin + overwrite + "cp.async.bulk.wait_group 0;\n")[129], 99u);
+  EXPECT_EQ(
+      results(begin + "ld.global.u32 %r2, [%rd1+4]; cp.async.bulk.wait_group 0; st.global.u32 [%rd1+8], %r2;")[130],
+      kPoisoned);
+  // One group may stay: the first is done, the second is not.
+  EXPECT_EQ(results(begin + "add.u64 %rd2, %rd1, 64;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%s], 64;\n" +
+                    kCommit +
+                    "cp.async.bulk.wait_group 1; ld.global.u32 %r2, [%rd1+4]; ld.global.u32 %r3, [%rd2+4];\n"
+                    "cp.async.bulk.wait_group 0; st.global.u32 [%rd1+128], %r2; st.global.u32 [%rd1+132], %r3;")[160],
+            2u);
+  // cp.async
+  const std::string small = "cp.async.ca.shared.global [%s], [%rd0], 8;\n";
+  EXPECT_EQ(results(small + "cp.async.wait_all;\n" + read)[128], 2u);
+  EXPECT_EQ(results(small + read)[128], kPoisoned);
+}
+
+} // namespace tenon::emulator::test
