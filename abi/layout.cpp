@@ -36,7 +36,7 @@ static std::string constantSpelling(const Constant &constant) {
   case ConstantKind::Struct:
     return concat("struct<", constant.size, ", align ", constant.alignment, '>');
   case ConstantKind::TensorMap:
-    return "tensor_map";
+    return constant.map ? concat("tensor_map<", constant.map->toString(constant.element), '>') : "tensor_map";
   }
   return "?";
 }

@@ -4,9 +4,11 @@
 
 #include "abi/diagnostics.h"
 #include "abi/element_type.h"
+#include "abi/tensor_map.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +30,11 @@ enum class ConstantKind : uint8_t { Word, Scalar, Struct, TensorMap };
 
 struct Constant {
   ConstantKind kind = ConstantKind::Word;
-  ElementType element = ElementType::I32; // Scalar only
+  ElementType element = ElementType::I32; // Scalar, and the elements of a tensor map
   uint32_t size = 4;                      // bytes
   uint32_t alignment = 4;                 // bytes, a power of two
   std::string name;
+  std::optional<TensorMap> map; // TensorMap: how the runtime encodes it; absent: the caller passes its bytes
   bool operator==(const Constant &) const = default;
 
   static Constant word() { return {}; }

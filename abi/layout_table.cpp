@@ -10,6 +10,11 @@ static_assert(int(fb::BindingKind::UniformBuffer) == int(BindingKind::UniformBuf
 static_assert(int(fb::ConstantKind::Scalar) == int(ConstantKind::Scalar));
 static_assert(int(fb::ConstantKind::Struct) == int(ConstantKind::Struct));
 static_assert(int(fb::ConstantKind::TensorMap) == int(ConstantKind::TensorMap));
+static_assert(int(fb::TensorMapInterleave::B32) == int(TensorMapInterleave::B32));
+static_assert(int(fb::TensorMapSwizzle::B128) == int(TensorMapSwizzle::B128));
+static_assert(int(fb::TensorMapPromotion::L2B256) == int(TensorMapPromotion::L2B256));
+static_assert(int(fb::TensorMapFill::Nans) == int(TensorMapFill::Nans));
+static_assert(int(fb::TensorMapMode::Im2col) == int(TensorMapMode::Im2col));
 static_assert(int(fb::ArchSuffix::A) == int(ArchSuffix::A) && int(fb::ArchSuffix::F) == int(ArchSuffix::F));
 
 static std::string stringOf(const flatbuffers::String *value) {
@@ -22,6 +27,23 @@ static Extent3 extentOf(const flatbuffers::Vector<uint32_t> *value, Extent3 abse
   if (value->size() != 3)
     return {0, 0, 0};
   return {value->Get(0), value->Get(1), value->Get(2)};
+}
+
+static std::vector<uint32_t> numbersOf(const flatbuffers::Vector<uint32_t> *values) {
+  return values ? std::vector<uint32_t>(values->begin(), values->end()) : std::vector<uint32_t>();
+}
+
+static TensorMap tensorMapOf(const fb::TensorMap &table) {
+  TensorMap out;
+  out.mode = static_cast<TensorMapMode>(table.mode());
+  out.binding = table.binding();
+  out.box = numbersOf(table.box());
+  out.elementStrides = numbersOf(table.element_strides());
+  out.interleave = static_cast<TensorMapInterleave>(table.interleave());
+  out.swizzle = static_cast<TensorMapSwizzle>(table.swizzle());
+  out.promotion = static_cast<TensorMapPromotion>(table.promotion());
+  out.fill = static_cast<TensorMapFill>(table.fill());
+  return out;
 }
 
 static Constant constantOf(const fb::Constant &table) {
@@ -45,6 +67,8 @@ static Constant constantOf(const fb::Constant &table) {
   if (table.alignment() != 0)
     out.alignment = table.alignment();
   out.name = stringOf(table.name());
+  if (out.kind == ConstantKind::TensorMap && table.tensor_map())
+    out.map = tensorMapOf(*table.tensor_map());
   return out;
 }
 
@@ -121,6 +145,20 @@ static flatbuffers::Offset<flatbuffers::String> optionalString(flatbuffers::Flat
   return value.empty() ? flatbuffers::Offset<flatbuffers::String>() : builder.CreateString(value);
 }
 
+static flatbuffers::Offset<fb::TensorMap> tensorMapToTable(flatbuffers::FlatBufferBuilder &builder,
+                                                           const Constant &constant) {
+  if (!constant.map)
+    return {};
+  const TensorMap &map = *constant.map;
+  auto box = builder.CreateVector(map.box);
+  auto strides = map.elementStrides.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint32_t>>()
+                                            : builder.CreateVector(map.elementStrides);
+  return fb::CreateTensorMap(builder, map.binding, box, strides, static_cast<fb::TensorMapInterleave>(map.interleave),
+                             static_cast<fb::TensorMapSwizzle>(map.swizzle),
+                             static_cast<fb::TensorMapPromotion>(map.promotion),
+                             static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode));
+}
+
 static flatbuffers::Offset<fb::Layout> layoutToTable(flatbuffers::FlatBufferBuilder &builder, const Layout &value) {
   std::vector<flatbuffers::Offset<fb::Binding>> bindings;
   for (const Binding &binding : value.bindings)
@@ -130,7 +168,8 @@ static flatbuffers::Offset<fb::Layout> layoutToTable(flatbuffers::FlatBufferBuil
   for (const Constant &constant : value.constants)
     constants.push_back(fb::CreateConstant(builder, static_cast<fb::ConstantKind>(constant.kind),
                                            static_cast<fb::ElementType>(constant.element), constant.size,
-                                           constant.alignment, optionalString(builder, constant.name)));
+                                           constant.alignment, optionalString(builder, constant.name),
+                                           tensorMapToTable(builder, constant)));
   auto bindingVector = builder.CreateVector(bindings);
   auto constantVector = builder.CreateVector(constants);
   return fb::CreateLayout(builder, bindingVector, constantVector, value.hiddenPointers);

@@ -45,11 +45,22 @@ static Status checkBinding(FileBytes &file, const fb::Binding &binding) {
   return okStatus();
 }
 
+/// F-8: whatever the map says is checked with the parameter block (K-22).
+static Status checkTensorMapTable(const fb::TensorMap &map) {
+  TENON_RETURN_IF_ERROR(checkEnum("interleave", map.interleave()));
+  TENON_RETURN_IF_ERROR(checkEnum("swizzle", map.swizzle()));
+  TENON_RETURN_IF_ERROR(checkEnum("promotion", map.promotion()));
+  TENON_RETURN_IF_ERROR(checkEnum("fill", map.fill()));
+  return checkEnum("mode", map.mode());
+}
+
 /// F-8: the size and alignment that the constant's kind has.
 static Status checkConstant(FileBytes &file, const fb::Constant &constant) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", constant.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("element", constant.element()));
   TENON_RETURN_IF_ERROR(checkOptionalName(file, "name", constant.name()));
+  if (constant.tensor_map())
+    TENON_RETURN_IF_ERROR(within("tensor_map", checkTensorMapTable(*constant.tensor_map())));
   uint32_t size = constant.size(), alignment = constant.alignment();
   if (size == 0 || !std::has_single_bit(alignment))
     return broken("F-8", "size ", size, ", alignment ", alignment, ": not above 0 and a power of two");

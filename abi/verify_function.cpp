@@ -10,7 +10,6 @@ namespace tenon::abi::verify {
 
 static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
 static constexpr uint32_t kMaxRank = 64;
-static constexpr uint32_t kMaxConstantBytes = 8; // one register
 
 /// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
 static Status checkType(FileBytes &file, const fb::ValueType &type) {
@@ -171,19 +170,14 @@ Status FunctionChecker::checkDispatch(const fb::Dispatch &dispatch) {
                                 [&](uint32_t, uint32_t index) { return checkOperand("F-20", "register", index); }));
   if (sizeOf(dispatch.bindings()) != shape.readOnly.size())
     return broken("F-20", sizeOf(dispatch.bindings()), " bindings, the export's layout has ", shape.readOnly.size());
-  if (sizeOf(dispatch.constants()) != shape.constantBytes.size())
-    return broken("F-20", sizeOf(dispatch.constants()), " constants, the export's layout has ",
-                  shape.constantBytes.size());
+  if (sizeOf(dispatch.constants()) != shape.constantWords)
+    return broken("F-20", sizeOf(dispatch.constants()), " constants, the export's layout has ", shape.constantWords);
   TENON_RETURN_IF_ERROR(forEach(file_, dispatch.bindings(), "bindings", [&](uint32_t i, const fb::BufferRange *range) {
     TENON_RETURN_IF_ERROR(checkRange(*range));
     return shape.readOnly[i] ? okStatus() : checkWritable(range->buffer());
   }));
-  return forEach(file_, dispatch.constants(), "constants", [&](uint32_t i, uint32_t index) {
-    if (shape.constantBytes[i] > kMaxConstantBytes)
-      return broken("F-20", "the layout's constant has ", shape.constantBytes[i], " bytes, a register holds ",
-                    kMaxConstantBytes);
-    return checkOperand("F-20", "register", index);
-  });
+  return forEach(file_, dispatch.constants(), "constants",
+                 [&](uint32_t, uint32_t index) { return checkOperand("F-20", "register", index); });
 }
 
 Status FunctionChecker::checkCopy(const fb::Copy &copy) {

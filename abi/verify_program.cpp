@@ -1,6 +1,7 @@
 // What must hold in a program around its functions: executables that verify themselves, and constants whose bytes are
 // in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp.
 #include "abi/executable_view.h"
+#include "abi/parameter_layout.h"
 #include "abi/verify_support.h"
 
 namespace tenon::abi::verify {
@@ -12,8 +13,8 @@ static ExportShape shapeOf(const fb::Export &value) {
   Layout layout = layoutFromTable(*value.layout());
   for (const Binding &binding : layout.bindings)
     shape.readOnly.push_back(binding.readOnly);
-  for (const Constant &constant : layout.constants)
-    shape.constantBytes.push_back(constant.size);
+  if (auto block = computeParameterLayout(layout); block.ok()) // verified with the executable
+    shape.constantWords = block->words;
   return shape;
 }
 

@@ -103,8 +103,8 @@ Status checkExecutable(FileBytes &file, const fb::Executable &executable);
 
 /// What the dispatches of a function must match of one export.
 struct ExportShape {
-  std::vector<bool> readOnly;          // [bindings]
-  std::vector<uint32_t> constantBytes; // [constants]
+  std::vector<bool> readOnly; // [bindings]
+  uint32_t constantWords = 0; // that a dispatch passes
 };
 /// Everything of a program that its functions refer to.
 struct ProgramScope {

@@ -1,21 +1,62 @@
 // In: a parameter layout and the values of a dispatch. Out: one block of bytes and a pointer to each parameter in it.
-// Where a parameter lies is abi::computeParameterLayout's word alone (abi/kernel_abi.md, K-3).
+// Where a parameter lies in the block is abi::computeParameterLayout's word alone (abi/kernel_abi.md, K-3).
 #include "runtime/argument_packer.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace tenon::runtime {
 
-Result<ArgumentPack> ArgumentPack::pack(const abi::ParameterLayout &layout, std::span<const uint64_t> bindings,
-                                        std::span<const uint64_t> constants) {
-  ArgumentPack pack;
-  pack.bytes_ = layout.bytes;
-  pack.words_.resize((layout.bytes + sizeof(Word) - 1) / sizeof(Word));
-  uint8_t *block = reinterpret_cast<uint8_t *>(pack.words_.data());
-  TENON_RETURN_IF_ERROR(abi::packParameters(layout, bindings.data(), bindings.size(), constants.data(),
-                                            constants.size(), block, pack.words_.size() * sizeof(Word)));
-  pack.pointers_.reserve(layout.parameters.size());
-  for (const abi::Parameter &parameter : layout.parameters)
-    pack.pointers_.push_back(block + parameter.offset);
+ArgumentPack::ArgumentPack(const abi::ParameterLayout &layout, TensorMapEncoder encode)
+    : layout_(&layout), encode_(encode), words_((layout.bytes + sizeof(Word) - 1) / sizeof(Word)),
+      maps_(layout.tensorMaps.size()), encodedFrom_(layout.tensorMaps.size()) {
+  uint8_t *block = reinterpret_cast<uint8_t *>(words_.data());
+  for (const abi::Parameter &parameter : layout.parameters) {
+    pointers_.push_back(block + parameter.offset);
+    if (parameter.kind == abi::ParameterKind::Binding)
+      addresses_.push_back(0);
+  }
+}
+
+Result<ArgumentPack> ArgumentPack::pack(const abi::ParameterLayout &layout, TensorMapEncoder encode,
+                                        std::span<const DeviceRange> bindings, std::span<const uint64_t> constants) {
+  ArgumentPack pack(layout, encode);
+  TENON_RETURN_IF_ERROR(pack.set(bindings, constants));
   return pack;
+}
+
+Status ArgumentPack::setTensorMap(const abi::Parameter &parameter, std::span<const DeviceRange> bindings,
+                                  std::span<const uint64_t> constants) {
+  const abi::EncodedTensorMap &declared = layout_->tensorMaps[parameter.tensorMap];
+  const std::span<const uint64_t> extents = constants.subspan(parameter.firstWord, parameter.words);
+  const DeviceRange &range = bindings[declared.map.binding];
+  Encoded &known = encodedFrom_[parameter.tensorMap];
+  CUtensorMap &map = maps_[parameter.tensorMap];
+  const bool isSame = known.valid && known.range.address == range.address && known.range.bytes == range.bytes &&
+                      std::equal(extents.begin(), extents.end(), known.extents.begin());
+  if (!isSame) {
+    known.valid = false;
+    Status status = encodeTensorMap(encode_, declared, range, extents, map);
+    if (!status.ok())
+      return std::move(status).withContext(concat("constant ", parameter.index));
+    known.valid = true;
+    known.range = range;
+    std::copy(extents.begin(), extents.end(), known.extents.begin());
+  }
+  std::memcpy(reinterpret_cast<uint8_t *>(words_.data()) + parameter.offset, &map, sizeof(map));
+  return okStatus();
+}
+
+Status ArgumentPack::set(std::span<const DeviceRange> bindings, std::span<const uint64_t> constants) {
+  for (size_t i = 0; i < std::min(bindings.size(), addresses_.size()); ++i)
+    addresses_[i] = bindings[i].address;
+  TENON_RETURN_IF_ERROR(abi::packParameters(*layout_, addresses_.data(), bindings.size(), constants.data(),
+                                            constants.size(), reinterpret_cast<uint8_t *>(words_.data()),
+                                            words_.size() * sizeof(Word)));
+  for (const abi::Parameter &parameter : layout_->parameters)
+    if (parameter.tensorMap != abi::Parameter::kNoTensorMap)
+      TENON_RETURN_IF_ERROR(setTensorMap(parameter, bindings, constants));
+  return okStatus();
 }
 
 } // namespace tenon::runtime

@@ -1,11 +1,17 @@
-// The arguments of one launch: one parameter block packed by the rule that the linker checked against
+// The arguments of a launch: one parameter block packed by the rule that the linker checked against
 // (abi/parameter_layout.h), and a pointer per parameter into it, which is the form cuLaunchKernel calls kernelParams.
-// That form carries no total size, so it cannot disagree with the image about tail padding.
+// That form carries neither offsets nor a total size: the driver places each parameter where the image wants it, also
+// those that are aligned to more than 16 bytes, whose offset only the image knows (K-3).
+//
+// A pack is prepared once per kernel and set as often as it is launched; setting allocates nothing. A tensor map is
+// encoded again only when its address or extents changed.
 #pragma once
 
 #include "abi/parameter_layout.h"
 #include "abi/result.h"
+#include "runtime/tensor_map.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,23 +20,43 @@ namespace tenon::runtime {
 
 class ArgumentPack {
 public:
-  /// @param bindings  [n] device addresses, binding order
-  /// @param constants [m] register values; the low bytes are taken
-  /// Errors of abi::packParameters (K-7).
-  static Result<ArgumentPack> pack(const abi::ParameterLayout &layout, std::span<const uint64_t> bindings,
-                                   std::span<const uint64_t> constants);
+  /// Room for the arguments of a kernel; `layout` is borrowed and outlives this. `encode` is the driver's and may be
+  /// null: a layout with tensor maps is then refused by set().
+  ArgumentPack(const abi::ParameterLayout &layout, TensorMapEncoder encode);
+
+  /// @param bindings  [n] binding order
+  /// @param constants [m] words, as abi::packParameters takes them; extents for a tensor map (K-22)
+  /// Errors of abi::packParameters (K-7) and encodeTensorMap (K-22).
+  Status set(std::span<const DeviceRange> bindings, std::span<const uint64_t> constants);
+
+  /// Room and values at once.
+  static Result<ArgumentPack> pack(const abi::ParameterLayout &layout, TensorMapEncoder encode,
+                                   std::span<const DeviceRange> bindings, std::span<const uint64_t> constants);
 
   /// [parameters] one pointer per kernel parameter; valid while this lives.
   void **kernelParameters() { return pointers_.data(); }
-  std::span<const uint8_t> block() const { return {reinterpret_cast<const uint8_t *>(words_.data()), bytes_}; }
+  std::span<const uint8_t> block() const { return {reinterpret_cast<const uint8_t *>(words_.data()), layout_->bytes}; }
 
 private:
-  struct alignas(16) Word {
-    uint8_t bytes[16];
+  struct alignas(64) Word { // where the driver wants a tensor map
+    uint8_t bytes[64];
   };
-  std::vector<Word> words_; // 16-byte aligned block
+  // What a tensor map was last encoded from.
+  struct Encoded {
+    bool valid = false;
+    DeviceRange range;
+    std::array<uint64_t, abi::kMaxTensorMapRank> extents = {};
+  };
+  Status setTensorMap(const abi::Parameter &parameter, std::span<const DeviceRange> bindings,
+                      std::span<const uint64_t> constants);
+
+  const abi::ParameterLayout *layout_;
+  TensorMapEncoder encode_;
+  std::vector<Word> words_; // 64-byte aligned block
   std::vector<void *> pointers_;
-  size_t bytes_ = 0;
+  std::vector<uint64_t> addresses_;  // [bindings]
+  std::vector<CUtensorMap> maps_;    // [tensor maps]
+  std::vector<Encoded> encodedFrom_; // [tensor maps]
 };
 
 } // namespace tenon::runtime

@@ -205,7 +205,12 @@ Status Call::submitDispatch(const abi::fb::Dispatch &dispatch, uint32_t index) {
     grid[axis] = static_cast<uint32_t>(count);
   }
 
-  std::vector<uint64_t> bindings, constants;
+  // An empty tensor is an empty grid, which a launch would refuse.
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return okStatus();
+
+  std::vector<DeviceRange> bindings;
+  std::vector<uint64_t> constants;
   for (uint32_t i = 0; i < sizeOf(dispatch.bindings()); ++i) {
     Result<DeviceRange> range = resolve(*dispatch.bindings()->Get(i));
     if (!range.ok())
@@ -215,15 +220,12 @@ Status Call::submitDispatch(const abi::fb::Dispatch &dispatch, uint32_t index) {
     if (alignment != 0 && range->address % alignment != 0)
       return makeError(StatusCode::InvalidArgument, "binding ", i, " is at address ", range->address,
                        ", the layout declares an alignment of ", alignment, " bytes");
-    bindings.push_back(range->address);
+    bindings.push_back(*range);
   }
   for (uint32_t i = 0; i < sizeOf(dispatch.constants()); ++i)
     constants.push_back(static_cast<uint64_t>(registers_[dispatch.constants()->Get(i)]));
-  TENON_ASSIGN_OR_RETURN(ArgumentPack arguments, ArgumentPack::pack(kernel.parameters, bindings, constants));
-
-  // An empty tensor is an empty grid, which a launch would refuse.
-  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-    return okStatus();
+  TENON_ASSIGN_OR_RETURN(ArgumentPack arguments,
+                         ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, bindings, constants));
   launched_.push_back(index);
   program_.device_->countLaunch();
   return program_.device_->queue().launch(kernel.function, grid, kernel.declaration->launch,

@@ -152,9 +152,12 @@ Status CommandBufferValidator::check(const DispatchCommand &command) {
   const abi::Export &declared = command.executable->exportAt(command.ordinal);
   const std::string name = concat("dispatch of '", declared.name, "'");
   const abi::Layout &layout = declared.layout;
-  if (command.bindings.size() != layout.bindings.size() || command.constants.size() != layout.constants.size())
+  const uint32_t words = command.loaded->parameters.words;
+  if (command.bindings.size() != layout.bindings.size() || command.constants.size() != words)
     return makeError(StatusCode::InvalidArgument, name, ": [K-7] ", command.bindings.size(), " bindings and ",
-                     command.constants.size(), " constants, the layout declares ", layout.toString());
+                     command.constants.size(), words == layout.constants.size() ? " constants" : " words of constants",
+                     ", the layout declares ", layout.toString(),
+                     words == layout.constants.size() ? std::string() : concat(", ", words, " words"));
   if (!command.isIndirect)
     TENON_RETURN_IF_ERROR(checkGrid(command.grid).withContext(name));
   uint64_t length = 0;

@@ -11,8 +11,8 @@
 
 namespace tenon::runtime {
 
-Executable::Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view)
-    : device_(std::move(device)), view_(view), slots_(view.exportCount()) {}
+Executable::Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view, ExecutableOptions options)
+    : device_(std::move(device)), view_(view), options_(std::move(options)), slots_(view.exportCount()) {}
 
 namespace {
 
@@ -29,13 +29,13 @@ struct OwnedExecutable {
 } // namespace
 
 Result<std::shared_ptr<Executable>> Executable::create(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
-                                                       std::string_view name) {
+                                                       std::string_view name, const ExecutableOptions &options) {
   auto owned = std::make_shared<OwnedExecutable>();
   owned->bytes.resize(bytes.size() / sizeof(OwnedExecutable::Block) + 1);
   if (!bytes.empty())
     std::memcpy(owned->bytes.data(), bytes.data(), bytes.size());
   TENON_ASSIGN_OR_RETURN(owned->view, abi::ExecutableView::create({owned->bytes.front().bytes, bytes.size()}, name));
-  owned->executable.emplace(std::move(device), *owned->view);
+  owned->executable.emplace(std::move(device), *owned->view, options);
   return std::shared_ptr<Executable>(owned, &*owned->executable);
 }
 
@@ -57,9 +57,17 @@ Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
   return &slot.loaded;
 }
 
+void Executable::keepWanted(std::vector<abi::Candidate> &candidates) const {
+  std::erase_if(candidates, [this](const abi::Candidate &candidate) {
+    return (!options_.variant.empty() && candidate.variantName != options_.variant) ||
+           (options_.origin && candidate.origin != *options_.origin);
+  });
+}
+
 void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.tried = true;
   slot.candidates = view_.candidates(ordinal);
+  keepWanted(slot.candidates);
   slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
   const abi::Export &declaration = view_.exportAt(ordinal);
   const std::string where =
@@ -111,6 +119,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   // A driver that loads lazily may find out only now that the image is not for this device.
   const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());
   refused = isImageRefusal(found);
+  out.encodeTensorMap = driver.cuTensorMapEncodeTiled;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
   TENON_RETURN_IF_ERROR(checkFunction(out));
   TENON_ASSIGN_OR_RETURN(out.ptxVersion, functionAttribute(out.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION"));
@@ -127,8 +136,8 @@ Result<int> Executable::functionAttribute(CUfunction function, CUfunction_attrib
   return value;
 }
 
-/// K-3 once more, by the driver's own account: cuLaunchKernel takes the parameter count from the image and would read
-/// past a shorter argument array.
+/// K-3 once more, by the driver's own account, as far as it fixes offsets: cuLaunchKernel takes the parameter count
+/// from the image and would read past a shorter argument array.
 Status Executable::checkParameters(const LoadedExport &loaded) const {
   const cuda::Driver &driver = device_->driver();
   if (!driver.cuFuncGetParamInfo)
@@ -145,7 +154,7 @@ Status Executable::checkParameters(const LoadedExport &loaded) const {
     TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, result, concat("cuFuncGetParamInfo(", index, ")")));
     if (index >= parameters.size())
       continue; // counted below
-    if (offset != parameters[index].offset || size != parameters[index].size)
+    if (size != parameters[index].size || (!parameters[index].imagePlaces && offset != parameters[index].offset))
       return makeError(StatusCode::FailedPrecondition, "[K-4] parameter ", index, " of kernel '", loaded.symbol,
                        "' is ", size, " bytes at offset ", offset, " in the loaded image, the layout declares ",
                        parameters[index].size, " bytes at offset ", parameters[index].offset);
@@ -158,6 +167,9 @@ Status Executable::checkParameters(const LoadedExport &loaded) const {
 
 Status Executable::checkFunction(const LoadedExport &loaded) const {
   TENON_RETURN_IF_ERROR(checkParameters(loaded));
+  if (!loaded.parameters.tensorMaps.empty() && !loaded.encodeTensorMap)
+    return makeError(StatusCode::Unimplemented, "[K-22] kernel '", loaded.symbol, "' takes tensor maps, ",
+                     device_->description(), " has no cuTensorMapEncodeTiled (drivers from 12.0 on have it)");
   const abi::Launch &launch = loaded.declaration->launch;
   TENON_ASSIGN_OR_RETURN(int threads, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                                                         "MAX_THREADS_PER_BLOCK"));

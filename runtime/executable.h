@@ -13,10 +13,12 @@
 #include "abi/executable_view.h"
 #include "abi/parameter_layout.h"
 #include "runtime/image_loader.h"
+#include "runtime/tensor_map.h"
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,16 +32,23 @@ struct LoadedExport {
   const abi::Export *declaration = nullptr;
   abi::ParameterLayout parameters;
   CUfunction function = nullptr;
+  TensorMapEncoder encodeTensorMap = nullptr; // the driver's; null on an older one, where no kernel with maps loads
   std::string variantName;
   std::string symbol;
   int ptxVersion = 0;    // as the driver reports it: 80 is code of compute_80
   int binaryVersion = 0; // 90: what really runs is sm_90 code
 };
 
+/// Which variants may be taken at all; empty: every one.
+struct ExecutableOptions {
+  std::string variant;               // by name
+  std::optional<abi::Origin> origin; // hand-written or generated code only
+};
+
 class Executable {
 public:
   /// `view` and what it views are borrowed and outlive the executable. Nothing is loaded yet.
-  Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view);
+  Executable(std::shared_ptr<Device> device, const abi::ExecutableView &view, ExecutableOptions options = {});
   ~Executable();
   Executable(const Executable &) = delete;
   Executable &operator=(const Executable &) = delete;
@@ -47,7 +56,7 @@ public:
   /// An executable of its own: verifies a copy of `bytes` and owns it. DataLoss: they do not verify; `name` is the file
   /// for messages.
   static Result<std::shared_ptr<Executable>> create(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
-                                                    std::string_view name);
+                                                    std::string_view name, const ExecutableOptions &options = {});
 
   Device &device() const { return *device_; }
   const abi::ExecutableView &view() const { return view_; }
@@ -70,6 +79,7 @@ private:
     std::vector<abi::RankedCandidate> ranking; // the driver's refusals moved to its end
   };
   void select(uint32_t ordinal, Slot &slot);
+  void keepWanted(std::vector<abi::Candidate> &candidates) const;
   Status loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused);
   Status checkFunction(const LoadedExport &loaded) const;
   Status checkParameters(const LoadedExport &loaded) const;
@@ -77,6 +87,7 @@ private:
 
   std::shared_ptr<Device> device_;
   const abi::ExecutableView &view_;
+  ExecutableOptions options_;
   std::mutex mutex_;        // guards what follows
   std::vector<Slot> slots_; // [exports]
   std::map<uint32_t, LoadedImage> images_;

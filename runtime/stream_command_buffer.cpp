@@ -19,11 +19,8 @@ bool hasSlots(const DispatchCommand &dispatch) {
 } // namespace
 
 Result<ArgumentPack> packArguments(const DispatchCommand &dispatch, std::span<const DeviceRange> bindings) {
-  std::vector<uint64_t> addresses;
-  addresses.reserve(bindings.size());
-  for (const DeviceRange &range : bindings)
-    addresses.push_back(range.address);
-  return ArgumentPack::pack(dispatch.loaded->parameters, addresses, dispatch.constants);
+  const LoadedExport &kernel = *dispatch.loaded;
+  return ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, bindings, dispatch.constants);
 }
 
 Status StreamCommandBuffer::prepare() {

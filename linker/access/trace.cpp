@@ -382,8 +382,11 @@ private:
     case StepKind::CopyToShared:
       return noteRead(source(instance, step, 0), step, place);
     case StepKind::StoreToMap:
-      if (recording_)
+      if (recording_) {
         result_.writesElsewhere = true;
+        if (!result_.storedToMap)
+          result_.storedToMap = place;
+      }
       noteRead(source(instance, step, 0), step, place); // the map itself
       escape(joinOf(instance, step, 1), &ParameterAccess::stored, place);
       return escape(memory(kSharedMemory), &ParameterAccess::stored, place);

@@ -43,6 +43,7 @@ struct KernelTrace {
   std::vector<ParameterAccess> parameters; // [entry parameters]
   bool gaveUp = false;                     // too deep, or no fixpoint in bounds: every access is unknown
   bool writesElsewhere = false;            // memory that no parameter leads to, or nobody knows which
+  std::optional<AccessPlace> storedToMap;  // a write through a tensor map or a surface, which says where to
 };
 
 /// Traces the kernels of one module. Bodies are prepared once, also when many kernels call them.

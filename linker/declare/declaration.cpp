@@ -54,8 +54,19 @@ bool checkEnumerators(abi::Export &declared, Diagnostics &diagnostics) {
     }
   for (size_t i = 0; i < layout.constants.size(); ++i) {
     abi::Constant &constant = layout.constants[i];
+    const abi::TensorMap map = constant.map.value_or(abi::TensorMap());
     if (constant.kind > abi::ConstantKind::TensorMap)
       ok = report("constant", i, "kind", unsigned(constant.kind));
+    else if (map.mode > abi::TensorMapMode::Im2col)
+      ok = report("constant", i, "tensor_map.mode", unsigned(map.mode));
+    else if (map.interleave > abi::TensorMapInterleave::B32)
+      ok = report("constant", i, "tensor_map.interleave", unsigned(map.interleave));
+    else if (map.swizzle > abi::TensorMapSwizzle::B128)
+      ok = report("constant", i, "tensor_map.swizzle", unsigned(map.swizzle));
+    else if (map.promotion > abi::TensorMapPromotion::L2B256)
+      ok = report("constant", i, "tensor_map.promotion", unsigned(map.promotion));
+    else if (map.fill > abi::TensorMapFill::Nans)
+      ok = report("constant", i, "tensor_map.fill", unsigned(map.fill));
     else if (constant.element > abi::ElementType::Index)
       ok = report("constant", i, "element", unsigned(constant.element));
     else
@@ -107,6 +118,30 @@ std::string bindingJson(const abi::Binding &binding) {
   return members.text();
 }
 
+std::string numbersJson(const std::vector<uint32_t> &values) {
+  std::string out = "[";
+  for (uint32_t value : values)
+    out += concat(out.size() == 1 ? "" : ", ", value);
+  return out + ']';
+}
+
+std::string tensorMapJson(const abi::TensorMap &map) {
+  Members members;
+  members.add("binding", concat(map.binding));
+  members.add("box", numbersJson(map.box));
+  if (!map.elementStrides.empty())
+    members.add("element_strides", numbersJson(map.elementStrides));
+  if (map.interleave != abi::TensorMapInterleave::None)
+    members.add("interleave", jsonString(abi::spelling(map.interleave)));
+  if (map.swizzle != abi::TensorMapSwizzle::None)
+    members.add("swizzle", jsonString(abi::spelling(map.swizzle)));
+  if (map.promotion != abi::TensorMapPromotion::None)
+    members.add("promotion", jsonString(abi::spelling(map.promotion)));
+  if (map.fill != abi::TensorMapFill::Zeros)
+    members.add("fill", jsonString(abi::spelling(map.fill)));
+  return members.text();
+}
+
 std::string constantJson(const abi::Constant &constant) {
   Members members;
   switch (constant.kind) {
@@ -126,6 +161,10 @@ std::string constantJson(const abi::Constant &constant) {
     members.add("kind", "\"TensorMap\"");
     members.number("size", constant.size, 128);
     members.number("alignment", constant.alignment, 64);
+    if (constant.map) {
+      members.add("element", jsonString(fb::EnumNameElementType(fb::ElementType(constant.element))));
+      members.add("tensor_map", tensorMapJson(*constant.map));
+    }
     break;
   }
   members.name(constant.name);

@@ -160,7 +160,8 @@ std::string constantText(const abi::Constant &constant) {
   case abi::ConstantKind::Struct:
     return concat("a struct of ", constant.size, " bytes, alignment ", constant.alignment);
   case abi::ConstantKind::TensorMap:
-    return concat("a tensor map of ", constant.size, " bytes, alignment ", constant.alignment);
+    return concat("a tensor map of ", constant.size, " bytes, alignment ", constant.alignment,
+                  constant.map ? concat(" (", constant.map->toString(constant.element), ")") : std::string());
   }
 }
 
@@ -171,6 +172,9 @@ bool agree(const abi::Constant &a, const abi::Constant &b) {
   if (isWord || a.kind != b.kind)
     return isWord; // a word is untyped
   auto plain = [](abi::ElementType type) { return type == abi::ElementType::Index ? abi::ElementType::I64 : type; };
+  // A record without a map's description leaves that to the other declaration.
+  if (a.kind == abi::ConstantKind::TensorMap)
+    return !a.map || !b.map || (*a.map == *b.map && a.element == b.element);
   return a.kind != abi::ConstantKind::Scalar || plain(a.element) == plain(b.element);
 }
 

@@ -2,6 +2,7 @@
 // that follows. Kinds that are not known are passed over.
 //
 //   0x05 max threads [3]    0x10 required threads [3]    0x19 bytes of all parameters    0x2f {symbol, registers}
+//   0x0a {symbol:32, where parameters begin in the constant bank:16, bytes of all:16}
 //   0x17 {index, ordinal:16, offset:16, flags:18 size:14}      0x45 {index, ordinal:16, offset:16, size:16 flags:16}
 #include "linker/object/cubin.h"
 
@@ -24,6 +25,7 @@ constexpr size_t kParameterBytes = 12;
 
 enum Attribute : uint8_t {
   MaxThreads = 0x05,
+  ParameterBank = 0x0a,
   RequiredThreads = 0x10,
   Parameter = 0x17,
   ParameterBytes = 0x19,
@@ -81,6 +83,9 @@ Status readKernelInfo(const ElfSection &section, CubinKernel &kernel) {
     case Attribute::Parameter:
     case Attribute::WideParameter:
       addParameter(kernel, value, kind == Attribute::WideParameter, most);
+      break;
+    case Attribute::ParameterBank:
+      kernel.parameterBase = numberAt<uint16_t>(value, 4);
       break;
     case Attribute::ParameterBytes:
       kernel.parameterBytes = numberAt<uint16_t>(value, 0);

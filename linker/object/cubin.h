@@ -24,6 +24,7 @@ struct CubinKernel {
   std::string_view name;
   bool isGlobal = false;                  // the driver finds it by name
   std::vector<CubinParameter> parameters; // by ordinal
+  uint32_t parameterBase = 0;             // where they begin in the constant bank; alignments count from there
   std::optional<uint32_t> parameterBytes; // all of them, from the first to the end of the last
   std::optional<std::array<uint32_t, 3>> requiredThreads, maxThreads;
   uint32_t registers = 0;

@@ -1,5 +1,6 @@
 // The metadata has offsets and sizes. PTX has alignments, from which offsets follow: each parameter gets the alignment
-// with which it lands where the cubin has it.
+// with which it lands where the cubin has it. ptxas counts from the start of the constant bank, PTX from the first
+// parameter.
 #include "linker/object/cubin_object.h"
 
 #include <algorithm>
@@ -18,13 +19,14 @@ uint64_t alignUp(uint64_t value, uint64_t alignment) {
 }
 
 /// ".param .b64 NAME" or ".param .align 8 .b8 NAME[24]" for a parameter that follows one which ends at `end`.
-std::string parameterText(const CubinParameter &parameter, uint64_t end, const std::string &name) {
+std::string parameterText(const CubinParameter &parameter, uint64_t base, uint64_t end, const std::string &name) {
+  auto lands = [&](uint64_t alignment) { return alignUp(base + end, alignment) == base + parameter.offset; };
   const uint32_t size = parameter.size;
   const bool isScalar = size == 1 || size == 2 || size == 4 || size == 8;
-  if (isScalar && alignUp(end, size) == parameter.offset)
+  if (isScalar && lands(size))
     return concat(".param .b", size * 8, ' ', name);
   uint32_t alignment = 128; // the widest that CUDA passes by value
-  while (alignment > 1 && alignUp(end, alignment) != parameter.offset)
+  while (alignment > 1 && !lands(alignment))
     alignment /= 2;
   return concat(".param .align ", alignment, " .b8 ", name, '[', size, ']');
 }
@@ -38,7 +40,8 @@ std::string kernelText(const CubinKernel &kernel) {
   uint64_t end = 0;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     const CubinParameter &parameter = kernel.parameters[i];
-    text += concat(i ? ", " : "", parameterText(parameter, end, concat(kernel.name, "_param_", i)));
+    text +=
+        concat(i ? ", " : "", parameterText(parameter, kernel.parameterBase, end, concat(kernel.name, "_param_", i)));
     end = uint64_t(parameter.offset) + parameter.size;
   }
   text += ")\n";

@@ -116,7 +116,7 @@ private:
   }
 
   void checkParameters(const Kernel &kernel, const CubinKernel &found, const abi::ParameterLayout &wanted) {
-    if (found.parameterBytes && *found.parameterBytes != wanted.bytes)
+    if (found.parameterBytes && wanted.isFixed() && *found.parameterBytes != wanted.bytes)
       report(kernel, concat("'", found.name, "' takes ", *found.parameterBytes,
                             " bytes of parameters by the cubin's own account, the layout has ", wanted.bytes));
     if (!found.parameters.empty() && found.parameters.size() != wanted.parameters.size()) {
@@ -127,10 +127,12 @@ private:
     for (size_t i = 0; i < found.parameters.size(); ++i) {
       const CubinParameter &parameter = found.parameters[i];
       const abi::Parameter &slot = wanted.parameters[i];
-      if (parameter.known && (parameter.offset != slot.offset || parameter.size != slot.size))
-        report(kernel, concat("parameter ", i, " of '", found.name, "' has ", parameter.size, " bytes at byte ",
-                              parameter.offset, " by the cubin's own account, the layout has ", slot.size,
-                              " bytes at byte ", slot.offset));
+      const bool isElsewhere = !slot.imagePlaces && parameter.offset != slot.offset;
+      auto place = [&](uint32_t offset) { return slot.imagePlaces ? std::string() : concat(" at byte ", offset); };
+      if (parameter.known && (isElsewhere || parameter.size != slot.size))
+        report(kernel,
+               concat("parameter ", i, " of '", found.name, "' has ", parameter.size, " bytes", place(parameter.offset),
+                      " by the cubin's own account, the layout has ", slot.size, " bytes", place(slot.offset)));
     }
   }
 

@@ -8,6 +8,7 @@
 #include "linker/passes/passes.h"
 #include "linker/symbol/demangle.h"
 
+#include <algorithm>
 #include <map>
 
 namespace tenon::linker {
@@ -27,8 +28,10 @@ AccessVerdict verdictOf(const KernelTrace &trace, const ParameterAccess &access)
 
 class Check {
 public:
-  Check(LinkContext &context, Kernel &kernel, const KernelTrace &trace)
-      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)), trace_(trace) {}
+  Check(LinkContext &context, Kernel &kernel, KernelTrace trace)
+      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)), trace_(std::move(trace)) {
+    addTensorMaps();
+  }
 
   void run() {
     const std::vector<abi::Binding> &bindings = declared_.layout.bindings;
@@ -49,6 +52,22 @@ public:
   }
 
 private:
+  /// A binding that a tensor map describes is read and written through the map. Which map a store names does not show
+  /// where there are several.
+  void addTensorMaps() {
+    const std::vector<abi::Constant> &constants = declared_.layout.constants;
+    const auto maps = std::ranges::count(constants, abi::ConstantKind::TensorMap, &abi::Constant::kind);
+    for (const abi::Constant &constant : constants) {
+      if (!constant.map)
+        continue;
+      ParameterAccess &access = trace_.parameters[constant.map->binding];
+      access.named = access.addressed = true;
+      std::optional<AccessPlace> &write = maps == 1 ? access.written : access.maybeWritten;
+      if (!write)
+        write = trace_.storedToMap;
+    }
+  }
+
   const ptx::Function &entry() const { return *kernel_.entry; }
   std::string bindingText(uint32_t i) const { return concat("binding ", i, named(declared_.layout.bindings[i].name)); }
   SourceLocation placeOf(const AccessPlace &place) const {
@@ -198,7 +217,7 @@ private:
   LinkContext &context_;
   Kernel &kernel_;
   const abi::Export &declared_;
-  const KernelTrace &trace_;
+  KernelTrace trace_;
 };
 
 } // namespace

@@ -59,12 +59,16 @@ void checkJob(LinkContext &context) {
     // The status begins with its rule, "[K-3] ".
     std::string_view message = layout.status().message();
     const bool isTooLarge = layout.status().code() == StatusCode::OutOfRange;
-    const char *rule = isTooLarge ? "K-5" : "K-3";
-    if (size_t end = message.find("] "); message.starts_with('[') && end != std::string_view::npos)
+    std::string rule = isTooLarge ? "K-5" : "K-3";
+    if (size_t end = message.find("] "); message.starts_with('[') && end != std::string_view::npos) {
+      rule = message.substr(1, end - 1);
       message.remove_prefix(end + 2);
-    context.diagnostics.error(declared.declaredAt, rule, concat("layout of export '", declared.name, "': ", message))
-        .withFix(isTooLarge ? "pass the data through a buffer"
-                            : "declare the size and alignment of the struct as the kernel's compiler sees them");
+    }
+    Diagnostic &error = context.diagnostics.error(declared.declaredAt, rule,
+                                                  concat("layout of export '", declared.name, "': ", message));
+    if (rule != "K-22") // which says what is possible
+      error.withFix(isTooLarge ? "pass the data through a buffer"
+                               : "declare the size and alignment of the struct as the kernel's compiler sees them");
   }
 }
 

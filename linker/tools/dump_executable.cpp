@@ -79,6 +79,7 @@ std::string slotDetail(const abi::Layout &layout, const abi::Parameter &slot) {
     const abi::Constant &constant = layout.constants[slot.index];
     text =
         constant.kind == abi::ConstantKind::Scalar ? abi::spelling(constant.element) : constantKindText(constant.kind);
+    text += constant.map ? concat(" (", constant.map->toString(constant.element), ")") : "";
     text += constant.name.empty() ? "" : concat(" '", constant.name, "'");
   }
   return text;
@@ -111,7 +112,8 @@ std::string exportText(const abi::Export &value, std::string_view indent) {
   text += concat(indent, "  parameters: ", layout->bytes, " bytes\n");
   for (const abi::Parameter &slot : layout->parameters) {
     char head[64];
-    std::snprintf(head, sizeof head, "    @%-4u %3u bytes  ", slot.offset, slot.size);
+    const std::string offset = slot.imagePlaces ? "*" : concat(slot.offset); // *: the image's own (K-3)
+    std::snprintf(head, sizeof head, "    @%-4s %3u bytes  ", offset.c_str(), slot.size);
     std::string detail = slotDetail(value.layout, slot);
     text += concat(indent, head, slotKind(slot.kind), " ", slot.index, detail.empty() ? "" : " ", detail, "\n");
   }
@@ -197,7 +199,8 @@ static void exportJson(const abi::Export &value, JsonWriter &json) {
     json.beginObject();
     json.member("slot", slotKind(slot.kind));
     json.member("index", slot.index);
-    json.member("offset", slot.offset);
+    if (!slot.imagePlaces) // else each image has its own
+      json.member("offset", slot.offset);
     json.member("size", slot.size);
     json.member("alignment", slot.alignment);
     if (slot.kind == abi::ParameterKind::Binding) {

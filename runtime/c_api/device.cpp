@@ -249,6 +249,8 @@ tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executabl
   value.constant_count = static_cast<uint32_t>(declared.layout.constants.size());
   std::copy(declared.launch.workgroupSize.begin(), declared.launch.workgroupSize.end(), value.workgroup_size);
   value.dynamic_shared_bytes = declared.launch.dynamicSharedBytes;
+  TENON_C_ASSIGN_OR_RETURN(abi::ParameterLayout parameters, abi::computeParameterLayout(declared.layout));
+  value.constant_word_count = parameters.words;
   return toC(writeStruct(out, value, "out"));
 }
 tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out) {

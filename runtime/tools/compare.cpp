@@ -32,8 +32,7 @@ static double thresholdOf(const Thresholds &thresholds, ElementType element) {
   return 0;
 }
 
-static bool elementsMatch(const uint8_t *expected, const uint8_t *found, ElementType element,
-                          const Thresholds &thresholds) {
+bool elementsMatch(const uint8_t *expected, const uint8_t *found, ElementType element, const Thresholds &thresholds) {
   if (std::memcmp(expected, found, abi::byteSize(element)) == 0)
     return true;
   if (!abi::isFloat(element))

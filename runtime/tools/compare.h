@@ -18,6 +18,10 @@ struct Thresholds {
   double f64 = 1e-4;
 };
 
+/// One element, at `expected` and `found`.
+bool elementsMatch(const uint8_t *expected, const uint8_t *found, abi::ElementType element,
+                   const Thresholds &thresholds);
+
 /// Compares all results. @return true when everything matches; `report` gets a "[FAILED] result[0]: ..." paragraph for
 /// each that does not, or one "[SUCCESS] ..." line.
 bool compareResults(const std::vector<OptionalValue> &expected, const std::vector<HostValue> &found,

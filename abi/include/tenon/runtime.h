@@ -129,6 +129,7 @@ typedef struct tenon_export_info {
   uint32_t binding_count, constant_count;
   uint32_t workgroup_size[3];
   uint32_t dynamic_shared_bytes;
+  uint32_t constant_word_count; /* 64-bit words that a dispatch passes: tenon_dispatch_t */
 } tenon_export_info_t;
 tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executable, uint32_t ordinal,
                                              tenon_export_info_t *out);
@@ -189,8 +190,11 @@ typedef struct tenon_dispatch {
   const tenon_buffer_ref_t *grid_buffer; /* NULL, or where three 32-bit counts are when the dispatch runs */
   const tenon_buffer_ref_t *bindings;
   size_t binding_count;
-  const uint64_t *constants; /* the low bytes of each */
-  size_t constant_count;
+  /* 64-bit words, in the order of the layout's constants. A 32-bit word or a scalar: one, its low bytes are taken. A struct
+   * by value: its bytes, eight to a word, the last one filled up. A tensor map that is declared with its binding and box:
+   * the extents of the tensor in that binding, outermost first (the map is encoded from them); one that is not: 16 words. */
+  const uint64_t *constants;
+  size_t constant_count; /* of words */
 } tenon_dispatch_t;
 tenon_status_t *tenon_command_buffer_dispatch(tenon_command_buffer_t *commands, const tenon_dispatch_t *dispatch);
 tenon_status_t *tenon_command_buffer_barrier(tenon_command_buffer_t *commands);

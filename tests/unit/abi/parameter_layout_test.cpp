@@ -25,7 +25,14 @@ static std::string offsets(const Layout &layout) {
 }
 
 static Constant block(uint32_t size, uint32_t alignment) {
-  return {ConstantKind::Struct, ElementType::I32, size, alignment, ""};
+  return {ConstantKind::Struct, ElementType::I32, size, alignment, "", {}};
+}
+
+static Constant tensorMap(std::vector<uint32_t> box, uint32_t binding = 0) {
+  Constant map = {ConstantKind::TensorMap, ElementType::F16, 128, 64, "", TensorMap()};
+  map.map->binding = binding;
+  map.map->box = std::move(box);
+  return map;
 }
 
 TEST(ParameterLayout, PutsPointersFirst) {
@@ -72,10 +79,58 @@ TEST(ParameterLayout, HasNoTailPadding) {
 TEST(ParameterLayout, AlignsStructsAndTensorMaps) {
   EXPECT_EQ(offsets(make(1, {block(12, 4), block(16, 16), block(3, 1)})), "0+8 8+12 32+16 48+3 = 51");
   for (uint32_t alignment : {64u, 128u}) {
-    Constant map = {ConstantKind::TensorMap, ElementType::I32, 128, alignment, ""};
+    Constant map = {ConstantKind::TensorMap, ElementType::I32, 128, alignment, "", {}};
     EXPECT_EQ(offsets(make(1, {map, Constant::word()})),
               concat("0+8 ", alignment, "+128 ", alignment + 128, "+4 = ", alignment + 132));
   }
+}
+
+// ptxas counts alignments from the start of the constant bank, which is a multiple of 16 and not always of more.
+TEST(ParameterLayout, LeavesWideAlignmentsToTheImage) {
+  auto places = [](const Layout &layout) {
+    std::string out;
+    for (const Parameter &parameter : computeParameterLayout(layout)->parameters)
+      out += parameter.imagePlaces ? 'i' : 'f';
+    return out;
+  };
+  EXPECT_EQ(places(make(2, {Constant::word(), block(32, 16)}, 1)), "fffff");
+  EXPECT_EQ(places(make(1, {Constant::word(), block(32, 32), Constant::word()}, 1)), "ffiii");
+  EXPECT_EQ(places(make(1, {block(64, 64)})), "fi");
+  EXPECT_TRUE(computeParameterLayout(make(0, {}))->isFixed());
+  EXPECT_TRUE(computeParameterLayout(make(1, {block(32, 16)}))->isFixed());
+  EXPECT_FALSE(computeParameterLayout(make(1, {block(64, 64), Constant::word()}))->isFixed());
+}
+
+TEST(ParameterLayout, CountsTheWordsOfADispatch) {
+  Layout layout = make(1, {Constant::scalar(ElementType::I8),
+                           block(12, 4),
+                           block(16, 16),
+                           tensorMap({1, 64, 64}),
+                           {ConstantKind::TensorMap, ElementType::I32, 128, 64, "", {}},
+                           Constant::word()});
+  layout.bindings[0].alignment = 16;
+  auto result = computeParameterLayout(layout);
+  ASSERT_TRUE(result.ok()) << result.status().toString();
+  std::string words;
+  for (const Parameter &parameter : result->parameters)
+    words += concat(parameter.firstWord, '+', parameter.words, ' ');
+  EXPECT_EQ(words, "0+0 0+1 1+2 3+2 5+3 8+16 24+1 ");
+  EXPECT_EQ(result->words, 25u);
+  ASSERT_EQ(result->tensorMaps.size(), 1u);
+  EXPECT_EQ(result->parameters[4].tensorMap, 0u);
+  EXPECT_EQ(result->parameters[5].tensorMap, Parameter::kNoTensorMap);
+}
+
+TEST(ParameterLayout, ChecksTheBindingOfATensorMap) {
+  Layout layout = make(1, {Constant::word(), tensorMap({64, 64}, 1)});
+  EXPECT_EQ(offsets(layout), "invalid argument: [K-22] constant 1: the tensor map is of binding 1, the layout has 1");
+  layout.constants[1].map->binding = 0;
+  EXPECT_EQ(offsets(layout), "invalid argument: [K-22] constant 1: the tensor map is of binding 0, which promises "
+                             "alignment 0: declare alignment 16 on it");
+  layout.bindings[0].alignment = 16;
+  EXPECT_EQ(offsets(layout), "0+8 8+4 64+128 = 192");
+  layout.constants[1].map->mode = TensorMapMode::Im2col;
+  EXPECT_EQ(computeParameterLayout(layout).status().code(), StatusCode::Unimplemented);
 }
 
 TEST(ParameterLayout, PutsHiddenPointersLast) {
@@ -116,6 +171,16 @@ TEST(PackParameters, StoresTheLowBytes) {
   EXPECT_EQ(out[48], 0xcd); // nothing behind the block is touched
 }
 
+TEST(PackParameters, FillsStructsWordByWord) {
+  auto layout = computeParameterLayout(make(0, {Constant::scalar(ElementType::I16), block(12, 4), Constant::word()}));
+  ASSERT_TRUE(layout.ok());
+  const uint64_t words[] = {0x0201, 0x0a09080706050403, 0xffffffff0e0d0c0b, 0x1211100f};
+  uint8_t out[20];
+  ASSERT_TRUE(packParameters(*layout, nullptr, 0, words, 4, out, sizeof out).ok());
+  const uint8_t expected[] = {1, 2, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
+  EXPECT_EQ(std::memcmp(out, expected, sizeof expected), 0);
+}
+
 TEST(PackParameters, ChecksTheArguments) {
   auto layout = computeParameterLayout(make(1, {Constant::word()}));
   ASSERT_TRUE(layout.ok());
@@ -130,7 +195,8 @@ TEST(PackParameters, ChecksTheArguments) {
   EXPECT_TRUE(packParameters(*layout, values, 1, values, 1, out, 12).ok());
   auto wide = computeParameterLayout(make(0, {block(16, 8)}));
   EXPECT_EQ(packParameters(*wide, values, 0, values, 1, out, 16).toString(),
-            "invalid argument: [K-7] constant 0 is 16 bytes wide, a dispatch passes at most 8");
+            "invalid argument: [K-7] 1 words of constants given, the layout's 1 constant takes 2");
+  EXPECT_TRUE(packParameters(*wide, values, 0, values, 2, out, 16).ok());
   auto none = computeParameterLayout(make(0, {}));
   EXPECT_TRUE(packParameters(*none, nullptr, 0, nullptr, 0, nullptr, 0).ok());
 }

@@ -165,14 +165,13 @@ TEST(VerifyProgram, ChecksDispatches) {
             at + "bindings[1]: [F-18] buffer is 9, there are 4 buffers");
 }
 
-TEST(VerifyProgram, WantsDispatchedConstantsToFitARegister) {
+TEST(VerifyProgram, WantsARegisterForEachWordOfAConstant) {
   EXPECT_EQ(verdict([](ProgramParts &p) {
               p.executables[0].exports[0].constants[0] = {fb::ConstantKind::TensorMap, fb::ElementType::I32, 128, 64};
               p.executables[0].variants[0].kernels[0].parameterBytes = 192;
               p.executables[0].variants[0].kernels[0].offsets = Uints{0, 8, 16, 64};
             }),
-            "'x': functions[0]: main: commands[0]: dispatch: constants[0]: [F-20] the layout's constant has 128 bytes, "
-            "a register holds 8");
+            "'x': functions[0]: main: commands[0]: dispatch: [F-20] 1 constants, the export's layout has 16");
 }
 
 TEST(VerifyProgram, WritesOnlyToTransients) {
