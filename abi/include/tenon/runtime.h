@@ -190,9 +190,10 @@ typedef struct tenon_dispatch {
   const tenon_buffer_ref_t *grid_buffer; /* NULL, or where three 32-bit counts are when the dispatch runs */
   const tenon_buffer_ref_t *bindings;
   size_t binding_count;
-  /* 64-bit words, in the order of the layout's constants. A 32-bit word or a scalar: one, its low bytes are taken. A struct
-   * by value: its bytes, eight to a word, the last one filled up. A tensor map that is declared with its binding and box:
-   * the extents of the tensor in that binding, outermost first (the map is encoded from them); one that is not: 16 words. */
+  /* 64-bit words, in the order of the layout's constants. A 32-bit word or a scalar: one, its low bytes are taken. A
+   * struct by value: its bytes, eight to a word, the last one filled up. A tensor map that is declared with its binding
+   * and box: the extents of the tensor in that binding, outermost first (the map is encoded from them); one that is
+   * not: 16 words. */
   const uint64_t *constants;
   size_t constant_count; /* of words */
 } tenon_dispatch_t;
