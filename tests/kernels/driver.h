@@ -19,9 +19,9 @@ namespace tenon::kernels {
 #define TENON_STRING(x) TENON_STRING_(x)
 // clang-format off: it breaks inside the parentheses
 #define TENON_DRIVER(F) \
-  F(cuInit) F(cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) \
+  F(cuInit) F(cuDriverGetVersion) F(cuDeviceGet) F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDevicePrimaryCtxRetain) \
   F(cuDevicePrimaryCtxRelease) F(cuDevicePrimaryCtxReset) F(cuCtxPushCurrent) F(cuCtxPopCurrent) \
-  F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) \
+  F(cuCtxSetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleLoadDataEx) F(cuModuleUnload) F(cuModuleGetFunction) \
   F(cuMemAlloc) F(cuMemFree) F(cuMemcpyHtoD) F(cuMemcpyDtoH) F(cuLaunchKernel) F(cuLaunchCooperativeKernel) \
   F(cuFuncSetAttribute) F(cuLaunchKernelEx) F(cuTensorMapEncodeTiled)
 // clang-format on

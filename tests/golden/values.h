@@ -1,0 +1,18 @@
+// The operands that forms are recorded with: edges of their types, and reproducible random bits.
+#pragma once
+
+#include "tests/golden/form.h"
+
+namespace tenon::golden {
+
+/// Tuples of operands, one after another; eight bytes to an operand. Deterministic: they are not stored with results.
+///
+/// Sets by name (`values=` in forms.txt):
+///   (none)        every pair (triple) of edge values, then random ones; more than three operands: random edges
+///   dense         random bits over the whole type, beside the edges
+///   range:LO:HI   f32, f16 or bf16 spread evenly
+///   small         numbers in [-1, 1] (integers: any bits)
+///   mixed         numbers of widely different exponents
+std::vector<uint64_t> operandsOf(const Form &form);
+
+} // namespace tenon::golden
