@@ -203,12 +203,24 @@ template <typename Format> void halfToIntegerLanes(Warp &warp, const Decoded &i,
   }
 }
 
+/// A NaN of double precision keeps its sign and the leading bits of its payload in a narrower format, and becomes
+/// quiet; one of single precision becomes the one NaN that there is.
+template <typename D, bool Ftz, bool Sat, typename S> inline D finishFloat(D result, S from) {
+  if constexpr (std::is_same_v<S, double> && std::is_same_v<D, float> && !Sat) {
+    uint64_t bits = std::bit_cast<uint64_t>(from);
+    uint32_t nan = static_cast<uint32_t>(bits >> 63 << 31) | 0x7fc00000u | static_cast<uint32_t>(bits >> 29 & 0x7fffff);
+    bool isNan = (bits & ~(1ull << 63)) > 0x7ff0000000000000ull;
+    return isNan ? std::bit_cast<float>(nan) : output<Ftz, Sat>(result);
+  }
+  return output<Ftz, Sat>(result);
+}
+
 template <typename D, typename S, bool Ftz, bool Sat> Handler floatToFloat(Rounding rounding) {
-  // Ftz concerns the single-precision side; cvt keeps NaN payloads out of its results as arithmetic does.
+  // Ftz concerns the single-precision side.
 #define CONVERT(EXPR)                                                                                                  \
   (&unary<D, S, decltype([](S a) {                                                                                     \
             a = input<Ftz>(a);                                                                                         \
-            return output<Ftz, Sat>(static_cast<D>(EXPR));                                                             \
+            return finishFloat<D, Ftz, Sat>(static_cast<D>(EXPR), a);                                                  \
           })>)
   switch (rounding) {
   case Rounding::Rni:
@@ -243,6 +255,13 @@ template <typename Format> inline uint16_t finishHalf(uint16_t bits, int64_t imm
     bits = nan || (bits & 0x8000) ? 0 : (bits > kOne ? kOne : bits);
   return bits;
 }
+/// As finishFloat: sign, quiet, leading payload.
+template <typename Format> inline uint16_t narrowNan(double nan) {
+  constexpr int kM = Format::kMantissa;
+  uint64_t bits = std::bit_cast<uint64_t>(nan) | 1ull << 51;
+  constexpr uint64_t kExponentBits = 0x7fff & ~((1u << kM) - 1);
+  return static_cast<uint16_t>(bits >> 63 << 15 | kExponentBits | (bits >> (52 - kM) & ((1u << kM) - 1)));
+}
 template <typename Format, typename S> void floatToHalfLanes(Warp &warp, const Decoded &i, uint32_t mask) {
   const S *a = at<S>(warp, i.a);
   uint16_t result[kLanes];
@@ -251,7 +270,11 @@ template <typename Format, typename S> void floatToHalfLanes(Warp &warp, const D
     if constexpr (std::is_same_v<S, float>)
       if (i.imm >> 10 & 1)
         value = flush(a[l]);
-    result[l] = finishHalf<Format>(narrow<Format>(value, static_cast<Rounding>(i.imm & 0xff)), i.imm);
+    uint16_t narrowed = narrow<Format>(value, static_cast<Rounding>(i.imm & 0xff));
+    if constexpr (std::is_same_v<S, double>)
+      if (value != value)
+        narrowed = narrowNan<Format>(value);
+    result[l] = finishHalf<Format>(narrowed, i.imm);
   }
   write(at<uint16_t>(warp, i.d), result, mask);
 }
@@ -268,8 +291,10 @@ template <typename Format> void floatsToPairLanes(Warp &warp, const Decoded &i, 
   write(at<uint32_t>(warp, i.d), result, mask);
 }
 template <typename Format, typename D, bool Ftz, bool Sat> Handler halfToFloat() {
+  // bf16 is the upper half of a single, NaN included.
+  constexpr bool kBits = Format::kMantissa == 7 && std::is_same_v<D, float> && !Ftz && !Sat;
   return &unary<D, uint16_t, decltype([](uint16_t a) {
-                  float value = output<Ftz, Sat>(widen<Format>(a));
+                  float value = kBits ? widen<Format>(a) : output<Ftz, Sat>(widen<Format>(a));
                   return static_cast<D>(value);
                 })>;
 }
@@ -322,8 +347,8 @@ template <typename Format> Handler fromHalf(const ConvertForm &form) {
 template <Rounding Mode, bool Relu> Handler toTf32() {
   return &unary<uint32_t, float, decltype([](float a) {
                   uint32_t bits = std::bit_cast<uint32_t>(a);
-                  if (a != a)
-                    return 0x7fffffffu;
+                  if (a != a) // .rna keeps the payload, the others have one NaN
+                    return Mode == Rounding::Rna ? bits & ~0x1fffu : 0x7fffe000u;
                   if (Relu && bits >> 31)
                     return 0u;
                   if ((bits & 0x7f800000u) == 0x7f800000u)

@@ -4,6 +4,7 @@
 #include "emulator/float_bits.h"
 
 #include <cmath>
+#include <utility>
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {
@@ -12,6 +13,13 @@ using ptx::ScalarType;
 
 template <typename T> inline bool signBit(T x) {
   return std::signbit(x);
+}
+
+inline float quiet(float nan) {
+  return nan;
+}
+inline double quiet(double nan) {
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(nan) | 1ull << 51);
 }
 
 /// Smaller of two where -0 < +0; a NaN gives the other operand.
@@ -109,8 +117,42 @@ template <typename T> inline T fusedMultiplyAdd(T a, T b, T c) {
     return __builtin_fma(a, b, c);
 }
 
+/// Under .ftz a result is flushed if it is below the smallest normal number when rounded as if exponents had no end;
+/// rounding at the subnormals' coarser step may bring it there all the same. Asked only of results that are that
+/// number, by the same operation 2^100 higher up, in the rounding mode that is set.
+[[gnu::noinline]] inline bool isTiny(float a, float b, float c) {
+  if (std::fabs(a) > std::fabs(b))
+    std::swap(a, b);
+  volatile float low = a * 0x1p100f, high = c * 0x1p100f; // under this mode, not folded
+  return std::fabs(__builtin_fmaf(low, b, high)) < 0x1p-26f;
+}
+inline bool isSmallestNormal(float x) {
+  return (std::bit_cast<uint32_t>(x) & 0x7fffffffu) == 0x00800000u;
+}
+template <bool Sat, bool Fused> void multiplyFlushed(Warp &warp, const Decoded &i, uint32_t mask) {
+  const float *a = at<float>(warp, i.a), *b = at<float>(warp, i.b), *c = Fused ? at<float>(warp, i.c) : a;
+  float result[kLanes];
+  uint32_t candidates = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    float product = Fused ? __builtin_fmaf(flush(a[l]), flush(b[l]), flush(c[l])) : flush(a[l]) * flush(b[l]);
+    candidates |= isSmallestNormal(product);
+    result[l] = output<true, Sat>(product);
+  }
+  if (candidates)
+    for (uint32_t l = 0; l < kLanes; ++l)
+      if (isSmallestNormal(result[l]) && isTiny(flush(a[l]), flush(b[l]), Fused ? flush(c[l]) : 0.0f))
+        result[l] = Sat ? 0.0f : std::copysign(0.0f, result[l]);
+  write(at<float>(warp, i.d), result, mask);
+}
+
 /// Operations that round: the handler under each mode.
 template <typename T, bool Ftz, bool Sat> Handler arithmetic(FloatOp op, Rounding rounding) {
+  if constexpr (Ftz) {
+    if (op == FloatOp::Mul)
+      return rounded<&multiplyFlushed<Sat, false>>(rounding);
+    if (op == FloatOp::Fma)
+      return rounded<&multiplyFlushed<Sat, true>>(rounding);
+  }
   switch (op) {
   case FloatOp::Add:
     return rounded<F2(a + b)>(rounding);
@@ -152,11 +194,11 @@ template <typename T, bool Ftz, bool Sat> Handler selection(FloatOp op) {
     return F2(xorSign<T>(minimumNan<T>(std::fabs(a), std::fabs(b)), a, b));
   case FloatOp::MaxNanXorsignAbs:
     return F2(xorSign<T>(maximumNan<T>(std::fabs(a), std::fabs(b)), a, b));
-  // abs and neg change the sign bit of NaN too and keep its payload.
+  // A NaN keeps its sign and becomes quiet (single precision: the one NaN there is).
   case FloatOp::Abs:
-    return &unary<T, T, decltype([](T a) { return static_cast<T>(std::fabs(input<Ftz>(a))); })>;
+    return F1(a == a ? std::fabs(a) : quiet(a));
   case FloatOp::Neg:
-    return &unary<T, T, decltype([](T a) { return static_cast<T>(-input<Ftz>(a)); })>;
+    return F1(a == a ? -a : quiet(a));
   case FloatOp::Copysign:
     return &binary<T, T, T, decltype([](T a, T b) { return static_cast<T>(std::copysign(b, a)); })>;
   default:
@@ -299,7 +341,7 @@ template <typename T, TestProperty Property> void testProperty(Warp &warp, const
       holds = x != x;
       break;
     case TestProperty::Normal:
-      holds = std::isnormal(x);
+      holds = std::isnormal(x) || x == 0; // zero too: so devices answer
       break;
     case TestProperty::Subnormal:
       holds = std::fpclassify(x) == FP_SUBNORMAL;

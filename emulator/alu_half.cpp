@@ -32,6 +32,11 @@ template <typename Format, bool Max, bool Nan> inline uint16_t extreme(uint16_t 
   r = bNan ? a : (aNan ? b : r);
   return aNan && bNan ? Format::kNan : r;
 }
+/// .xorsign.abs: the smaller or larger magnitude, with the exclusive or of the signs.
+template <typename Format, bool Max, bool Nan> inline uint16_t xorSign(uint16_t a, uint16_t b) {
+  uint16_t r = extreme<Format, Max, Nan>(a & 0x7fff, b & 0x7fff);
+  return isNan<Format>(r) ? r : static_cast<uint16_t>(r | ((a ^ b) & 0x8000));
+}
 template <typename Format> inline uint16_t saturateHalf(uint16_t x) {
   constexpr uint16_t kOne = Format::kMantissa == 10 ? 0x3c00 : 0x3f80;
   if (isNan<Format>(x) || (x & 0x8000))
@@ -98,10 +103,21 @@ template <typename Format, bool Ftz, bool Sat> struct Wrap {
                   return W::out(EXPR);                                                                                 \
                 })>)
 
-template <typename Format> inline uint16_t fmaHalf(uint16_t a, uint16_t b, uint16_t c) {
+/// .ftz asks whether the result, rounded as if exponents had no end, is below the smallest normal number; rounding at
+/// the subnormals' coarser step may bring it there, and it is flushed all the same.
+template <typename Format, bool Ftz, typename T> inline T flushTiny(T x) {
+  if constexpr (Ftz && Format::kMantissa == 10) {
+    constexpr T kSmallest = T(0x1p-14), kAway = T(0x1p20);
+    if (std::fabs(x) < kSmallest &&
+        std::fabs(widen<Format>(narrow<Format>(static_cast<double>(x * kAway), Rounding::Rn))) < kSmallest * kAway)
+      return std::copysign(T(0), x);
+  }
+  return x;
+}
+template <typename Format, bool Ftz> inline uint16_t fmaHalf(uint16_t a, uint16_t b, uint16_t c) {
   double r = static_cast<double>(widen<Format>(a)) * static_cast<double>(widen<Format>(b)) +
              static_cast<double>(widen<Format>(c));
-  return narrow<Format>(r, Rounding::Rn);
+  return narrow<Format>(flushTiny<Format, Ftz>(r), Rounding::Rn);
 }
 
 template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatOp op) {
@@ -112,11 +128,11 @@ template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatO
   case FloatOp::Sub:
     return H2(narrowNearest<Format>(widen<Format>(a) - widen<Format>(b)));
   case FloatOp::Mul:
-    return H2(narrowNearest<Format>(widen<Format>(a) * widen<Format>(b)));
+    return H2((narrowNearest<Format>(flushTiny<Format, Ftz>(widen<Format>(a) * widen<Format>(b)))));
   case FloatOp::Fma:
-    return H3(fmaHalf<Format>(a, b, c));
+    return H3((fmaHalf<Format, Ftz>(a, b, c)));
   case FloatOp::FmaRelu:
-    return H3(reluHalf<Format>(fmaHalf<Format>(a, b, c)));
+    return H3((reluHalf<Format>(fmaHalf<Format, Ftz>(a, b, c))));
   default:
     break;
   }
@@ -132,9 +148,17 @@ template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatO
   case FloatOp::MaxNan:
     return H2((extreme<Format, true, true>(a, b)));
   case FloatOp::Abs:
-    return H1(static_cast<uint16_t>(a & 0x7fff));
+    return H1(isNan<Format>(a) ? Format::kNan : static_cast<uint16_t>(a & 0x7fff));
   case FloatOp::Neg:
-    return H1(static_cast<uint16_t>(a ^ 0x8000));
+    return H1(isNan<Format>(a) ? Format::kNan : static_cast<uint16_t>(a ^ 0x8000));
+  case FloatOp::MinXorsignAbs:
+    return H2((xorSign<Format, false, false>(a, b)));
+  case FloatOp::MaxXorsignAbs:
+    return H2((xorSign<Format, true, false>(a, b)));
+  case FloatOp::MinNanXorsignAbs:
+    return H2((xorSign<Format, false, true>(a, b)));
+  case FloatOp::MaxNanXorsignAbs:
+    return H2((xorSign<Format, true, true>(a, b)));
   case FloatOp::Ex2:
     return H1(narrow<Format>(std::exp2(static_cast<double>(widen<Format>(a))), Rounding::Rn));
   case FloatOp::Tanh:

@@ -1,6 +1,6 @@
 // Integer, logic, shift and bit-field instructions, over 32 lanes. Arithmetic wraps; shift amounts are unsigned 32-bit
-// and clamp at the width (PTX, unlike C, defines them); division by zero gives all ones and the remainder the dividend,
-// as devices do. bfe, bfi, bmsk, szext and prmt follow the pseudo-code of the PTX ISA chapter "Integer Arithmetic".
+// and clamp at the width (PTX, unlike C, defines them); division by zero gives all ones, and so does its remainder, as
+// on devices. bfe, bfi, bmsk, szext and prmt follow the pseudo-code of the PTX ISA chapter "Integer Arithmetic".
 #include "emulator/lanes.h"
 
 #include <type_traits>
@@ -49,7 +49,7 @@ template <typename T> inline T divide(T a, T b) {
 }
 template <typename T> inline T remainder(T a, T b) {
   if (b == 0)
-    return a;
+    return static_cast<T>(-1);
   if constexpr (std::is_signed_v<T>)
     if (b == -1)
       return 0;
@@ -59,11 +59,15 @@ inline int32_t clampToS32(int64_t value) {
   return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : static_cast<int32_t>(value);
 }
 
+/// Of position and length of a field, 32-bit instructions look at the lowest byte; 64-bit ones at the whole number.
+template <typename T> inline void limitField(uint32_t &position, uint32_t &length) {
+  position = sizeof(T) == 8 ? (position < 255 ? position : 255) : position & 0xff;
+  length = sizeof(T) == 8 ? (length < 255 ? length : 255) : length & 0xff;
+}
 template <typename T> inline T bitFieldExtract(T value, uint32_t position, uint32_t length) {
   using U = std::make_unsigned_t<T>;
   constexpr uint32_t kMsb = kBits<T> - 1;
-  position &= 0xff;
-  length &= 0xff;
+  limitField<T>(position, length);
   U bits = static_cast<U>(value);
   bool sign = false;
   if (std::is_signed_v<T> && length != 0) {
@@ -78,8 +82,7 @@ template <typename T> inline T bitFieldExtract(T value, uint32_t position, uint3
 }
 template <typename U> inline U bitFieldInsert(U field, U into, uint32_t position, uint32_t length) {
   constexpr uint32_t kMsb = kBits<U> - 1;
-  position &= 0xff;
-  length &= 0xff;
+  limitField<U>(position, length);
   if (position > kMsb)
     return into;
   U mask = (length > kMsb ? ~U(0) : (U(1) << length) - 1) << position;
@@ -136,6 +139,8 @@ inline constexpr uint32_t kF4e[4] = {0x3210, 0x4321, 0x5432, 0x6543}, kB4e[4] = 
 /// Position of the n-th set bit (PTX: fns).
 inline uint32_t findNthSet(uint32_t mask, uint32_t base, int32_t offset) {
   uint32_t found = 0xffffffffu;
+  if (offset == INT32_MIN) // what devices answer
+    return 0;
   if (offset == 0)
     return base < 32 && (mask >> base & 1) ? base : found;
   int32_t position = static_cast<int32_t>(base);

@@ -1,6 +1,6 @@
 // atom and red: one lane after the other, in lane order, so that results are the same in every run. Blocks of a launch
-// do not run at once, so a plain read-modify-write is atomic. Single-precision adds flush nothing in shared memory and
-// subnormals in global memory on a device; here subnormals are kept, except where .noftz or a device says otherwise.
+// do not run at once, so a plain read-modify-write is atomic. A single-precision add in global memory flushes
+// subnormals on the way in and out, one in shared memory keeps them, as on devices.
 #include "emulator/check.h"
 #include "emulator/half_value.h"
 #include "emulator/handlers.h"
@@ -78,6 +78,32 @@ template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uin
   }
 }
 
+/// Adds in single precision; NaN results are the one NaN that there is.
+inline float addSingle(float a, float b, bool ftz) {
+  auto flushed = [&](float x) {
+    uint32_t bits = std::bit_cast<uint32_t>(x);
+    return std::bit_cast<float>(ftz && (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
+  };
+  uint32_t bits = std::bit_cast<uint32_t>(flushed(flushed(a) + flushed(b)));
+  return std::bit_cast<float>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
+}
+void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
+  int64_t addresses[kLanes];
+  uint32_t good = lanesAddressed(warp, i, mask, sizeof(float), addresses);
+  const float *b = at<float>(warp, i.b);
+  float *d = i.d == kNoOperand ? nullptr : at<float>(warp, i.d);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    float *cell = reinterpret_cast<float *>(addresses[l]);
+    // Where a generic address led to is seen by the block's own memory.
+    bool isShared = static_cast<uint64_t>(addresses[l] - reinterpret_cast<int64_t>(warp.shared)) < warp.sharedEnd;
+    float old = *cell;
+    *cell = addSingle(old, b[l], !isShared);
+    if (d)
+      d[l] = old;
+  }
+}
+
 /// f16, bf16 and their pairs: Count elements of 16 bits, each on its own.
 template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
@@ -146,7 +172,7 @@ Handler atomicHandler(AtomicOp op, ScalarType type) {
   case ScalarType::S64:
     return integerAtomic<uint64_t, int64_t>(op, true);
   case ScalarType::F32:
-    return op == AtomicOp::Add ? &atomic<float, AtomicOp::Add> : nullptr;
+    return op == AtomicOp::Add ? &atomicAddSingle : nullptr;
   case ScalarType::F64:
     return op == AtomicOp::Add ? &atomic<double, AtomicOp::Add> : nullptr;
   case ScalarType::F16:

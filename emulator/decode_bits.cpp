@@ -102,21 +102,43 @@ bool FunctionDecoder::decodePrmt() {
   return emitInteger(form, mode < 0 ? IntOp::Prmt : kModes[mode], type, 3);
 }
 
+/// lop3.b32 d, a, b, c, table; lop3.{and,or}.b32 d|p, a, b, c, table, q: p is (d is not zero) combined with q.
 bool FunctionDecoder::decodeLop3() {
   Form form(*in_);
-  Decoded decoded;
+  Decoded decoded, test;
   const std::vector<Operand> &o = in_->operands;
+  int combine = form.takeOneOf({"and", "or"});
+  uint32_t count = combine < 0 ? 5 : 6;
   if (form.takeType() != ScalarType::B32)
     return unsupported();
-  if (!expectOperands(5, 5) || !destination(o[0], ScalarType::B32, decoded.d) ||
-      !source(o[1], ScalarType::B32, decoded.a) || !source(o[2], ScalarType::B32, decoded.b) ||
+  if (!expectOperands(count, count))
+    return false;
+  bool negated = false, isPair = o[0].kind == Operand::Kind::Pair;
+  if (isPair != (combine >= 0))
+    return fail("'" + in_->form() + "' has a predicate beside its result if and only if it has '.and' or '.or'");
+  const Operand &result = isPair ? o[0].elements[0] : o[0];
+  if (result.kind == Operand::Kind::Sink)
+    decoded.d = allocateRegister(4);
+  else if (!destination(result, ScalarType::B32, decoded.d))
+    return false;
+  if (!source(o[1], ScalarType::B32, decoded.a) || !source(o[2], ScalarType::B32, decoded.b) ||
       !source(o[3], ScalarType::B32, decoded.c))
     return false;
   if (o[4].kind != Operand::Kind::Integer || o[4].bits > 255)
     return fail("the table of 'lop3' is a constant from 0 to 255");
   decoded.imm = static_cast<int64_t>(o[4].bits);
   decoded.handler = handlers().integer(IntOp::Lop3, ScalarType::B32);
-  return finish(form, decoded);
+  if (!isPair)
+    return finish(form, decoded);
+  if (!predicateDestination(o[0].elements[1], test.d) || !predicateSource(o[5], test.c, negated))
+    return false;
+  emit(decoded);
+  BoolOp op = combine == 0 ? BoolOp::And : BoolOp::Or;
+  test.a = decoded.d;
+  test.b = builder_.constant(0, 4);
+  test.flag = static_cast<uint8_t>(static_cast<uint8_t>(op) | (negated ? kThirdNegated : 0));
+  test.handler = handlers().compare(Comparison::Ne, ScalarType::B32, false);
+  return finish(form, test);
 }
 
 bool FunctionDecoder::decodeShf() {

@@ -1,4 +1,4 @@
-// ldmatrix and mma.sync.
+// ldmatrix, stmatrix, movmatrix and mma.sync.
 #include "emulator/decoder.h"
 #include "emulator/matrix.h"
 
@@ -7,9 +7,11 @@ namespace tenon::emulator {
 using ptx::ScalarType;
 using Operand = ptx::Operand;
 
+/// ldmatrix r, [address] and stmatrix [address], r
 bool FunctionDecoder::decodeLdmatrix() {
   Form form(*in_);
   Decoded decoded;
+  bool isStore = in_->opcode == "stmatrix";
   int count = form.takeOneOf({"x1", "x2", "x4"});
   bool transposed = form.take("trans"), shared = form.take("shared") || form.take("shared::cta");
   if (!form.take("sync") || !form.take("aligned") || !form.take("m8n8") || count < 0 || !shared ||
@@ -18,8 +20,8 @@ bool FunctionDecoder::decodeLdmatrix() {
   uint32_t matrices = 1u << count;
   std::vector<uint32_t> elements;
   MemorySpace space = MemorySpace::Shared;
-  if (!expectOperands(2, 2) || !vectorElements(in_->operands[0], ScalarType::B32, matrices, false, elements) ||
-      !address(in_->operands[1], space, decoded))
+  if (!expectOperands(2, 2) || !vectorElements(in_->operands[isStore], ScalarType::B32, matrices, isStore, elements) ||
+      !address(in_->operands[!isStore], space, decoded))
     return false;
   if (decoded.addressMode == AddressMode::FrameLocal)
     return unsupported("a local address");
@@ -31,7 +33,22 @@ bool FunctionDecoder::decodeLdmatrix() {
   decoded.e = builder_.constant(0xffffffff, 4);
   decoded.kind = Kind::WarpSync;
   decoded.target = cacheSlot();
-  decoded.handler = loadMatrixHandler();
+  decoded.handler = isStore ? storeMatrixHandler() : loadMatrixHandler();
+  return finish(form, decoded);
+}
+
+bool FunctionDecoder::decodeMovmatrix() {
+  Form form(*in_);
+  Decoded decoded;
+  if (!form.take("sync") || !form.take("aligned") || !form.take("m8n8") || !form.take("trans") ||
+      form.takeType() != ScalarType::B16)
+    return unsupported();
+  if (!expectOperands(2, 2) || !destination(in_->operands[0], ScalarType::B32, decoded.d) ||
+      !source(in_->operands[1], ScalarType::B32, decoded.a))
+    return false;
+  decoded.e = builder_.constant(0xffffffff, 4);
+  decoded.kind = Kind::WarpSync;
+  decoded.handler = transposeMatrixHandler();
   return finish(form, decoded);
 }
 

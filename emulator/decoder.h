@@ -178,6 +178,7 @@ private:
 
   // decode_matrix.cpp
   bool decodeLdmatrix();
+  bool decodeMovmatrix();
   bool decodeMma();
 
   // decode_wmma.cpp

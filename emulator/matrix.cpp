@@ -2,6 +2,7 @@
 
 #include "emulator/check.h"
 #include "emulator/lanes.h"
+#include "emulator/tensor_core.h"
 
 #include <algorithm>
 #include <bit>
@@ -104,16 +105,16 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
   MatrixForm form = unpackForm(i.imm);
   FragmentSizes sizes = fragmentSizes(form);
   const uint32_t *d = vectorOperands(warp, i), *a = d + sizes.c, *b = a + sizes.a, *c = b + sizes.b;
-  double left[16][64], right[64][8], sum[16][8];
+  double left[16 * 64], right[64 * 8], sum[16 * 8];
   uint32_t bytes = elementBytes(form.a), width = std::max(4u, bytes), per = width / bytes;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     for (uint32_t e = 0; e < sizes.a * per; ++e) {
       Place place = placeA(lane, e, per, form.m);
-      left[place.row][place.column] = valueOf(fragmentElement(warp, a, lane, e, bytes, width), form.a);
+      left[place.row * form.k + place.column] = valueOf(fragmentElement(warp, a, lane, e, bytes, width), form.a);
     }
     for (uint32_t e = 0; e < sizes.b * per; ++e) {
       Place place = placeB(lane, e, per);
-      right[place.row][place.column] = valueOf(fragmentElement(warp, b, lane, e, bytes, width), form.b);
+      right[place.row * 8 + place.column] = valueOf(fragmentElement(warp, b, lane, e, bytes, width), form.b);
     }
   }
   uint32_t accumulator = ptx::byteSize(form.accumulator), accumulatorWidth = std::max(4u, accumulator);
@@ -121,33 +122,41 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     for (uint32_t e = 0; e < held; ++e) {
       Place place = placeC(lane, e);
-      sum[place.row][place.column] =
+      sum[place.row * 8 + place.column] =
           matrixValue(fragmentElement(warp, c, lane, e, accumulator, accumulatorWidth), form.accumulator);
     }
-  for (uint32_t row = 0; row < form.m; ++row)
-    for (uint32_t k = 0; k < form.k; ++k)
-      for (uint32_t column = 0; column < form.n; ++column)
-        sum[row][column] = form.accumulator == ScalarType::F64
-                               ? std::fma(left[row][k], right[k][column], sum[row][column])
-                               : sum[row][column] + left[row][k] * right[k][column];
+  bool isFloat = form.accumulator == ScalarType::F32 || form.accumulator == ScalarType::F16;
+  MatrixSize size{form.m, form.n, form.k};
+  if (isFloat)
+    multiplyAsTensorCore(left, right, sum, size, form.a == MatrixElement::F16 ? -14 : -126,
+                         form.accumulator == ScalarType::F16);
+  else
+    multiplyStepByStep(left, right, sum, size);
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     for (uint32_t e = 0; e < held; ++e) {
       Place place = placeC(lane, e);
-      storeMatrixValue(fragmentElement(warp, d, lane, e, accumulator, accumulatorWidth), sum[place.row][place.column],
-                       form.accumulator, form.satfinite);
+      storeMatrixValue(fragmentElement(warp, d, lane, e, accumulator, accumulatorWidth),
+                       sum[place.row * 8 + place.column], form.accumulator, form.satfinite);
     }
 }
 
-/// Lanes 8j to 8j+7 hold the addresses of the rows of matrix j; lane l receives elements 2(l%4), 2(l%4)+1 of row l/4.
-void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
+/// Host addresses of the rows of ldmatrix and stmatrix: lanes 8j to 8j+7 hold those of matrix j. False: a fault was
+/// raised.
+bool resolveRows(Warp &warp, const Decoded &i, uint32_t mask, bool isWrite, int64_t (&rows)[kLanes]) {
   uint32_t count = i.flag & 0x7f;
-  bool transposed = i.flag & 0x80;
-  int64_t rows[kLanes] = {};
   uint32_t needed = count == 4 ? kAllLanes : (1u << (8 * count)) - 1;
   for (uint32_t l = 0; l < kLanes; ++l)
     rows[l] = static_cast<uint32_t>(
         (i.addressMode == AddressMode::Register32 ? at<uint32_t>(warp, i.a)[l] : at<int64_t>(warp, i.a)[l]) + i.imm);
-  if ((mask & needed) != needed || resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, false, rows) != needed)
+  return (mask & needed) == needed && resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, isWrite, rows) == needed;
+}
+
+/// Lane l receives elements 2(l%4), 2(l%4)+1 of row l/4.
+void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t count = i.flag & 0x7f;
+  bool transposed = i.flag & 0x80;
+  int64_t rows[kLanes] = {};
+  if (!resolveRows(warp, i, mask, false, rows))
     return;
   const uint32_t *operands = vectorOperands(warp, i);
   uint32_t result[4][kLanes];
@@ -161,6 +170,30 @@ void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
     }
   for (uint32_t j = 0; j < count; ++j)
     TENON_LEVEL::write(at<uint32_t>(warp, operands[j]), result[j], mask);
+}
+
+void storeMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
+  uint32_t count = i.flag & 0x7f;
+  bool transposed = i.flag & 0x80;
+  int64_t rows[kLanes] = {};
+  if (!resolveRows(warp, i, mask, true, rows))
+    return;
+  const uint32_t *operands = vectorOperands(warp, i);
+  for (uint32_t j = 0; j < count; ++j)
+    for (uint32_t k = 0; k < 2 * kLanes; ++k) { // element k % 2 of lane k / 2
+      uint32_t r = k / 8, c = k % 8;
+      uint16_t value = static_cast<uint16_t>(at<uint32_t>(warp, operands[j])[k / 2] >> (16 * (k % 2)));
+      reinterpret_cast<uint16_t *>(rows[8 * j + (transposed ? c : r)])[transposed ? r : c] = value;
+    }
+}
+
+void transposeMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint32_t *a = at<uint32_t>(warp, i.a);
+  uint32_t result[kLanes];
+  auto element = [&](uint32_t row, uint32_t column) { return a[row * 4 + column / 2] >> (16 * (column % 2)) & 0xffff; };
+  for (uint32_t l = 0; l < kLanes; ++l)
+    result[l] = element(l % 4 * 2, l / 4) | element(l % 4 * 2 + 1, l / 4) << 16;
+  TENON_LEVEL::write(at<uint32_t>(warp, i.d), result, mask);
 }
 
 } // namespace
@@ -211,7 +244,8 @@ void storeMatrixValue(uint8_t *bytes, double value, ScalarType type, bool satfin
     break;
   }
   default: {
-    uint16_t v = value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(static_cast<float>(value))) : 0x7fff;
+    uint16_t v = value == value ? std::bit_cast<uint16_t>(static_cast<_Float16>(value)) : 0x7fff;
+    v = v == 0x8000 ? 0 : v; // tensor cores have no negative zero
     memcpy(bytes, &v, 2);
     break;
   }
@@ -248,6 +282,12 @@ Handler multiplyHandler() {
 }
 Handler loadMatrixHandler() {
   return &loadMatrix;
+}
+Handler storeMatrixHandler() {
+  return &storeMatrix;
+}
+Handler transposeMatrixHandler() {
+  return &transposeMatrix;
 }
 
 } // namespace tenon::emulator

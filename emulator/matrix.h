@@ -1,4 +1,4 @@
-// ldmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix Fragments for mma");
+// ldmatrix, stmatrix, movmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix Fragments for mma");
 // the product itself is one triple loop over small matrices.
 #pragma once
 
@@ -7,8 +7,11 @@
 namespace tenon::emulator {
 
 /// ldmatrix of 8x8 matrices of b16: addresses in `a`, destinations the run at `list`. flag: how many (1, 2, 4), bit 7:
-/// .trans.
+/// .trans. stmatrix the same, the run at `list` holding the sources.
 Handler loadMatrixHandler();
+Handler storeMatrixHandler();
+/// movmatrix: `d` is the transpose of the 8x8 matrix of b16 in `a`.
+Handler transposeMatrixHandler();
 
 enum class MatrixElement : uint8_t { F16, BF16, TF32, F64, S8, U8 };
 struct MatrixForm {

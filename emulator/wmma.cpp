@@ -3,6 +3,7 @@
 #include "emulator/check.h"
 #include "emulator/lanes.h"
 #include "emulator/matrix.h"
+#include "emulator/tensor_core.h"
 
 #include <cmath>
 #include <cuda.h>
@@ -115,13 +116,13 @@ void multiplyFragments(Warp &warp, const Decoded &i, uint32_t mask) {
   gather(warp, a, registers + d.registers, left);
   gather(warp, b, registers + d.registers + a.registers, right);
   gather(warp, c, registers + d.registers + a.registers + b.registers, sum);
-  bool isDouble = d.element == ScalarType::F64;
-  for (uint32_t row = 0; row < d.rows; ++row)
-    for (uint32_t k = 0; k < a.columns; ++k)
-      for (uint32_t column = 0; column < d.columns; ++column) {
-        double x = left[row * a.columns + k], y = right[k * b.columns + column], &s = sum[row * d.columns + column];
-        s = isDouble ? std::fma(x, y, s) : s + x * y;
-      }
+  bool isFloat = d.element == ScalarType::F32 || d.element == ScalarType::F16;
+  MatrixSize size{d.rows, d.columns, a.columns};
+  if (isFloat)
+    multiplyAsTensorCore(left, right, sum, size, a.element == ScalarType::F16 ? -14 : -126,
+                         d.element == ScalarType::F16);
+  else
+    multiplyStepByStep(left, right, sum, size);
   uint32_t perLane = d.perLane();
   for (uint32_t slot = 0; slot < d.rows * d.columns; ++slot)
     storeMatrixValue(elementIn(warp, d, registers, slot / perLane, slot % perLane), sum[slot], d.element, i.flag & 1);

@@ -237,11 +237,16 @@ bool Parser::parseVersion() {
   advance();
   std::string_view number = lexer_.spelling(token_);
   auto digit = [&](size_t i) { return i < number.size() && number[i] >= '0' && number[i] <= '9'; };
-  if (!at(TokenKind::Float64) || number.size() != 3 || !digit(0) || number[0] == '0' || number[1] != '.' || !digit(2)) {
+  size_t dot = number.size() < 2 ? 0 : number.size() - 2; // one digit stands behind it
+  if (!at(TokenKind::Float64) || dot < 1 || dot > 2 || !digit(0) || !digit(dot - 1) || number[0] == '0' ||
+      number[dot] != '.' || !digit(dot + 1)) {
     headerReported_ = true;
     return fail("P-6", "found " + describe() + ", expected a version", "write it as in '.version 8.0'");
   }
-  module_.isa = static_cast<uint16_t>((number[0] - '0') * 10 + (number[2] - '0'));
+  int major = number[0] - '0';
+  if (dot == 2)
+    major = 10 * major + (number[1] - '0');
+  module_.isa = static_cast<uint16_t>(10 * major + (number[dot + 1] - '0'));
   module_.versionAt = locate(begin);
   advance();
   return true;

@@ -174,6 +174,10 @@ CUresult loadModule(Context *context, const void *image, JitLog &log, Module **o
   }
   abi::Verdict verdict =
       abi::runsPtx(module->source->target, module->source->isa, context->device->traits(driver.version));
+  if (const abi::ArchInfo *arch = abi::findArch(module->source->target);
+      verdict.runs && arch && module->source->isa < arch->minimumIsa)
+    verdict = {false, "the target needs .version " + std::to_string(arch->minimumIsa / 10) + "." +
+                          std::to_string(arch->minimumIsa % 10) + " or newer"};
   if (!verdict.runs) {
     log.error = source->name() + ": error: .target " + module->source->target.toString() + ", .version " +
                 std::to_string(module->source->isa / 10) + "." + std::to_string(module->source->isa % 10) +

@@ -62,24 +62,16 @@ Distance distanceOf(const std::string &type, uint64_t got, uint64_t recorded) {
 }
 
 bool agrees(const Form &form, const std::string &type, uint64_t got, uint64_t recorded) {
+  const Tolerance &tolerance = form.tolerance;
   if (got == recorded)
     return true;
-  if (form.tolerance == Tolerance::Exact)
+  if (!tolerance.anyNan && !tolerance.isApproximate())
     return false;
   Distance distance = distanceOf(type, got, recorded);
-  switch (form.tolerance) {
-  case Tolerance::Exact:
-    return false;
-  case Tolerance::AnyNan: // the distance of -0 from +0 is nothing too: both must be NaN
+  if (!tolerance.isApproximate()) // the distance of -0 from +0 is nothing too: both must be NaN
     return distance.ulp == 0 && std::isnan(decode(type, got).value);
-  case Tolerance::Ulp:
-    return distance.ulp <= form.bound;
-  case Tolerance::Absolute:
-    return distance.absolute <= form.bound;
-  case Tolerance::Relative:
-    return distance.relative <= form.bound;
-  }
-  return false;
+  return distance.ulp <= tolerance.ulp || distance.absolute <= tolerance.absolute ||
+         distance.relative <= tolerance.relative;
 }
 
 } // namespace tenon::golden

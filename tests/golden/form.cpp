@@ -65,11 +65,14 @@ bool parseOption(const std::string &option, Form &form) {
     return value.rfind("2^", 0) == 0 ? __builtin_exp2(power) : atof(value.c_str());
   };
   if (key == "nan")
-    form.tolerance = Tolerance::AnyNan;
-  else if (key == "ulp" || key == "abs" || key == "rel") {
-    form.tolerance = key == "ulp" ? Tolerance::Ulp : key == "abs" ? Tolerance::Absolute : Tolerance::Relative;
-    form.bound = number();
-  } else if (key == "values")
+    form.tolerance.anyNan = true;
+  else if (key == "ulp")
+    form.tolerance.ulp = number();
+  else if (key == "abs")
+    form.tolerance.absolute = number();
+  else if (key == "rel")
+    form.tolerance.relative = number();
+  else if (key == "values")
     form.values = value;
   else if (key == "arch")
     form.architecture = value;

@@ -8,16 +8,19 @@
 
 namespace tenon::golden {
 
-/// How a result may differ from the recorded one.
-enum class Tolerance { Exact, AnyNan, Ulp, Absolute, Relative };
+/// How a result may differ from the recorded one: by one of the bounds that are not 0.
+struct Tolerance {
+  bool anyNan = false; // any NaN for any NaN
+  double ulp = 0, absolute = 0, relative = 0;
+  bool isApproximate() const { return ulp != 0 || absolute != 0 || relative != 0; }
+};
 
 struct Form {
   std::string name;                  // unique; its first word is the instruction form
   std::vector<std::string> results;  // PTX types without the dot, "pred" and "f16x2" among them
   std::vector<std::string> operands; // likewise
   std::string body;                  // statements between the loads of %a0.. and the stores of %d0..
-  Tolerance tolerance = Tolerance::Exact;
-  double bound = 0;          // of Ulp, Absolute, Relative
+  Tolerance tolerance;
   std::string values;        // a set of values other than the edges: see values.h
   std::string architecture;  // sm_90 unless said
   std::string version;       // of PTX: 8.4 unless said

@@ -19,10 +19,10 @@ const Values kWords32 = {0, 1, 0xffffffff, 31,  32,     0x80000000, 0x7fffffff, 
 const Values kWords16 = {0, 1,  0xffff, 15, 16,  0x8000, 0x7fff, 0x1234, 2,
                          7, 17, 31,     32, 255, 256,    0x8001, 0xfffe, 0xbeef};
 const Values kWords8 = {0, 1, 0xff, 0x80, 0x7f, 0x12, 2, 0x81, 0xfe, 0x55};
-const Values kF32 = {0x3f800000, 0x80000000, 0x7fc00000, 0x7f800000, 0x00000001, 0x40490fdb, 0x7f7fffff,
-                     0x007fffff, 0,          0xbf800000, 0xff800000, 0xffc12345, 0x7fa00001, 0x80800000,
-                     0x00800000, 0x80000001, 0x3f000000, 0xc0200000, 0x4b000001, 0x4f000000, 0xcf000000,
-                     0x4effffff, 0x5f000000, 0x3effffff, 0x33800000};
+const Values kF32 = {0x3f800000, 0x80000000, 0x00800000, 0x3f7fffff, 0x7fc00000, 0x7f800000, 0x00000001,
+                     0x40490fdb, 0x7f7fffff, 0x007fffff, 0,          0xbf800000, 0xff800000, 0xffc12345,
+                     0x7fa00001, 0x80800000, 0x00800000, 0x80000001, 0x3f000000, 0xc0200000, 0x4b000001,
+                     0x4f000000, 0xcf000000, 0x4effffff, 0x5f000000, 0x3effffff, 0x33800000};
 const Values kF64 = {0x3ff0000000000000,
                      0x8000000000000000,
                      0x7ff8000000000000,
@@ -152,11 +152,23 @@ uint64_t number(const std::string &type, const std::string &set, Random &random)
   uint64_t value = 0;
   for (unsigned part = 0; part < count; ++part) {
     double x = 2 * random.unit() - 1;
+    if (set == "tiny") // about the smallest numbers of the type
+      x = std::ldexp(x, (element == "f16" ? -6 : -120) - static_cast<int>(random.next() % 20));
     if (set == "mixed")
       x = std::ldexp(x, static_cast<int>(random.next() % 25) - 12);
     value |= encode(element, x) << (bits * part);
   }
   return value;
+}
+
+bool isFinite(const std::string &type, uint64_t value) {
+  std::string element = elementType(type);
+  uint64_t exponent = encode(element, INFINITY);
+  unsigned bits = 8 * bytesOf(element);
+  for (unsigned part = 0; part < bytesOf(type) / bytesOf(element); ++part)
+    if ((value >> (bits * part) & exponent) == exponent)
+      return false;
+  return true;
 }
 
 } // namespace
@@ -182,7 +194,19 @@ std::vector<uint64_t> operandsOf(const Form &form) {
       }
     return tuples;
   }
-  if (form.values == "small" || form.values == "mixed") {
+  if (form.values == "edges" || form.values == "special") { // special: infinities and NaN among them
+    for (size_t k = 0; k < 256; ++k)
+      for (const std::string &type : types) {
+        uint64_t value = 0;
+        do
+          value = edge(type, random.next() % 64);
+        while (form.values == "edges" && !isFinite(type, value));
+        // Infinities are rare, so that most results are numbers.
+        tuples.push_back(form.values == "special" && random.next() % 8 ? number(type, "small", random) : value);
+      }
+    return tuples;
+  }
+  if (form.values == "small" || form.values == "mixed" || form.values == "tiny") {
     for (size_t k = 0; k < 256; ++k)
       for (const std::string &type : types)
         tuples.push_back(number(type, form.values, random));

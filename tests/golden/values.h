@@ -13,6 +13,8 @@ namespace tenon::golden {
 ///   range:LO:HI   f32, f16 or bf16 spread evenly
 ///   small         numbers in [-1, 1] (integers: any bits)
 ///   mixed         numbers of widely different exponents
+///   tiny          about the smallest numbers of the type
+///   edges         random finite edges; special: infinities and NaN among small numbers
 std::vector<uint64_t> operandsOf(const Form &form);
 
 } // namespace tenon::golden
