@@ -137,7 +137,7 @@ TEST(EmulatorInstruction, IntegerArithmetic) {
       {"div.s32 %r, %w0, %w1;",
        [](uint32_t a, uint32_t b, uint32_t) { return b ? static_cast<uint32_t>(s(a) / s(b)) : 0xffffffffu; }},
       {"rem.s32 %r, %w0, %w1;",
-       [](uint32_t a, uint32_t b, uint32_t) { return b ? static_cast<uint32_t>(s(a) % s(b)) : a; }},
+       [](uint32_t a, uint32_t b, uint32_t) { return b ? static_cast<uint32_t>(s(a) % s(b)) : 0xffffffffu; }},
       {"min.s32 %r, %w0, %w1;",
        [](uint32_t a, uint32_t b, uint32_t) { return static_cast<uint32_t>(std::min(s(a), s(b))); }},
       {"max.u32 %r, %w0, %w1;", [](uint32_t a, uint32_t b, uint32_t) { return std::max(a, b); }},
@@ -258,7 +258,7 @@ TEST(EmulatorInstruction, SixteenAndSixtyFourBits) {
        [](uint64_t a, uint64_t b, uint64_t) {
          return b == 0 ? ~0ull : b == ~0ull ? 0 - a : static_cast<uint64_t>(int64_t(a) / int64_t(b));
        }},
-      {"rem.u64 %d, %a0, %a1;", [](uint64_t a, uint64_t b, uint64_t) { return b ? a % b : a; }},
+      {"rem.u64 %d, %a0, %a1;", [](uint64_t a, uint64_t b, uint64_t) { return b ? a % b : ~0ull; }},
       {"shl.b64 %d, %a0, %w1;",
        [](uint64_t a, uint64_t b, uint64_t) { return uint32_t(b) > 63 ? 0 : a << uint32_t(b); }},
       {"shr.s64 %d, %a0, %w1;",
@@ -301,8 +301,8 @@ TEST(EmulatorInstruction, SinglePrecision) {
       {"div.rn.f32 %r, %w0, %w1;", [](uint32_t a, uint32_t b, uint32_t) { return bits(f(a) / f(b)); }},
       {"sqrt.rn.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return bits(std::sqrt(f(a))); }},
       {"rcp.rn.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return bits(1.0f / f(a)); }},
-      {"abs.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return a & 0x7fffffff; }},
-      {"neg.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return a ^ 0x80000000; }},
+      {"abs.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return f(a) == f(a) ? a & 0x7fffffff : 0x7fffffffu; }},
+      {"neg.f32 %r, %w0;", [](uint32_t a, uint32_t, uint32_t) { return f(a) == f(a) ? a ^ 0x80000000 : 0x7fffffffu; }},
       {"copysign.f32 %r, %w0, %w1;",
        [](uint32_t a, uint32_t b, uint32_t) { return (a & 0x80000000) | (b & 0x7fffffff); }},
       {"min.f32 %r, %w0, %w1;",
@@ -413,7 +413,7 @@ TEST(EmulatorInstruction, Conversions) {
       {"cvt.rna.tf32.f32 %r, %w0;",
        [](uint32_t a, uint32_t, uint32_t) {
          if (f(a) != f(a))
-           return 0x7fffffffu;
+           return a & ~0x1fffu;
          return std::isinf(f(a)) ? a : (a + 0x1000) & ~0x1fffu;
        }},
   };
