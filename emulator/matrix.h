@@ -1,5 +1,5 @@
-// ldmatrix, stmatrix, movmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix Fragments for mma");
-// the product itself is one triple loop over small matrices.
+// ldmatrix, stmatrix, movmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix
+// Fragments for mma"); the product itself is one triple loop over small matrices.
 #pragma once
 
 #include "emulator/handlers.h"
