@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rm -rf bundle
-mkdir -p bundle/bin bundle/tests bundle/programs
+mkdir -p bundle/bin bundle/tests bundle/programs bundle/benchmarks
 
 for tool in runtime/tools/tenon-run linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
   cp "build/$tool" bundle/bin/
@@ -14,7 +14,8 @@ find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-confo
   -exec cp -t bundle/tests {} +
 # Libraries that unit tests load at run time (fake drivers).
 find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +
-strip bundle/bin/* bundle/tests/tenon-*
+cp build/benchmarks/runtime/tenon-runtime-benchmark build/benchmarks/runtime/runtime_benchmark_sm_* bundle/benchmarks/
+strip bundle/bin/* bundle/tests/tenon-* bundle/benchmarks/tenon-*
 
 mkdir -p build/samples
 for arch in 75 80 90; do

@@ -36,6 +36,10 @@ tail -n 40 /tmp/kernels.log
 grep -q 'PASSED  \] 0 tests' /tmp/kernels.log && status=1 # every one skipped is no pass
 report $status "tenon-kernels-test on the GPU"
 
+echo "\$ tenon-runtime-benchmark"
+mkdir -p results
+TENON_CUDA_DRIVER=cuda benchmarks/tenon-runtime-benchmark --output=results; report $? "tenon-runtime-benchmark"
+
 # check NAME COMMAND...: a numeric test of the compiler's kernels; the command compares with the expected output itself.
 check() {
   local name=$1; shift
