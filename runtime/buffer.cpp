@@ -26,7 +26,7 @@ Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, 
       release_(std::move(release)) {}
 
 Buffer::~Buffer() {
-  if (release_ && retire())
+  if (release_ && claimMemory())
     release_();
 }
 

@@ -74,8 +74,9 @@ public:
   ///         access (`access`: kAccessRead, kAccessWrite or both). OutOfRange: past the end.
   Result<std::span<uint8_t>> map(uint64_t offset, uint64_t length, uint32_t access) const;
 
-  /// Returns the memory before this dies (SubmissionQueue::deallocate); true for the first caller.
-  bool retire() { return !retired_.exchange(true); }
+  /// True for the first caller, who returns the memory: SubmissionQueue::deallocate, or else the destructor.
+  bool claimMemory() { return !claimed_.exchange(true); }
+  void markRetired() { retired_.store(true, std::memory_order_release); }
   /// The memory was returned: no command may use it.
   bool isRetired() const { return retired_.load(std::memory_order_acquire); }
 
@@ -87,7 +88,7 @@ private:
   bool streamOrdered_ = false;
   void *host_ = nullptr;
   Release release_;
-  std::atomic<bool> retired_ = false;
+  std::atomic<bool> claimed_ = false, retired_ = false;
 };
 
 /// Bytes [offset, offset + length) are in a buffer of `size` bytes, or OutOfRange says how far they reach.

@@ -19,6 +19,28 @@ std::string describeCommand(const Command &command) {
   return kNames[command.index()];
 }
 
+namespace {
+
+/// Whether `test` is true of a ref of the command; asked until it is.
+template <typename Test> bool anyRef(const Command &command, Test test) {
+  if (const auto *fill = std::get_if<FillCommand>(&command))
+    return test(fill->target);
+  if (const auto *update = std::get_if<UpdateCommand>(&command))
+    return test(update->target);
+  if (const auto *copy = std::get_if<CopyCommand>(&command))
+    return test(copy->source) || test(copy->target);
+  if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
+    return (dispatch->isIndirect && test(dispatch->gridBuffer)) ||
+           std::any_of(dispatch->bindings.begin(), dispatch->bindings.end(), test);
+  return false;
+}
+
+} // namespace
+
+bool hasSlots(const Command &command) {
+  return anyRef(command, [](const BufferRef &ref) { return ref.buffer == nullptr; });
+}
+
 CommandBuffer::CommandBuffer(std::shared_ptr<Device> device, const CommandBufferOptions &options)
     : device_(std::move(device)), options_(options),
       validator_(std::make_unique<CommandBufferValidator>(*device_, options)) {}
@@ -31,7 +53,23 @@ Status CommandBuffer::begin() {
 
 Status CommandBuffer::end() {
   TENON_RETURN_IF_ERROR(validator_->end());
+  for (const Command &command : commands_)
+    (void)anyRef(command, [this](const BufferRef &ref) {
+      if (ref.buffer)
+        buffers_.push_back(ref.buffer.get());
+      return false;
+    });
+  std::sort(buffers_.begin(), buffers_.end());
+  buffers_.erase(std::unique(buffers_.begin(), buffers_.end()), buffers_.end());
   return prepare();
+}
+
+Status CommandBuffer::checkLive() const {
+  for (const Buffer *buffer : buffers_)
+    if (buffer->isRetired())
+      return makeError(StatusCode::FailedPrecondition, "submit: the command buffer names a buffer of ", buffer->size(),
+                       " bytes that was deallocated");
+  return okStatus();
 }
 
 Status CommandBuffer::record(Command command) {
@@ -105,6 +143,7 @@ Status CommandBuffer::waitEvents(std::span<const std::shared_ptr<Event>> events)
 }
 
 Status CommandBuffer::checkSubmission(BindingTable table) {
+  TENON_RETURN_IF_ERROR(checkLive());
   return validator_->checkSubmission(table);
 }
 
@@ -125,6 +164,7 @@ std::vector<std::string> CommandBuffer::dispatchNames() const {
 
 Status CommandBuffer::issue(CUstream stream, BindingTable table) {
   std::lock_guard lock(issueMutex_);
+  TENON_RETURN_IF_ERROR(checkLive()); // since it was submitted
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
   return issueCommands(stream, table);
@@ -139,6 +179,13 @@ DeviceRange CommandBuffer::resolve(const BufferRef &ref, BindingTable table) {
   const uint64_t available = entry.length == kWholeBuffer ? entry.buffer->size() - entry.offset : entry.length;
   return {entry.buffer->address() + entry.offset + ref.offset,
           ref.length == kWholeBuffer ? available - ref.offset : ref.length};
+}
+
+void CommandBuffer::resolveBindings(const DispatchCommand &dispatch, BindingTable table,
+                                    std::vector<DeviceRange> &bindings) {
+  bindings.clear();
+  for (const BufferRef &ref : dispatch.bindings)
+    bindings.push_back(resolve(ref, table));
 }
 
 } // namespace tenon::runtime

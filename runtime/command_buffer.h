@@ -85,6 +85,9 @@ using Command = std::variant<FillCommand, UpdateCommand, CopyCommand, DispatchCo
 /// "fill", "dispatch of 'saxpy'".
 std::string describeCommand(const Command &command);
 
+/// Whether a buffer of the command is known only when it is submitted.
+bool hasSlots(const Command &command);
+
 /// What a dispatch is called with.
 struct DispatchArguments {
   std::vector<BufferRef> bindings; // [layout bindings]
@@ -161,8 +164,11 @@ protected:
   const std::vector<Command> &commands() const { return commands_; }
   /// Device range of a ref, now that slots are bound. The table was checked.
   static DeviceRange resolve(const BufferRef &ref, BindingTable table);
+  static void resolveBindings(const DispatchCommand &dispatch, BindingTable table, std::vector<DeviceRange> &bindings);
 
 private:
+  /// No buffer that was recorded has been deallocated since.
+  Status checkLive() const;
   Status record(Command command);
   Status recordDispatch(DispatchCommand command);
 
@@ -170,6 +176,7 @@ private:
   CommandBufferOptions options_;
   std::unique_ptr<CommandBufferValidator> validator_;
   std::vector<Command> commands_;
+  std::vector<const Buffer *> buffers_; // of all commands, each once; the commands keep them
   std::mutex issueMutex_;
 };
 

@@ -62,6 +62,7 @@ public:
 
   /// Makes the primary context current for a scope.
   cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
+  CUcontext context() const { return context_; }
   Queue &queue() { return *queue_; }
   /// The driver's stream-ordered allocator can be used.
   bool hasMemoryPools() const { return hasMemoryPools_; }
@@ -76,7 +77,7 @@ public:
   /// Memory that others allocate and free on this device's behalf.
   void countAllocation(uint64_t bytes);
   void countFree(uint64_t bytes);
-  void countLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
+  void countLaunch(uint64_t launches = 1) { launches_.fetch_add(launches, std::memory_order_relaxed); }
   void countModule() { modulesLoaded_.fetch_add(1, std::memory_order_relaxed); }
 
 private:

@@ -1,46 +1,190 @@
-// The road of a call, one sentence per step; call.cpp has the steps.
+// The road of a call, one sentence per step.
 #include "runtime/program.h"
 
-#include "runtime/call.h"
+#include "runtime/call_instance.h"
+#include "runtime/call_results.h"
 #include "runtime/device.h"
+#include "runtime/submission_queue.h"
+
+#include <algorithm>
 
 namespace tenon::runtime {
 
-Result<std::vector<Value>> Program::call(uint32_t function, std::span<const Value> inputs, const CallOptions &options) {
+namespace {
+
+constexpr size_t kMostPlans = 256;    // of one function; the one not used for longest makes room
+constexpr size_t kMostInstances = 16; // of one plan, one for each stream; likewise
+
+/// While this lives, a thread may do what a capture in progress forbids others: load code, allocate.
+class RelaxedCapture {
+public:
+  RelaxedCapture(const cuda::Driver &driver, bool isCaptured) : driver_(driver), isActive_(isCaptured) {
+    if (isActive_)
+      isActive_ = driver_.cuThreadExchangeStreamCaptureMode &&
+                  driver_.cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
+  }
+  ~RelaxedCapture() {
+    if (isActive_)
+      (void)driver_.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  const cuda::Driver &driver_;
+  bool isActive_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+Result<bool> isCapturing(const cuda::Driver &driver, CUstream stream) {
+  if (!driver.cuStreamIsCapturing)
+    return false;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing"));
+  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    return makeError(StatusCode::FailedPrecondition, "the stream's capture was invalidated by an earlier error");
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+/// A number that no other stream of the process has had; a handle is used again.
+uint64_t streamId(const cuda::Driver &driver, CUstream stream) {
+  unsigned long long id = 0;
+  if (driver.cuStreamGetId && driver.cuStreamGetId(stream, &id) == CUDA_SUCCESS)
+    return id;
+  return reinterpret_cast<uintptr_t>(stream);
+}
+
+} // namespace
+
+struct Program::PlannedCall {
+  struct OnStream {
+    uint64_t stream = 0;
+    std::unique_ptr<CallInstance> instance;
+  };
+  explicit PlannedCall(std::shared_ptr<const CallPlan> plan) : plan(std::move(plan)) {}
+
+  const std::shared_ptr<const CallPlan> plan;
+  uint64_t lastUse = 0;            // of Program::clock_
+  std::mutex mutex;                // guards what follows, and is held while work is given to a stream
+  std::vector<OnStream> instances; // the last used first
+  std::vector<std::unique_ptr<CallInstance>> captured; // parts of the caller's graphs
+};
+
+Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
+    : device_(std::move(device)), view_(std::move(view)), calls_(view_.functionCount()) {}
+
+Program::~Program() = default;
+
+Status Program::checkFunction(uint32_t function) const {
   if (function >= view_.functionCount())
     return makeError(StatusCode::OutOfRange, "no function ", function, ": the program has ", view_.functionCount());
-  Call call(*this, view_.functionAt(function), inputs, options);
+  return okStatus();
+}
+
+Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
+                         const CallOptions &options) {
+  TENON_RETURN_IF_ERROR(checkFunction(function));
+  cuda::ContextScope scope = device_->enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  const cuda::Driver &driver = device_->driver();
+  const CUstream stream = options.stream.value_or(device_->queue().handle());
+  bool isCaptured = false;
+  if (options.stream) {
+    TENON_ASSIGN_OR_RETURN(isCaptured, isCapturing(driver, stream));
+  }
+  RelaxedCapture relaxed(driver, isCaptured);
 
   // What the caller gave is what the function declares: counts, element types, ranks, static extents.
-  TENON_RETURN_IF_ERROR(call.checkInputs());
+  TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
 
-  // Shapes, sizes, grids and scalar arguments, from the inputs' shapes and scalars.
-  TENON_RETURN_IF_ERROR(call.computeRegisters());
+  // Shapes, sizes, grids, kernels, checks of the function: of the first call like this one.
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
 
-  // What the compiler could not know: equal dynamic extents and the like. Past here the function is free to run.
-  TENON_RETURN_IF_ERROR(call.evaluateChecks());
+  // Memory of the results.
+  TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, results));
 
-  // The image of each kernel that this device takes; after the first call they are all there.
-  TENON_RETURN_IF_ERROR(call.loadKernels());
-
-  // Memory of this call.
-  TENON_RETURN_IF_ERROR(call.bindBuffers());
-
-  // Dispatches, copies and fills, one after another on the device's queue. What was submitted before a failure still
-  // runs, so it is waited for in any case.
-  Status submitted = call.submitCommands();
-  Status finished = call.synchronize();
+  // Dispatches, copies and fills. What was submitted before a failure still runs, so it is waited for in any case.
+  Status submitted = issue(*planned, stream, isCaptured, inputs, results, options);
+  if (options.stream)
+    return submitted;
+  Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
   TENON_RETURN_IF_ERROR(std::move(submitted));
-  TENON_RETURN_IF_ERROR(std::move(finished));
+  return finished.ok() ? okStatus() : planned->plan->describeFault(std::move(finished));
+}
 
-  // Result buffers outlive the call; the rest goes back to the device.
-  return call.collectResults();
+Result<std::vector<Value>> Program::call(uint32_t function, std::span<const Value> inputs, const CallOptions &options) {
+  std::vector<Value> results;
+  TENON_RETURN_IF_ERROR(callInto(function, inputs, results, options));
+  return results;
+}
+
+Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t function, std::span<const Value> inputs,
+                       std::vector<Value> &results, SemaphorePoints signals) {
+  TENON_RETURN_IF_ERROR(checkFunction(function));
+  if (&queue.device() != device_.get())
+    return makeError(StatusCode::FailedPrecondition, "submit: the queue is of another device, ",
+                     queue.device().description());
+  TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
+  TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, results));
+  // What the work needs is its own: the caller's lists may change before it is issued.
+  auto work = [this, planned, inputs = std::vector<Value>(inputs.begin(), inputs.end()), results](CUstream stream) {
+    return issue(*planned, stream, /*isCaptured=*/false, inputs, results, {.stream = stream});
+  };
+  return queue.streamWork(waits, std::move(work),
+                          concat("a call of '", view_.functionAt(function).name()->string_view(), "'"), signals);
 }
 
 Status Program::checkInputs(uint32_t function, std::span<const Value> inputs) {
-  if (function >= view_.functionCount())
-    return makeError(StatusCode::OutOfRange, "no function ", function, ": the program has ", view_.functionCount());
-  return Call(*this, view_.functionAt(function), inputs, {}).checkInputs();
+  TENON_RETURN_IF_ERROR(checkFunction(function));
+  return runtime::checkInputs(view_.functionAt(function), inputs);
+}
+
+Result<std::shared_ptr<Program::PlannedCall>> Program::plan(uint32_t function, std::span<const Value> inputs) {
+  const uint64_t hash = CallKey::hashOf(inputs);
+  std::lock_guard lock(plansMutex_); // also while a plan is made: threads that want the same one wait for it
+  auto &plans = calls_[function].plans;
+  for (const std::shared_ptr<PlannedCall> &known : plans)
+    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs)) {
+      known->lastUse = ++clock_;
+      return known;
+    }
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
+                         makeCallPlan(view_.functionAt(function), inputs, {executables_, constantBytes_}));
+  TENON_RETURN_IF_ERROR(uploadConstants(*made));
+  if (plans.size() >= kMostPlans)
+    plans.erase(std::min_element(plans.begin(), plans.end(),
+                                 [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; }));
+  plans.push_back(std::make_shared<PlannedCall>(std::move(made)));
+  plans.back()->lastUse = ++clock_;
+  return plans.back();
+}
+
+Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
+                      std::span<const Value> results, const CallOptions &options) {
+  std::lock_guard lock(planned.mutex);
+  CallInstance::Options how = {
+      .graph = options.graph, .synchronous = options.synchronous, .isWaitedFor = !options.stream};
+  if (isCaptured) {
+    // The caller's graph may run at any time: it has an arena of its own, and launches instead of a graph in a graph.
+    how = {.graph = false, .synchronous = false};
+    TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
+                           CallInstance::create(device_, planned.plan, constants_));
+    planned.captured.push_back(std::move(instance));
+    return planned.captured.back()->issue(stream, inputs, results, how);
+  }
+  const uint64_t id = options.stream ? streamId(device_->driver(), stream) : ~uint64_t(0);
+  auto &instances = planned.instances;
+  auto found = std::find_if(instances.begin(), instances.end(), [&](const auto &known) { return known.stream == id; });
+  if (found == instances.end()) {
+    TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
+                           CallInstance::create(device_, planned.plan, constants_));
+    if (instances.size() >= kMostInstances)
+      instances.pop_back();
+    found = instances.insert(instances.end(), {id, std::move(instance)});
+  }
+  std::rotate(instances.begin(), found, found + 1);
+  return instances.front().instance->issue(stream, inputs, results, how);
 }
 
 Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
@@ -49,21 +193,31 @@ Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, s
   std::unique_ptr<Program> program(new Program(std::move(device), std::move(view)));
   for (size_t i = 0; i < program->view_.executableCount(); ++i)
     program->executables_.push_back(std::make_unique<Executable>(program->device_, program->view_.executableAt(i)));
-  TENON_RETURN_IF_ERROR(program->uploadConstants(bytes).withContext(concat("'", name, "'")));
+  program->findConstants(bytes);
   return program;
 }
 
-Status Program::uploadConstants(std::span<const uint8_t> file) {
+/// Where the constants lie in the file; their bytes are not touched until a call needs them.
+void Program::findConstants(std::span<const uint8_t> file) {
   const auto *constants = view_.raw().constants();
   for (uint32_t i = 0; constants && i < constants->size(); ++i) {
     const abi::fb::ConstantData &constant = *constants->Get(i);
     // In the buffer, or behind it in the same file (F-14, verified).
-    const std::span<const uint8_t> bytes =
-        constant.data() ? std::span<const uint8_t>(constant.data()->data(), constant.data()->size())
-                        : file.subspan(constant.file_offset(), constant.size());
-    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, device_->allocate(bytes.size()));
-    TENON_RETURN_IF_ERROR(device_->queue().upload(*buffer, 0, bytes));
-    constants_.push_back(std::move(buffer));
+    constantBytes_.push_back(constant.data()
+                                 ? std::span<const uint8_t>(constant.data()->data(), constant.data()->size())
+                                 : file.subspan(constant.file_offset(), constant.size()));
+  }
+  constants_.resize(constantBytes_.size());
+}
+
+Status Program::uploadConstants(const CallPlan &plan) {
+  for (const CallPlan::Buffer &buffer : plan.buffers) {
+    if (buffer.place != CallPlan::Place::Constant || constants_[buffer.index])
+      continue;
+    const std::span<const uint8_t> bytes = constantBytes_[buffer.index];
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, device_->allocate(bytes.size()));
+    TENON_RETURN_IF_ERROR(device_->queue().upload(*memory, 0, bytes));
+    constants_[buffer.index] = std::move(memory);
   }
   return okStatus();
 }

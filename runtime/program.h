@@ -1,16 +1,22 @@
-// A program on a device: functions that take and return values. This is the first file to read: Program::call below is
+// A program on a device: functions that take and return values. This is the first file to read: Program::callInto is
 // the road of a call from inputs to outputs.
 //
 // A function is data (abi/schemas/program.fbs): a register program for shapes and scalars, checks, buffers, commands
-// and results. Nothing is compiled here. Calls may come from several threads; each is complete when it returns.
+// and results. Nothing is compiled here. The first call with given shapes and scalars makes a plan (call_plan.h) and
+// readies it for the stream (call_instance.h); calls like it then bind their buffers and launch, and allocate nothing.
+//
+// Calls may come from several threads, and on several streams; several programs and devices live side by side.
 #pragma once
 
 #include "abi/program_view.h"
+#include "runtime/call_plan.h"
 #include "runtime/executable.h"
 #include "runtime/value.h"
 
+#include <cuda.h>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,16 +24,26 @@
 namespace tenon::runtime {
 
 class Device;
+class SubmissionQueue;
+struct SemaphorePoint;
 
 struct CallOptions {
   /// Waits after every command, so that a fault names the very command; slower.
   bool synchronous = false;
+  /// A CUDA graph where that is faster.
+  bool graph = true;
+  /// A stream of the caller's, in the device's primary context: the call returns when its work is given to it, and the
+  /// inputs and results must live until that is complete; faults come from the stream. A stream that is being captured
+  /// takes the commands into the caller's graph, whose memory lives as long as the program. Not given: the device's own
+  /// queue, and the call is complete when it returns.
+  std::optional<CUstream> stream;
 };
 
 class Program {
 public:
-  /// Verifies `bytes` (borrowed, 16-byte aligned, outlive the program) and uploads its constants. Kernels are loaded by
-  /// the first call that needs them. DataLoss: the bytes do not verify; `name` is the file for messages.
+  /// Verifies `bytes` (borrowed, 16-byte aligned, outlive the program). Constants are uploaded and kernels
+  /// loaded by the first call that needs them: loading takes as long for small constants as for large ones. DataLoss:
+  /// the bytes do not verify; `name` is the file for messages.
   static Result<std::unique_ptr<Program>> load(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
                                                std::string_view name);
 
@@ -43,25 +59,54 @@ public:
   /// that differs.
   Status checkInputs(uint32_t function, std::span<const Value> inputs);
 
-  /// Runs a function to its end.
+  /// Runs a function.
   /// @param inputs [inputs of the function] types as declared; tensors are read, never written
   /// @return [results]. InvalidArgument: count, element type, rank or a static extent differs, or a check of the
   ///         function failed: nothing was launched. Else errors of registers, loading, memory and launches; the work of
   ///         a dispatch that failed on the device is named by its export and location.
   Result<std::vector<Value>> call(uint32_t function, std::span<const Value> inputs, const CallOptions &options = {});
 
+  /// As call(), into the caller's memory: a tensor of `results` that has a buffer is written there (its shape is set),
+  /// one without gets new memory. Empty `results` is all new. Results that the function returns in one buffer, or that
+  /// are inputs or constants, are what they are. InvalidArgument: another number of results, or a buffer that is an
+  /// input's or another result's; OutOfRange: one that is too small. With every buffer given, a call whose shapes and
+  /// scalars were seen before allocates nothing.
+  Status callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
+                  const CallOptions &options = {});
+
+  /// As callInto(), when the waits are reached; returns at once, and the signals say when it is complete or what went
+  /// wrong. Inputs and results are kept alive until then, the program is not. `results` is set when this returns, its
+  /// contents are not. FailedPrecondition: a queue of another device.
+  Status submit(SubmissionQueue &queue, std::span<const SemaphorePoint> waits, uint32_t function,
+                std::span<const Value> inputs, std::vector<Value> &results, std::span<const SemaphorePoint> signals);
+
   /// `--explain`: for every executable and export, each image, chosen or refused and why, and what really runs.
   std::string explain();
 
+  ~Program();
+
 private:
-  friend class Call;
-  Program(std::shared_ptr<Device> device, abi::ProgramView view) : device_(std::move(device)), view_(std::move(view)) {}
-  Status uploadConstants(std::span<const uint8_t> file);
+  // A plan and what it has become on each stream.
+  struct PlannedCall;
+  struct FunctionCalls {
+    std::vector<std::shared_ptr<PlannedCall>> plans;
+  };
+  Program(std::shared_ptr<Device> device, abi::ProgramView view);
+  void findConstants(std::span<const uint8_t> file);
+  Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
+  Status checkFunction(uint32_t function) const;
+  Result<std::shared_ptr<PlannedCall>> plan(uint32_t function, std::span<const Value> inputs);
+  Status issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
+               std::span<const Value> results, const CallOptions &options);
 
   std::shared_ptr<Device> device_;
   abi::ProgramView view_;
   std::vector<std::unique_ptr<Executable>> executables_;
-  std::vector<std::shared_ptr<const Buffer>> constants_;
+  std::vector<std::span<const uint8_t>> constantBytes_;  // in the file
+  std::mutex plansMutex_;                                // guards what follows
+  std::vector<std::shared_ptr<const Buffer>> constants_; // null: no call has needed it yet
+  std::vector<FunctionCalls> calls_;                     // [functions]
+  uint64_t clock_ = 0;                                   // counts look-ups: which plan was used last
 };
 
 } // namespace tenon::runtime

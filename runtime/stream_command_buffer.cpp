@@ -5,40 +5,29 @@
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
 
-#include <algorithm>
-
 namespace tenon::runtime {
-
-namespace {
-
-bool hasSlots(const DispatchCommand &dispatch) {
-  return std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(),
-                     [](const BufferRef &ref) { return ref.buffer == nullptr; });
-}
-
-} // namespace
-
-Result<ArgumentPack> packArguments(const DispatchCommand &dispatch, std::span<const DeviceRange> bindings) {
-  const LoadedExport &kernel = *dispatch.loaded;
-  return ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, bindings, dispatch.constants);
-}
 
 Status StreamCommandBuffer::prepare() {
   packed_.resize(commands().size());
   for (size_t i = 0; i < commands().size(); ++i) {
     const auto *dispatch = std::get_if<DispatchCommand>(&commands()[i]);
-    if (!dispatch || hasSlots(*dispatch))
+    if (!dispatch)
       continue;
-    std::vector<DeviceRange> bindings;
-    for (const BufferRef &ref : dispatch->bindings)
-      bindings.push_back(resolve(ref, {}));
-    TENON_ASSIGN_OR_RETURN(packed_[i], packArguments(*dispatch, bindings));
+    packed_[i].emplace(dispatch->loaded->parameters, dispatch->loaded->encodeTensorMap);
+    if (hasSlots(commands()[i]))
+      continue;
+    resolveBindings(*dispatch, {}, bindings_);
+    TENON_RETURN_IF_ERROR(packed_[i]->set(bindings_, dispatch->constants));
   }
   return okStatus();
 }
 
 Status StreamCommandBuffer::issueCommands(CUstream stream, BindingTable table) {
-  for (size_t i = 0; i < commands().size(); ++i) {
+  return issueRange(0, commands().size(), stream, table);
+}
+
+Status StreamCommandBuffer::issueRange(size_t begin, size_t end, CUstream stream, BindingTable table) {
+  for (size_t i = begin; i < end; ++i) {
     Status status = issueCommand(i, stream, table);
     if (!status.ok())
       return std::move(status).withContext(concat("command ", i, " (", describeCommand(commands()[i]), ")"));
@@ -93,17 +82,13 @@ Status StreamCommandBuffer::issueDispatch(const DispatchCommand &dispatch, size_
   }
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return okStatus(); // which a launch would refuse
-  std::optional<ArgumentPack> bound;
-  if (!packed_[index]) {
-    std::vector<DeviceRange> bindings;
-    for (const BufferRef &ref : dispatch.bindings)
-      bindings.push_back(resolve(ref, table));
-    TENON_ASSIGN_OR_RETURN(bound, packArguments(dispatch, bindings));
+  if (hasSlots(commands()[index])) {
+    resolveBindings(dispatch, table, bindings_);
+    TENON_RETURN_IF_ERROR(arguments(index).set(bindings_, dispatch.constants));
   }
-  ArgumentPack &arguments = bound ? *bound : *packed_[index];
   device().countLaunch();
   return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid,
-                        dispatch.loaded->declaration->launch, arguments.kernelParameters());
+                        dispatch.loaded->declaration->launch, arguments(index).kernelParameters());
 }
 
 } // namespace tenon::runtime

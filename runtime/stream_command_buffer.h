@@ -24,19 +24,20 @@ protected:
       : CommandBuffer(std::move(device), options) {}
   Status prepare() override;
   Status issueCommands(CUstream stream, BindingTable table) override;
-  /// One command onto a stream.
-  Status issueCommand(size_t index, CUstream stream, BindingTable table);
+  /// Commands [begin, end) onto a stream; a failure names the command.
+  Status issueRange(size_t begin, size_t end, CUstream stream, BindingTable table);
+  /// The arguments of a dispatch: set, but for those with slots.
+  ArgumentPack &arguments(size_t command) { return *packed_[command]; }
 
 private:
+  Status issueCommand(size_t index, CUstream stream, BindingTable table);
   Status issueFill(const FillCommand &fill, CUstream stream, BindingTable table);
   Status issueUpdate(const UpdateCommand &update, CUstream stream, BindingTable table);
   Status issueDispatch(const DispatchCommand &dispatch, size_t index, CUstream stream, BindingTable table);
   Result<std::array<uint32_t, 3>> readGrid(const DispatchCommand &dispatch, CUstream stream, BindingTable table);
 
-  std::vector<std::optional<ArgumentPack>> packed_; // [commands] dispatches whose buffers are all known
+  std::vector<std::optional<ArgumentPack>> packed_; // [commands] of dispatches; with slots, set when they are issued
+  std::vector<DeviceRange> bindings_;               // of the dispatch that is being issued
 };
-
-/// The arguments of a dispatch with its slots bound. Errors of ArgumentPack::pack.
-Result<ArgumentPack> packArguments(const DispatchCommand &dispatch, std::span<const DeviceRange> bindings);
 
 } // namespace tenon::runtime

@@ -27,8 +27,10 @@ Status copyOnStream(const cuda::Driver &driver, CUstream stream, DeviceRange sou
   TENON_RETURN_IF_ERROR(checkCopy(source, target));
   if (source.bytes == 0)
     return okStatus();
-  return cuda::driverStatus(driver, driver.cuMemcpyDtoDAsync_v2(target.address, source.address, source.bytes, stream),
-                            concat("cuMemcpyDtoDAsync_v2 of ", source.bytes, " bytes"));
+  const CUresult result = driver.cuMemcpyDtoDAsync_v2(target.address, source.address, source.bytes, stream);
+  if (result == CUDA_SUCCESS) // which makes no message
+    return okStatus();
+  return cuda::driverStatus(driver, result, concat("cuMemcpyDtoDAsync_v2 of ", source.bytes, " bytes"));
 }
 
 Status fillOnStream(const cuda::Driver &driver, CUstream stream, DeviceRange target, uint32_t pattern,
@@ -44,6 +46,8 @@ Status fillOnStream(const cuda::Driver &driver, CUstream stream, DeviceRange tar
     result = driver.cuMemsetD16Async(target.address, static_cast<uint16_t>(pattern), count, stream);
   else
     result = driver.cuMemsetD32Async(target.address, pattern, count, stream);
+  if (result == CUDA_SUCCESS)
+    return okStatus();
   return cuda::driverStatus(driver, result, concat("cuMemsetD", patternBytes * 8, "Async of ", count, " elements"));
 }
 

@@ -1,71 +1,13 @@
-// The life of a submission: enqueue (checked, kept) -> issue (given to the stream) -> complete (semaphores signalled).
-// Two locks are never held at once, but for the stream's around the others.
+// Enqueue: a submission is checked and kept, or given to the stream at once. The threads that take it from there are in
+// submission_threads.cpp.
 #include "runtime/submission_queue.h"
 
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
 #include "runtime/stream_command_buffer.h"
-
-#include <algorithm>
-#include <chrono>
+#include "runtime/submission_waker.h"
 
 namespace tenon::runtime {
-
-struct SubmissionQueue::Submission {
-  struct Work {
-    std::shared_ptr<CommandBuffer> commandBuffer;
-    std::vector<TableEntry> table;
-  };
-  std::vector<SemaphorePoint> waits, signals;
-  std::vector<Work> work;
-  std::function<Status()> hostCall;
-  std::shared_ptr<Buffer> deallocated; // its memory goes back
-  std::shared_ptr<Buffer> allocated;   // kept until it is there
-  uint64_t sequence = 0;
-
-  /// Only the worker thread may issue it: it waits for the device, or runs code of the user.
-  bool needsWorker() const {
-    return hostCall ||
-           std::any_of(work.begin(), work.end(), [](const Work &item) { return item.commandBuffer->waitsOnHost(); });
-  }
-  std::string describe() const;
-};
-
-struct SubmissionQueue::InFlight {
-  std::unique_ptr<Submission> submission;
-  Status status;                   // of issuing
-  std::shared_ptr<GpuEvent> event; // behind the work; null: none was issued
-  bool synchronizeStream = false;  // work was issued, and no event could be recorded behind it
-};
-
-// What semaphores call, which may outlive the queue.
-struct SubmissionQueue::Waker {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool woken = false, stop = false;
-
-  void wake() {
-    std::lock_guard lock(mutex);
-    woken = true;
-    changed.notify_one();
-  }
-};
-
-/// The dispatches of a submission, for the error of a fault: the device says that something failed, not what.
-std::string SubmissionQueue::Submission::describe() const {
-  constexpr size_t kMost = 8;
-  std::vector<std::string> names;
-  for (const Work &item : work)
-    for (std::string &name : item.commandBuffer->dispatchNames())
-      if (names.empty() || names.back() != name)
-        names.push_back(std::move(name));
-  if (names.empty())
-    return "a submission without dispatches";
-  std::string out = "a submission that dispatches ";
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    out += concat(i ? ", '" : "'", names[i], "'");
-  return names.size() > kMost ? concat(out, " and ", names.size() - kMost, " more") : out;
-}
 
 // Life of the queue.
 
@@ -93,10 +35,11 @@ SubmissionQueue::~SubmissionQueue() {
     waker_->changed.notify_one();
   }
   worker_.join();
-  for (std::unique_ptr<Submission> &submission : pending_)
-    finish(std::move(submission),
-           makeError(StatusCode::Aborted, "the queue was destroyed before the submission's waits were reached"),
-           nullptr);
+  for (std::unique_ptr<Submission> &submission : pending_) {
+    submission->status =
+        makeError(StatusCode::Aborted, "the queue was destroyed before the submission's waits were reached");
+    finish(std::move(submission));
+  }
   {
     std::lock_guard lock(completionMutex_);
     stopCompleter_ = true;
@@ -127,7 +70,7 @@ Status SubmissionQueue::enqueue(std::unique_ptr<Submission> submission, Semaphor
   {
     std::lock_guard lock(completionMutex_);
     submission->sequence = ++lastSequence_;
-    outstanding_.insert(submission->sequence);
+    outstanding_.push_back(submission->sequence);
   }
   if (!submission->needsWorker() && readiness(*submission) == Readiness::Ready) {
     std::unique_lock lock(issueMutex_, std::try_to_lock);
@@ -153,7 +96,7 @@ Status SubmissionQueue::submit(SemaphorePoints waits, std::span<const BoundComma
                                SemaphorePoints signals) {
   TENON_RETURN_IF_ERROR(checkPoints(waits, "wait"));
   TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
-  auto submission = std::make_unique<Submission>();
+  auto submission = pool_.acquire();
   for (const BoundCommandBuffer &bound : commandBuffers) {
     if (!bound.commandBuffer)
       return makeError(StatusCode::InvalidArgument, "submit: a command buffer is null");
@@ -207,8 +150,20 @@ Status SubmissionQueue::hostCall(SemaphorePoints waits, std::function<Status()> 
   TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
   if (!function)
     return makeError(StatusCode::InvalidArgument, "submit: a host call without a function");
-  auto submission = std::make_unique<Submission>();
+  auto submission = pool_.acquire();
   submission->hostCall = std::move(function);
+  return enqueue(std::move(submission), waits, signals);
+}
+
+Status SubmissionQueue::streamWork(SemaphorePoints waits, std::function<Status(CUstream)> work, std::string name,
+                                   SemaphorePoints signals) {
+  TENON_RETURN_IF_ERROR(checkPoints(waits, "wait"));
+  TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
+  if (!work)
+    return makeError(StatusCode::InvalidArgument, "submit: stream work without a function");
+  auto submission = pool_.acquire();
+  submission->streamWork = std::move(work);
+  submission->streamWorkName = std::move(name);
   return enqueue(std::move(submission), waits, signals);
 }
 
@@ -234,7 +189,7 @@ Result<std::shared_ptr<Buffer>> SubmissionQueue::allocate(SemaphorePoints waits,
     local.usage &= ~kUsageMapping;
     buffer = std::make_shared<Buffer>(device_, address, bytes, pooled, local);
   }
-  auto submission = std::make_unique<Submission>();
+  auto submission = pool_.acquire();
   submission->allocated = buffer;
   TENON_RETURN_IF_ERROR(enqueue(std::move(submission), waits, signals));
   return buffer;
@@ -248,210 +203,11 @@ Status SubmissionQueue::deallocate(SemaphorePoints waits, std::shared_ptr<Buffer
   if (&buffer->device() != device_.get() || (device_->hasMemoryPools() && !buffer->isStreamOrdered()))
     return makeError(StatusCode::FailedPrecondition, "deallocate: the buffer is not of this device's stream-ordered "
                                                      "memory");
-  if (!buffer->retire())
+  if (!buffer->claimMemory())
     return makeError(StatusCode::FailedPrecondition, "deallocate: the buffer was deallocated before");
-  auto submission = std::make_unique<Submission>();
+  auto submission = pool_.acquire();
   submission->deallocated = std::move(buffer);
   return enqueue(std::move(submission), waits, signals);
-}
-
-// Issue.
-
-SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submission) const {
-  Readiness result = Readiness::Ready;
-  for (const SemaphorePoint &point : submission.waits) {
-    switch (point.semaphore->state(point.value)) {
-    case Semaphore::State::Failed:
-      return Readiness::Failed;
-    case Semaphore::State::Reached:
-      break;
-    case Semaphore::State::Pending:
-      // A host call needs the work to be complete; a stream can wait for it by itself.
-      if (submission.hostCall || !point.semaphore->deviceSignal(point.value))
-        result = Readiness::Waiting;
-      break;
-    }
-  }
-  return result;
-}
-
-namespace {
-
-/// The failure among the waits.
-Status waitFailure(std::span<const SemaphorePoint> waits) {
-  for (const SemaphorePoint &point : waits)
-    if (Result<uint64_t> value = point.semaphore->query(); !value.ok())
-      return value.takeStatus();
-  return okStatus();
-}
-
-} // namespace
-
-Status SubmissionQueue::issueWork(Submission &submission) {
-  cuda::ContextScope scope = device_->enter();
-  TENON_RETURN_IF_ERROR(scope.status());
-  const cuda::Driver &driver = device_->driver();
-  for (const SemaphorePoint &point : submission.waits) {
-    std::shared_ptr<GpuEvent> event = point.semaphore->deviceSignal(point.value);
-    if (event)
-      TENON_RETURN_IF_ERROR(
-          cuda::driverStatus(driver, driver.cuStreamWaitEvent(stream_.get(), event->handle(), 0), "cuStreamWaitEvent"));
-  }
-  for (Submission::Work &item : submission.work)
-    TENON_RETURN_IF_ERROR(item.commandBuffer->issue(stream_.get(), item.table));
-  if (submission.deallocated && submission.deallocated->isStreamOrdered()) {
-    const Buffer &buffer = *submission.deallocated;
-    TENON_RETURN_IF_ERROR(
-        cuda::driverStatus(driver, driver.cuMemFreeAsync(buffer.address(), stream_.get()), "cuMemFreeAsync"));
-    device_->countFree(buffer.size());
-    submission.deallocated = nullptr;
-  }
-  return okStatus();
-}
-
-void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
-  Status status = issueWork(*submission);
-  // The event comes behind whatever was issued, also where something was refused: it may be running.
-  Result<std::shared_ptr<GpuEvent>> event = events_->acquire();
-  Status recorded = event.ok() ? okStatus() : event.status().clone();
-  if (recorded.ok()) {
-    cuda::ContextScope scope = device_->enter();
-    const cuda::Driver &driver = device_->driver();
-    recorded = cuda::driverStatus(driver, driver.cuEventRecord((*event)->handle(), stream_.get()), "cuEventRecord");
-  }
-  if (status.ok() && !recorded.ok())
-    status = std::move(recorded).withContext(submission->describe());
-  const bool isOk = status.ok(), hasEvent = event.ok() && recorded.ok();
-  const std::vector<SemaphorePoint> signals = submission->signals;
-  std::shared_ptr<GpuEvent> behind = hasEvent ? *event : nullptr;
-  finish(std::move(submission), std::move(status), behind, /*synchronizeStream=*/!hasEvent);
-  // From here on streams can wait for it.
-  if (isOk)
-    for (const SemaphorePoint &point : signals)
-      point.semaphore->addDeviceSignal(point.value, behind);
-}
-
-void SubmissionQueue::runHostCall(std::unique_ptr<Submission> submission) {
-  Status status = submission->hostCall();
-  submission->hostCall = nullptr; // what it captured goes first
-  finish(std::move(submission), std::move(status), nullptr);
-}
-
-void SubmissionQueue::finish(std::unique_ptr<Submission> submission, Status status, std::shared_ptr<GpuEvent> event,
-                             bool synchronizeStream) {
-  auto work = std::make_unique<InFlight>();
-  work->submission = std::move(submission);
-  work->status = std::move(status);
-  work->event = std::move(event);
-  work->synchronizeStream = synchronizeStream;
-  std::lock_guard lock(completionMutex_);
-  inFlight_.push_back(std::move(work));
-  completionChanged_.notify_all();
-}
-
-std::unique_ptr<SubmissionQueue::Submission> SubmissionQueue::takeReady(Readiness &state) {
-  std::lock_guard lock(pendingMutex_);
-  for (auto next = pending_.begin(); next != pending_.end(); ++next) {
-    state = readiness(**next);
-    if (state == Readiness::Waiting)
-      continue;
-    std::unique_ptr<Submission> submission = std::move(*next);
-    pending_.erase(next);
-    return submission;
-  }
-  return nullptr;
-}
-
-void SubmissionQueue::runWorker() {
-  for (;;) {
-    {
-      std::unique_lock lock(waker_->mutex);
-      waker_->changed.wait(lock, [&] { return waker_->woken || waker_->stop; });
-      if (waker_->stop)
-        return;
-      waker_->woken = false;
-    }
-    Readiness state = Readiness::Waiting;
-    while (std::unique_ptr<Submission> submission = takeReady(state)) {
-      if (state == Readiness::Failed) {
-        Status failure = waitFailure(submission->waits);
-        finish(std::move(submission), std::move(failure), nullptr);
-      } else if (submission->hostCall) {
-        runHostCall(std::move(submission));
-      } else {
-        std::lock_guard lock(issueMutex_);
-        issue(std::move(submission));
-      }
-    }
-  }
-}
-
-// Complete.
-
-void SubmissionQueue::complete(InFlight &work) {
-  Submission &submission = *work.submission;
-  Status status = std::move(work.status);
-  if (work.event || work.synchronizeStream) {
-    Status finished;
-    if (work.event) {
-      finished = work.event->synchronize();
-    } else {
-      cuda::ContextScope scope = device_->enter();
-      finished = cuda::driverStatus(device_->driver(), device_->driver().cuStreamSynchronize(stream_.get()),
-                                    "cuStreamSynchronize");
-    }
-    // A stream that waited for an event does not know whether that work went well; its semaphore does, and knows why.
-    for (const SemaphorePoint &point : submission.waits)
-      if (status.ok())
-        status = point.semaphore->wait(point.value, kWaitForever);
-    if (status.ok() && !finished.ok())
-      status = std::move(finished).withContext(submission.describe());
-  }
-  if (submission.deallocated) // not stream-ordered, or it came to nothing: nobody else returns it
-    device_->release(submission.deallocated->address(), submission.deallocated->size(),
-                     submission.deallocated->isStreamOrdered());
-  const std::vector<SemaphorePoint> signals = std::move(submission.signals);
-  const uint64_t sequence = submission.sequence;
-  work.event = nullptr;
-  work.submission = nullptr; // resources are free when the signal is seen
-  for (const SemaphorePoint &point : signals) {
-    if (status.ok())
-      point.semaphore->advance(point.value);
-    else
-      point.semaphore->fail(status.clone());
-  }
-  std::lock_guard lock(completionMutex_);
-  outstanding_.erase(sequence);
-  completionChanged_.notify_all();
-}
-
-void SubmissionQueue::runCompleter() {
-  for (;;) {
-    std::unique_ptr<InFlight> work;
-    {
-      std::unique_lock lock(completionMutex_);
-      completionChanged_.wait(lock, [&] { return !inFlight_.empty() || stopCompleter_; });
-      if (inFlight_.empty())
-        return;
-      work = std::move(inFlight_.front());
-      inFlight_.pop_front();
-    }
-    complete(*work);
-  }
-}
-
-Status SubmissionQueue::waitIdle(uint64_t timeoutNs) {
-  std::unique_lock lock(completionMutex_);
-  const uint64_t last = lastSequence_;
-  auto isIdle = [&] { return outstanding_.empty() || *outstanding_.begin() > last; };
-  if (timeoutNs > uint64_t(100) * 365 * 86400 * 1000000000) { // above a century a deadline would overflow the clock
-    completionChanged_.wait(lock, isIdle);
-    return okStatus();
-  }
-  if (completionChanged_.wait_for(lock, std::chrono::nanoseconds(timeoutNs), isIdle))
-    return okStatus();
-  return makeError(StatusCode::DeadlineExceeded, outstanding_.size(), " submissions are not complete after ", timeoutNs,
-                   " ns");
 }
 
 } // namespace tenon::runtime

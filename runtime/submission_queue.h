@@ -14,18 +14,14 @@
 // status: none is left half-signalled. Host functions of streams are not used: the driver skips them after a fault.
 #pragma once
 
-#include "runtime/command_buffer.h"
-#include "runtime/timeline_semaphore.h"
+#include "runtime/submission.h"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <set>
 #include <thread>
 
 namespace tenon::runtime {
-
-using SemaphorePoints = std::span<const SemaphorePoint>;
 
 /// A command buffer to run, with the buffers of its slots (borrowed for the call of submit only).
 struct BoundCommandBuffer {
@@ -59,11 +55,18 @@ public:
   /// submission's. Keep it short: it holds up the submissions that wait in this queue.
   Status hostCall(SemaphorePoints waits, std::function<Status()> function, SemaphorePoints signals);
 
+  /// Calls `work` with the queue's stream when the waits are reached or in flight, on the caller's thread or the
+  /// queue's; what it gives to the stream is the submission's. It neither waits nor calls this queue. `name` is for
+  /// messages: "a call of 'f'".
+  Status streamWork(SemaphorePoints waits, std::function<Status(CUstream)> work, std::string name,
+                    SemaphorePoints signals);
+
   /// Device memory from the stream-ordered pool. Its address is known at once; commands may use it once the signals are
   /// reached. InvalidArgument: host-visible memory is not stream-ordered. ResourceExhausted: no memory.
   Result<std::shared_ptr<Buffer>> allocate(SemaphorePoints waits, uint64_t bytes, const BufferOptions &options,
                                            SemaphorePoints signals);
-  /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object.
+  /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object;
+  /// from then on no command may use it. What uses it may be submitted before or after, as long as the waits order it.
   /// FailedPrecondition: it was deallocated before, or is not of SubmissionQueue::allocate.
   Status deallocate(SemaphorePoints waits, std::shared_ptr<Buffer> buffer, SemaphorePoints signals);
 
@@ -71,8 +74,6 @@ public:
   Status waitIdle(uint64_t timeoutNs);
 
 private:
-  struct Submission;
-  struct InFlight;
   struct Waker;
 
   SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream);
@@ -86,18 +87,19 @@ private:
   void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
   Status issueWork(Submission &submission);
   void runHostCall(std::unique_ptr<Submission> submission);
-  /// Hands over to the completion thread; `event` null: nothing was given to the stream.
-  void finish(std::unique_ptr<Submission> submission, Status status, std::shared_ptr<GpuEvent> event,
-              bool synchronizeStream = false);
+  /// Hands over to the completion thread.
+  void finish(std::unique_ptr<Submission> submission);
   std::unique_ptr<Submission> takeReady(Readiness &readiness);
   void runWorker();
   void runCompleter();
-  void complete(InFlight &work);
+  Status finalStatus(Submission &submission);
+  void complete(std::unique_ptr<Submission> submission);
 
   std::shared_ptr<Device> device_;
   cuda::Stream stream_;
   std::shared_ptr<GpuEventPool> events_;
   std::shared_ptr<Waker> waker_;
+  SubmissionPool pool_;
 
   std::mutex issueMutex_; // one thread at a time gives work to the stream; a caller of submit never waits for it
 
@@ -106,8 +108,8 @@ private:
 
   std::mutex completionMutex_; // guards what follows
   std::condition_variable completionChanged_;
-  std::deque<std::unique_ptr<InFlight>> inFlight_; // of one stream in its order
-  std::set<uint64_t> outstanding_;                 // sequence numbers of what is not complete
+  std::deque<std::unique_ptr<Submission>> inFlight_; // of one stream in its order
+  std::vector<uint64_t> outstanding_;                // sequence numbers of what is not complete
   uint64_t lastSequence_ = 0;
   bool stopCompleter_ = false;
 

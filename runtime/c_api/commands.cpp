@@ -1,6 +1,6 @@
 // The C API: semaphores, command buffers, events, queues.
 #include "runtime/c_api/support.h"
-#include "runtime/stream_command_buffer.h"
+#include "runtime/graph_command_buffer.h"
 
 using namespace tenon;
 using namespace tenon::runtime;
@@ -82,13 +82,17 @@ tenon_status_t *tenon_command_buffer_create(tenon_device_t *device, const tenon_
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(device);
   CommandBufferOptions read;
+  auto mode = CommandBufferMode::Auto;
   if (options) {
     TENON_C_ASSIGN_OR_RETURN(tenon_command_buffer_options_t given, readStruct(options, "options"));
     if (given.slot_count > (1u << 16))
       return toC(makeError(StatusCode::OutOfRange, given.slot_count, " slots, at most 65536 are possible"));
+    if (given.mode > TENON_COMMANDS_GRAPH)
+      return toC(makeError(StatusCode::InvalidArgument, "unknown command buffer mode ", static_cast<int>(given.mode)));
     read = {given.one_shot, given.slot_count};
+    mode = static_cast<CommandBufferMode>(given.mode);
   }
-  std::shared_ptr<CommandBuffer> commands = StreamCommandBuffer::create(device->value, read);
+  TENON_C_ASSIGN_OR_RETURN(std::shared_ptr<CommandBuffer> commands, createCommandBuffer(device->value, read, mode));
   if (Status status = commands->begin(); !status.ok())
     return toC(std::move(status));
   *out = new tenon_command_buffer{std::move(commands)};

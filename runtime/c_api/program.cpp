@@ -18,6 +18,7 @@ struct tenon_program {
 };
 struct tenon_results {
   std::vector<Value> values;
+  std::vector<Value> inputs; // of the last call: its lists are used again
 };
 
 namespace {
@@ -29,20 +30,56 @@ tenon_status_t *load(tenon_device_t *device, std::unique_ptr<tenon_program> prog
   return nullptr;
 }
 
-Result<Value> readValue(const tenon_value_t &value) {
-  if (value.element < TENON_I1 || value.element > TENON_INDEX)
-    return makeError(StatusCode::InvalidArgument, "unknown element type ", static_cast<int>(value.element));
-  const auto element = static_cast<abi::ElementType>(value.element);
-  if (!value.buffer)
-    return Value(Scalar{element, value.scalar_bits});
-  if (value.rank != 0 && !value.shape)
-    return makeError(StatusCode::InvalidArgument, "a tensor of rank ", value.rank, " has no shape");
-  Tensor tensor;
+Status readValue(const tenon_value_t &given, Value &out) {
+  if (given.element < TENON_I1 || given.element > TENON_INDEX)
+    return makeError(StatusCode::InvalidArgument, "unknown element type ", static_cast<int>(given.element));
+  const auto element = static_cast<abi::ElementType>(given.element);
+  if (!given.buffer) {
+    out = Scalar{element, given.scalar_bits};
+    return okStatus();
+  }
+  if (given.rank != 0 && !given.shape)
+    return makeError(StatusCode::InvalidArgument, "a tensor of rank ", given.rank, " has no shape");
+  if (!std::holds_alternative<Tensor>(out))
+    out = Tensor();
+  Tensor &tensor = *std::get_if<Tensor>(&out);
   tensor.element = element;
-  if (value.rank != 0)
-    tensor.shape.assign(value.shape, value.shape + value.rank);
-  tensor.buffer = value.buffer->value;
-  return Value(std::move(tensor));
+  tensor.shape.assign(given.shape, given.shape + given.rank);
+  tensor.buffer = given.buffer->value;
+  return okStatus();
+}
+
+/// An array of the caller's structs, into values whose memory is used again.
+Status readValues(const tenon_value_t *given, size_t count, std::vector<Value> &out) {
+  if (count != 0 && !given)
+    return nullArgument("inputs");
+  out.resize(count);
+  const auto *next = reinterpret_cast<const unsigned char *>(given);
+  for (size_t i = 0; i < count; ++i) {
+    const auto *one = reinterpret_cast<const tenon_value_t *>(next);
+    TENON_ASSIGN_OR_RETURN(tenon_value_t value, readStruct(one, "inputs"));
+    TENON_RETURN_IF_ERROR(readValue(value, out[i]));
+    next += one->struct_size;
+  }
+  return okStatus();
+}
+
+/// Calls with the results that the caller has, or with new ones, which he then has.
+template <typename Call>
+tenon_status_t *callWithResults(const tenon_value_t *inputs, size_t count, tenon_results_t **results, Call call) {
+  std::unique_ptr<tenon_results> made;
+  if (!*results)
+    made = std::make_unique<tenon_results>();
+  tenon_results &used = made ? *made : **results;
+  Status status = readValues(inputs, count, used.inputs);
+  if (status.ok())
+    status = call(used.inputs, used.values);
+  for (Value &input : used.inputs) // what the call needs it has; only the lists are kept
+    if (auto *tensor = std::get_if<Tensor>(&input))
+      tensor->buffer = nullptr;
+  if (status.ok() && made)
+    *results = made.release();
+  return toC(std::move(status));
 }
 
 } // namespace
@@ -88,22 +125,44 @@ tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, 
                                    size_t input_count, tenon_results_t **out) {
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(program);
-  if (input_count != 0)
-    TENON_C_REQUIRE(inputs);
-  std::vector<Value> values;
-  const auto *next = reinterpret_cast<const unsigned char *>(inputs);
-  for (size_t i = 0; i < input_count; ++i) {
-    const auto *given = reinterpret_cast<const tenon_value_t *>(next);
-    TENON_C_ASSIGN_OR_RETURN(tenon_value_t value, readStruct(given, "inputs"));
-    TENON_C_ASSIGN_OR_RETURN(Value read, readValue(value));
-    values.push_back(std::move(read));
-    next += given->struct_size; // an array of the caller's structs
+  return callWithResults(inputs, input_count, out, [&](std::span<const Value> read, std::vector<Value> &results) {
+    return program->value->callInto(function, read, results);
+  });
+}
+tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
+                                         size_t input_count, const tenon_call_options_t *options,
+                                         tenon_results_t **results) {
+  TENON_C_REQUIRE(program);
+  TENON_C_REQUIRE(results);
+  CallOptions read;
+  if (options) {
+    TENON_C_ASSIGN_OR_RETURN(tenon_call_options_t given, readStruct(options, "options"));
+    read.synchronous = given.synchronous;
+    read.graph = !given.no_graph;
+    if (given.on_stream)
+      read.stream = static_cast<CUstream>(given.stream);
+    else if (given.stream)
+      return toC(makeError(StatusCode::InvalidArgument, "'options' has a stream, and on_stream is not set"));
   }
-  auto results = program->value->call(function, values);
-  if (!results.ok())
-    return toC(results.takeStatus());
-  *out = new tenon_results{results.take()};
-  return nullptr;
+  return callWithResults(inputs, input_count, results, [&](std::span<const Value> values, std::vector<Value> &out) {
+    return program->value->callInto(function, values, out, read);
+  });
+}
+tenon_status_t *tenon_program_submit(tenon_program_t *program, tenon_queue_t *queue,
+                                     const tenon_submission_t *submission, uint32_t function,
+                                     const tenon_value_t *inputs, size_t input_count, tenon_results_t **results) {
+  TENON_C_REQUIRE(program);
+  TENON_C_REQUIRE(queue);
+  TENON_C_REQUIRE(results);
+  TENON_C_ASSIGN_OR_RETURN(tenon_submission_t given, readStruct(submission, "submission"));
+  if (given.commands)
+    return toC(makeError(StatusCode::InvalidArgument, "a call takes no commands"));
+  TENON_C_ASSIGN_OR_RETURN(std::vector<SemaphorePoint> waits, readPoints(given.waits, given.wait_count, "waits"));
+  TENON_C_ASSIGN_OR_RETURN(std::vector<SemaphorePoint> signals,
+                           readPoints(given.signals, given.signal_count, "signals"));
+  return callWithResults(inputs, input_count, results, [&](std::span<const Value> values, std::vector<Value> &out) {
+    return program->value->submit(*queue->value, waits, function, values, out, signals);
+  });
 }
 void tenon_results_release(tenon_results_t *results) {
   delete results;

@@ -8,7 +8,7 @@
 // Results and the table of --explain go to stdout, notices and errors to stderr. Exit status: 0; 1 when the work failed
 // or an expected output differs; 2 when the command line itself is wrong.
 #include "abi/command_line.h"
-#include "runtime/call.h"
+#include "runtime/call_inputs.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"

@@ -12,6 +12,8 @@ std::string implementationName(const testing::TestParamInfo<Implementation> &inf
   switch (info.param) {
   case Implementation::Stream:
     return "Stream";
+  case Implementation::Graph:
+    return "Graph";
   }
   return "Unknown";
 }
@@ -131,12 +133,17 @@ std::vector<uint32_t> DeviceTest::numbers(size_t n, uint32_t from) {
   return out;
 }
 
+void CommandTest::SetUp() {
+  DeviceTest::SetUp();
+  if (device && GetParam() == Implementation::Graph && !ReplayGraph::isSupported(device->driver()))
+    GTEST_SKIP() << "the driver '" << device->driver().path() << "' has no CUDA graphs of 12.0";
+}
+
 std::shared_ptr<CommandBuffer> CommandTest::create(const CommandBufferOptions &options) {
-  switch (GetParam()) {
-  case Implementation::Stream:
-    return StreamCommandBuffer::create(device, options);
-  }
-  return nullptr;
+  const bool isGraph = GetParam() == Implementation::Graph;
+  auto made = createCommandBuffer(device, options, isGraph ? CommandBufferMode::Graph : CommandBufferMode::Stream);
+  EXPECT_TRUE(made.ok()) << made.status().toString();
+  return made.take();
 }
 
 std::shared_ptr<CommandBuffer> CommandTest::record(const std::function<Status(CommandBuffer &)> &commands,

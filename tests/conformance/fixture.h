@@ -5,7 +5,7 @@
 
 #include "runtime/allocator.h"
 #include "runtime/device.h"
-#include "runtime/stream_command_buffer.h"
+#include "runtime/graph_command_buffer.h"
 #include "runtime/submission_queue.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace tenon::conformance {
 
 using namespace tenon::runtime;
 
-enum class Implementation { Stream };
-inline constexpr Implementation kImplementations[] = {Implementation::Stream};
+enum class Implementation { Stream, Graph };
+inline constexpr Implementation kImplementations[] = {Implementation::Stream, Implementation::Graph};
 std::string implementationName(const testing::TestParamInfo<Implementation> &info);
 
 // Ordinals of the suite's executable, in the order of kernels.cu.
@@ -99,6 +99,7 @@ protected:
 /// And command buffers of one implementation.
 class CommandTest : public DeviceTest, public testing::WithParamInterface<Implementation> {
 protected:
+  void SetUp() override;
   std::shared_ptr<CommandBuffer> create(const CommandBufferOptions &options = {});
   std::shared_ptr<CommandBuffer> record(const std::function<Status(CommandBuffer &)> &commands,
                                         const CommandBufferOptions &options = {});

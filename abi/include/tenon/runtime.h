@@ -162,10 +162,18 @@ typedef struct tenon_buffer_ref {
   uint64_t offset, length; /* length TENON_WHOLE_BUFFER: to the end */
 } tenon_buffer_ref_t;
 
+/* AUTO: a CUDA graph for what is submitted more than once, where the driver has graphs (12.0), else a stream. A graph
+   runs side by side what no barrier orders. TENON_UNIMPLEMENTED: GRAPH, on a driver without. */
+typedef enum tenon_commands_mode {
+  TENON_COMMANDS_AUTO = 0,
+  TENON_COMMANDS_STREAM = 1,
+  TENON_COMMANDS_GRAPH = 2
+} tenon_commands_mode_t;
 typedef struct tenon_command_buffer_options {
   size_t struct_size;
   bool one_shot;
   uint32_t slot_count;
+  tenon_commands_mode_t mode;
 } tenon_command_buffer_options_t;
 
 /* Begun and ready to record. `options` NULL: reusable, without slots. */
@@ -271,6 +279,27 @@ tenon_status_t *tenon_program_find_function(const tenon_program_t *program, cons
 /* Runs a function to its end. Inputs are read, never written. */
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                    size_t input_count, tenon_results_t **out);
+typedef struct tenon_call_options {
+  size_t struct_size;
+  bool synchronous; /* wait after every command: a fault names the very command; slower */
+  bool no_graph;    /* never a CUDA graph */
+  bool on_stream;   /* `stream` is a CUstream of the caller, in the device's primary context (NULL: the legacy default
+                       stream). The call returns when its work is given to it; a stream that is being captured takes
+                       the commands into the caller's graph. Inputs and results live until the work is complete. */
+  void *stream;
+} tenon_call_options_t;
+/* As tenon_program_call, with options (NULL: none), again and again with the same results: where `*results` is not NULL,
+   its memory is written, which must be large enough. A call whose shapes and scalars were seen before then allocates
+   nothing. On failure `*results` stays as it was. Since TENON_1_1. */
+tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
+                                         size_t input_count, const tenon_call_options_t *options,
+                                         tenon_results_t **results);
+/* A call as a submission of a queue: it begins when the waits are reached, and the signals say when it is complete or
+   what went wrong. `submission` has no commands. `*results` as above, set when this returns. The program must outlive
+   the call. Since TENON_1_1. */
+tenon_status_t *tenon_program_submit(tenon_program_t *program, tenon_queue_t *queue,
+                                     const tenon_submission_t *submission, uint32_t function,
+                                     const tenon_value_t *inputs, size_t input_count, tenon_results_t **results);
 void tenon_results_release(tenon_results_t *results);
 size_t tenon_results_count(const tenon_results_t *results);
 /* `out->buffer` is a new reference (tenon_buffer_release); `out->shape` is valid as long as the results. */

@@ -145,6 +145,7 @@ TEST_F(CApiTest, RecordsSubmitsAndReads) {
   EXPECT_EQ(tenon_executable_export_count(executable), 1u);
   expectStatus(tenon_executable_find_export(executable, "sub", &ordinal), TENON_NOT_FOUND, "'sub'");
 
+  fake.parameters["add"] = {{0, 8}, {8, 8}, {16, 4}};
   fake.kernels["add"] = [](const FakeLaunch &launch) {
     *reinterpret_cast<uint32_t *>(launch.parameter<uint64_t>(1)) += launch.parameter<uint32_t>(2);
   };
@@ -227,6 +228,35 @@ TEST_F(CApiTest, CallsPrograms) {
   expectStatus(tenon_results_value(results, 2, &value), TENON_OUT_OF_RANGE, "no result 2");
   tenon_results_release(results);
   expectStatus(tenon_program_call(program, 0, inputs, 1, &results), TENON_INVALID_ARGUMENT, "1 input given");
+  EXPECT_EQ(results, nullptr);
+
+  // Again and again with the same results, on a stream, and between semaphores.
+  tenon_call_options_t options = {.struct_size = sizeof(options)};
+  options.on_stream = true;
+  expectOk(tenon_program_call_again(program, 0, inputs, 2, &options, &results));
+  tenon_results_t *const first = results;
+  inputs[1].scalar_bits = 5;
+  expectOk(tenon_program_call_again(program, 0, inputs, 2, nullptr, &results));
+  EXPECT_EQ(results, first);
+  expectOk(tenon_results_value(results, 1, &value));
+  EXPECT_EQ(value.scalar_bits, 5);
+  expectStatus(tenon_program_call_again(program, 0, inputs, 1, nullptr, &results), TENON_INVALID_ARGUMENT, "1 input");
+  EXPECT_EQ(results, first);
+  options.on_stream = false, options.stream = &options;
+  expectStatus(tenon_program_call_again(program, 0, inputs, 2, &options, &results), TENON_INVALID_ARGUMENT,
+               "on_stream is not set");
+  tenon_semaphore_t *done = nullptr;
+  expectOk(tenon_semaphore_create(0, &done));
+  const tenon_semaphore_point_t point = {done, 1};
+  tenon_submission_t between = {.struct_size = sizeof(between)};
+  between.signals = &point, between.signal_count = 1;
+  inputs[1].scalar_bits = 6;
+  expectOk(tenon_program_submit(program, queue, &between, 0, inputs, 2, &results));
+  expectOk(tenon_semaphores_wait_all(&point, 1, TENON_WAIT_FOREVER));
+  expectOk(tenon_results_value(results, 1, &value));
+  EXPECT_EQ(value.scalar_bits, 6);
+  tenon_semaphore_release(done);
+  tenon_results_release(results);
   tenon_program_release(program);
   expectStatus(tenon_program_create(device, "junk", 4, "junk", &program), TENON_DATA_LOSS, "junk");
   EXPECT_EQ(program, nullptr);

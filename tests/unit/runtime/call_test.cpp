@@ -1,93 +1,10 @@
 // Calls of a function that adds two vectors of dynamic length and scales the sum in place, on the fake driver.
-#include "runtime/call.h"
-
-#include "fixture.h"
-#include "program_builder.h"
+#include "call_fixture.h"
 
 #include <atomic>
-#include <bit>
-#include <cstring>
 #include <thread>
 
 namespace tenon::runtime {
-
-using namespace tenon::test;
-using abi::ElementType;
-using abi::fb::BufferSource;
-using abi::fb::RegisterOp;
-using enum abi::fb::RegisterOpcode;
-
-/// f(%a: tensor<?xf32>, %b: tensor<?xf32>, %factor: f32) -> (tensor<?xf32>, i64): (a + b) * factor, length.
-static FunctionSpec addAndScale() {
-  FunctionSpec function;
-  function.name = "f";
-  function.inputs = {{ElementType::F32, {-1}}, {ElementType::F32, {-1}}, {ElementType::F32, {}, true}};
-  function.registers = {
-      RegisterOp(Dim, 0, 0, 0, 0),     // 0: length of a
-      RegisterOp(Dim, 1, 0, 0, 0),     // 1: length of b
-      RegisterOp(Eq, 0, 1, 0, 0),      // 2: equal?
-      RegisterOp(Const, 0, 0, 0, 4),   // 3
-      RegisterOp(Mul, 0, 3, 0, 0),     // 4: bytes
-      RegisterOp(Const, 0, 0, 0, 64),  // 5
-      RegisterOp(CeilDiv, 0, 5, 0, 0), // 6: grid
-      RegisterOp(Const, 0, 0, 0, 1),   // 7
-      RegisterOp(Arg, 2, 0, 0, 0),     // 8: factor
-  };
-  function.checks = {{2, "the lengths differ", "f.mlir:3:5"}};
-  function.buffers = {{BufferSource::Input, 0}, {BufferSource::Input, 1}, {BufferSource::Transient, 0, 4}};
-  function.commands = {
-      {.ordinal = 0,
-       .grid = {6, 7, 7},
-       .ranges = {wholeBuffer(0), wholeBuffer(1), wholeBuffer(2)},
-       .constants = {0},
-       .location = "f.mlir:5:7"},
-      {.ordinal = 1, .grid = {6, 7, 7}, .ranges = {wholeBuffer(2)}, .constants = {0, 8}, .location = "f.mlir:8:7"}};
-  function.results = {{.type = {ElementType::F32, {-1}}, .buffer = 2, .shape = {0}},
-                      {.type = {ElementType::I64, {}, true}, .scalar = 0}};
-  return function;
-}
-
-class CallTest : public FakeDeviceTest {
-protected:
-  Program &load(const std::vector<FunctionSpec> &functions) {
-    fake.kernels["add"] = [](const FakeLaunch &launch) {
-      for (int i = 0; i < launch.parameter<int>(3); ++i)
-        launch.parameter<float *>(2)[i] = launch.parameter<const float *>(0)[i] + launch.parameter<const float *>(1)[i];
-    };
-    fake.kernels["scale"] = [](const FakeLaunch &launch) {
-      for (int i = 0; i < launch.parameter<int>(1); ++i)
-        launch.parameter<float *>(0)[i] *= launch.parameter<float>(2);
-    };
-    const auto executable = buildExecutable("exe", {makeExport("add", 3, 1), makeExport("scale", 1, 2)},
-                                            {{.name = "sm_80", .image = "ptx"}});
-    bytes = std::make_unique<AlignedBytes>(buildProgram(functions, {executable}));
-    auto loaded = Program::load(open(), bytes->span(), "test");
-    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
-    program = loaded.take();
-    return *program;
-  }
-  Value vector(const std::vector<float> &values) {
-    HostTensor tensor{ElementType::F32, {int64_t(values.size())}, std::vector<uint8_t>(4 * values.size())};
-    if (!values.empty())
-      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-    return uploadTensor(*device, tensor).take();
-  }
-  static Value scalar(float value) { return Scalar{ElementType::F32, int64_t(std::bit_cast<uint32_t>(value))}; }
-  std::vector<float> read(const Value &value) {
-    const HostTensor host = downloadTensor(*device, std::get<Tensor>(value)).take();
-    std::vector<float> out(host.bytes.size() / 4);
-    if (!out.empty())
-      std::memcpy(out.data(), host.bytes.data(), host.bytes.size());
-    return out;
-  }
-  void TearDown() override {
-    program.reset();
-    EXPECT_EQ(fake.launches.size(), device ? device->statistics().launches : fake.launches.size());
-  }
-
-  std::unique_ptr<AlignedBytes> bytes;
-  std::unique_ptr<Program> program;
-};
 
 TEST_F(CallTest, GoesFromInputsToOutputs) {
   load({addAndScale()});
@@ -259,7 +176,7 @@ TEST_F(CallTest, AFaultThatALaterLaunchReportsNamesBoth) {
   fake.kernels["add"] = [this](const FakeLaunch &) {
     fake.failures["cuLaunchKernel"] = fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   };
-  Status status = program->call(0, inputs).takeStatus();
+  Status status = program->call(0, inputs, {.graph = false}).takeStatus();
   EXPECT_STATUS(status, Aborted, "function 'f': cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_STATUS(status, Aborted, "command 0 (Dispatch of 'add'");
   EXPECT_STATUS(status, Aborted, "command 1 (Dispatch of 'scale'");
@@ -296,7 +213,8 @@ TEST_F(CallTest, NoFailureOfTheDriverLeaves) {
     const bool givesBack = function == "cuMemFreeAsync" || function == "cuCtxPopCurrent_v2" ||
                            function == "cuModuleUnload" || function == "cuStreamDestroy_v2" ||
                            function == "cuDevicePrimaryCtxRelease_v2" || function == "cuCtxPushCurrent_v2" ||
-                           function == "cuDeviceGetAttribute" || function == "cuFuncGetParamInfo";
+                           function == "cuDeviceGetAttribute" || function == "cuFuncGetParamInfo" ||
+                           function == "cuGraphExecDestroy" || function == "cuGraphDestroy";
     if (!givesBack) {
       EXPECT_FALSE(status.ok()) << "call " << fake.failAtCall << ", " << function;
     }
@@ -307,6 +225,8 @@ TEST_F(CallTest, NoFailureOfTheDriverLeaves) {
     EXPECT_LE(fake.liveStreams, function == "cuStreamDestroy_v2") << function;
     EXPECT_LE(fake.retained, function == "cuDevicePrimaryCtxRelease_v2") << function;
     EXPECT_LE(fake.contextDepth, function == "cuCtxPopCurrent_v2") << function;
+    EXPECT_LE(fake.liveGraphs, function == "cuGraphExecDestroy" || function == "cuGraphDestroy") << function;
+    fake.liveGraphs = 0;
     fake.liveAllocations = fake.liveModules = fake.liveStreams = fake.retained = fake.contextDepth = 0;
   }
   EXPECT_GT(reported, 20);
@@ -317,15 +237,22 @@ TEST_F(CallTest, NoFailureOfTheDriverLeaves) {
 // Whatever call fails: an error that names it, nothing left behind (the fixture looks), and the next call works.
 TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
   load({addAndScale()});
-  const std::vector<Value> inputs = {vector({1}), vector({2}), scalar(2)};
-  for (const char *function : {"cuMemAllocAsync", "cuLaunchKernel", "cuStreamSynchronize"}) {
+  float factor = 2;
+  for (const char *function :
+       {"cuMemAllocAsync", "cuLaunchKernel", "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch", "cuGraphExecKernelNodeSetParams_v2", "cuStreamSynchronize"}) {
+    const std::vector<Value> inputs = {vector({1}), vector({2}), scalar(++factor)}; // another plan
+    const CallOptions options = {.graph = std::string_view(function) != "cuLaunchKernel"};
+    const bool isPatch = std::string_view(function) == "cuGraphExecKernelNodeSetParams_v2";
+    auto earlier = isPatch ? program->call(0, inputs, options) : std::vector<Value>(); // its memory stays in use
+    ASSERT_OK(earlier.status());
     fake.failures = {{function, CUDA_ERROR_OUT_OF_MEMORY}};
     fake.failuresLeft = {{function, 1}};
-    EXPECT_STATUS(program->call(0, inputs).status(), ResourceExhausted, function);
+    EXPECT_STATUS(program->call(0, inputs, options).status(), ResourceExhausted, function);
     fake.failures.clear();
-    auto again = program->call(0, inputs);
+    auto again = program->call(0, inputs, options);
     ASSERT_OK(again.status());
-    EXPECT_EQ(read((*again)[0]), std::vector<float>{6});
+    EXPECT_EQ(read((*again)[0]), std::vector<float>{3 * factor});
   }
   // Launches that the driver refused were counted as tried.
   fake.launches.resize(device->statistics().launches);

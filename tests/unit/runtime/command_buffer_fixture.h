@@ -4,13 +4,14 @@
 #include "fixture.h"
 #include "program_builder.h"
 #include "runtime/allocator.h"
-#include "runtime/stream_command_buffer.h"
+#include "runtime/graph_command_buffer.h"
 
 namespace tenon::test {
 
 class CommandBufferFixture : public FakeDeviceTest {
 protected:
   CommandBufferFixture() {
+    fake.parameters["add"] = {{0, 8}, {8, 8}, {16, 4}};
     open();
     buffer = runtime::allocateBuffer(*device, 64, {}).take();
     // 'add' has bindings (ReadOnly, ReadWrite with alignment 16) and one constant.
@@ -27,7 +28,9 @@ protected:
     buffer.reset();
   }
   void begin(const runtime::CommandBufferOptions &options = {}) {
-    commands = runtime::StreamCommandBuffer::create(device, options);
+    commands = runtime::createCommandBuffer(
+                   device, options, isGraph ? runtime::CommandBufferMode::Graph : runtime::CommandBufferMode::Stream)
+                   .take();
     EXPECT_TRUE(commands->begin().ok());
   }
   runtime::BufferRef ref(uint64_t offset = 0, uint64_t length = runtime::kWholeBuffer) {
@@ -42,6 +45,7 @@ protected:
     return bytes;
   }
 
+  bool isGraph = false;
   std::shared_ptr<runtime::Buffer> buffer;
   std::shared_ptr<runtime::Executable> executable;
   std::shared_ptr<runtime::CommandBuffer> commands;

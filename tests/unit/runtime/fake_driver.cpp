@@ -1,20 +1,14 @@
-#include "fake_driver.h"
+#include "fake_driver_calls.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
-using tenon::test::FakeDriver;
-using tenon::test::FakeLaunch;
-
-#define FAKE extern "C" __attribute__((visibility("default")))
-
-FAKE FakeDriver *tenonFakeDriver() {
-  static FakeDriver *driver = new FakeDriver();
+FAKE tenon::test::FakeDriver *tenonFakeDriver() {
+  static auto *driver = new tenon::test::FakeDriver();
   return driver;
 }
 
-namespace {
+namespace tenon::test {
 
 FakeDriver &fake() {
   return *tenonFakeDriver();
@@ -25,14 +19,6 @@ std::mutex &mutex() {
   return *mutex;
 }
 
-struct Module {
-  std::string image;
-};
-struct Function {
-  std::string name;
-};
-
-/// Records a call; the failure that the test asked for, or success.
 CUresult enter(const char *function) {
   FakeDriver &driver = fake();
   driver.calls.push_back(function);
@@ -48,7 +34,7 @@ CUresult enter(const char *function) {
 }
 
 CUresult launch(FakeLaunch launch, CUfunction function, void **parameters) {
-  launch.kernel = reinterpret_cast<Function *>(function)->name;
+  launch.kernel = kernelName(function);
   launch.parameters = parameters;
   auto kernel = fake().kernels.find(launch.kernel);
   if (kernel != fake().kernels.end())
@@ -58,6 +44,25 @@ CUresult launch(FakeLaunch launch, CUfunction function, void **parameters) {
   return CUDA_SUCCESS;
 }
 
+namespace {
+struct Function {
+  std::string name;
+};
+} // namespace
+
+const std::string &kernelName(CUfunction function) {
+  return reinterpret_cast<Function *>(function)->name;
+}
+
+} // namespace tenon::test
+
+using namespace tenon::test;
+
+namespace {
+
+struct Module {
+  std::string image;
+};
 template <typename T> CUresult set(CUdeviceptr target, T value, size_t count) {
   for (size_t i = 0; i < count; ++i)
     reinterpret_cast<T *>(target)[i] = value;
@@ -65,12 +70,6 @@ template <typename T> CUresult set(CUdeviceptr target, T value, size_t count) {
 }
 
 } // namespace
-
-// One call at a time, kernels included: the runtime may call from several threads.
-#define ENTER()                                                                                                        \
-  std::lock_guard lock(mutex());                                                                                       \
-  if (CUresult result = enter(__func__); result != CUDA_SUCCESS)                                                       \
-  return result
 
 FAKE CUresult cuInit(unsigned) {
   ENTER();
@@ -229,6 +228,25 @@ FAKE CUresult cuStreamSynchronize(CUstream) {
   ENTER();
   return fake().sticky;
 }
+FAKE CUresult cuCtxSynchronize() {
+  ENTER();
+  return fake().sticky;
+}
+FAKE CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
+  ENTER();
+  *id = reinterpret_cast<uintptr_t>(stream);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  ENTER();
+  *status = stream && stream == fake().capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  ENTER();
+  std::swap(*mode, fake().captureMode);
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
   ENTER();
   ++fake().liveAllocations;
@@ -316,7 +334,7 @@ FAKE CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *na
 }
 FAKE CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
   ENTER();
-  const std::string &name = reinterpret_cast<Function *>(function)->name;
+  const std::string &name = kernelName(function);
   auto lookup = [&](const std::map<std::string, int> &values, int otherwise) {
     auto found = values.find(name);
     return found == values.end() ? otherwise : found->second;
@@ -340,12 +358,12 @@ FAKE CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
 FAKE CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   ENTER();
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    fake().dynamicSharedAttribute[reinterpret_cast<Function *>(function)->name] = value;
+    fake().dynamicSharedAttribute[kernelName(function)] = value;
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
   ENTER();
-  auto found = fake().parameters.find(reinterpret_cast<Function *>(function)->name);
+  auto found = fake().parameters.find(kernelName(function));
   if (found == fake().parameters.end())
     return CUDA_ERROR_NOT_SUPPORTED;
   if (index >= found->second.size())

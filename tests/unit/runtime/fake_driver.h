@@ -46,6 +46,11 @@ struct FakeDriver {
   std::vector<std::string> loadedImages;
   std::map<std::string, int> dynamicSharedAttribute; // kernel -> bytes opted in to
   int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0;
+  int liveGraphs = 0; // and their instances
+  size_t graphNodes = 0, graphEdges = 0;
+  CUstream capturing = nullptr; // this stream is being captured
+  CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  int insideDriver = 0; // a function of the driver is running
   int retained = 0, contextDepth = 0;
 
   size_t count(const std::string &function) const {

@@ -36,6 +36,7 @@ protected:
     EXPECT_EQ(fake.liveStreams, 0);
     EXPECT_EQ(fake.liveEvents, 0);
     EXPECT_EQ(fake.liveRegistrations, 0);
+    EXPECT_EQ(fake.liveGraphs, 0);
     EXPECT_EQ(fake.retained, 0);
     EXPECT_EQ(fake.contextDepth, 0);
   }

@@ -117,9 +117,10 @@ Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, con
 
 } // namespace
 
-AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
-                          const std::vector<std::vector<uint8_t>> &executables,
-                          const std::vector<std::vector<uint8_t>> &constants) {
+static AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
+                                 const std::vector<std::vector<uint8_t>> &executables,
+                                 const std::vector<std::vector<uint8_t>> &constants, uint64_t trailingBytes,
+                                 uint64_t trailingOffset) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::NestedExecutable>> nested;
   for (const auto &bytes : executables)
@@ -127,12 +128,22 @@ AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
   std::vector<Offset<fb::ConstantData>> data;
   for (const auto &bytes : constants)
     data.push_back(fb::CreateConstantData(builder, alignedData(builder, bytes), 0, bytes.size()));
+  if (trailingBytes != 0)
+    data.push_back(fb::CreateConstantData(builder, 0, trailingOffset, trailingBytes));
   std::vector<Offset<fb::Function>> tables;
   for (const FunctionSpec &function : functions)
     tables.push_back(functionTable(builder, function));
   auto root = fb::CreateProgramDirect(builder, 1, "test", "test", &nested, &tables, &data);
   fb::FinishProgramBuffer(builder, root);
   return AlignedBytes({builder.GetBufferPointer(), builder.GetSize()});
+}
+
+AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
+                          const std::vector<std::vector<uint8_t>> &executables,
+                          const std::vector<std::vector<uint8_t>> &constants, uint64_t trailingBytes) {
+  // The size does not depend on the offset, once it is not the default.
+  const size_t bytes = buildProgram(functions, executables, constants, trailingBytes, 64).span().size();
+  return buildProgram(functions, executables, constants, trailingBytes, (bytes + 63) / 64 * 64);
 }
 
 } // namespace tenon::test

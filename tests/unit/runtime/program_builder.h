@@ -85,8 +85,9 @@ inline abi::fb::BufferRange wholeBuffer(uint32_t buffer) {
   return {buffer, kWhole, kWhole};
 }
 
+/// `trailingBytes` != 0: one more constant of so many bytes, which begin behind the buffer at a multiple of 64.
 AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
                           const std::vector<std::vector<uint8_t>> &executables,
-                          const std::vector<std::vector<uint8_t>> &constants = {});
+                          const std::vector<std::vector<uint8_t>> &constants = {}, uint64_t trailingBytes = 0);
 
 } // namespace tenon::test

@@ -107,6 +107,50 @@ TEST_F(SubmissionQueueTest, AllocatesAndDeallocatesInOrder) {
                 "only device memory");
 }
 
+TEST_F(SubmissionQueueTest, ADeallocationTakesPlaceWhenItsWaitsAreReached) {
+  const SemaphorePoint used = {semaphore, 1}, gone = {semaphore, 2};
+  auto memory = queue->allocate({}, 128, {}, {});
+  ASSERT_OK(memory.status());
+  ASSERT_OK(queue->deallocate({&used, 1}, *memory, {&gone, 1}));
+  EXPECT_FALSE((*memory)->isRetired());
+  ASSERT_OK(queue->fill({}, BufferRef::of(*memory), 1, 4, {&used, 1})); // submitted behind it, ordered before it
+  ASSERT_OK(semaphore->wait(2, kWaitForever));
+  EXPECT_TRUE((*memory)->isRetired());
+  EXPECT_EQ(fake.count("cuMemsetD32Async"), 1u);
+  EXPECT_EQ(fake.count("cuMemFreeAsync"), 1u);
+}
+
+TEST_F(SubmissionQueueTest, ARecordingOfDeallocatedMemoryIsNotSubmittedAgain) {
+  const SemaphorePoint ran = {semaphore, 1}, gone = {semaphore, 2}, gate = {other, 1}, late = {semaphore, 3};
+  auto memory = queue->allocate({}, 128, {}, {}).take();
+  ASSERT_OK(commands->fill(BufferRef::of(memory), 1, 4));
+  ASSERT_OK(commands->end());
+  const BoundCommandBuffer bound = {commands};
+  ASSERT_OK(queue->submit({}, {&bound, 1}, {&ran, 1}));
+  ASSERT_OK(queue->submit({&gate, 1}, {&bound, 1}, {&late, 1})); // not ordered before the deallocation: found later
+  ASSERT_OK(queue->deallocate({&ran, 1}, memory, {&gone, 1}));
+  ASSERT_OK(semaphore->wait(2, kWaitForever));
+  EXPECT_STATUS(queue->submit({}, {&bound, 1}, {}), FailedPrecondition, "names a buffer of 128 bytes that was");
+  ASSERT_OK(other->signal(1));
+  EXPECT_STATUS(semaphore->wait(3, kWaitForever), FailedPrecondition, "that was deallocated");
+}
+
+TEST_F(SubmissionQueueTest, StreamWorkWaitsAndSignals) {
+  const SemaphorePoint wait = {semaphore, 1}, signal = {other, 1}, failed = {other, 2};
+  std::atomic<int> calls = 0;
+  ASSERT_OK(
+      queue->streamWork({&wait, 1}, [&](CUstream) { return ++calls, okStatus(); }, "a call of 'f'", {&signal, 1}));
+  EXPECT_EQ(calls, 0);
+  ASSERT_OK(semaphore->signal(1));
+  ASSERT_OK(other->wait(1, kWaitForever));
+  EXPECT_EQ(calls, 1);
+  fake.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  ASSERT_OK(queue->streamWork({}, [&](CUstream) { return okStatus(); }, "a call of 'f'", {&failed, 1}));
+  EXPECT_STATUS(other->wait(2, kWaitForever), Aborted, "a submission of a call of 'f': cuEventSynchronize");
+  fake.sticky = CUDA_SUCCESS;
+  EXPECT_STATUS(queue->streamWork({}, nullptr, "", {}), InvalidArgument, "without a function");
+}
+
 TEST_F(SubmissionQueueTest, RefusesWhatCannotBeSubmitted) {
   const SemaphorePoint none = {};
   EXPECT_STATUS(queue->submit({&none, 1}, {}, {}), InvalidArgument, "a wait semaphore is null");

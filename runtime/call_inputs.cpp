@@ -1,0 +1,118 @@
+// Inputs against their declaration, and the key of a call.
+#include "runtime/call_inputs.h"
+
+#include "abi/program_view.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+template <typename Vector> uint32_t sizeOf(const Vector *vector) {
+  return vector ? vector->size() : 0;
+}
+
+abi::ElementType elementOf(const abi::fb::ValueType &type) {
+  return static_cast<abi::ElementType>(type.element());
+}
+
+/// Empty when the value has the declared type, else what differs.
+std::string typeDifference(const abi::fb::ValueType &declared, const Value &value) {
+  if (declared.kind() == abi::fb::ValueKind::Scalar) {
+    const Scalar *scalar = std::get_if<Scalar>(&value);
+    if (!scalar)
+      return "a tensor was given for a scalar";
+    return scalar->element == elementOf(declared) ? "" : "the types differ";
+  }
+  const Tensor *tensor = std::get_if<Tensor>(&value);
+  if (!tensor)
+    return "a scalar was given for a tensor";
+  if (tensor->element != elementOf(declared))
+    return "the element types differ";
+  const uint32_t rank = sizeOf(declared.shape());
+  if (tensor->shape.size() != rank)
+    return concat("rank ", tensor->shape.size(), ", expected rank ", rank);
+  for (uint32_t i = 0; i < rank; ++i) {
+    const int64_t extent = declared.shape()->Get(i);
+    if (tensor->shape[i] < 0 || (extent >= 0 && tensor->shape[i] != extent))
+      return concat("dimension ", i, " is ", tensor->shape[i], ", expected ", extent);
+  }
+  Result<uint64_t> bytes = denseBytes(tensor->shape, tensor->element);
+  if (!bytes.ok())
+    return std::string(bytes.status().message());
+  if (!tensor->buffer || tensor->buffer->size() < *bytes)
+    return concat("its buffer has ", tensor->buffer ? tensor->buffer->size() : 0, " bytes, the tensor needs ", *bytes);
+  return "";
+}
+
+} // namespace
+
+Status checkInputCount(const abi::fb::Function &function, size_t given) {
+  const uint32_t declared = sizeOf(function.inputs());
+  if (given == declared)
+    return okStatus();
+  std::string types;
+  for (uint32_t i = 0; i < declared; ++i)
+    types += concat(i ? ", " : "", abi::typeSpelling(*function.inputs()->Get(i)));
+  return makeError(StatusCode::InvalidArgument, given, given == 1 ? " input" : " inputs", " given, function '",
+                   function.name()->string_view(), "' takes ", declared, " (", types, ")");
+}
+
+Status checkInputs(const abi::fb::Function &function, std::span<const Value> inputs) {
+  TENON_RETURN_IF_ERROR(checkInputCount(function, inputs.size()));
+  const std::string_view name = function.name()->string_view();
+  const uint32_t declared = sizeOf(function.inputs());
+  for (uint32_t i = 0; i < declared; ++i) {
+    const abi::fb::ValueType &type = *function.inputs()->Get(i);
+    if (std::string difference = typeDifference(type, inputs[i]); !difference.empty())
+      return makeError(StatusCode::InvalidArgument, "input ", i, " of function '", name, "' is ",
+                       typeSpelling(inputs[i]), ", expected ", abi::typeSpelling(type), ": ", difference);
+  }
+  return okStatus();
+}
+
+namespace {
+
+// The words of a key, given to `visit` one by one; it returns false to stop.
+template <typename Visit> bool visitWords(std::span<const Value> inputs, Visit visit) {
+  for (const Value &value : inputs) {
+    if (const auto *scalar = std::get_if<Scalar>(&value)) {
+      if (!visit(int64_t(scalar->element) | int64_t(1) << 8) || !visit(scalar->bits))
+        return false;
+      continue;
+    }
+    const Tensor &tensor = *std::get_if<Tensor>(&value);
+    if (!visit(int64_t(tensor.element) | int64_t(tensor.shape.size()) << 16))
+      return false;
+    for (int64_t extent : tensor.shape)
+      if (!visit(extent))
+        return false;
+  }
+  return true;
+}
+
+} // namespace
+
+uint64_t CallKey::hashOf(std::span<const Value> inputs) {
+  uint64_t hash = 1469598103934665603u; // FNV-1a, a word at a time
+  visitWords(inputs, [&](int64_t word) {
+    hash = (hash ^ static_cast<uint64_t>(word)) * 1099511628211u;
+    hash ^= hash >> 29; // words are not bytes: what is high has to come down
+    return true;
+  });
+  return hash;
+}
+
+CallKey::CallKey(std::span<const Value> inputs) : hash_(hashOf(inputs)) {
+  visitWords(inputs, [&](int64_t word) {
+    words_.push_back(word);
+    return true;
+  });
+}
+
+bool CallKey::matches(std::span<const Value> inputs) const {
+  size_t next = 0;
+  return visitWords(inputs, [&](int64_t word) { return next < words_.size() && words_[next++] == word; }) &&
+         next == words_.size();
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,221 @@
+// Bind, patch, launch.
+#include "runtime/call_instance.h"
+
+#include "runtime/allocator.h"
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+namespace {
+constexpr size_t kLeastGraphCommands = 2;
+}
+
+CallInstance::CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const CallPlan> plan)
+    : device_(std::move(device)), plan_(std::move(plan)), bases_(plan_->buffers.size()),
+      isChanged_(plan_->buffers.size()), commands_(plan_->commands.size()) {
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    const CallPlan::Command &planned = plan_->commands[i];
+    commands_[i].ranges.resize(planned.ranges.size());
+    if (planned.kind == CallPlan::Kind::Dispatch)
+      commands_[i].arguments.emplace(planned.kernel->parameters, planned.kernel->encodeTensorMap);
+  }
+}
+
+CallInstance::~CallInstance() {
+  if (!isInFlight_)
+    return;
+  cuda::ContextScope scope = device_->enter();
+  (void)device_->driver().cuCtxSynchronize();
+}
+
+Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Device> device,
+                                                           std::shared_ptr<const CallPlan> plan,
+                                                           std::span<const std::shared_ptr<const Buffer>> constants) {
+  std::unique_ptr<CallInstance> instance(new CallInstance(std::move(device), std::move(plan)));
+  if (instance->plan_->arenaBytes != 0) {
+    TENON_ASSIGN_OR_RETURN(instance->arena_, allocateBuffer(*instance->device_, instance->plan_->arenaBytes, {}));
+  }
+  for (size_t i = 0; i < instance->bases_.size(); ++i) {
+    const CallPlan::Buffer &buffer = instance->plan_->buffers[i];
+    if (buffer.place == CallPlan::Place::Arena)
+      instance->bases_[i] = (instance->arena_ ? instance->arena_->address() : 0) + buffer.offset;
+    else if (buffer.place == CallPlan::Place::Constant)
+      instance->bases_[i] = constants[buffer.index]->address();
+  }
+  return instance;
+}
+
+Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> results) {
+  auto rebase = [&](uint32_t buffer, const Value &value) {
+    const uint64_t address = std::get_if<Tensor>(&value)->buffer->address();
+    isChanged_[buffer] = bases_[buffer] != address;
+    bases_[buffer] = address;
+  };
+  for (uint32_t i = 0; i < bases_.size(); ++i)
+    if (plan_->buffers[i].place == CallPlan::Place::Input)
+      rebase(i, inputs[plan_->buffers[i].index]);
+  for (size_t i = 0; i < plan_->results.size(); ++i)
+    if (!plan_->results[i].isScalar && plan_->buffers[plan_->results[i].buffer].place == CallPlan::Place::Result)
+      rebase(plan_->results[i].buffer, results[i]);
+
+  const bool isFirst = !isBound_;
+  isBound_ = false; // until all of it is
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    const std::vector<CallPlan::Range> &ranges = plan_->commands[i].ranges;
+    const bool isTouched = isFirst || std::any_of(ranges.begin(), ranges.end(),
+                                                  [&](const CallPlan::Range &r) { return isChanged_[r.buffer]; });
+    if (!isTouched)
+      continue;
+    Status status = bindCommand(i);
+    if (!status.ok())
+      return std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));
+  }
+  isBound_ = true;
+  return okStatus();
+}
+
+Status CallInstance::bindCommand(size_t index) {
+  const CallPlan::Command &planned = plan_->commands[index];
+  Command &command = commands_[index];
+  command.isStale = true;
+  for (size_t i = 0; i < planned.ranges.size(); ++i) {
+    const CallPlan::Range &range = planned.ranges[i];
+    command.ranges[i] = {bases_[range.buffer] + range.offset, range.bytes};
+    if (planned.kind == CallPlan::Kind::Fill)
+      TENON_RETURN_IF_ERROR(checkFill(command.ranges[i], planned.patternBytes));
+    if (planned.kind != CallPlan::Kind::Dispatch)
+      continue;
+    const uint32_t alignment = planned.kernel->declaration->layout.bindings[i].alignment;
+    if (alignment != 0 && command.ranges[i].address % alignment != 0)
+      return makeError(StatusCode::InvalidArgument, "binding ", i, " is at address ", command.ranges[i].address,
+                       ", the layout declares an alignment of ", alignment, " bytes");
+  }
+  return command.arguments ? command.arguments->set(command.ranges, planned.constants) : okStatus();
+}
+
+Status CallInstance::addNode(size_t index) {
+  const CallPlan::Command &planned = plan_->commands[index];
+  Command &command = commands_[index];
+  // Nodes are added in the order of the commands, one for each, so their numbers are the same.
+  const std::span<const uint32_t> before = plan_->order[index].dependsOn;
+  switch (planned.kind) {
+  case CallPlan::Kind::Dispatch: {
+    TENON_ASSIGN_OR_RETURN(command.node, graph_->addKernel(before, {planned.kernel->function, planned.grid,
+                                                                    &planned.kernel->declaration->launch,
+                                                                    command.arguments->kernelParameters()}));
+    break;
+  }
+  case CallPlan::Kind::Copy: {
+    TENON_ASSIGN_OR_RETURN(command.node, graph_->addCopy(before, command.ranges[0], command.ranges[1]));
+    break;
+  }
+  case CallPlan::Kind::Fill: {
+    TENON_ASSIGN_OR_RETURN(command.node,
+                           graph_->addFill(before, command.ranges[0], planned.pattern, planned.patternBytes));
+    break;
+  }
+  }
+  command.isStale = false;
+  return okStatus();
+}
+
+Status CallInstance::buildGraph() {
+  graph_ = std::make_unique<ReplayGraph>(*device_);
+  Status status;
+  for (size_t i = 0; i < commands_.size() && status.ok(); ++i)
+    status = addNode(i).withContext(plan_->describeCommand(plan_->commands[i]));
+  if (status.ok())
+    status = graph_->instantiate();
+  if (!status.ok())
+    graph_ = nullptr;
+  return status;
+}
+
+Result<bool> CallInstance::patchGraph() {
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    Command &command = commands_[i];
+    if (!command.isStale)
+      continue;
+    const CallPlan::Command &planned = plan_->commands[i];
+    Status status;
+    switch (planned.kind) {
+    case CallPlan::Kind::Dispatch:
+      status =
+          graph_->setKernel(command.node, {planned.kernel->function, planned.grid, &planned.kernel->declaration->launch,
+                                           command.arguments->kernelParameters()});
+      break;
+    case CallPlan::Kind::Copy:
+      status = graph_->setCopy(command.node, command.ranges[0], command.ranges[1]);
+      break;
+    case CallPlan::Kind::Fill:
+      status = graph_->setFill(command.node, command.ranges[0], planned.pattern, planned.patternBytes);
+      break;
+    }
+    if (status.code() == StatusCode::FailedPrecondition || status.code() == StatusCode::Unimplemented)
+      return false; // memory of another kind
+    TENON_RETURN_IF_ERROR(std::move(status));
+    command.isStale = false;
+  }
+  return true;
+}
+
+Status CallInstance::issueGraph(CUstream stream, bool &done) {
+  if (!graph_) {
+    TENON_RETURN_IF_ERROR(buildGraph());
+  } else {
+    TENON_ASSIGN_OR_RETURN(const bool isReady, patchGraph());
+    if (!isReady)
+      return okStatus();
+  }
+  done = true;
+  device_->countLaunch(plan_->launches);
+  return graph_->launch(stream);
+}
+
+Status CallInstance::issueCommand(size_t index, CUstream stream) {
+  const CallPlan::Command &planned = plan_->commands[index];
+  Command &command = commands_[index];
+  const cuda::Driver &driver = device_->driver();
+  switch (planned.kind) {
+  case CallPlan::Kind::Dispatch:
+    device_->countLaunch();
+    return launchOnStream(driver, stream, planned.kernel->function, planned.grid, planned.kernel->declaration->launch,
+                          command.arguments->kernelParameters());
+  case CallPlan::Kind::Copy:
+    return copyOnStream(driver, stream, command.ranges[0], command.ranges[1]);
+  case CallPlan::Kind::Fill:
+    return fillOnStream(driver, stream, command.ranges[0], planned.pattern, planned.patternBytes);
+  }
+  return makeError(StatusCode::Internal, "unknown command");
+}
+
+Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results,
+                           const Options &options) {
+  TENON_RETURN_IF_ERROR(bind(inputs, results));
+  isInFlight_ |= !options.isWaitedFor;
+  const cuda::Driver &driver = device_->driver();
+  if (options.graph && !options.synchronous && commands_.size() >= kLeastGraphCommands &&
+      ReplayGraph::isSupported(driver)) {
+    bool done = false;
+    Status status = issueGraph(stream, done);
+    if (done || !status.ok())
+      return status.code() == StatusCode::Aborted ? plan_->describeFault(std::move(status)) : std::move(status);
+  }
+  for (size_t i = 0; i < commands_.size(); ++i) {
+    Status status = issueCommand(i, stream);
+    if (status.ok() && options.synchronous)
+      status = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    if (status.ok())
+      continue;
+    // A kernel's fault may come back from a later command; waiting after each, it is this one's.
+    const bool isFault = status.code() == StatusCode::Aborted && !options.synchronous;
+    return isFault ? plan_->describeFault(std::move(status))
+                   : std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));
+  }
+  return okStatus();
+}
+
+} // namespace tenon::runtime

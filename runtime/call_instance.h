@@ -1,0 +1,67 @@
+// A plan ready to run on one stream: its arena, the arguments of its dispatches, and the graph or the list of launches
+// that they become. A call binds buffers to it and issues it; what did not change since the last call is not touched,
+// and nothing is allocated.
+//
+// Calls of one instance follow each other on one stream, so they may share the arena. Two streams have two instances.
+// A plan of one command is a launch; from two on it is a CUDA graph, in which commands that share no memory run side by
+// side. The driver takes as long for a launch as for the launch of a small graph, plus a little for every changed node.
+#pragma once
+
+#include "runtime/argument_packer.h"
+#include "runtime/call_plan.h"
+#include "runtime/replay_graph.h"
+
+#include <optional>
+
+namespace tenon::runtime {
+
+class CallInstance {
+public:
+  struct Options {
+    bool graph = true;        // where that pays
+    bool synchronous = false; // wait after every command
+    bool isWaitedFor = false; // by the caller, before anything of this can go away
+  };
+
+  /// Allocates the arena. Errors of the driver.
+  static Result<std::unique_ptr<CallInstance>> create(std::shared_ptr<Device> device,
+                                                      std::shared_ptr<const CallPlan> plan,
+                                                      std::span<const std::shared_ptr<const Buffer>> constants);
+  /// Waits for what may still run.
+  ~CallInstance();
+  CallInstance(const CallInstance &) = delete;
+  CallInstance &operator=(const CallInstance &) = delete;
+
+  /// Gives the commands to the stream. `inputs` and `results` are those of the call: tensors have their buffers.
+  /// InvalidArgument: a binding breaks a declared alignment. Errors name the command, or for a fault of the device the
+  /// dispatches that may have caused it.
+  Status issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results, const Options &options);
+
+private:
+  struct Command {
+    std::optional<ArgumentPack> arguments;
+    std::vector<DeviceRange> ranges;
+    ReplayGraph::Node node = 0;
+    bool isStale = true; // the graph's node is not known to hold `ranges`
+  };
+  CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const CallPlan> plan);
+  Status bind(std::span<const Value> inputs, std::span<const Value> results);
+  Status bindCommand(size_t index);
+  Status buildGraph();
+  Status addNode(size_t index);
+  /// False: the driver does not change a node into this.
+  Result<bool> patchGraph();
+  Status issueGraph(CUstream stream, bool &done);
+  Status issueCommand(size_t index, CUstream stream);
+
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<const CallPlan> plan_;
+  std::shared_ptr<Buffer> arena_;
+  std::vector<uint64_t> bases_;   // [plan buffers] addresses
+  std::vector<bool> isChanged_;   // [plan buffers] by this call
+  std::vector<Command> commands_; // [plan commands]
+  std::unique_ptr<ReplayGraph> graph_;
+  bool isBound_ = false, isInFlight_ = false;
+};
+
+} // namespace tenon::runtime

@@ -1,0 +1,310 @@
+// From a verified function and checked inputs to a plan. The verifier (abi/executable_format.md) has shown that every
+// index is in its array, so what is checked here is what the shapes decide: register values, and the ranges and grids
+// made of them.
+#include "runtime/call_plan.h"
+
+#include "runtime/arena_plan.h"
+#include "runtime/command_buffer_validator.h"
+#include "runtime/register_program.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr uint32_t kWholeRange = std::numeric_limits<uint32_t>::max(); // "from the start", "to the end"
+
+template <typename Vector> uint32_t sizeOf(const Vector *vector) {
+  return vector ? vector->size() : 0;
+}
+
+class Planner {
+public:
+  Planner(const abi::fb::Function &function, std::span<const Value> inputs, const PlanSources &sources)
+      : function_(function), inputs_(inputs), sources_(sources),
+        plan_(new CallPlan{.key = CallKey(inputs), .function = &function}) {}
+
+  Result<std::shared_ptr<const CallPlan>> make() {
+    // Shapes, sizes, grids and scalar arguments, from the inputs' shapes and scalars.
+    TENON_ASSIGN_OR_RETURN(registers_, runRegisterProgram(function_, inputs_));
+    // What the compiler could not know: equal dynamic extents and the like. Past here the function is free to run.
+    TENON_RETURN_IF_ERROR(evaluateChecks());
+    // Sizes, then what uses them.
+    TENON_RETURN_IF_ERROR(planBuffers());
+    TENON_RETURN_IF_ERROR(planResults());
+    TENON_RETURN_IF_ERROR(planCommands());
+    // Lifetimes are known now.
+    TENON_RETURN_IF_ERROR(placeTransients());
+    orderCommands();
+    return std::shared_ptr<const CallPlan>(std::move(plan_));
+  }
+
+private:
+  Status evaluateChecks() const;
+  Status planBuffers();
+  Status planResults();
+  Status planCommands();
+  Status planCommand(const abi::fb::Command &source, CallPlan::Command &command);
+  Status planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command);
+  Status placeTransients();
+  void orderCommands();
+  Result<CallPlan::Range> range(const abi::fb::BufferRange &range) const;
+  std::string name() const { return concat("function '", function_.name()->string_view(), "'"); }
+
+  const abi::fb::Function &function_;
+  std::span<const Value> inputs_;
+  const PlanSources &sources_;
+  std::unique_ptr<CallPlan> plan_;
+  std::vector<int64_t> registers_;
+};
+
+Status Planner::evaluateChecks() const {
+  for (uint32_t i = 0; i < sizeOf(function_.checks()); ++i) {
+    const abi::fb::Check &check = *function_.checks()->Get(i);
+    if (registers_[check.condition()] != 0)
+      continue;
+    std::string where = check.location() ? concat(check.location()->string_view(), ": ") : std::string();
+    return makeError(StatusCode::InvalidArgument, where, name(), ": ", check.message()->string_view());
+  }
+  return okStatus();
+}
+
+Status Planner::planBuffers() {
+  for (uint32_t i = 0; i < sizeOf(function_.buffers()); ++i) {
+    const abi::fb::Buffer &source = *function_.buffers()->Get(i);
+    CallPlan::Buffer buffer;
+    buffer.index = source.index();
+    switch (source.source()) {
+    case abi::fb::BufferSource::Input: {
+      const Tensor *tensor = std::get_if<Tensor>(&inputs_[source.index()]);
+      if (!tensor)
+        return makeError(StatusCode::InvalidArgument, name(), ": buffer ", i, " is input ", source.index(),
+                         ", which is no tensor");
+      buffer.place = CallPlan::Place::Input;
+      TENON_ASSIGN_OR_RETURN(buffer.bytes, denseBytes(tensor->shape, tensor->element));
+      break;
+    }
+    case abi::fb::BufferSource::Transient: {
+      const int64_t bytes = source.size() < registers_.size() ? registers_[source.size()] : -1;
+      if (bytes < 0)
+        return makeError(StatusCode::OutOfRange, name(), ": buffer ", i, " has ", bytes, " bytes");
+      buffer.place = CallPlan::Place::Arena; // unless it is a result
+      buffer.bytes = static_cast<uint64_t>(bytes);
+      break;
+    }
+    case abi::fb::BufferSource::Constant:
+      buffer.place = CallPlan::Place::Constant;
+      buffer.bytes = sources_.constants[source.index()].size();
+      break;
+    }
+    plan_->buffers.push_back(buffer);
+  }
+  return okStatus();
+}
+
+Status Planner::planResults() {
+  for (uint32_t i = 0; i < sizeOf(function_.results()); ++i) {
+    const abi::fb::ResultValue &source = *function_.results()->Get(i);
+    CallPlan::Result result;
+    result.element = static_cast<abi::ElementType>(source.type()->element());
+    result.isScalar = source.type()->kind() == abi::fb::ValueKind::Scalar;
+    if (result.isScalar) {
+      result.scalar = {result.element, registers_[source.scalar()]};
+      plan_->results.push_back(std::move(result));
+      continue;
+    }
+    for (uint32_t axis = 0; axis < sizeOf(source.shape()); ++axis)
+      result.shape.push_back(registers_[source.shape()->Get(axis)]);
+    TENON_ASSIGN_OR_RETURN(result.bytes, denseBytes(result.shape, result.element));
+    result.buffer = source.buffer();
+    CallPlan::Buffer &buffer = plan_->buffers[source.buffer()];
+    if (result.bytes > buffer.bytes)
+      return makeError(StatusCode::OutOfRange, "result ", i, " of ", name(), " is ",
+                       tensorTypeSpelling(result.shape, result.element), " (", result.bytes, " bytes) in a buffer of ",
+                       buffer.bytes, " bytes");
+    if (buffer.place == CallPlan::Place::Arena) {
+      buffer.place = CallPlan::Place::Result;
+      buffer.index = static_cast<uint32_t>(plan_->resultBuffers.size());
+      plan_->resultBuffers.push_back(source.buffer());
+    }
+    plan_->results.push_back(std::move(result));
+  }
+  return okStatus();
+}
+
+Result<CallPlan::Range> Planner::range(const abi::fb::BufferRange &range) const {
+  const int64_t size = static_cast<int64_t>(plan_->buffers[range.buffer()].bytes);
+  const int64_t offset = range.offset() == kWholeRange ? 0 : registers_[range.offset()];
+  if (offset < 0 || offset > size)
+    return makeError(StatusCode::OutOfRange, "a range of buffer ", range.buffer(), " starts at byte ", offset,
+                     ", the buffer has ", size);
+  const int64_t length = range.length() == kWholeRange ? size - offset : registers_[range.length()];
+  if (length < 0 || length > size - offset)
+    return makeError(StatusCode::OutOfRange, "a range of buffer ", range.buffer(), " has ", length, " bytes from byte ",
+                     offset, ", the buffer has ", size);
+  return CallPlan::Range{range.buffer(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};
+}
+
+Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command) {
+  for (uint32_t axis = 0; axis < 3; ++axis) {
+    const int64_t count = registers_[dispatch.grid()->Get(axis)];
+    if (count < 0 || count > kMaxWorkgroups[axis])
+      return makeError(StatusCode::OutOfRange, "the workgroup count is ", count, " along ", "xyz"[axis],
+                       ", possible are 0 to ", kMaxWorkgroups[axis]);
+    command.grid[axis] = static_cast<uint32_t>(count);
+  }
+  for (uint32_t i = 0; i < sizeOf(dispatch.bindings()); ++i) {
+    Result<CallPlan::Range> bound = range(*dispatch.bindings()->Get(i));
+    if (!bound.ok())
+      return bound.takeStatus().withContext(concat("binding ", i));
+    command.ranges.push_back(*bound);
+  }
+  for (uint32_t i = 0; i < sizeOf(dispatch.constants()); ++i)
+    command.constants.push_back(static_cast<uint64_t>(registers_[dispatch.constants()->Get(i)]));
+  const abi::Layout &layout = command.kernel->declaration->layout;
+  if (command.ranges.size() != layout.bindings.size())
+    return makeError(StatusCode::InvalidArgument, "[K-7] ", command.ranges.size(), " bindings, the layout declares ",
+                     layout.toString());
+  return okStatus();
+}
+
+Status Planner::planCommand(const abi::fb::Command &source, CallPlan::Command &command) {
+  switch (source.body_type()) {
+  case abi::fb::CommandBody::Dispatch:
+    return planDispatch(*source.body_as_Dispatch(), command);
+  case abi::fb::CommandBody::Copy: {
+    command.kind = CallPlan::Kind::Copy;
+    TENON_ASSIGN_OR_RETURN(CallPlan::Range from, range(*source.body_as_Copy()->source()));
+    TENON_ASSIGN_OR_RETURN(CallPlan::Range to, range(*source.body_as_Copy()->target()));
+    command.ranges = {from, to};
+    if (from.bytes != to.bytes)
+      return makeError(StatusCode::InvalidArgument, "a copy of ", from.bytes, " bytes into ", to.bytes, " bytes");
+    return okStatus();
+  }
+  case abi::fb::CommandBody::Fill: {
+    const abi::fb::Fill &fill = *source.body_as_Fill();
+    command.kind = CallPlan::Kind::Fill;
+    TENON_ASSIGN_OR_RETURN(CallPlan::Range target, range(*fill.target()));
+    command.ranges = {target};
+    command.pattern = static_cast<uint32_t>(registers_[fill.pattern()]);
+    command.patternBytes = fill.pattern_size();
+    return checkFill({0, target.bytes}, command.patternBytes);
+  }
+  case abi::fb::CommandBody::NONE:
+    break;
+  }
+  return makeError(StatusCode::DataLoss, "a command without a body");
+}
+
+Status Planner::planCommands() {
+  for (uint32_t i = 0; i < sizeOf(function_.commands()); ++i) {
+    const abi::fb::Command &source = *function_.commands()->Get(i);
+    CallPlan::Command command;
+    command.index = i;
+    if (const abi::fb::Dispatch *dispatch = source.body_as_Dispatch()) {
+      TENON_ASSIGN_OR_RETURN(command.kernel,
+                             sources_.executables[dispatch->executable()]->load(dispatch->export_ordinal()));
+    }
+    Status status = planCommand(source, command);
+    if (!status.ok())
+      return std::move(status).withContext(plan_->describeCommand(command));
+    // An empty tensor is an empty grid or range, which the driver would refuse.
+    const bool isDispatch = command.kind == CallPlan::Kind::Dispatch;
+    const bool isEmpty = isDispatch ? command.grid[0] == 0 || command.grid[1] == 0 || command.grid[2] == 0
+                                    : command.ranges.back().bytes == 0;
+    if (isEmpty)
+      continue;
+    plan_->launches += isDispatch;
+    plan_->commands.push_back(std::move(command));
+  }
+  return okStatus();
+}
+
+Status Planner::placeTransients() {
+  std::vector<ArenaPiece> pieces;
+  std::vector<uint32_t> owners;
+  for (uint32_t i = 0; i < plan_->buffers.size(); ++i) {
+    if (plan_->buffers[i].place != CallPlan::Place::Arena)
+      continue;
+    ArenaPiece piece = {.bytes = plan_->buffers[i].bytes, .first = 1, .last = 0};
+    for (uint32_t at = 0; at < plan_->commands.size(); ++at)
+      for (const CallPlan::Range &range : plan_->commands[at].ranges)
+        if (range.buffer == i) {
+          piece.first = piece.last == 0 && piece.first == 1 ? at : piece.first;
+          piece.last = at;
+        }
+    pieces.push_back(piece);
+    owners.push_back(i);
+  }
+  plan_->arenaBytes = planArena(pieces);
+  if (plan_->arenaBytes == ~uint64_t(0))
+    return makeError(StatusCode::OutOfRange, name(), ": its transients pass 2^62 bytes");
+  for (size_t i = 0; i < pieces.size(); ++i)
+    plan_->buffers[owners[i]].offset = pieces[i].offset;
+  return okStatus();
+}
+
+/// Commands in one line of addresses: the arena from 0, every other buffer in a room of its own behind it. Inputs may
+/// be the same memory, which nobody writes; results are not (Program::callInto sees to it).
+void Planner::orderCommands() {
+  std::vector<uint64_t> base(plan_->buffers.size());
+  uint64_t next = plan_->arenaBytes;
+  for (size_t i = 0; i < base.size(); ++i) {
+    const CallPlan::Buffer &buffer = plan_->buffers[i];
+    base[i] = buffer.place == CallPlan::Place::Arena ? buffer.offset : next;
+    if (buffer.place != CallPlan::Place::Arena)
+      next += buffer.bytes;
+  }
+  std::vector<std::vector<Access>> accesses(plan_->commands.size());
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const CallPlan::Command &command = plan_->commands[i];
+    for (size_t operand = 0; operand < command.ranges.size(); ++operand) {
+      const CallPlan::Range &range = command.ranges[operand];
+      bool isWrite = operand + 1 == command.ranges.size(); // the target of a copy or fill
+      if (command.kind == CallPlan::Kind::Dispatch)
+        isWrite = !command.kernel->declaration->layout.bindings[operand].readOnly;
+      const uint64_t begin = base[range.buffer] + range.offset;
+      accesses[i].push_back({begin, begin + range.bytes, isWrite});
+    }
+  }
+  plan_->order = hazardOrder(accesses);
+}
+
+} // namespace
+
+std::string CallPlan::describeCommand(const Command &command) const {
+  const abi::fb::Command &source = *function->commands()->Get(command.index);
+  std::string out = source.location() ? concat(source.location()->string_view(), ": ") : std::string();
+  out += concat("function '", function->name()->string_view(), "', command ", command.index, " (",
+                abi::fb::EnumNameCommandBody(source.body_type()));
+  if (command.kernel)
+    out += concat(" of '", command.kernel->declaration->name, "', variant '", command.kernel->variantName, "'");
+  return out + ")";
+}
+
+Status CallPlan::describeFault(Status status) const {
+  if (status.ok())
+    return status;
+  if (launches == 0)
+    return std::move(status).withContext(concat("function '", function->name()->string_view(), "'"));
+  // The stream says that something failed, not what.
+  std::string candidates;
+  for (const Command &command : commands) {
+    if (command.kind != Kind::Dispatch)
+      continue;
+    if (launches == 1)
+      return std::move(status).withContext(describeCommand(command));
+    candidates += concat("\n  ", describeCommand(command));
+  }
+  return makeError(status.code(), "function '", function->name()->string_view(), "': ", status.message(),
+                   "\none of these dispatches failed; run with --synchronous to know which:", candidates);
+}
+
+Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
+                                                     const PlanSources &sources) {
+  return Planner(function, inputs, sources).make();
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// What a call of a function will do, for inputs of given shapes and scalars: everything but addresses. Made once by the
+// first such call; later calls only bind buffers to it (call_instance.h).
+//
+//   registers   computed, then forgotten: grids, constants, ranges and shapes are plain numbers here
+//   checks      of the function, of every range and grid: a plan that exists needs no further looking
+//   memory      transients lie in one arena, where those that are never alive together share bytes; a transient that
+//               is a result is memory of its own
+//   commands    those that do something, with the edges that their memory asks for (command_order.h)
+#pragma once
+
+#include "abi/program_generated.h"
+#include "runtime/call_inputs.h"
+#include "runtime/command_order.h"
+#include "runtime/executable.h"
+#include "runtime/stream_commands.h"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace tenon::runtime {
+
+struct CallPlan {
+  enum class Place : uint8_t { Input, Constant, Arena, Result };
+  struct Buffer {
+    Place place = Place::Input;
+    uint32_t index = 0; // of the input, constant, or among `resultBuffers`
+    uint64_t bytes = 0;
+    uint64_t offset = 0; // in the arena
+  };
+  /// Bytes of a buffer of the function.
+  struct Range {
+    uint32_t buffer = 0;
+    uint64_t offset = 0, bytes = 0;
+  };
+  enum class Kind : uint8_t { Dispatch, Copy, Fill };
+  struct Command {
+    Kind kind = Kind::Dispatch;
+    uint32_t index = 0; // in the function, for messages
+    const LoadedExport *kernel = nullptr;
+    std::array<uint32_t, 3> grid = {};
+    std::vector<Range> ranges; // bindings; source and target; target
+    std::vector<uint64_t> constants;
+    uint32_t pattern = 0, patternBytes = 0;
+  };
+  struct Result {
+    bool isScalar = false;
+    Scalar scalar;
+    abi::ElementType element = abi::ElementType::F32;
+    Shape shape;
+    uint32_t buffer = 0;
+    uint64_t bytes = 0;
+  };
+
+  CallKey key;
+  const abi::fb::Function *function = nullptr;
+  std::vector<Buffer> buffers;         // of the function
+  std::vector<uint32_t> resultBuffers; // indices into `buffers`: new memory of each call
+  std::vector<Command> commands;       // without empty grids and ranges
+  std::vector<OrderedNode> order;      // [commands]
+  std::vector<Result> results;
+  uint64_t arenaBytes = 0;
+  uint64_t launches = 0; // dispatches among `commands`
+
+  /// "f.mlir:5:7: function 'f', command 0 (Dispatch of 'add', variant 'sm_80')".
+  std::string describeCommand(const Command &command) const;
+  /// A fault of the device, with the dispatches that may have caused it.
+  Status describeFault(Status status) const;
+};
+
+/// What the plan needs of the program.
+struct PlanSources {
+  std::span<const std::unique_ptr<Executable>> executables; // loaded by the plan as it needs them
+  std::span<const std::span<const uint8_t>> constants;      // bytes of each
+};
+
+/// @param inputs checked (checkInputs)
+/// Errors of registers, checks, loading, ranges and grids; nothing was launched.
+Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
+                                                     const PlanSources &sources);
+
+} // namespace tenon::runtime

@@ -1,0 +1,107 @@
+// A result's buffer by its place in the plan; what the caller gave may overlap nothing that the call reads or writes.
+#include "runtime/call_results.h"
+
+#include "runtime/allocator.h"
+#include "runtime/device.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+bool overlap(const Buffer &a, uint64_t aBytes, const Buffer &b, uint64_t bBytes) {
+  return aBytes != 0 && bBytes != 0 && a.address() < b.address() + bBytes && b.address() < a.address() + aBytes;
+}
+
+/// A buffer of the caller's for a result of `bytes` bytes.
+Status checkGiven(const Device &device, const CallPlan &plan, size_t index, uint64_t bytes, const Buffer &given,
+                  std::span<const Value> inputs, std::span<const Value> results) {
+  auto fail = [&](StatusCode code, auto... words) {
+    return makeError(code, "result ", index, ": its buffer ", words...);
+  };
+  if (&given.device() != &device)
+    return fail(StatusCode::InvalidArgument, "is on another device, ", given.device().description());
+  if (given.isRetired())
+    return fail(StatusCode::FailedPrecondition, "was deallocated");
+  if ((given.options().access & kAccessWrite) == 0)
+    return fail(StatusCode::FailedPrecondition, "is read only");
+  if (given.size() < bytes)
+    return fail(StatusCode::OutOfRange, "has ", given.size(), " bytes, the result needs ", bytes);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto *input = std::get_if<Tensor>(&inputs[i]);
+        input && overlap(given, bytes, *input->buffer, input->buffer->size()))
+      return fail(StatusCode::InvalidArgument, "is memory of input ", i, ", which is only read");
+  for (size_t i = 0; i < index; ++i) {
+    const CallPlan::Result &other = plan.results[i];
+    if (other.isScalar || other.buffer == plan.results[index].buffer)
+      continue;
+    if (overlap(given, bytes, *std::get_if<Tensor>(&results[i])->buffer, plan.buffers[other.buffer].bytes))
+      return fail(StatusCode::InvalidArgument, "is memory of result ", i);
+  }
+  return okStatus();
+}
+
+/// The result before this one that is the same memory; its own index: none.
+size_t firstOfBuffer(const CallPlan &plan, size_t index) {
+  for (size_t i = 0; i < index; ++i)
+    if (!plan.results[i].isScalar && plan.results[i].buffer == plan.results[index].buffer)
+      return i;
+  return index;
+}
+
+Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<const Value> inputs,
+                  std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                  std::vector<Value> &results, Tensor &tensor) {
+  const CallPlan::Buffer &buffer = plan.buffers[plan.results[index].buffer];
+  switch (buffer.place) {
+  case CallPlan::Place::Input:
+    tensor.buffer = std::get_if<Tensor>(&inputs[buffer.index])->buffer;
+    return okStatus();
+  case CallPlan::Place::Constant:
+    tensor.buffer = constants[buffer.index];
+    return okStatus();
+  case CallPlan::Place::Arena:
+    return makeError(StatusCode::Internal, "result ", index, " is in the arena");
+  case CallPlan::Place::Result:
+    break;
+  }
+  if (const size_t first = firstOfBuffer(plan, index); first != index) {
+    tensor.buffer = std::get_if<Tensor>(&results[first])->buffer;
+    return okStatus();
+  }
+  if (tensor.buffer)
+    return checkGiven(device, plan, index, buffer.bytes, *tensor.buffer, inputs, results);
+  // Memory that goes back in the order of the device's own queue must not be in use on another stream then.
+  TENON_ASSIGN_OR_RETURN(tensor.buffer,
+                         isOwnStream ? device.allocate(buffer.bytes) : allocateBuffer(device, buffer.bytes, {}));
+  return okStatus();
+}
+
+} // namespace
+
+Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
+                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                   std::vector<Value> &results) {
+  if (results.empty()) {
+    results.resize(plan.results.size());
+  } else if (results.size() != plan.results.size()) {
+    return makeError(StatusCode::InvalidArgument, results.size(), " results given, function '",
+                     plan.function->name()->string_view(), "' returns ", plan.results.size());
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const CallPlan::Result &planned = plan.results[i];
+    if (planned.isScalar) {
+      results[i] = planned.scalar;
+      continue;
+    }
+    if (!std::holds_alternative<Tensor>(results[i]))
+      results[i] = Tensor();
+    Tensor &tensor = *std::get_if<Tensor>(&results[i]);
+    tensor.element = planned.element;
+    if (tensor.shape != planned.shape)
+      tensor.shape = planned.shape;
+    TENON_RETURN_IF_ERROR(bindTensor(device, plan, i, inputs, constants, isOwnStream, results, tensor));
+  }
+  return okStatus();
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,15 @@
+// Where the results of a call go: memory that the caller gave, checked, or new memory.
+#pragma once
+
+#include "runtime/call_plan.h"
+
+namespace tenon::runtime {
+
+/// Completes `results` for a plan: every value has its type and shape, every tensor its buffer.
+/// @param isOwnStream the call runs on the device's own queue: new memory is stream-ordered there
+/// Errors as Program::callInto says; ResourceExhausted: no memory.
+Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
+                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                   std::vector<Value> &results);
+
+} // namespace tenon::runtime

@@ -1,0 +1,58 @@
+// What a submission holds, says of itself, and lets go.
+#include "runtime/submission.h"
+
+#include <algorithm>
+
+namespace tenon::runtime {
+
+bool Submission::needsWorker() const {
+  return hostCall ||
+         std::any_of(work.begin(), work.end(), [](const Work &item) { return item.commandBuffer->waitsOnHost(); });
+}
+
+std::string Submission::describe() const {
+  constexpr size_t kMost = 8;
+  if (streamWork)
+    return concat("a submission of ", streamWorkName);
+  std::vector<std::string> names;
+  for (const Work &item : work)
+    for (std::string &name : item.commandBuffer->dispatchNames())
+      if (names.empty() || names.back() != name)
+        names.push_back(std::move(name));
+  if (names.empty())
+    return "a submission without dispatches";
+  std::string out = "a submission that dispatches ";
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    out += concat(i ? ", '" : "'", names[i], "'");
+  return names.size() > kMost ? concat(out, " and ", names.size() - kMost, " more") : out;
+}
+
+void Submission::clear() {
+  waits.clear();
+  signals.clear();
+  work.clear();
+  streamWork = nullptr;
+  streamWorkName.clear();
+  hostCall = nullptr;
+  deallocated = allocated = nullptr;
+  status = okStatus();
+  event = nullptr;
+  synchronizeStream = false;
+}
+
+std::unique_ptr<Submission> SubmissionPool::acquire() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty())
+    return std::make_unique<Submission>();
+  std::unique_ptr<Submission> submission = std::move(free_.back());
+  free_.pop_back();
+  return submission;
+}
+
+void SubmissionPool::giveBack(std::unique_ptr<Submission> submission) {
+  submission->clear();
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(submission));
+}
+
+} // namespace tenon::runtime

@@ -1,0 +1,57 @@
+// One submission on its way through a queue: made by submit, kept in a list while it waits, given to the stream, kept
+// again until the device is done with it. Submissions are used again, and with them the memory of their lists.
+#pragma once
+
+#include "runtime/command_buffer.h"
+#include "runtime/timeline_semaphore.h"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon::runtime {
+
+using SemaphorePoints = std::span<const SemaphorePoint>;
+
+struct Submission {
+  struct Work {
+    std::shared_ptr<CommandBuffer> commandBuffer;
+    std::vector<TableEntry> table;
+  };
+  uint64_t sequence = 0;
+  std::vector<SemaphorePoint> waits, signals;
+  std::vector<Work> work;
+  std::function<Status(CUstream)> streamWork; // of a program; kept until the device is done, with what it holds
+  std::string streamWorkName;
+  std::function<Status()> hostCall;
+  std::shared_ptr<Buffer> deallocated; // its memory goes back
+  std::shared_ptr<Buffer> allocated;   // kept until it is there
+
+  // Once it was issued.
+  Status status;                   // of issuing
+  std::shared_ptr<GpuEvent> event; // behind the work; null: none was issued
+  bool synchronizeStream = false;  // work was issued, and no event could be recorded behind it
+
+  /// Only the queue's worker may issue it: it waits for the device, or runs code of the user.
+  bool needsWorker() const;
+  /// Its dispatches, for the error of a fault: the device says that something failed, not what.
+  std::string describe() const;
+  /// Lets go of everything but memory of its own.
+  void clear();
+};
+
+class SubmissionPool {
+public:
+  std::unique_ptr<Submission> acquire();
+  /// Cleared here, on the thread that gives it back.
+  void giveBack(std::unique_ptr<Submission> submission);
+
+private:
+  std::mutex mutex_; // guards what follows
+  std::vector<std::unique_ptr<Submission>> free_;
+};
+
+} // namespace tenon::runtime

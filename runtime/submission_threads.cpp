@@ -1,0 +1,219 @@
+// From a submission that is kept to its signals: issue (given to the stream) -> complete (semaphores signalled). Two
+// locks are never held at once, but for the stream's around the others.
+#include "runtime/cuda/driver_status.h"
+#include "runtime/device.h"
+#include "runtime/submission_queue.h"
+#include "runtime/submission_waker.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tenon::runtime {
+
+SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submission) const {
+  Readiness result = Readiness::Ready;
+  for (const SemaphorePoint &point : submission.waits) {
+    switch (point.semaphore->state(point.value)) {
+    case Semaphore::State::Failed:
+      return Readiness::Failed;
+    case Semaphore::State::Reached:
+      break;
+    case Semaphore::State::Pending:
+      // A host call needs the work to be complete; a stream can wait for it by itself.
+      if (submission.hostCall || !point.semaphore->deviceSignal(point.value))
+        result = Readiness::Waiting;
+      break;
+    }
+  }
+  return result;
+}
+
+namespace {
+
+/// The failure among the waits.
+Status waitFailure(std::span<const SemaphorePoint> waits) {
+  for (const SemaphorePoint &point : waits)
+    if (Result<uint64_t> value = point.semaphore->query(); !value.ok())
+      return value.takeStatus();
+  return okStatus();
+}
+
+} // namespace
+
+Status SubmissionQueue::issueWork(Submission &submission) {
+  cuda::ContextScope scope = device_->enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  const cuda::Driver &driver = device_->driver();
+  for (const SemaphorePoint &point : submission.waits) {
+    std::shared_ptr<GpuEvent> event = point.semaphore->deviceSignal(point.value);
+    if (event)
+      TENON_RETURN_IF_ERROR(
+          cuda::driverStatus(driver, driver.cuStreamWaitEvent(stream_.get(), event->handle(), 0), "cuStreamWaitEvent"));
+  }
+  for (Submission::Work &item : submission.work)
+    TENON_RETURN_IF_ERROR(item.commandBuffer->issue(stream_.get(), item.table));
+  if (submission.streamWork)
+    TENON_RETURN_IF_ERROR(submission.streamWork(stream_.get()));
+  if (submission.deallocated)
+    submission.deallocated->markRetired();
+  if (submission.deallocated && submission.deallocated->isStreamOrdered()) {
+    const Buffer &buffer = *submission.deallocated;
+    TENON_RETURN_IF_ERROR(
+        cuda::driverStatus(driver, driver.cuMemFreeAsync(buffer.address(), stream_.get()), "cuMemFreeAsync"));
+    device_->countFree(buffer.size());
+    submission.deallocated = nullptr;
+  }
+  return okStatus();
+}
+
+void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
+  submission->status = issueWork(*submission);
+  // The event comes behind whatever was issued, also where something was refused: it may be running.
+  Result<std::shared_ptr<GpuEvent>> event = events_->acquire();
+  Status recorded = event.ok() ? okStatus() : event.takeStatus();
+  if (recorded.ok()) {
+    cuda::ContextScope scope = device_->enter();
+    const cuda::Driver &driver = device_->driver();
+    recorded = cuda::driverStatus(driver, driver.cuEventRecord((*event)->handle(), stream_.get()), "cuEventRecord");
+  }
+  if (recorded.ok())
+    submission->event = event.take();
+  submission->synchronizeStream = !recorded.ok();
+  if (submission->status.ok() && !recorded.ok())
+    submission->status = std::move(recorded).withContext(submission->describe());
+  // From here on streams can wait for it.
+  if (submission->status.ok())
+    for (const SemaphorePoint &point : submission->signals)
+      point.semaphore->addDeviceSignal(point.value, submission->event);
+  finish(std::move(submission));
+}
+
+void SubmissionQueue::runHostCall(std::unique_ptr<Submission> submission) {
+  submission->status = submission->hostCall();
+  submission->hostCall = nullptr; // what it captured goes first
+  finish(std::move(submission));
+}
+
+void SubmissionQueue::finish(std::unique_ptr<Submission> submission) {
+  std::lock_guard lock(completionMutex_);
+  inFlight_.push_back(std::move(submission));
+  completionChanged_.notify_all();
+}
+
+std::unique_ptr<Submission> SubmissionQueue::takeReady(Readiness &state) {
+  std::lock_guard lock(pendingMutex_);
+  for (auto next = pending_.begin(); next != pending_.end(); ++next) {
+    state = readiness(**next);
+    if (state == Readiness::Waiting)
+      continue;
+    std::unique_ptr<Submission> submission = std::move(*next);
+    pending_.erase(next);
+    return submission;
+  }
+  return nullptr;
+}
+
+void SubmissionQueue::runWorker() {
+  for (;;) {
+    {
+      std::unique_lock lock(waker_->mutex);
+      waker_->changed.wait(lock, [&] { return waker_->woken || waker_->stop; });
+      if (waker_->stop)
+        return;
+      waker_->woken = false;
+    }
+    Readiness state = Readiness::Waiting;
+    while (std::unique_ptr<Submission> submission = takeReady(state)) {
+      if (state == Readiness::Failed) {
+        submission->status = waitFailure(submission->waits);
+        finish(std::move(submission));
+      } else if (submission->hostCall) {
+        runHostCall(std::move(submission));
+      } else {
+        std::lock_guard lock(issueMutex_);
+        issue(std::move(submission));
+      }
+    }
+  }
+}
+
+// Complete.
+
+/// Waits for the device.
+Status SubmissionQueue::finalStatus(Submission &submission) {
+  Status status = std::move(submission.status);
+  if (!submission.event && !submission.synchronizeStream)
+    return status;
+  Status finished;
+  if (submission.event) {
+    finished = submission.event->synchronize();
+  } else {
+    cuda::ContextScope scope = device_->enter();
+    finished = cuda::driverStatus(device_->driver(), device_->driver().cuStreamSynchronize(stream_.get()),
+                                  "cuStreamSynchronize");
+  }
+  // A stream that waited for an event does not know whether that work went well; its semaphore does, and knows why.
+  for (const SemaphorePoint &point : submission.waits)
+    if (status.ok())
+      status = point.semaphore->wait(point.value, kWaitForever);
+  if (status.ok() && !finished.ok())
+    status = std::move(finished).withContext(submission.describe());
+  return status;
+}
+
+void SubmissionQueue::complete(std::unique_ptr<Submission> submission) {
+  Status status = finalStatus(*submission);
+  if (submission->deallocated) { // not stream-ordered, or it came to nothing: nobody else returns it
+    submission->deallocated->markRetired();
+    device_->release(submission->deallocated->address(), submission->deallocated->size(),
+                     submission->deallocated->isStreamOrdered());
+  }
+  std::vector<SemaphorePoint> signals;
+  signals.swap(submission->signals);
+  const uint64_t sequence = submission->sequence;
+  submission->clear(); // resources are free when the signal is seen
+  for (const SemaphorePoint &point : signals) {
+    if (status.ok())
+      point.semaphore->advance(point.value);
+    else
+      point.semaphore->fail(status.clone());
+  }
+  submission->signals.swap(signals);
+  pool_.giveBack(std::move(submission));
+  std::lock_guard lock(completionMutex_);
+  std::erase(outstanding_, sequence);
+  completionChanged_.notify_all();
+}
+
+void SubmissionQueue::runCompleter() {
+  for (;;) {
+    std::unique_ptr<Submission> submission;
+    {
+      std::unique_lock lock(completionMutex_);
+      completionChanged_.wait(lock, [&] { return !inFlight_.empty() || stopCompleter_; });
+      if (inFlight_.empty())
+        return;
+      submission = std::move(inFlight_.front());
+      inFlight_.pop_front();
+    }
+    complete(std::move(submission));
+  }
+}
+
+Status SubmissionQueue::waitIdle(uint64_t timeoutNs) {
+  std::unique_lock lock(completionMutex_);
+  const uint64_t last = lastSequence_;
+  auto isIdle = [&] {
+    return std::none_of(outstanding_.begin(), outstanding_.end(), [&](uint64_t number) { return number <= last; });
+  };
+  if (timeoutNs > uint64_t(100) * 365 * 86400 * 1000000000) { // above a century a deadline would overflow the clock
+    completionChanged_.wait(lock, isIdle);
+    return okStatus();
+  }
+  if (completionChanged_.wait_for(lock, std::chrono::nanoseconds(timeoutNs), isIdle))
+    return okStatus();
+  return makeError(StatusCode::DeadlineExceeded, outstanding_.size(), " submissions are not complete after ", timeoutNs,
+                   " ns");
+}
+
+} // namespace tenon::runtime

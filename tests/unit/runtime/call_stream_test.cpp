@@ -1,0 +1,221 @@
+// Calls that come again: into the caller's memory, on the caller's stream, within the caller's capture; what they
+// allocate.
+#include "call_fixture.h"
+#include "runtime/submission_queue.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <set>
+#include <thread>
+
+// Allocations of this process that are not the fake driver's, while a test counts them.
+static std::atomic<tenon::test::FakeDriver *> countedFor = nullptr;
+static std::atomic<uint64_t> allocationCount = 0;
+
+static void *allocate(std::size_t bytes) {
+  tenon::test::FakeDriver *driver = countedFor.load();
+  if (driver && driver->insideDriver == 0)
+    ++allocationCount;
+  if (void *memory = std::malloc(bytes ? bytes : 1))
+    return memory;
+  std::abort();
+}
+void *operator new(std::size_t bytes) {
+  return allocate(bytes);
+}
+void *operator new[](std::size_t bytes) {
+  return allocate(bytes);
+}
+void operator delete(void *memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void *memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void *memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void *memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace tenon::runtime {
+
+class CallStreamTest : public CallTest {
+protected:
+  /// t = a + b in the arena; result = copy of t. One more transient than addAndScale, and it is no result.
+  static FunctionSpec addThroughTransients() {
+    FunctionSpec function = addAndScale();
+    function.name = "g";
+    function.buffers.push_back({BufferSource::Transient, 0, 4}); // 3
+    function.buffers.push_back({BufferSource::Transient, 0, 4}); // 4
+    function.commands = {
+        {.ordinal = 0, .grid = {6, 7, 7}, .ranges = {wholeBuffer(0), wholeBuffer(1), wholeBuffer(3)}, .constants = {0}},
+        {.ordinal = 0, .grid = {6, 7, 7}, .ranges = {wholeBuffer(3), wholeBuffer(0), wholeBuffer(4)}, .constants = {0}},
+        {.kind = CommandSpec::Copy, .ranges = {wholeBuffer(4), wholeBuffer(2)}}};
+    return function;
+  }
+  static CUstream stream(uintptr_t number) { return reinterpret_cast<CUstream>(number); }
+  static const Buffer *bufferOf(const Value &value) { return std::get<Tensor>(value).buffer.get(); }
+};
+
+TEST_F(CallStreamTest, TenThousandCallsAllocateNothing) {
+  load({addAndScale(), addThroughTransients()});
+  const std::vector<Value> even = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  const std::vector<Value> odd = {vector({5, 6}), vector({7, 8}), scalar(2)};
+  for (uint32_t function : {0u, 1u})
+    for (bool graph : {true, false}) {
+      std::vector<Value> results;
+      ASSERT_OK(program->callInto(function, even, results, {.graph = graph}));
+      ASSERT_OK(program->callInto(function, odd, results, {.graph = graph}));
+      const uint64_t before = device->statistics().allocations;
+      allocationCount = 0;
+      countedFor = &fake;
+      Status status;
+      for (int i = 0; i < 5000 && status.ok(); ++i) {
+        status = program->callInto(function, even, results, {.graph = graph});
+        if (status.ok())
+          status = program->callInto(function, odd, results, {.graph = graph, .stream = stream(16)});
+        if (i == 0)
+          allocationCount = 0; // the stream is new
+      }
+      countedFor = nullptr;
+      ASSERT_OK(status);
+      EXPECT_EQ(allocationCount, 0u) << "function " << function << ", graph " << graph;
+      EXPECT_LE(device->statistics().allocations, before + 1); // the arena on the other stream
+      EXPECT_EQ(read(results[0]), function == 0 ? (std::vector<float>{24, 28}) : (std::vector<float>{17, 20}));
+      fake.calls.clear();
+    }
+}
+
+TEST_F(CallStreamTest, TheCounterCounts) {
+  countedFor = &fake;
+  allocationCount = 0;
+  delete new (std::nothrow) int;
+  std::vector<int> one(1);
+  countedFor = nullptr;
+  EXPECT_GE(allocationCount, 1u);
+}
+
+TEST_F(CallStreamTest, WritesWhereTheCallerSays) {
+  load({addAndScale()});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  std::vector<Value> results = {vector({0, 0, 0}), Scalar{}};
+  const Buffer *given = bufferOf(results[0]);
+  ASSERT_OK(program->callInto(0, inputs, results));
+  EXPECT_EQ(bufferOf(results[0]), given);
+  EXPECT_EQ(std::get<Tensor>(results[0]).shape, Shape{2});
+  EXPECT_EQ(read(results[0]), (std::vector<float>{8, 12}));
+  EXPECT_EQ(std::get<Scalar>(results[1]).bits, 2);
+
+  std::vector<Value> bad = {vector({0}), Scalar{}};
+  EXPECT_STATUS(program->callInto(0, inputs, bad), OutOfRange, "result 0: its buffer has 4 bytes, the result needs 8");
+  bad = {inputs[1], Scalar{}};
+  EXPECT_STATUS(program->callInto(0, inputs, bad), InvalidArgument, "is memory of input 1");
+  bad = {vector({0, 0})};
+  EXPECT_STATUS(program->callInto(0, inputs, bad), InvalidArgument, "1 results given, function 'f' returns 2");
+}
+
+TEST_F(CallStreamTest, TransientsShareAnArena) {
+  load({addThroughTransients()});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  std::vector<Value> results;
+  ASSERT_OK(program->callInto(0, inputs, results));
+  EXPECT_EQ(read(results[0]), (std::vector<float>{5, 8}));
+  const uint64_t before = device->statistics().allocations;
+  for (int i = 0; i < 10; ++i)
+    ASSERT_OK(program->callInto(0, inputs, results));
+  EXPECT_EQ(device->statistics().allocations, before);
+  EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), 1u);
+  EXPECT_EQ(fake.graphEdges, 2u);
+  EXPECT_EQ(fake.count("cuGraphExecKernelNodeSetParams_v2"), 0u); // the same buffers each time
+}
+
+TEST_F(CallStreamTest, EachStreamHasAnArenaOfItsOwn) {
+  load({addThroughTransients()});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  std::set<uint64_t> temporaries;
+  fake.kernels["add"] = [&](const FakeLaunch &launch) { temporaries.insert(launch.parameter<uint64_t>(2)); };
+  for (uintptr_t number : {16, 32, 48, 16, 32, 48}) {
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(0, inputs, results, {.stream = stream(number)}));
+  }
+  EXPECT_EQ(temporaries.size(), 6u);                // two in each of three arenas
+  EXPECT_EQ(fake.count("cuStreamSynchronize"), 2u); // of the uploads
+}
+
+TEST_F(CallStreamTest, ACaptureTakesTheCommandsAndKeepsItsMemory) {
+  load({addThroughTransients()});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  std::vector<Value> results = {vector({0, 0}), Scalar{}};
+  fake.capturing = stream(16);
+  std::set<uint64_t> temporaries;
+  const auto add = fake.kernels["add"];
+  fake.kernels["add"] = [&](const FakeLaunch &launch) {
+    temporaries.insert(launch.parameter<uint64_t>(2)), add(launch);
+  };
+  ASSERT_OK(program->callInto(0, inputs, results, {.stream = stream(16)}));
+  ASSERT_OK(program->callInto(0, inputs, results, {.stream = stream(16)}));
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 0u); // a graph cannot be launched into a capture
+  EXPECT_EQ(fake.count("cuLaunchKernel"), 4u);
+  EXPECT_EQ(temporaries.size(), 4u);                          // what was captured may run at any time, both of it
+  EXPECT_EQ(fake.captureMode, CU_STREAM_CAPTURE_MODE_GLOBAL); // as it was
+  EXPECT_EQ(read(results[0]), (std::vector<float>{5, 8}));
+  fake.capturing = nullptr;
+}
+
+TEST_F(CallStreamTest, SubmitsBetweenSemaphores) {
+  load({addThroughTransients()});
+  auto queue = SubmissionQueue::create(device).take();
+  auto timeline = Semaphore::create();
+  const SemaphorePoint wait = {timeline, 1}, signal = {timeline, 2};
+  std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)}, results;
+  ASSERT_OK(program->submit(*queue, {&wait, 1}, 0, inputs, results, {&signal, 1}));
+  inputs.clear(); // kept by the submission
+  EXPECT_TRUE(fake.launches.empty());
+  ASSERT_OK(timeline->signal(1));
+  ASSERT_OK(timeline->wait(2, kWaitForever));
+  EXPECT_EQ(read(results[0]), (std::vector<float>{5, 8}));
+}
+
+TEST_F(CallStreamTest, ConstantsAreUploadedByTheFirstCallThatNeedsThem) {
+  FunctionSpec function{.name = "f"};
+  function.registers = {RegisterOp(Const, 0, 0, 0, 4)};
+  function.buffers = {{BufferSource::Constant, 0}};
+  function.results = {{.type = {ElementType::I8, {-1}}, .buffer = 0, .shape = {0}}};
+  bytes = std::make_unique<AlignedBytes>(buildProgram({function}, {}, {{1, 2, 3, 4}}));
+  program = Program::load(open(), bytes->span(), "test").take();
+  EXPECT_EQ(device->statistics().allocations, 0u);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_OK(program->call(0, {}).status());
+  EXPECT_EQ(device->statistics().allocations, 1u);
+}
+
+TEST_F(CallStreamTest, ForgetsThePlanNotUsedForLongest) {
+  load({addAndScale()});
+  for (int factor = 0; factor < 300; ++factor)
+    ASSERT_OK(program->call(0, std::vector<Value>{vector({1}), vector({2}), scalar(float(factor))}).status());
+  EXPECT_EQ(fake.liveGraphs, 2 * 256);
+}
+
+TEST_F(CallStreamTest, ManyThreadsOnTheirOwnStreams) {
+  load({addThroughTransients()});
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (uintptr_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<Value> results;
+      for (int i = 0; i < 25; ++i) {
+        const float x = static_cast<float>(100 * t) + static_cast<float>(i);
+        const std::vector<Value> inputs = {vector({x}), vector({1}), scalar(2)};
+        right += program->callInto(0, inputs, results, {.stream = stream(16 * (t + 1))}).ok() &&
+                 read(results[0]) == std::vector<float>{2 * x + 1};
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 100);
+}
+
+} // namespace tenon::runtime
