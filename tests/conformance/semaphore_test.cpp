@@ -47,6 +47,28 @@ TEST_F(Timeline, AFailureEndsWaitsOfSeveral) {
   FAILS(waitSemaphores(points, WaitMode::All, kWaitForever), NotFound, "lost");
   other.join();
 }
+TEST_F(Timeline, WaitsForNothingForThePastAndTwice) {
+  OK(waitSemaphores({}, WaitMode::Any, kWaitForever));
+  OK(waitSemaphores({}, WaitMode::All, kWaitForever));
+  auto semaphore = Semaphore::create(2);
+  for (uint64_t value : {0, 1, 2, 2})
+    OK(semaphore->wait(value, kWaitForever));
+  FAILS(semaphore->wait(3, 0), DeadlineExceeded, "is at 2, waited for 3");
+}
+TEST_F(Timeline, SeveralThreadsWaitForALaterSignal) {
+  auto a = Semaphore::create(), b = Semaphore::create();
+  const SemaphorePoint points[] = {{a, 3}, {b, 3}};
+  FAILS(waitSemaphores(points, WaitMode::Any, 1), DeadlineExceeded, "waited for 3");
+  std::atomic<int> reached = 0;
+  std::vector<std::thread> threads;
+  for (WaitMode mode : {WaitMode::All, WaitMode::All, WaitMode::Any})
+    threads.emplace_back([&, mode] { reached += waitSemaphores(points, mode, kWaitForever).ok(); });
+  OK(b->signal(10)); // beyond what is waited for
+  OK(a->signal(3));
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(reached, 3);
+}
 TEST_F(Timeline, PingPongBetweenThreads) {
   auto ping = Semaphore::create(), pong = Semaphore::create();
   std::thread other([&] {
@@ -113,6 +135,45 @@ TEST_F(Submission, OneSignalForSeveralQueues) {
   OK(queue->submit({}, {}, {&wait, 1}));
   OK(waitSemaphores(ends, WaitMode::All, kWaitForever));
   EXPECT_EQ(download<uint32_t>(*buffer), (std::vector<uint32_t>{1, 2}));
+}
+TEST_F(Submission, WaitsForTheHostAndAnotherSubmission) {
+  auto device = Semaphore::create(), host = Semaphore::create(), end = Semaphore::create();
+  const SemaphorePoint waits[] = {{device, 1}, {host, 1}}, last = {end, 1};
+  OK(queue->submit(waits, {}, {&last, 1}));
+  OK(queue->submit({}, {}, {&waits[0], 1}));
+  OK(device->wait(1, kWaitForever));
+  EXPECT_EQ(*end->query(), 0u);
+  std::thread thread([&] { OK(host->signal(1)); });
+  OK(end->wait(1, kWaitForever));
+  thread.join();
+}
+TEST_F(Submission, TheHostWaitsForBothOrEither) {
+  auto hostGate = Semaphore::create(), deviceGate = Semaphore::create();
+  auto byHost = Semaphore::create(), byDevice = Semaphore::create();
+  const SemaphorePoint gate = {deviceGate, 1}, ends[] = {{byHost, 1}, {byDevice, 1}};
+  OK(queue->submit({&gate, 1}, {}, {&ends[1], 1}));
+  std::thread thread([&] {
+    OK(hostGate->wait(1, kWaitForever));
+    OK(byHost->signal(1));
+  });
+  OK(deviceGate->signal(1));
+  OK(waitSemaphores(ends, WaitMode::Any, kWaitForever));
+  EXPECT_EQ(*byDevice->query(), 1u);
+  EXPECT_EQ(*byHost->query(), 0u);
+  OK(hostGate->signal(1));
+  OK(waitSemaphores(ends, WaitMode::All, kWaitForever));
+  thread.join();
+}
+TEST_F(Submission, AWaitIsReachedByAHigherValue) {
+  auto timeline = Semaphore::create(), a = Semaphore::create(), b = Semaphore::create(), c = Semaphore::create();
+  const SemaphorePoint one = {timeline, 1}, two = {timeline, 2}, three = {timeline, 3};
+  const SemaphorePoint ends[] = {{a, 1}, {b, 1}, {c, 1}};
+  OK(queue->submit({&two, 1}, {}, {&ends[1], 1}));
+  OK(queue->submit({&one, 1}, {}, {&ends[0], 1}));
+  OK(queue->submit({}, {}, {&three, 1}));
+  OK(waitSemaphores({ends, 2}, WaitMode::All, kWaitForever));
+  OK(queue->submit({&two, 1}, {}, {&ends[2], 1})); // long reached
+  OK(c->wait(1, kWaitForever));
 }
 TEST_F(Submission, FailuresTravel) {
   auto a = Semaphore::create(), b = Semaphore::create(), c = Semaphore::create();
@@ -205,6 +266,28 @@ TEST_F(QueueMemory, WaitsCyclesAndChains) {
   }
   OK(timeline->wait(64, kWaitForever));
   FAILS(queue->fill({}, BufferRef::of(last), 0, 4, {}), FailedPrecondition, "deallocated");
+}
+TEST_F(QueueMemory, KnowsItsBufferAtOnce) {
+  auto gate = Semaphore::create(), there = Semaphore::create();
+  const SemaphorePoint wait = {gate, 1}, signal = {there, 1};
+  auto memory = queue->allocate({&wait, 1}, 4096, {}, {&signal, 1}).take();
+  EXPECT_EQ(memory->size(), 4096u);
+  EXPECT_NE(memory->address(), 0u);
+  EXPECT_EQ(memory->options().access, kAccessAll);
+  EXPECT_EQ(*there->query(), 0u);
+  OK(gate->signal(1));
+  OK(there->wait(1, kWaitForever));
+}
+TEST_F(QueueMemory, ADeallocationIsOrderedByItsWaits) {
+  auto timeline = Semaphore::create();
+  const SemaphorePoint used = {timeline, 1}, gone = {timeline, 2};
+  auto memory = queue->allocate({}, 4096, {}, {}).take();
+  OK(queue->waitIdle(kWaitForever));
+  OK(queue->deallocate({&used, 1}, memory, {&gone, 1}));
+  OK(queue->fill({}, BufferRef::of(memory), 1, 4, {&used, 1})); // submitted behind it, ordered before it
+  OK(timeline->wait(2, kWaitForever));
+  FAILS(queue->fill({}, BufferRef::of(memory), 1, 4, {}), FailedPrecondition, "deallocated");
+  FAILS(queue->deallocate({}, memory, {}), FailedPrecondition, "deallocated before");
 }
 TEST_F(QueueMemory, OutOfMemoryIsAnError) {
   FAILS(queue->allocate({}, uint64_t(1) << 50, {}, {}).status(), ResourceExhausted, "1125899906842624 bytes");

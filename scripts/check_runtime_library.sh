@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The shared library of the runtime, stripped: under 1.5 MB, and nothing but libc, libstdc++ and zstd needed.
+# usage: check_runtime_library.sh libtenon_runtime.so
+set -euo pipefail
+stripped=$(mktemp)
+trap 'rm -f "$stripped"' EXIT
+strip -o "$stripped" "$1"
+bytes=$(stat -c %s "$stripped")
+needed=$(readelf -d "$stripped" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+echo "$bytes bytes stripped; needs" $needed
+[ "$bytes" -lt 1500000 ] || { echo "error: 1500000 bytes or more"; exit 1; }
+for library in $needed; do
+  case $library in
+    libc.so.* | libm.so.* | libstdc++.so.* | libgcc_s.so.* | libzstd.so.* | ld-linux*) ;;
+    *) echo "error: needs $library"; exit 1 ;;
+  esac
+done
