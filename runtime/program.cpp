@@ -170,8 +170,11 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
     how = {.graph = false, .synchronous = false};
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
                            CallInstance::create(device_, planned.plan, constants_));
-    planned.captured.push_back(std::move(instance));
-    return planned.captured.back()->issue(stream, inputs, results, how);
+    Status status = instance->issue(stream, inputs, results, how);
+    // Whatever of it was captured is in the caller's graph, also where something failed.
+    std::lock_guard keeping(plansMutex_);
+    captured_.push_back(std::move(instance));
+    return status;
   }
   const uint64_t id = options.stream ? streamId(device_->driver(), stream) : ~uint64_t(0);
   auto &instances = planned.instances;

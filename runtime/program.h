@@ -23,6 +23,7 @@
 
 namespace tenon::runtime {
 
+class CallInstance;
 class Device;
 class SubmissionQueue;
 struct SemaphorePoint;

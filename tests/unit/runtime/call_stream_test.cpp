@@ -165,6 +165,19 @@ TEST_F(CallStreamTest, ACaptureTakesTheCommandsAndKeepsItsMemory) {
   fake.capturing = nullptr;
 }
 
+TEST_F(CallStreamTest, CapturedMemoryOutlivesThePlan) {
+  load({addThroughTransients()});
+  const Value a = vector({1, 2}), b = vector({3, 4});
+  std::vector<Value> results = {vector({0, 0}), Scalar{}};
+  fake.capturing = stream(16);
+  ASSERT_OK(program->callInto(0, std::vector<Value>{a, b, scalar(-1)}, results, {.stream = stream(16)}));
+  fake.capturing = nullptr;
+  // 300 other plans drive it out, and 44 of themselves, each with its arena.
+  for (int factor = 0; factor < 300; ++factor)
+    ASSERT_OK(program->callInto(0, std::vector<Value>{a, b, scalar(float(factor))}, results));
+  EXPECT_EQ(fake.count("cuMemFree_v2"), 44u);
+}
+
 TEST_F(CallStreamTest, SubmitsBetweenSemaphores) {
   load({addThroughTransients()});
   auto queue = SubmissionQueue::create(device).take();
