@@ -107,6 +107,7 @@ private:
   std::mutex plansMutex_;                                // guards what follows
   std::vector<std::shared_ptr<const Buffer>> constants_; // null: no call has needed it yet
   std::vector<FunctionCalls> calls_;                     // [functions]
+  std::vector<std::unique_ptr<CallInstance>> captured_;  // what callers' graphs use: it may run at any time
   uint64_t clock_ = 0;                                   // counts look-ups: which plan was used last
 };
 
