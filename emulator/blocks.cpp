@@ -352,6 +352,7 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
 }
 
 bool Scheduler::runCluster(Cluster &cluster) {
+  waiting_ = false;
   for (;;) {
     bool finished = true, progress = false, spun = false, yielded = false;
     for (auto &block : cluster.blocks) {
@@ -367,8 +368,12 @@ bool Scheduler::runCluster(Cluster &cluster) {
     bool released = releaseCluster(cluster);
     if (finished)
       return true;
-    if (spun || (yielded && !progress && !released))
+    if (spun)
       return false;
+    if (yielded && !progress && !released) {
+      waiting_ = true;
+      return false;
+    }
     if (!progress && !released) {
       reportDeadlock(cluster);
       return false;
@@ -376,22 +381,34 @@ bool Scheduler::runCluster(Cluster &cluster) {
   }
 }
 
+/// Waiting for an mbarrier is asking again and again: a deadlock of threads that do is not seen otherwise.
+bool Scheduler::waitsForEver(bool waited) {
+  constexpr uint32_t kMostPasses = 100000;
+  uint64_t total = launch_.grid.count() / launch_.cluster.count();
+  waitingPasses_ = waited && nextCluster_ >= total ? waitingPasses_ + 1 : 0;
+  if (waitingPasses_ <= kMostPasses)
+    return false;
+  reportDeadlock(*resident_.front());
+  return true;
+}
+
 Fault Scheduler::run() {
   uint64_t total = launch_.grid.count() / launch_.cluster.count();
   while (nextCluster_ < total || !resident_.empty()) {
     if (resident_.empty())
       admit();
-    bool finished = false;
+    bool finished = false, waited = true;
     for (size_t k = 0; k < resident_.size() && !executor_.failed();) {
       if (runCluster(*resident_[k])) {
         finished = true;
         pool_.push_back(std::move(resident_[k]));
         resident_.erase(resident_.begin() + static_cast<ptrdiff_t>(k));
       } else {
+        waited &= waiting_;
         ++k;
       }
     }
-    if (executor_.failed())
+    if (executor_.failed() || waitsForEver(waited && !finished))
       break;
     spinning_ = !finished;
     if (!finished && nextCluster_ < total)

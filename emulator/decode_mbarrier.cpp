@@ -50,10 +50,9 @@ bool FunctionDecoder::decodeMbarrier() {
   if (form.take("arrive"))
     return decodeMbarrierArrive(form);
   if (form.take("arrive_drop")) {
+    bool expects = form.take("expect_tx");
     takeOrder(form);
-    if (form.take("noComplete"))
-      return unsupported();
-    return decodeMbarrierArrivals(form, MbarrierOp::ArriveDrop);
+    return decodeMbarrierArrivals(form, expects ? MbarrierOp::ArriveDropExpectTx : MbarrierOp::ArriveDrop);
   }
   int test = form.takeOneOf({"test_wait", "try_wait"});
   if (test >= 0)
@@ -89,7 +88,7 @@ bool FunctionDecoder::decodeMbarrierArrivals(Form &form, MbarrierOp op) {
   if (!expectOperands(1, 3))
     return false;
   size_t first = o[0].kind == Operand::Kind::Address ? 0 : 1;
-  bool wantsCount = op == MbarrierOp::ArriveExpectTx || op == MbarrierOp::ArriveNoComplete;
+  bool wantsCount = op == MbarrierOp::ArriveExpectTx || op == MbarrierOp::ArriveDropExpectTx || op == MbarrierOp::ArriveNoComplete;
   Decoded decoded;
   if (!expectOperands(first + (wantsCount ? 2 : 1), first + 2))
     return false;

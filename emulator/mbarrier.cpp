@@ -58,6 +58,7 @@ const char *apply(MbarrierOp op, Mbarrier &barrier, uint64_t operand) {
     barrier.pending -= static_cast<uint32_t>(operand);
     barrier.completeIfDone();
     return nullptr;
+  case MbarrierOp::ArriveDropExpectTx:
   case MbarrierOp::ArriveExpectTx:
   case MbarrierOp::ExpectTx:
     barrier.bytes += static_cast<int64_t>(operand);
@@ -65,6 +66,8 @@ const char *apply(MbarrierOp op, Mbarrier &barrier, uint64_t operand) {
       return "mbarrier: more than 2^20-1 bytes awaited";
     if (op == MbarrierOp::ArriveExpectTx)
       return apply(MbarrierOp::Arrive, barrier, 1);
+    if (op == MbarrierOp::ArriveDropExpectTx)
+      return apply(MbarrierOp::ArriveDrop, barrier, 1);
     return nullptr;
   case MbarrierOp::CompleteTx:
     barrier.bytes -= static_cast<int64_t>(operand);
@@ -164,6 +167,8 @@ Handler mbarrierHandler(MbarrierOp op) {
     return &operate<MbarrierOp::ArriveNoComplete>;
   case MbarrierOp::ArriveDrop:
     return &operate<MbarrierOp::ArriveDrop>;
+  case MbarrierOp::ArriveDropExpectTx:
+    return &operate<MbarrierOp::ArriveDropExpectTx>;
   case MbarrierOp::ArriveExpectTx:
     return &operate<MbarrierOp::ArriveExpectTx>;
   case MbarrierOp::ExpectTx:

@@ -21,6 +21,7 @@ enum class MbarrierOp : uint8_t {
   Arrive,              // `b`: how many; `d`: the state before, or kNoOperand
   ArriveNoComplete,    // as Arrive, and must not complete the phase
   ArriveDrop,          // as Arrive, and expects so many fewer from the next phase on
+  ArriveDropExpectTx,  // ArriveDrop of one; `b`: bytes awaited in addition
   ArriveExpectTx,      // one arrival; `b`: bytes awaited in addition
   ExpectTx,            // `b`: bytes
   CompleteTx,          // `b`: bytes that came

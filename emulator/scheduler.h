@@ -11,7 +11,8 @@
 // all of them are done. A warp whose wait for an mbarrier failed lets the others run first.
 //
 // A barrier counts threads, not warps, so divergent arrivals are legal (sm_70 rules); a `.sync` warp instruction waits
-// for (member mask & lanes that live). Nothing runnable is a deadlock, reported with every thread's place.
+// for (member mask & lanes that live). Nothing runnable is a deadlock, reported with every thread's place; so is it
+// when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
 #pragma once
 
 #include "emulator/builtins.h"
@@ -98,6 +99,7 @@ private:
   void completeBarrier(Warp &warp, Group &group, const BarrierState &state);
   bool releaseCluster(Cluster &cluster);
   void reportDeadlock(const Cluster &cluster);
+  bool waitsForEver(bool waited);
   void fillSpecials(Warp &warp);
 
   const Launch &launch_;
@@ -107,7 +109,9 @@ private:
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
   uint64_t nextCluster_ = 0;
   uint64_t generation_ = 0;
-  bool spinning_ = false; // the last pass finished no block: shorter turns
+  bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
+  uint32_t waitingPasses_ = 0; // in a row, in which all did
+  bool spinning_ = false;      // the last pass finished no block: shorter turns
 };
 
 } // namespace tenon::emulator

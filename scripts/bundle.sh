@@ -10,7 +10,7 @@ for tool in runtime/tools/tenon-run linker/tools/tenon-link linker/tools/tenon-d
   cp "build/$tool" bundle/bin/
 done
 for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
-find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
+find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-hopper-golden' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
   -exec cp -t bundle/tests {} +
 # Libraries that unit tests load at run time (fake drivers).
 find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +

@@ -80,6 +80,18 @@ TEST(EmulatorAsync, ReportsMisuse) {
   }
 }
 
+TEST(EmulatorAsync, ReportsWaitsThatNobodyEnds) {
+  Session session;
+  DeviceArray<uint32_t> memory(numbers());
+  EXPECT_EQ(run(kernel("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
+                       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd0], 64, [%b];\n" +
+                       kWait),
+                {memory.address}, 2, 1),
+            CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_NE(lastReport().find("deadlock in block (0,0,0)"), std::string::npos) << lastReport();
+  cuDevicePrimaryCtxReset(0);
+}
+
 TEST(EmulatorAsync, RefusesOtherForms) {
   Session session;
   for (const char *body :

@@ -41,6 +41,9 @@ TEST(EmulatorMbarrier, CompletesPhases) {
   EXPECT_EQ(result(init + arrive + "mbarrier.complete_tx.shared::cta.b64 [%b], 8;\n" + arrive + parity(0)), 0u);
   // One thread fewer from the next phase on.
   EXPECT_EQ(result(init + arrive + "mbarrier.arrive_drop.shared.b64 _, [%b];\n" + arrive + parity(1)), 1u);
+  EXPECT_EQ(result(init + "mbarrier.arrive_drop.expect_tx.relaxed.cta.shared.b64 _, [%b], 8;\n" + arrive +
+                   "mbarrier.complete_tx.shared::cta.b64 [%b], 8;\n" + arrive + parity(1)),
+            1u);
   // The state of a phase that is over.
   EXPECT_EQ(result(init + "mbarrier.arrive.shared.b64 %rd1, [%b];\nmbarrier.test_wait.shared.b64 %p1, [%b], %rd1;\n" +
                    arrive + "mbarrier.test_wait.shared.b64 %p0, [%b], %rd1;\n selp.u32 %r0, 1, 0, %p0;\n" +
@@ -82,7 +85,7 @@ TEST(EmulatorMbarrier, ReportsMisuse) {
 
 TEST(EmulatorMbarrier, RefusesWhatItDoesNotKnow) {
   Session session;
-  for (const char *body : {"mbarrier.arrive_drop.expect_tx.shared.b64 _, [%b], 1;",
+  for (const char *body : {"mbarrier.arrive_drop.noComplete.shared.b64 %rd1, [%b], 1;",
                            "mbarrier.arrive.expect_tx.noComplete.shared.b64 _, [%b], 1;", "mbarrier.frob.b64 [%b];"}) {
     Loaded loaded = load(kernel(body));
     EXPECT_EQ(loaded.result, CUDA_ERROR_INVALID_PTX) << body;

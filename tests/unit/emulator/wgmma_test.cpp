@@ -76,6 +76,30 @@ TEST(EmulatorWgmma, ReportsDescriptorsThatLeaveSharedMemory) {
   cuDevicePrimaryCtxReset(0);
 }
 
+TEST(EmulatorStmatrix, StoresWhatLdmatrixLoads) {
+  Session session;
+  // Lane l holds 2 l and 2 l + 1; the rows of the matrix are the numbers in order, or its columns.
+  for (bool transposed : {false, true}) {
+    std::string trans = transposed ? ".trans" : "";
+    DeviceArray<uint32_t> out(128);
+    std::string body = "and.b32 %r3, %t, 31; shl.b32 %r4, %r3, 1; shl.b32 %r5, %r4, 16; add.u32 %r5, %r5, %r4;\n"
+                       "add.u32 %r5, %r5, 0x10000; and.b32 %r6, %r3, 7; shl.b32 %r6, %r6, 4; add.u32 %r6, %r6, %s;\n"
+                       "setp.lt.u32 %p0, %t, 32;\n@!%p0 bra E;\nstmatrix.sync.aligned.m8n8.x1" +
+                       trans + ".shared.b16 [%r6], {%r5};\nldmatrix.sync.aligned.m8n8.x1" + trans +
+                       ".shared.b16 {%q0}, [%r6];\nshl.b32 %r4, %r3, 2; add.u32 %r4, %r4, %s;\n"
+                       "ld.shared.u32 %q1, [%r4];\nsetp.ne.u32 %p0, %q0, %r5; selp.u32 %q1, 0, %q1, %p0;\n"
+                       "mov.b32 %f4, %q1;\nE:";
+    ASSERT_EQ(run(kernel(body), {out.address}, 1, 128), CUDA_SUCCESS) << lastReport();
+    std::vector<uint32_t> got = out.read();
+    for (uint32_t l = 0; l < 32; ++l) {
+      uint32_t row = l / 4, column = l % 4 * 2;
+      EXPECT_EQ(got[l], transposed ? (column * 8 + row) | (column * 8 + 8 + row) << 16
+                                   : (row * 8 + column) | (row * 8 + column + 1) << 16)
+          << l;
+    }
+  }
+}
+
 TEST(EmulatorWgmmaLate, ShowsAccumulatorsReadTooEarly) {
   if (!getenv("TENON_EMULATOR_CHECK"))
     GTEST_SKIP() << "runs with TENON_EMULATOR_CHECK=async, as the test unit-emulator-async does";
