@@ -167,6 +167,7 @@ AsyncWork &asyncWork(Warp &warp) {
 }
 
 bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
+  ++warp.block->cluster->events;
   auto refuse = [&](const char *wrong) {
     raiseFault(warp, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, wrong);
     return false;
@@ -218,6 +219,7 @@ bool completeCopiesOf(Warp &warp, const uint64_t *mbarrier) {
       for (AsyncWork::Bulk &copy : other.async->copies)
         if (copy.plan.mbarrier == mbarrier) {
           carryOut(copy.plan);
+          ++warp.block->cluster->events;
           any = true;
         }
       dropDone(*other.async);

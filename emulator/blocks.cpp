@@ -12,8 +12,6 @@
 namespace tenon::emulator {
 namespace {
 
-constexpr uint64_t kWaitInstructions = 64; // a turn of fewer, ended by a failed wait, was nothing but that wait
-
 template <typename T> T *at(Warp &warp, uint32_t operand) {
   return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
 }
@@ -326,11 +324,11 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
     bool moved = false, spun = false, yielded = false;
     for (Warp &warp : block.warps) {
       block.spun = block.yielded = false;
-      uint64_t before = executor_.instructions;
+      uint64_t before = block.cluster->events;
       if (!warp.groups.empty() && runWarp(warp)) {
         spun |= block.spun;
         yielded |= block.yielded;
-        moved |= !block.yielded || executor_.instructions - before > kWaitInstructions;
+        moved |= !block.yielded || block.cluster->events != before;
       }
       if (executor_.failed())
         return Turn::Stuck;

@@ -25,6 +25,7 @@ inline constexpr uint8_t kClusterBarrier = 16; // as Group::barrier: barrier.clu
 
 struct Cluster {
   uint64_t linear = 0;
+  uint64_t events = 0;                        // changes of mbarriers, and waits that they ended: signs of life
   std::vector<std::unique_ptr<Block>> blocks; // by rank
 };
 

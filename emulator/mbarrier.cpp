@@ -2,6 +2,7 @@
 
 #include "emulator/async.h"
 #include "emulator/check.h"
+#include "emulator/cluster.h"
 #include "emulator/data.h"
 #include "emulator/lanes.h"
 
@@ -132,6 +133,8 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
     writeMask(warp, i.d, passed, good);
   if (isTest(Op) && passed != good)
     warp.yields = true;
+  if (!isTest(Op) || passed)
+    ++warp.block->cluster->events;
 }
 
 void pendingCount(Warp &warp, const Decoded &i, uint32_t mask) {

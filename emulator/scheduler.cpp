@@ -160,7 +160,10 @@ bool Scheduler::jump(GroupRun &run, uint32_t target) {
     run.warp.yields = false;
     run.save();
     run.group().age = ++run.warp.clock;
-    run.warp.block->yielded = run.warp.groups.size() == 1 || ++run.turns >= kTurnsBeforeRotation;
+    bool alone = true; // nobody else in the warp can run
+    for (const Group &other : run.warp.groups)
+      alone &= &other == &run.group() || other.state != Group::State::Run;
+    run.warp.block->yielded = alone || ++run.turns >= kTurnsBeforeRotation;
     return false;
   }
   if (--run.fuel == 0) {
