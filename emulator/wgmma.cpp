@@ -6,7 +6,9 @@
 #include "emulator/lanes.h"
 #include "emulator/matrix.h"
 #include "emulator/narrow.h"
+#include "emulator/tensor_core.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -187,6 +189,27 @@ void multiplyTiles(const double *a, const double *b, double *sum, uint32_t n, ui
     }
 }
 
+/// The same as a tensor core adds, which takes strips of columns.
+void multiplyTilesRounded(const double *a, const double *b, double *sum, uint32_t n, uint32_t k,
+                          const WgmmaForm &form) {
+  constexpr uint32_t kStrip = 32;
+  double left[kRows * kMostK], right[kMostK * kStrip], strip[kRows * kStrip];
+  for (uint32_t row = 0; row < kRows; ++row)
+    for (uint32_t step = 0; step < k; ++step)
+      left[row * k + step] = a[step * kRows + row];
+  for (uint32_t first = 0; first < n; first += kStrip) {
+    uint32_t width = std::min(kStrip, n - first);
+    for (uint32_t step = 0; step < k; ++step)
+      memcpy(right + step * width, b + step * kMostColumns + first, width * sizeof(double));
+    for (uint32_t row = 0; row < kRows; ++row)
+      memcpy(strip + row * width, sum + row * kMostColumns + first, width * sizeof(double));
+    multiplyAsTensorCore(left, right, strip, {kRows, width, k}, form.a == WgmmaElement::F16 ? -14 : -126,
+                         form.accumulator == ScalarType::F16);
+    for (uint32_t row = 0; row < kRows; ++row)
+      memcpy(sum + row * kMostColumns + first, strip + row * width, width * sizeof(double));
+  }
+}
+
 /// Visits the accumulators of the warp: (row, column, bytes of the element).
 template <typename F> void eachAccumulator(Warp &warp, const WgmmaForm &form, const uint32_t *registers, F &&visit) {
   uint32_t bytes = ptx::byteSize(form.accumulator), perLane = form.n / 2;
@@ -229,7 +252,10 @@ void carryOut(Warp &warp, const Decoded &i, const uint32_t *d, uint64_t descript
     });
   else
     memset(sum, 0, sizeof sum);
-  multiplyTiles(left, right, sum, form.n, k);
+  if (wgmmaElementBytes(form.a) > 1)
+    multiplyTilesRounded(left, right, sum, form.n, k, form);
+  else
+    multiplyTiles(left, right, sum, form.n, k);
   eachAccumulator(warp, form, d, [&](uint32_t row, uint32_t column, uint8_t *bytes) {
     storeMatrixValue(bytes, sum[row * kMostColumns + column], form.accumulator, form.satfinite);
   });

@@ -9,7 +9,8 @@
 // bytes apart, eight of these the stride, further M or N the leading distance; without a swizzle the two distances
 // change roles. The swizzle is that of tensor maps, made of the address itself.
 //
-// Products are exact and their sum is rounded once per instruction; a device sums in an order and precision of its own.
+// f16, bf16 and tf32 are summed as mma.sync sums them (tensor_core.h). Products of 8-bit numbers are exact here and
+// their sum is rounded once per instruction; a device keeps fewer bits of the floating-point ones.
 //
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Matrix Descriptor", "Strides".
 #pragma once
