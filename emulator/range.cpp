@@ -63,20 +63,24 @@ uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, 
   return executor.memory->host(address);
 }
 
-uint64_t genericAddress(Warp &warp, AddressMode mode, uint32_t base, int64_t offset, bool isShared, uint32_t lane) {
+uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite, int64_t *addresses) {
   using TENON_LEVEL::at;
-  uint64_t address = 0;
-  switch (mode) {
-  case AddressMode::Register64:
-    address = at<uint64_t>(warp, base)[lane] + static_cast<uint64_t>(offset);
-    break;
-  case AddressMode::Register32:
-    address = at<uint32_t>(warp, base)[lane] + static_cast<uint64_t>(offset);
-    break;
-  case AddressMode::FrameLocal:
-    return kLocalWindow + warp.frame->localBase + static_cast<uint64_t>(offset);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    switch (i.addressMode) {
+    case AddressMode::Register64:
+      addresses[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
+      break;
+    case AddressMode::Register32:
+      addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
+      break;
+    case AddressMode::FrameLocal:
+      addresses[l] = warp.frame->localBase + i.imm;
+      break;
+    }
+    if (static_cast<MemorySpace>(i.flag) == MemorySpace::Shared)
+      addresses[l] = static_cast<uint32_t>(addresses[l]);
   }
-  return isShared ? kSharedWindow + static_cast<uint32_t>(address) : address;
+  return resolveSlowly(warp, i, mask, static_cast<MemorySpace>(i.flag), size, isWrite, addresses);
 }
 
 } // namespace tenon::emulator

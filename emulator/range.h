@@ -17,8 +17,9 @@ struct RangeAccess {
 /// Host address of [address, address + access.bytes), or null and a fault of lane `lane`.
 uint8_t *rangeAt(Warp &warp, const Decoded &instruction, uint32_t lane, uint64_t address, const RangeAccess &access);
 
-/// The generic address that lane `lane` has in operand `base` (a register of 4 or 8 bytes by `mode`), `offset` added.
-/// Shared: the register holds an address in the shared window.
-uint64_t genericAddress(Warp &warp, AddressMode mode, uint32_t base, int64_t offset, bool isShared, uint32_t lane);
+/// Host addresses of the memory operand (`a`, `imm`, MemorySpace in `flag`) of the active lanes, each of `size` bytes,
+/// a power of two. Returns the lanes that may be accessed; the others are a fault.
+uint32_t resolveLanes(Warp &warp, const Decoded &instruction, uint32_t mask, uint32_t size, bool isWrite,
+                      int64_t *addresses);
 
 } // namespace tenon::emulator

@@ -3,6 +3,7 @@
 #include "emulator/check.h"
 #include "emulator/half_value.h"
 #include "emulator/lanes.h"
+#include "emulator/range.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,25 +15,6 @@ using ptx::ScalarType;
 using TENON_LEVEL::at;
 
 constexpr uint32_t kWideBytes = 16;
-
-uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite, int64_t *addresses) {
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    switch (i.addressMode) {
-    case AddressMode::Register64:
-      addresses[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
-      break;
-    case AddressMode::Register32:
-      addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
-      break;
-    case AddressMode::FrameLocal:
-      addresses[l] = warp.frame->localBase + i.imm;
-      break;
-    }
-    if (static_cast<MemorySpace>(i.flag) == MemorySpace::Shared)
-      addresses[l] = static_cast<uint32_t>(addresses[l]);
-  }
-  return resolveSlowly(warp, i, mask, static_cast<MemorySpace>(i.flag), size, isWrite, addresses);
-}
 
 template <typename F>
 void eachCell(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite, F &&visit) {
@@ -117,7 +99,7 @@ void combineElement(AtomicOp op, ScalarType type, uint8_t *cell, const uint8_t *
     float old, addend;
     memcpy(&old, cell, 4);
     memcpy(&addend, value, 4);
-    old = combine(op, old, addend);
+    old = addSingle(old, addend, true); // f32 is only added, and subnormals flushed
     memcpy(cell, &old, 4);
   }
   }

@@ -9,6 +9,12 @@ using namespace tenon::emulator;
 
 namespace {
 
+/// Of .reqnctapercluster; 0: the kernel does not say.
+int requiredCluster(const Program &program, size_t dimension) {
+  const auto &wanted = program.entry->requiredCluster;
+  return wanted ? static_cast<int>((*wanted)[dimension]) : 0;
+}
+
 CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel) {
   if (!value || attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
     return CUDA_ERROR_INVALID_VALUE;
@@ -50,13 +56,13 @@ CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel
     *value = program.entry->explicitCluster && !program.entry->requiredCluster;
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    *value = kernel->requiredCluster[0];
+    *value = requiredCluster(program, 0);
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    *value = kernel->requiredCluster[1];
+    *value = requiredCluster(program, 1);
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    *value = kernel->requiredCluster[2];
+    *value = requiredCluster(program, 2);
     break;
   case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     *value = kernel->nonPortableCluster;

@@ -64,7 +64,6 @@ struct Kernel {
   std::unique_ptr<Program> program;
   int maxDynamicShared = 0; // set by the opt-in attribute; the default is what is left of 48 KiB
   int carveout = -1;
-  int requiredCluster[3] = {0, 0, 0};
   bool nonPortableCluster = false;
 };
 

@@ -1,4 +1,5 @@
-// Records what tensor loads leave in shared memory: one file of 8192 bytes for each case of hopper_cases.h.
+// Records what tensor loads leave in shared memory: one file of 8192 bytes for each case of hopper_cases.h; and the
+// sums of wgmma with numbers that do not add up exactly: sum_NAME.bin, 64 x 16 single-precision results.
 //
 //   TENON_CUDA_DRIVER=cuda TENON_KERNELS_DIR=... tenon-hopper-golden FOLDER
 //
@@ -9,6 +10,30 @@
 #include <cstdio>
 
 using namespace tenon::kernels;
+
+namespace {
+
+/// 8 KiB of finite numbers of `bits` bits, of which `mantissa` are stored, with exponents `spread` wide around 1.
+std::vector<uint8_t> numbers(uint32_t bits, uint32_t mantissa, uint32_t spread, uint64_t seed) {
+  Random random(seed);
+  std::vector<uint8_t> out(8192);
+  uint32_t unused = bits == 32 ? 13 : 0, bias = bits == 32 ? 127 : (1u << (bits - mantissa - 2)) - 1;
+  for (size_t k = 0; k < out.size(); k += bits / 8) {
+    uint32_t exponent = bias - spread / 2 + random.next() % spread;
+    uint32_t value = (random.next() & 1) << (bits - 1) | exponent << (mantissa + unused) |
+                     (random.next() & ((1u << mantissa) - 1)) << unused;
+    memcpy(&out[k], &value, bits / 8);
+  }
+  return out;
+}
+
+struct SumCase {
+  const char *kernel;
+  uint32_t bits, mantissaA, mantissaB, spread;
+};
+const SumCase kSums[] = {{"wgmma_f16", 16, 10, 10, 16}, {"wgmma_tf32", 32, 10, 10, 24}, {"wgmma_fp8", 8, 3, 2, 8}};
+
+} // namespace
 
 int main(int argc, char **argv) {
   if (argc != 2) {
@@ -55,6 +80,28 @@ int main(int argc, char **argv) {
       return 1;
     }
   }
-  printf("%zu cases from '%s' in %s\n", tensorCases().size(), d.deviceName.c_str(), argv[1]);
+  for (const SumCase &c : kSums) {
+    check(d.cuModuleGetFunction_(&kernel, module, c.kernel), c.kernel);
+    Array<uint8_t> a(numbers(c.bits, c.mantissaA, c.spread, 1)), b(numbers(c.bits, c.mantissaB, c.spread, 2));
+    std::vector<float> start(64 * 16);
+    Random random(3);
+    for (float &value : start)
+      value = static_cast<float>(random.real(-100, 100));
+    Array<float> sums(start);
+    // Swizzle of 128 bytes, groups of eight rows 1024 bytes apart.
+    uint64_t layout = 1ull << 16 | 64ull << 32 | 1ull << 62;
+    int offset = 0, accumulate = 1;
+    void *parameters[] = {&a.address, &b.address, &layout, &layout, &offset, &sums.address, &accumulate};
+    check(d.cuLaunchKernel_(kernel, 1, 1, 1, 128, 1, 1, 16384, nullptr, parameters, nullptr), c.kernel);
+    check(d.cuCtxSynchronize_(), c.kernel);
+    std::vector<float> got = sums.read();
+    std::ofstream file(std::string(argv[1]) + "/sum_" + c.kernel + ".bin", std::ios::binary);
+    file.write(reinterpret_cast<const char *>(got.data()), static_cast<std::streamsize>(got.size() * 4));
+    if (!file) {
+      fprintf(stderr, "cannot write %s/sum_%s.bin\n", argv[1], c.kernel);
+      return 1;
+    }
+  }
+  printf("%zu cases from '%s' in %s\n", tensorCases().size() + std::size(kSums), d.deviceName.c_str(), argv[1]);
   return 0;
 }

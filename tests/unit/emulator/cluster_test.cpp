@@ -120,6 +120,11 @@ TEST(EmulatorCluster, LaunchesWantWhatTheKernelWasCompiledFor) {
   ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
   CUfunction function;
   ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  int width = 0, depth = 0;
+  EXPECT_EQ(cuFuncGetAttribute(&width, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, function), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncGetAttribute(&depth, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, function), CUDA_SUCCESS);
+  EXPECT_EQ(width, 2);
+  EXPECT_EQ(depth, 1);
   DeviceArray<uint32_t> out(128);
   void *parameters[] = {&out.address};
   EXPECT_EQ(cuLaunchKernel(function, 3, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr),
