@@ -100,6 +100,30 @@ bool readMap(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, Tens
   return false;
 }
 
+/// What a reduction of a tensor's elements may be (PTX ISA, "cp.reduce.async.bulk.tensor").
+bool isReduction(ElementOp op, TensorElement type) {
+  bool isHalf = type == TensorElement::F16 || type == TensorElement::BF16;
+  bool is32 = type == TensorElement::U32 || type == TensorElement::S32;
+  bool is64 = type == TensorElement::U64 || type == TensorElement::S64;
+  switch (op) {
+  case ElementOp::Add:
+    return is32 || isHalf || type == TensorElement::U64 || type == TensorElement::F32 ||
+           type == TensorElement::F32Ftz || type == TensorElement::F64;
+  case ElementOp::Min:
+  case ElementOp::Max:
+    return is32 || is64 || isHalf;
+  case ElementOp::Inc:
+  case ElementOp::Dec:
+    return type == TensorElement::U32;
+  case ElementOp::And:
+  case ElementOp::Or:
+  case ElementOp::Xor:
+    return is32 || is64;
+  default:
+    return op == ElementOp::Copy;
+  }
+}
+
 bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
   const uint32_t *o = vectorOperands(warp, i);
   TensorMap map;
@@ -113,6 +137,8 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "the instruction names " + std::to_string(i.flag) +
                                                       " coordinates, the tensor map has " + std::to_string(map.rank) +
                                                       " dimensions");
+  if (!isReduction(operationOf(i.imm), map.type))
+    return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "the tensor map's elements do not know this reduction");
   if (map.interleave)
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "the emulator does not support interleaved tensor maps");
   int32_t coordinates[kTensorDimensions] = {};

@@ -80,6 +80,80 @@ TEST(EmulatorAsync, ReportsMisuse) {
   }
 }
 
+/// A map of 32 words in rows of 16 at `address`, boxes of 8 by 2.
+CUtensorMap mapOf(CUdeviceptr address, CUtensorMapDataType type) {
+  CUtensorMap map;
+  const cuuint64_t sizes[2] = {16, 2}, strides[1] = {64};
+  const cuuint32_t box[2] = {8, 2}, steps[2] = {1, 1};
+  EXPECT_EQ(cuTensorMapEncodeTiled(&map, type, 2, reinterpret_cast<void *>(address), sizes, strides, box, steps,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+            CUDA_SUCCESS);
+  return map;
+}
+/// [%rd0] holds numbers(), [%rd2] a map of its first 128 bytes, in memory.
+CUresult runWithMap(const std::string &body, CUtensorMapDataType type, std::vector<uint32_t> &out) {
+  DeviceArray<uint32_t> memory(numbers());
+  CUtensorMap map = mapOf(memory.address, type);
+  DeviceArray<CUtensorMap> maps(std::vector<CUtensorMap>{map});
+  std::string text = kernel("ld.param.u64 %rd2, [q];\n" + body);
+  text.replace(text.find("(.param .u64 p)"), 15, "(.param .u64 p, .param .u64 q)");
+  CUresult result = run(text, {memory.address, maps.address}, 1, 1);
+  if (result == CUDA_SUCCESS)
+    out = memory.read();
+  return result;
+}
+const std::string kTensorLoad =
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 64;\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd2, {4, 0}], [%b];\n" +
+    kWait;
+
+TEST(EmulatorAsync, ReducesIntoTensors) {
+  Session session;
+  std::vector<uint32_t> got;
+  const std::string end = kCommit + "cp.async.bulk.wait_group 0;";
+  const std::string reduce = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.";
+  ASSERT_EQ(runWithMap(kTensorLoad + reduce + "add.tile.bulk_group [%rd2, {12, 0}], [%s];\n" + end,
+                       CU_TENSOR_MAP_DATA_TYPE_UINT32, got),
+            CUDA_SUCCESS)
+      << lastReport();
+  // Words 4 to 11 of each row are added to 12 to 15; the other half of the box is outside.
+  for (uint32_t k = 0; k < 64; ++k)
+    EXPECT_EQ(got[k], k + 1 + (k < 32 && k % 16 >= 12 ? k - 8 + 1 : 0)) << k;
+  ASSERT_EQ(runWithMap(kTensorLoad + reduce + "max.bulk_group [%rd2, {0, 1}], [%s];\n" + end,
+                       CU_TENSOR_MAP_DATA_TYPE_INT32, got),
+            CUDA_SUCCESS);
+  EXPECT_EQ(got, numbers());
+  EXPECT_NE(runWithMap(kTensorLoad + reduce + "max.bulk_group [%rd2, {0, 1}], [%s];\n" + end,
+                       CU_TENSOR_MAP_DATA_TYPE_FLOAT32, got),
+            CUDA_SUCCESS);
+  EXPECT_NE(lastReport().find("do not know this reduction"), std::string::npos) << lastReport();
+  cuDevicePrimaryCtxReset(0);
+}
+
+TEST(EmulatorAsync, ReplacesFieldsOfMaps) {
+  Session session;
+  std::vector<uint32_t> got;
+  // 64 bytes further on, rows of 8 words: the load gets words 20 to 27 and 28 to 35.
+  const std::string replace = "add.u64 %rd3, %rd0, 64; mov.b64 %rd4, 32;\n"
+                              "tensormap.replace.tile.global_address.global.b1024.b64 [%rd2], %rd3;\n"
+                              "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd2], 0, %rd4;\n"
+                              "tensormap.replace.tile.global_dim.global.b1024.b32 [%rd2], 0, 64;\n"
+                              "fence.proxy.tensormap::generic.acquire.gpu [%rd2], 128;\n";
+  ASSERT_EQ(runWithMap(replace + kTensorLoad +
+                           "ld.shared.u32 %r1, [%s]; ld.shared.u32 %r2, [%s+60];\n"
+                           "st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2;",
+                       CU_TENSOR_MAP_DATA_TYPE_UINT32, got),
+            CUDA_SUCCESS)
+      << lastReport();
+  EXPECT_EQ(got[128], 21u);
+  EXPECT_EQ(got[129], 36u);
+  EXPECT_NE(runWithMap("tensormap.replace.tile.box_dim.global.b1024.b32 [%rd2], 1, 300;\n",
+                       CU_TENSOR_MAP_DATA_TYPE_UINT32, got),
+            CUDA_SUCCESS);
+  cuDevicePrimaryCtxReset(0);
+}
+
 TEST(EmulatorAsync, ReportsWaitsThatNobodyEnds) {
   Session session;
   DeviceArray<uint32_t> memory(numbers());
