@@ -38,6 +38,57 @@ std::optional<abi::ElementType> elementTypeOf(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
+/// The C struct of these members: size and alignment.
+static abi::Constant structOf(TupleType type) {
+  abi::Constant constant = {.kind = abi::ConstantKind::Struct, .size = 0, .alignment = 1, .name = {}, .map = {}};
+  for (Type member : type.getTypes()) {
+    const uint32_t size = abi::byteSize(*elementTypeOf(member));
+    constant.size = (constant.size + size - 1) / size * size + size;
+    constant.alignment = std::max(constant.alignment, size);
+  }
+  constant.size = (constant.size + constant.alignment - 1) / constant.alignment * constant.alignment;
+  return constant;
+}
+
+static abi::Constant tensorMapOf(hal::TensorMapType type) {
+  abi::TensorMap map;
+  map.binding = type.getBinding();
+  for (int64_t extent : type.getBox())
+    map.box.push_back(uint32_t(std::min<int64_t>(extent, UINT32_MAX)));
+  map.elementStrides.assign(type.getElementStrides().begin(), type.getElementStrides().end());
+  map.interleave = abi::TensorMapInterleave(type.getInterleave());
+  map.swizzle = abi::TensorMapSwizzle(type.getSwizzle());
+  map.promotion = abi::TensorMapPromotion(type.getPromotion());
+  map.fill = abi::TensorMapFill(type.getFill());
+  return {.kind = abi::ConstantKind::TensorMap,
+          .element = elementTypeOf(type.getElement()).value_or(abi::ElementType::I1), // refused with the layout
+          .size = 128,
+          .alignment = type.getAlignment(),
+          .name = {},
+          .map = map};
+}
+
+static abi::Constant constantOf(Type type) {
+  if (auto tuple = dyn_cast<TupleType>(type))
+    return structOf(tuple);
+  if (auto map = dyn_cast<hal::TensorMapType>(type))
+    return tensorMapOf(map);
+  return abi::Constant::scalar(*elementTypeOf(type));
+}
+
+SmallVector<ConstantOperand> constantOperandsOf(hal::PipelineLayoutAttr layout) {
+  SmallVector<ConstantOperand> operands;
+  for (unsigned i = 0; i < layout.getConstantCount(); ++i) {
+    Type type = layout.getConstantTypes().empty() ? Type() : layout.getConstantTypes()[i];
+    if (auto tuple = dyn_cast_or_null<TupleType>(type))
+      for (Type member : tuple.getTypes())
+        operands.push_back({i, member});
+    else if (!isa_and_nonnull<hal::TensorMapType>(type))
+      operands.push_back({i, type});
+  }
+  return operands;
+}
+
 abi::Layout layoutOf(hal::PipelineLayoutAttr layout) {
   abi::Layout result;
   for (hal::PipelineBindingAttr binding : layout.getBindings())
@@ -49,7 +100,7 @@ abi::Layout layoutOf(hal::PipelineLayoutAttr layout) {
   if (layout.getConstantTypes().empty())
     result.constants.assign(layout.getConstantCount(), abi::Constant::word());
   for (Type type : layout.getConstantTypes())
-    result.constants.push_back(abi::Constant::scalar(*elementTypeOf(type)));
+    result.constants.push_back(constantOf(type));
   return result;
 }
 

@@ -21,6 +21,13 @@ class ExecutableExportOp;
 /// The element type of a scalar type; nothing for types that no kernel takes (i1, i8, .., f64, index are known).
 std::optional<abi::ElementType> elementTypeOf(mlir::Type type);
 
+/// A scalar that a dispatch passes: a constant, or a member of one that is a tuple. A tensor map is passed none.
+struct ConstantOperand {
+  unsigned constant = 0;
+  mlir::Type type; // null: a word
+};
+llvm::SmallVector<ConstantOperand> constantOperandsOf(hal::PipelineLayoutAttr layout);
+
 /// Bindings and constants as declared; `constants = N` gives N words.
 abi::Layout layoutOf(hal::PipelineLayoutAttr layout);
 

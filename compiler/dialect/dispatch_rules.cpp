@@ -110,7 +110,8 @@ struct Check {
   void checkBindings();
   void checkAccess(unsigned result, unsigned binding, std::optional<unsigned> tiedTo);
   void checkConstants();
-  void checkConstant(unsigned argument, unsigned constant);
+  void checkConstant(unsigned argument, const ConstantOperand &operand);
+  void checkTensorMaps();
   void checkWorkload(Region &count);
 };
 } // namespace
@@ -150,10 +151,11 @@ void Check::checkBindings() {
   }
 }
 
-void Check::checkConstant(unsigned argument, unsigned constant) {
+void Check::checkConstant(unsigned argument, const ConstantOperand &operand) {
+  const unsigned constant = operand.constant;
   Type type = shape.arguments[argument];
   uint32_t bytes = abi::byteSize(*elementTypeOf(type));
-  if (layout.getConstantTypes().empty()) {
+  if (!operand.type) {
     // A word takes what is exactly 32 bits: how a narrower value would be extended is not declared.
     if (bytes != 4 || type.isIndex())
       declared(error() << "argument " << argument << " is " << type << ", " << bytes << " byte"
@@ -162,7 +164,7 @@ void Check::checkConstant(unsigned argument, unsigned constant) {
                        << StringRef(abi::spelling(*elementTypeOf(type))) << "]', or convert the argument to i32");
     return;
   }
-  Type wanted = layout.getConstantTypes()[constant];
+  Type wanted = operand.type;
   auto is64Bit = [](Type type) { return type.isIndex() || type.isInteger(64); };
   if (type != wanted && !(is64Bit(type) && is64Bit(wanted)))
     declared(error() << "argument " << argument << " is " << type << ", constant " << constant << " of '" << name
@@ -174,15 +176,43 @@ void Check::checkConstants() {
   for (auto [i, type] : llvm::enumerate(shape.arguments))
     if (!isa<TensorType>(type))
       scalars.push_back(i);
-  unsigned wanted = layout.getConstantCount();
+  SmallVector<ConstantOperand> operands = constantOperandsOf(layout);
+  unsigned wanted = operands.size();
+  if (scalars.size() != wanted && wanted != layout.getConstantCount()) {
+    declared(error() << "passes " << counted(scalars.size(), "scalar") << ", the layout of '" << name << "' takes "
+                     << wanted << ": one for each scalar constant and each member of a tuple, none for a tensor map");
+    return;
+  }
   if (scalars.size() != wanted) {
     declared(error() << "passes " << counted(scalars.size(), "scalar") << ", the layout of '" << name << "' has "
                      << counted(wanted, "constant") << ": pass one scalar for each constant, or declare 'constants = "
                      << unsigned(scalars.size()) << "'");
     return;
   }
-  for (auto [constant, argument] : llvm::enumerate(scalars))
-    checkConstant(argument, constant);
+  for (auto [operand, argument] : llvm::zip_equal(operands, scalars))
+    checkConstant(argument, operand);
+}
+
+/// The tensor that is bound has the rank and the elements that its map is declared with. The counts were checked.
+void Check::checkTensorMaps() {
+  SmallVector<Type> bound;
+  for (Type type : shape.arguments)
+    if (isa<TensorType>(type))
+      bound.push_back(type);
+  for (auto [i, type] : llvm::enumerate(shape.results))
+    if (!shape.tiedTo(i))
+      bound.push_back(type);
+  for (auto [i, type] : llvm::enumerate(layout.getConstantTypes())) {
+    auto map = dyn_cast<hal::TensorMapType>(type);
+    if (!map || map.getBinding() >= bound.size()) // refused with the layout
+      continue;
+    auto tensor = cast<TensorType>(bound[map.getBinding()]);
+    const bool sameRank = tensor.hasRank() && size_t(tensor.getRank()) == map.getBox().size();
+    if (!sameRank || tensor.getElementType() != map.getElement())
+      declared(error() << "binds " << tensor << " to binding " << map.getBinding() << " of '" << name
+                       << "', which constant " << i << " describes as " << map
+                       << ": the same rank and element type are wanted");
+  }
 }
 
 void Check::checkWorkload(Region &count) {
@@ -203,6 +233,7 @@ LogicalResult verifyDispatchAgainst(Operation *op, const DispatchShape &shape, S
   Check check{op, shape, name, layout, declaredAt};
   check.checkBindings();
   check.checkConstants();
+  check.checkTensorMaps();
   check.checkWorkload(count);
   return success(check.ok);
 }

@@ -4,6 +4,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/buffer_plan.h"
+#include "compiler/host/dispatch_constants.h"
 #include "compiler/host/scalar_lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,6 +58,7 @@ private:
   LogicalResult lowerGrid(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerBindings(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerResults(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
+  void lowerConstants(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerReturn(mlir::func::ReturnOp op);
 
   void findLive();
@@ -406,6 +408,21 @@ LogicalResult FunctionLowering::lowerResults(flow::DispatchOp op, const LinkedEx
   return mlir::success();
 }
 
+/// Behind bindings and results: a tensor map is encoded from the shape of one.
+void FunctionLowering::lowerConstants(flow::DispatchOp op, const LinkedExport &target, Dispatch &dispatch) {
+  llvm::SmallVector<Register> scalars;
+  for (unsigned argument : op.scalarArguments())
+    scalars.push_back(scalars_.lookup(op.getArguments()[argument]));
+  llvm::SmallVector<mlir::Value> bound;
+  for (unsigned argument : op.tensorArguments())
+    bound.push_back(op.getArguments()[argument]);
+  for (unsigned result : op.untiedResults())
+    bound.push_back(op.getResult(result));
+  dispatch.constants =
+      constantWords(function_.registers, hal::ExecutableExportOp(target.op).getLayout(), scalars,
+                    [&](unsigned binding) { return llvm::ArrayRef<Register>(tensors_[bound[binding]].shape); });
+}
+
 LogicalResult FunctionLowering::lowerDispatch(flow::DispatchOp op) {
   if (op.getEntryPoints().size() != 1)
     return op.emitOpError() << "names " << op.getEntryPoints().size() << " entry points, wanted 1";
@@ -418,11 +435,10 @@ LogicalResult FunctionLowering::lowerDispatch(flow::DispatchOp op) {
   Dispatch dispatch;
   dispatch.executable = executable->second.index;
   dispatch.exportOrdinal = target.ordinal;
-  for (unsigned argument : op.scalarArguments())
-    dispatch.constants.push_back(scalars_.lookup(op.getArguments()[argument]));
   if (mlir::failed(lowerGrid(op, target, dispatch)) || mlir::failed(lowerBindings(op, target, dispatch)) ||
       mlir::failed(lowerResults(op, target, dispatch)))
     return mlir::failure();
+  lowerConstants(op, target, dispatch);
   function_.commands.push_back({std::move(dispatch), locationText(op.getLoc())});
   return mlir::success();
 }

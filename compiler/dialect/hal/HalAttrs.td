@@ -14,6 +14,19 @@ def Hal_DeviceType : TypeDef<Hal_Dialect, "Device"> {
   let summary = "the device that a program runs on";
 }
 
+def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "a constant that the runtime encodes: !hal.tensor_map<binding = 0, 64x64xf16, swizzle = B128>";
+  let description = [{
+    What the box, the binding and the rest mean is abi/kernel_abi.md, "Tensor maps". A dispatch passes nothing for it.
+    Enumerators are those of abi/tensor_map.h.
+  }];
+  let parameters = (ins "uint32_t":$binding, ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$element,
+                        ArrayRefParameter<"uint32_t">:$elementStrides, "uint32_t":$interleave, "uint32_t":$swizzle,
+                        "uint32_t":$promotion, "uint32_t":$fill, "uint32_t":$alignment);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Hal_ExecutableTargetAttr : Hal_Attr<"ExecutableTarget", "executable.target"> {
   let summary = "what device code is for: #hal.executable.target<\"cuda\", \"cuda-nvptx-fb\", {target_arch = \"sm_80\"}>";
   let parameters = (ins "::mlir::StringAttr":$backend, "::mlir::StringAttr":$format,
@@ -64,7 +77,8 @@ def Hal_PipelineLayoutAttr : Hal_Attr<"PipelineLayout", "pipeline.layout"> {
   let summary = "the declared ABI of an export: #hal.pipeline.layout<constants = 1, bindings = [..], flags = Indirect>";
   let description = [{
     `constants = N` are N 32-bit words; `constants = [i32, i64, f32]` (Tenon's extension) gives each its type, and
-    constantTypes then holds constantCount types. The older `push_constants = N, sets = [<0, bindings = [..]>]` is
+    constantTypes then holds constantCount types: scalars, `tuple<i64, f32>` for a struct by value (a dispatch passes its
+    members one by one), `!hal.tensor_map<..>`. The older `push_constants = N, sets = [<0, bindings = [..]>]` is
     read, its bindings in the order of (set, binding).
   }];
   let parameters = (ins "uint32_t":$constantCount, ArrayRefParameter<"::mlir::Type">:$constantTypes,

@@ -219,12 +219,19 @@ static ParseResult parseConstants(AsmParser &parser, uint32_t &count, SmallVecto
     Type &type = types.emplace_back();
     if (parser.parseType(type))
       return failure();
-    bool known = type.isIndex() || type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
-                 type.isSignlessInteger(16) || type.isSignlessInteger(32) || type.isSignlessInteger(64) ||
-                 isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+    auto isScalar = [](Type type) {
+      return type.isIndex() || type.isSignlessInteger(1) || type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+             type.isSignlessInteger(32) || type.isSignlessInteger(64) ||
+             isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+    };
+    auto tuple = dyn_cast<TupleType>(type);
+    const bool known = tuple ? tuple.size() != 0 && llvm::all_of(tuple.getTypes(), isScalar)
+                             : isa<TensorMapType>(type) || isScalar(type);
     if (!known)
-      return parser.emitError(loc) << "constant type is " << type
-                                   << ", one of i1, i8, i16, i32, i64, f16, bf16, f32, f64, index is wanted";
+      return parser.emitError(loc)
+             << "constant type is " << type
+             << ", one of i1, i8, i16, i32, i64, f16, bf16, f32, f64, index is wanted, a tuple of "
+                "them (a struct by value), or !hal.tensor_map";
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))

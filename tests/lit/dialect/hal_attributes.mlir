@@ -76,6 +76,10 @@
       #hal.descriptor_set.binding<0, storage_buffer, ReadOnly>
     ]>
   ]>,
+  // CHECK-SAME: a30 = #hal.pipeline.layout<constants = [tuple<i64, f32>, !hal.tensor_map<binding = 0, 64x32xf16>], bindings = []>
+  a30 = #hal.pipeline.layout<constants = [tuple<i64, f32>, !hal.tensor_map<64x32xf16>], bindings = []>,
+  // CHECK-SAME: a31 = #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 1, 1x8x64xbf16, element_strides = [1, 2, 1], interleave = B32, swizzle = B32, promotion = L2B256, fill = Nans, alignment = 128>], bindings = []>
+  a31 = #hal.pipeline.layout<constants = [!hal.tensor_map<fill = Nans, swizzle = B32, 1x8x64xbf16, interleave = B32, promotion = L2B256, element_strides = [1, 2, 1], alignment = 128, binding = 1>], bindings = []>,
   // CHECK-SAME: a4 = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>], flags = Indirect>
   a4 = #hal.pipeline.layout<push_constants = 0, sets = [<0, bindings = [<0, storage_buffer>], flags = Indirect>]>,
   // CHECK-SAME: a5 = #hal.descriptor_set.layout<0, bindings = [#hal.descriptor_set.binding<0, storage_buffer, ReadOnly>]>

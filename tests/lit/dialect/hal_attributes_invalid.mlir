@@ -89,3 +89,23 @@ module attributes {hal.device.targets = ["cuda"]} {}
 
 // expected-error @+1 {{ordinal is -1, a number from 0 is wanted}}
 "x"() {a = #hal.interface.binding<0, -1>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{constant type is 'tuple<i32, vector<4xf32>>', one of}}
+"x"() {a = #hal.pipeline.layout<constants = [tuple<i32, vector<4xf32>>], bindings = []>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{'B256' is unknown, one of None, B32, B64, B128 is wanted}}
+"x"() {a = !hal.tensor_map<8x64xf16, swizzle = B256>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{a tensor map has a box and an element type, as in 64x64xf16}}
+"x"() {a = !hal.tensor_map<binding = 0>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{'mode' is unknown, binding, a box (64x64xf16), element_strides}}
+"x"() {a = !hal.tensor_map<8x64xf16, mode = Im2col>} : () -> ()

@@ -1,0 +1,62 @@
+// Registers do not overflow silently, so a member is moved to its place by a multiplication that fits: the topmost one
+// keeps its sign, the others are without one.
+#include "compiler/host/dispatch_constants.h"
+
+#include "compiler/dialect/declarations.h"
+
+namespace tenon::compiler::host {
+namespace {
+
+constexpr uint32_t kWordBytes = 8;
+
+/// A member where it stands in a word. `alone`: its upper bits are nobody's.
+Register placed(RegisterProgram &registers, Register value, uint32_t byte, uint32_t size, bool alone) {
+  if (size == kWordBytes || (byte == 0 && alone))
+    return value;
+  const bool topmost = byte + size == kWordBytes;
+  const Register bits = topmost ? registers.signExtend(value, 8 * size) : registers.zeroExtend(value, 8 * size);
+  return byte == 0 ? bits : registers.mul(bits, registers.constant(int64_t(1) << (8 * byte)));
+}
+
+/// The members of a C struct, eight bytes to a word.
+void addStruct(RegisterProgram &registers, mlir::TupleType type, llvm::ArrayRef<Register> members,
+               std::vector<Register> &out) {
+  const size_t first = out.size();
+  uint32_t end = 0;
+  for (auto [i, member] : llvm::enumerate(type.getTypes())) {
+    const uint32_t size = abi::byteSize(*elementTypeOf(member));
+    const uint32_t offset = (end + size - 1) / size * size;
+    end = offset + size;
+    const size_t word = first + offset / kWordBytes;
+    const bool alone = word == out.size() && i + 1 == type.size();
+    const Register value = placed(registers, members[i], offset % kWordBytes, size, alone);
+    if (word == out.size())
+      out.push_back(value);
+    else
+      out[word] = registers.binary(Opcode::Or, out[word], value);
+  }
+}
+
+} // namespace
+
+std::vector<Register> constantWords(RegisterProgram &registers, hal::PipelineLayoutAttr layout,
+                                    llvm::ArrayRef<Register> scalars,
+                                    llvm::function_ref<llvm::ArrayRef<Register>(unsigned binding)> shapeOf) {
+  std::vector<Register> out;
+  if (layout.getConstantTypes().empty()) // words
+    return {scalars.begin(), scalars.end()};
+  for (mlir::Type type : layout.getConstantTypes()) {
+    if (auto tuple = mlir::dyn_cast<mlir::TupleType>(type)) {
+      addStruct(registers, tuple, scalars.take_front(tuple.size()), out);
+      scalars = scalars.drop_front(tuple.size());
+    } else if (auto map = mlir::dyn_cast<hal::TensorMapType>(type)) {
+      llvm::append_range(out, shapeOf(map.getBinding()));
+    } else {
+      out.push_back(scalars.front());
+      scalars = scalars.drop_front();
+    }
+  }
+  return out;
+}
+
+} // namespace tenon::compiler::host
