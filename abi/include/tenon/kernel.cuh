@@ -17,6 +17,9 @@
 //   TENON_WRITE(T *, name)            a binding that it writes, and may read
 //   TENON_CONSTANT(T, name)           a scalar, a struct by value or a CUtensorMap; constants follow all bindings
 //   TENON_HIDDEN(T *, name)           a trailing pointer that is passed as null (a compiler's scratch memory)
+// TENON_CONSTANT(CUtensorMap, map).encoded<float>(0, {8, 16}) is a tensor map that the runtime encodes from binding 0,
+// of 8 rows of 16 floats (the order of the tensor's shape); behind it .swizzled(128), .interleaved(16), .promoted(256),
+// .stridden({1, 2}), .filledWithNans(). The binding needs .aligned(16).
 // `.aligned(16)` behind a binding asks for a base address that is a multiple of 16, as 16-byte accesses need; a pointer
 // to float4 and the like asks for its own alignment by itself. A type with a comma in it needs an alias.
 //
@@ -103,13 +106,64 @@ namespace kernel {
 
 enum class SlotKind { Read, Write, Constant, Hidden };
 
+/// How the runtime encodes a tensor map; rank 0: it does not.
+struct MapEncoding {
+  const char *element = nullptr;
+  unsigned binding = 0, rank = 0, swizzle = 0, interleave = 0, promotion = 0;
+  unsigned box[5] = {}, strides[5] = {};
+  bool nans = false;
+};
+
+/// Name of a scalar type in a declaration; null: passed by value as it is.
+template <class Type> constexpr const char *elementName();
+
 template <SlotKind Kind, class Type> struct Slot {
   const char *type;
   const char *name;
   unsigned alignment;
+  MapEncoding map = {};
   constexpr Slot aligned(unsigned bytes) const {
     static_assert(Kind == SlotKind::Read || Kind == SlotKind::Write, "aligned() is for TENON_READ and TENON_WRITE");
     return {type, name, bytes};
+  }
+  template <class Element, unsigned Rank> constexpr Slot encoded(unsigned binding, const unsigned (&box)[Rank]) const {
+    static_assert(std::is_same<std::remove_cv_t<Type>, CUtensorMap_st>::value, "encoded() is for a CUtensorMap");
+    static_assert(Rank <= 5, "a tensor map has at most 5 dimensions");
+    static_assert(elementName<Element>() != nullptr, "encoded<Element>: a scalar type is wanted");
+    Slot out = *this;
+    out.map.element = elementName<Element>();
+    out.map.binding = binding;
+    out.map.rank = Rank;
+    for (unsigned i = 0; i < Rank; ++i)
+      out.map.box[i] = box[i];
+    return out;
+  }
+  template <unsigned Rank> constexpr Slot stridden(const unsigned (&strides)[Rank]) const {
+    static_assert(Rank <= 5, "a tensor map has at most 5 dimensions");
+    Slot out = *this;
+    for (unsigned i = 0; i < Rank; ++i)
+      out.map.strides[i] = strides[i];
+    return out;
+  }
+  constexpr Slot swizzled(unsigned bytes) const {
+    Slot out = *this;
+    out.map.swizzle = bytes;
+    return out;
+  }
+  constexpr Slot interleaved(unsigned bytes) const {
+    Slot out = *this;
+    out.map.interleave = bytes;
+    return out;
+  }
+  constexpr Slot promoted(unsigned bytes) const {
+    Slot out = *this;
+    out.map.promotion = bytes;
+    return out;
+  }
+  constexpr Slot filledWithNans() const {
+    Slot out = *this;
+    out.map.nans = true;
+    return out;
   }
 };
 
@@ -301,7 +355,6 @@ struct Writer {
   }
 };
 
-/// Name of a scalar type in a declaration; null: passed by value as it is.
 template <class Type> constexpr const char *elementName() {
   if constexpr (std::is_enum<Type>::value)
     return elementName<std::underlying_type_t<Type>>();
@@ -364,6 +417,49 @@ template <unsigned Size, unsigned Alignment> struct ConstantWriter<Bytes<Size, A
   static constexpr void write(Writer &out) { sizeAndAlignment(out, "Struct", Size, Alignment); }
 };
 
+/// `,"name":"B128"`, for a number that is given.
+constexpr void writeWidth(Writer &out, const char *name, const char *prefix, unsigned value) {
+  if (value == 0)
+    return;
+  out.put(",\"");
+  out.put(name);
+  out.put("\":\"");
+  out.put(prefix);
+  out.number(value);
+  out.put('"');
+}
+
+constexpr void writeNumbers(Writer &out, const char *name, const unsigned *values, unsigned count) {
+  out.put(",\"");
+  out.put(name);
+  out.put("\":[");
+  for (unsigned i = 0; i < count; ++i) {
+    if (i)
+      out.put(',');
+    out.number(values[i]);
+  }
+  out.put(']');
+}
+
+/// The runtime's part of a tensor map; the linker says what of it cannot be.
+constexpr void writeEncoding(Writer &out, const MapEncoding &map) {
+  if (map.rank == 0)
+    return;
+  out.put(",\"element\":");
+  out.quoted(map.element);
+  out.put(",\"tensor_map\":{\"binding\":");
+  out.number(map.binding);
+  writeNumbers(out, "box", map.box, map.rank);
+  if (map.strides[0] != 0)
+    writeNumbers(out, "element_strides", map.strides, map.rank);
+  writeWidth(out, "swizzle", "B", map.swizzle);
+  writeWidth(out, "interleave", "B", map.interleave);
+  writeWidth(out, "promotion", "L2B", map.promotion);
+  if (map.nans)
+    out.put(",\"fill\":\"Nans\"");
+  out.put('}');
+}
+
 constexpr void writeName(Writer &out, bool &first, const char *name) {
   if (!*name || *name == ',')
     return;
@@ -402,6 +498,7 @@ constexpr void writeConstant(Writer &out, bool &first, const Slot<Kind, Type> &s
     out.separator(first);
     out.put('{');
     ConstantWriter<std::remove_cv_t<Type>>::write(out);
+    writeEncoding(out, slot.map);
     bool start = false;
     writeName(out, start, slot.name);
     out.put('}');
