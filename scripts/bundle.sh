@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rm -rf bundle
 mkdir -p bundle/bin bundle/tests bundle/programs bundle/benchmarks
 
-for tool in runtime/tools/tenon-run linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
+for tool in runtime/tools/tenon-run runtime/tools/tenon-check-kernel linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
   cp "build/$tool" bundle/bin/
 done
 for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
@@ -22,6 +22,17 @@ for arch in 75 80 90; do
   nvcc -ptx -arch=compute_$arch samples/custom_dispatch/kernels.cu -o build/samples/kernels_sm_$arch.ptx
 done
 tenon-compile samples/custom_dispatch/example.mlir --object-search-path=build/samples -o bundle/programs/example.tenon
+
+# Kernels to check, good ones and ones with a defect; structs and tensor maps as constants.
+inputs=tests/e2e/Inputs
+mkdir -p build/check_kernel
+for kernels in check_kernel/kernels check_kernel/tensor_map constants/structs; do
+  nvcc -std=c++17 -I abi/include -ptx -arch=compute_90 "$inputs/$kernels.cu" -o "build/check_kernel/$(basename $kernels)_sm_90.ptx"
+done
+tenon-link build/check_kernel/kernels_sm_90.ptx -o bundle/programs/check_kernels.tnx
+tenon-link build/check_kernel/tensor_map_sm_90.ptx -o bundle/programs/tensor_map.tnx
+cp $inputs/check_kernel/kernels.workload bundle/programs/
+tenon-compile $inputs/constants/example.mlir --object-search-path=build/check_kernel -o bundle/programs/constants.tenon
 
 # The numeric tests again, as a script: the commands of their RUN lines that state the expected output.
 for test in tests/lit/codegen/numeric_*.mlir; do

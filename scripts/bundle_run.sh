@@ -40,6 +40,23 @@ echo "\$ tenon-runtime-benchmark"
 mkdir -p results
 TENON_CUDA_DRIVER=cuda benchmarks/tenon-runtime-benchmark --output=results; report $? "tenon-runtime-benchmark"
 
+# Kernels between guards; each defect is found by its check.
+tenon-check-kernel programs/check_kernels.tnx --device=cuda --workload=programs/kernels.workload; report $? "good kernels checked on the GPU"
+tenon-check-kernel programs/tensor_map.tnx --device=cuda --export=scale_tiles --binding='rowsx(4*m)xf32' \
+  --binding='rowsx(4*m)xf32' --size=rows=1,8,9,200 --size=m=1,4,7,100 --constant=rows --constant='4*m' \
+  --grid='ceildiv(4*m, 16), ceildiv(rows, 8)' --reference='export scale_plainly'; report $? "tensor maps encoded for the GPU"
+for defect in past_the_end:bounds writes_input:read-only adds_to_output:outputs shows_address:repeats wide_loads:offsets; do
+  tenon-check-kernel programs/check_kernels.tnx --device=cuda --export=${defect%:*} --binding=nxf32 --binding=nxf32 \
+    --size=n=4,32,1000 --constant=2.5 --constant=n >/tmp/check_kernel.log 2>&1
+  grep -q "^  ${defect#*:} *FAILED" /tmp/check_kernel.log; status=$?
+  [ $status = 0 ] || cat /tmp/check_kernel.log
+  report $status "defect $defect found on the GPU"
+done
+tenon-run programs/constants.tenon --device=cuda --function=mixed --input=-5 --input=-300 --input=2.5 --input=-7 --input=-8 \
+  --expected_output=5xf32=995,1700,2.5,-7,-8; report $? "struct by value on the GPU"
+tenon-run programs/constants.tenon --device=cuda --function=scale --input=9x20xf32=3 --expected_output=9x20xf32=6
+report $? "tensor map from a program on the GPU"
+
 # check NAME COMMAND...: a numeric test of the compiler's kernels; the command compares with the expected output itself.
 check() {
   local name=$1; shift

@@ -26,8 +26,8 @@ using namespace tenon::runtime;
 namespace {
 
 struct Options {
-  std::vector<std::string> files;
-  std::string module, function, device;
+  std::vector<std::string> files, modules;
+  std::string function, device;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
   bool explain = false, statistics = false, synchronous = false;
@@ -122,18 +122,50 @@ Result<std::vector<OptionalValue>> readExpected(const Options &options, const ab
   return ValueReader().readAll(options.expected, types, "expected output");
 }
 
+struct OpenedFile {
+  std::string path;
+  ProgramFile file;
+};
+
+/// The program to run: the only one given, or the one among several that has the function.
+Result<OpenedFile> openProgram(const Options &options) {
+  std::vector<OpenedFile> opened;
+  for (const std::string &path : options.files) {
+    TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(path));
+    opened.push_back({path, std::move(file)});
+  }
+  if (opened.size() == 1)
+    return std::move(opened.front());
+  if (options.function.empty())
+    return makeError(StatusCode::InvalidArgument, opened.size(), " programs given: name the function with --function");
+  OpenedFile *found = nullptr;
+  for (OpenedFile &candidate : opened) {
+    TENON_ASSIGN_OR_RETURN(abi::ProgramView view, abi::ProgramView::create(candidate.file.bytes(), candidate.path));
+    if (!view.findFunction(options.function).ok())
+      continue;
+    if (found)
+      return makeError(StatusCode::InvalidArgument, "function '", options.function, "' is in '", found->path,
+                       "' and in '", candidate.path, "'");
+    found = &candidate;
+  }
+  if (!found)
+    return makeError(StatusCode::NotFound, "none of the ", opened.size(), " programs has a function '",
+                     options.function, "'");
+  return std::move(*found);
+}
+
 /// The exit status, or why there is none.
-Result<int> run(const Options &options, const std::string &path) {
+Result<int> run(const Options &options) {
   TENON_ASSIGN_OR_RETURN(size_t maxElements, parseMaxElements(options));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
 
   // The program, on a device.
-  TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(path));
+  TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::load(device, file.bytes(), path));
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::load(device, opened.file.bytes(), opened.path));
   if (options.explain) {
     const std::string text = program->explain();
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -179,7 +211,8 @@ int main(int argc, char **argv) {
   CommandLine commandLine("tenon-run", "FILE.tenon|- --function=NAME [--input=VALUE...]",
                           "Calls a function of a program and prints its results.");
   commandLine.positional(&options.files);
-  commandLine.text("module", "FILE", &options.module, "the program (- is standard input), instead of as argument");
+  commandLine.list("module", "FILE", &options.modules,
+                   "the program (- is standard input), instead of as argument; of several, the one with the function");
   commandLine.text("function", "NAME", &options.function, "the function to call; may be left out when there is one");
   commandLine.list("input", "VALUE", &options.inputs,
                    "8xf32=2, 2x2xi32=[[1 2][3 4]], 3.14, @f.npy, +f.npy, *f.npy, 4xf32=@f.bin; one per input");
@@ -201,12 +234,13 @@ int main(int argc, char **argv) {
   commandLine.alias("print_statistics");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
-  if (!options.module.empty())
-    options.files.push_back(options.module);
-  if (options.files.size() != 1)
-    return commandLine.usageError(options.files.empty() ? "no program given" : "more than one program given");
+  if (options.files.size() > 1)
+    return commandLine.usageError("more than one program given: several are given with --module");
+  options.files.insert(options.files.end(), options.modules.begin(), options.modules.end());
+  if (options.files.empty())
+    return commandLine.usageError("no program given");
 
-  Result<int> status = run(options, options.files.front());
+  Result<int> status = run(options);
   if (status.ok())
     return *status;
   std::fflush(stdout);

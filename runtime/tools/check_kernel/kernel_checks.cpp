@@ -55,6 +55,8 @@ std::optional<RunResult> KernelChecks::launch(const RunOptions &options, Finding
   if (run.ok())
     return run.take();
   fail(finding, std::string(run.status().message()));
+  if (const std::string report = session_.faultReport(); run.status().code() == StatusCode::Aborted && !report.empty())
+    finding.message += concat("\n", report);
   // The context is lost for all.
   for (Reference *reference : {reference_, fallback_})
     if (reference)

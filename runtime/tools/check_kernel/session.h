@@ -28,6 +28,8 @@ public:
   /// The kernel of an export, on a device that is opened again where it was closed. Errors of Device::open and
   /// Executable::load.
   Result<const LoadedExport *> load(uint32_t ordinal);
+  /// What the emulator says of the last kernel that failed, without a line end; empty elsewhere.
+  std::string faultReport() const;
   /// Gives everything back.
   void close();
 
