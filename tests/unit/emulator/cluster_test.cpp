@@ -84,6 +84,31 @@ TEST(EmulatorCluster, BarriersOrderTwoWarpsOfTwoBlocks) {
   EXPECT_EQ(out.read()[32], 7u);
 }
 
+TEST(EmulatorCluster, StoresAndReductionsReportToAnMbarrier) {
+  Session session;
+  DeviceArray<uint32_t> out(64);
+  // Thread 0 of rank 1 sends four words, a reduction of one of them, and the expectation of 20 bytes, to rank 0.
+  std::string body =
+      "setp.ne.u32 %p0, %t, 0; @%p0 bra S;\nmov.u32 %r6, box; add.u32 %r6, %r6, 64; st.shared.v4.u32 [box], {1, 2, 3, "
+      "4};\n"
+      "mbarrier.init.shared.b64 [%r6], 1; fence.mbarrier_init.release.cluster;\nS:\n" +
+      std::string(kSync) +
+      "mov.u32 %r6, box; add.u32 %r6, %r6, 64;\nsetp.eq.u32 %p0, %rank, 0; @%p0 bra W;\n"
+      "setp.ne.u32 %p0, %t, 0; @%p0 bra E;\nmapa.shared::cluster.u32 %r1, box, 0; add.u32 %r2, %r1, 64;\n"
+      "mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%r2], 20;\n"
+      "mov.u32 %r3, 7; mov.u32 %r4, 8;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r1], {%r3, %r4, %r3, %r4}, [%r2];\n"
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1+4], %r3, [%r2];\nbra E;\n"
+      "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r6], 0;\n@!%p1 bra W;\n"
+      "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [box];\nmad.lo.u32 %r0, %r1, 100, %r2; mad.lo.u32 %r0, %r0, 100, %r3;\n"
+      "mad.lo.u32 %r0, %r0, 100, %r4;\nE:\n" +
+      kSync;
+  ASSERT_EQ(run(kernel(body), {out.address}, 2), CUDA_SUCCESS) << lastReport();
+  EXPECT_EQ(out.read()[0], 7150708u);
+  EXPECT_EQ(out.read()[31], 7150708u);
+  EXPECT_EQ(out.read()[32], 0u);
+}
+
 TEST(EmulatorCluster, ReportsMisuse) {
   struct Misuse {
     std::string body;
