@@ -20,7 +20,15 @@ TEST(LayoutTable, KeepsEverything) {
   value.layout.constants = {Constant::word(),
                             Constant::scalar(ElementType::F64),
                             {ConstantKind::Struct, ElementType::I32, 12, 4, "s"},
-                            {ConstantKind::TensorMap, ElementType::I32, 128, 128, "m"}};
+                            {ConstantKind::TensorMap, ElementType::I32, 128, 128, "m"},
+                            {ConstantKind::TensorMap, ElementType::BF16, 128, 64, "encoded",
+                             TensorMap{.binding = 1,
+                                       .box = {1, 8, 64},
+                                       .elementStrides = {1, 2, 1},
+                                       .interleave = TensorMapInterleave::B32,
+                                       .swizzle = TensorMapSwizzle::B32,
+                                       .promotion = TensorMapPromotion::L2B128,
+                                       .fill = TensorMapFill::Nans}}};
   value.layout.hiddenPointers = 2;
   value.launch = {{128, 2, 1}, 32, 4096, {2, 1, 1}, true, true};
   value.declaredAt = {"dir/example.mlir", 31, 5};

@@ -163,4 +163,38 @@ TEST_F(ExecutableTest, EveryFailureWhileLoadingIsReported) {
   }
 }
 
+// K-3: behind an alignment above 16 the image has offsets of its own.
+TEST_F(ExecutableTest, TakesTheImagesOffsetsWhereTheLayoutFixesNone) {
+  abi::Export declared = makeExport("a", 1, 2);
+  declared.layout.constants[0] = {abi::ConstantKind::Struct, abi::ElementType::I32, 64, 64, "", {}};
+  bytes = std::make_unique<AlignedBytes>(buildExecutable("exe", {declared}, threeVariants));
+  view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
+  fake.parameters["a"] = {{0, 8}, {48, 64}, {112, 4}}; // sm_90, where parameters begin at 0x210
+  executable = std::make_unique<Executable>(open(), *view);
+  ASSERT_OK(executable->load(0).status());
+  fake.parameters["a"] = {{0, 8}, {48, 64}, {112, 8}};
+  executable = std::make_unique<Executable>(open(), *view);
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition, "[K-4] parameter 2 of kernel 'a' is 8 bytes");
+}
+
+TEST_F(ExecutableTest, RefusesTensorMapsOnADriverThatCannotEncodeThem) {
+  abi::Export declared = makeExport("a", 1, 1);
+  declared.layout.bindings[0].alignment = 16;
+  declared.layout.constants[0] = {abi::ConstantKind::TensorMap, abi::ElementType::F32, 128, 64, "",
+                                  abi::TensorMap{.box = {4, 8}}};
+  bytes = std::make_unique<AlignedBytes>(buildExecutable("exe", {declared}, threeVariants));
+  view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
+  executable = std::make_unique<Executable>(open(), *view);
+  EXPECT_STATUS(executable->load(0).status(), Unimplemented, "[K-22] kernel 'a' takes tensor maps");
+}
+
+TEST_F(ExecutableTest, TakesOnlyTheVariantsThatAreWanted) {
+  make(threeVariants);
+  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.variant = "sm_75", .origin = {}});
+  EXPECT_EQ((*executable->load(0))->variantName, "sm_75");
+  executable =
+      std::make_unique<Executable>(open(), *view, ExecutableOptions{.variant = {}, .origin = abi::Origin::Generated});
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition, "no image of export 'a'");
+}
+
 } // namespace tenon::runtime
