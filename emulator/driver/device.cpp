@@ -256,6 +256,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
     *value = 1;
     break;
+  case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+    *value = cc >= 90;
+    break;
   default:
     *value = 0;
     break;

@@ -139,6 +139,15 @@ TEST(EmulatorCluster, ReportsMisuse) {
   }
 }
 
+TEST(EmulatorCluster, TheDeviceSaysThatItHasThem) {
+  Session session;
+  int clusters = 0, maps = 0;
+  EXPECT_EQ(cuDeviceGetAttribute(&clusters, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0), CUDA_SUCCESS);
+  EXPECT_EQ(clusters, 1);
+  EXPECT_EQ(maps, 1);
+}
+
 TEST(EmulatorCluster, LaunchesWantWhatTheKernelWasCompiledFor) {
   Session session;
   Loaded loaded = load(kernel(""));
