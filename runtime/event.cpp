@@ -4,33 +4,29 @@
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
 
+#include <atomic>
+
 namespace tenon::runtime {
 
 GpuEvent::~GpuEvent() {
-  std::lock_guard lock(pool_->mutex_);
-  pool_->free_.push_back(handle_);
+  cuda::ContextScope scope = device_->enter();
+  (void)device_->driver().cuEventDestroy_v2(handle_);
 }
 
 Status GpuEvent::synchronize() const {
-  const Device &device = *pool_->device_;
-  cuda::ContextScope scope = device.enter();
-  TENON_RETURN_IF_ERROR(scope.status());
-  return cuda::driverStatus(device.driver(), device.driver().cuEventSynchronize(handle_), "cuEventSynchronize");
-}
-
-GpuEventPool::~GpuEventPool() {
   cuda::ContextScope scope = device_->enter();
-  for (CUevent event : free_)
-    (void)device_->driver().cuEventDestroy_v2(event);
+  TENON_RETURN_IF_ERROR(scope.status());
+  return cuda::driverStatus(device_->driver(), device_->driver().cuEventSynchronize(handle_), "cuEventSynchronize");
 }
 
 Result<std::shared_ptr<GpuEvent>> GpuEventPool::acquire() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      const CUevent event = free_.back();
-      free_.pop_back();
-      return std::make_shared<GpuEvent>(shared_from_this(), event);
+  std::lock_guard lock(mutex_);
+  // Only the pool has it: nobody can take another reference but here.
+  for (size_t i = 0; i < events_.size(); ++i) {
+    next_ = next_ + 1 < events_.size() ? next_ + 1 : 0;
+    if (events_[next_].use_count() == 1) {
+      std::atomic_thread_fence(std::memory_order_acquire); // behind the last user's
+      return events_[next_];
     }
   }
   cuda::ContextScope scope = device_->enter();
@@ -39,7 +35,8 @@ Result<std::shared_ptr<GpuEvent>> GpuEventPool::acquire() {
   TENON_RETURN_IF_ERROR(cuda::driverStatus(
       device_->driver(), device_->driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC),
       "cuEventCreate"));
-  return std::make_shared<GpuEvent>(shared_from_this(), event);
+  events_.push_back(std::make_shared<GpuEvent>(device_, event));
+  return events_.back();
 }
 
 } // namespace tenon::runtime

@@ -17,11 +17,9 @@ namespace tenon::runtime {
 
 class Device;
 
-class GpuEventPool;
-
 class GpuEvent {
 public:
-  GpuEvent(std::shared_ptr<GpuEventPool> pool, CUevent handle) : pool_(std::move(pool)), handle_(handle) {}
+  GpuEvent(std::shared_ptr<Device> device, CUevent handle) : device_(std::move(device)), handle_(handle) {}
   ~GpuEvent();
   GpuEvent(const GpuEvent &) = delete;
   GpuEvent &operator=(const GpuEvent &) = delete;
@@ -30,22 +28,21 @@ public:
   Status synchronize() const;
 
 private:
-  std::shared_ptr<GpuEventPool> pool_;
+  std::shared_ptr<Device> device_;
   CUevent handle_;
 };
 
-class GpuEventPool : public std::enable_shared_from_this<GpuEventPool> {
+class GpuEventPool {
 public:
   explicit GpuEventPool(std::shared_ptr<Device> device) : device_(std::move(device)) {}
-  ~GpuEventPool();
-  /// An event without timing that sleeps when waited for. It returns to the pool when its last user lets go.
+  /// An event without timing that sleeps when waited for. It can be had again when its last user lets go.
   Result<std::shared_ptr<GpuEvent>> acquire();
 
 private:
-  friend class GpuEvent;
   std::shared_ptr<Device> device_;
   std::mutex mutex_; // guards what follows
-  std::vector<CUevent> free_;
+  std::vector<std::shared_ptr<GpuEvent>> events_;
+  size_t next_ = 0; // where the search for a free one begins: behind the last that was taken
 };
 
 /// An identity, no more: what it orders is found in the command buffer that signals and waits for it.

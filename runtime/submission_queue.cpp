@@ -22,8 +22,7 @@ Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr
 }
 
 SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream)
-    : device_(std::move(device)), stream_(std::move(stream)), events_(std::make_shared<GpuEventPool>(device_)),
-      waker_(std::make_shared<Waker>()) {
+    : device_(std::move(device)), stream_(std::move(stream)), events_(device_), waker_(std::make_shared<Waker>()) {
   worker_ = std::thread([this] { runWorker(); });
   completer_ = std::thread([this] { runCompleter(); });
 }

@@ -97,7 +97,7 @@ private:
 
   std::shared_ptr<Device> device_;
   cuda::Stream stream_;
-  std::shared_ptr<GpuEventPool> events_;
+  GpuEventPool events_;
   std::shared_ptr<Waker> waker_;
   SubmissionPool pool_;
 

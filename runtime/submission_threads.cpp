@@ -69,7 +69,7 @@ Status SubmissionQueue::issueWork(Submission &submission) {
 void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
   submission->status = issueWork(*submission);
   // The event comes behind whatever was issued, also where something was refused: it may be running.
-  Result<std::shared_ptr<GpuEvent>> event = events_->acquire();
+  Result<std::shared_ptr<GpuEvent>> event = events_.acquire();
   Status recorded = event.ok() ? okStatus() : event.takeStatus();
   if (recorded.ok()) {
     cuda::ContextScope scope = device_->enter();

@@ -1,6 +1,8 @@
 // Calls that come again: into the caller's memory, on the caller's stream, within the caller's capture; what they
 // allocate.
 #include "call_fixture.h"
+#include "runtime/allocator.h"
+#include "runtime/stream_command_buffer.h"
 #include "runtime/submission_queue.h"
 
 #include <atomic>
@@ -87,6 +89,30 @@ TEST_F(CallStreamTest, TenThousandCallsAllocateNothing) {
       EXPECT_EQ(read(results[0]), function == 0 ? (std::vector<float>{24, 28}) : (std::vector<float>{17, 20}));
       fake.calls.clear();
     }
+}
+
+// Three for each at most: of the semaphore's list, and where a thread was asleep.
+TEST_F(CallStreamTest, SubmissionsUseTheirMemoryAgain) {
+  load({addAndScale()});
+  auto queue = SubmissionQueue::create(device).take();
+  std::shared_ptr<CommandBuffer> commands = StreamCommandBuffer::create(device);
+  auto buffer = allocateBuffer(*device, 64, {}).take();
+  ASSERT_OK(commands->begin());
+  ASSERT_OK(commands->fill(BufferRef::of(buffer), 1, 4));
+  ASSERT_OK(commands->end());
+  const BoundCommandBuffer bound = {commands};
+  auto timeline = Semaphore::create();
+  constexpr uint64_t kSubmissions = 500;
+  for (uint64_t i = 0; i < 2 * kSubmissions; ++i) {
+    if (i == kSubmissions)
+      allocationCount = 0, countedFor = &fake;
+    const SemaphorePoint wait = {timeline, i}, signal = {timeline, i + 1};
+    ASSERT_OK(queue->submit({&wait, 1}, {&bound, 1}, {&signal, 1}));
+    while (*timeline->query() <= i)
+      std::this_thread::yield();
+  }
+  countedFor = nullptr;
+  EXPECT_LE(allocationCount, 3 * kSubmissions);
 }
 
 TEST_F(CallStreamTest, TheCounterCounts) {
