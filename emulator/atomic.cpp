@@ -1,11 +1,10 @@
-// atom and red: one lane after the other, in lane order, so that results are the same in every run. Blocks of a launch
-// do not run at once, so a plain read-modify-write is atomic. A single-precision add in global memory flushes
+// atom and red: one lane after the other, in lane order, so that results are the same in every run. Where blocks of
+// a launch do not run at once a plain read-modify-write is atomic. A single-precision add in global memory flushes
 // subnormals on the way in and out, one in shared memory keeps them, as on devices.
 #include "emulator/check.h"
 #include "emulator/half_value.h"
 #include "emulator/handlers.h"
-#include "emulator/lanes.h"
-#include "emulator/range.h"
+#include "emulator/lane_addresses.h"
 
 #include <type_traits>
 
@@ -14,6 +13,13 @@ namespace {
 
 using ptx::ScalarType;
 using TENON_LEVEL::at;
+
+/// Host addresses of the lanes that may be accessed.
+template <uint32_t Size> uint32_t lanesAddressed(Warp &warp, const Decoded &i, uint32_t mask, int64_t *addresses) {
+  return static_cast<MemorySpace>(i.flag) == MemorySpace::Shared
+             ? TENON_LEVEL::hostAddresses<MemorySpace::Shared, Size>(warp, i, mask, true, addresses)
+             : TENON_LEVEL::hostAddresses<MemorySpace::Generic, Size>(warp, i, mask, true, addresses);
+}
 
 template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
   switch (Op) {
@@ -44,17 +50,43 @@ template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
   return old;
 }
 
+template <uint32_t Bytes> struct BitsOf;
+template <> struct BitsOf<2> {
+  using Type = uint16_t;
+};
+template <> struct BitsOf<4> {
+  using Type = uint32_t;
+};
+template <> struct BitsOf<8> {
+  using Type = uint64_t;
+};
+
+/// Replaces what is in `cell`; returns what was there. isShared: other blocks run now and may do the same.
+template <typename T, typename F> inline T modify(T *cell, bool isShared, F change) {
+  if (!isShared) {
+    T old = *cell;
+    *cell = change(old);
+    return old;
+  }
+  using Bits = typename BitsOf<sizeof(T)>::Type;
+  Bits *bits = reinterpret_cast<Bits *>(cell), old = __atomic_load_n(bits, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits>(change(std::bit_cast<T>(old))), false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+  return std::bit_cast<T>(old);
+}
+
 template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = resolveLanes(warp, i, mask, sizeof(T), true, addresses);
+  uint32_t good = lanesAddressed<sizeof(T)>(warp, i, mask, addresses);
+  bool isShared = warp.executor->shared != nullptr;
   const T *b = at<T>(warp, i.b);
   const T *c = Op == AtomicOp::Cas ? at<T>(warp, i.c) : b;
   T *d = i.d == kNoOperand ? nullptr : at<T>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     T *cell = reinterpret_cast<T *>(addresses[l]);
-    T old = *cell;
-    *cell = combine<T, Op>(old, b[l], c[l]);
+    T old = modify(cell, isShared, [&](T value) { return combine<T, Op>(value, b[l], c[l]); });
     if (d)
       d[l] = old;
   }
@@ -62,16 +94,16 @@ template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uin
 
 void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = resolveLanes(warp, i, mask, sizeof(float), true, addresses);
+  uint32_t good = lanesAddressed<sizeof(float)>(warp, i, mask, addresses);
+  bool isShared = warp.executor->shared != nullptr;
   const float *b = at<float>(warp, i.b);
   float *d = i.d == kNoOperand ? nullptr : at<float>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    float *cell = reinterpret_cast<float *>(addresses[l]);
     // Where a generic address led to is seen by the block's own memory.
-    bool isShared = static_cast<uint64_t>(addresses[l] - reinterpret_cast<int64_t>(warp.shared)) < warp.sharedEnd;
-    float old = *cell;
-    *cell = addSingle(old, b[l], !isShared);
+    bool inBlock = static_cast<uint64_t>(addresses[l] - reinterpret_cast<int64_t>(warp.shared)) < warp.sharedEnd;
+    float old = modify(reinterpret_cast<float *>(addresses[l]), isShared,
+                       [&](float value) { return addSingle(value, b[l], !inBlock); });
     if (d)
       d[l] = old;
   }
@@ -80,15 +112,18 @@ void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
 /// f16, bf16 and their pairs: Count elements of 16 bits, each on its own.
 template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
-  uint32_t good = resolveLanes(warp, i, mask, 2 * Count, true, addresses);
+  uint32_t good = lanesAddressed<2 * Count>(warp, i, mask, addresses);
+  bool isShared = warp.executor->shared != nullptr;
   const uint16_t *b = at<uint16_t>(warp, i.b);
   uint16_t *d = i.d == kNoOperand ? nullptr : at<uint16_t>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     uint16_t *cell = reinterpret_cast<uint16_t *>(addresses[l]);
     for (uint32_t k = 0; k < Count; ++k) {
-      uint16_t old = cell[k], addend = b[l * Count + k];
-      cell[k] = Convert::narrow(Convert::widen(old) + Convert::widen(addend));
+      uint16_t addend = b[l * Count + k];
+      uint16_t old = modify(&cell[k], isShared, [&](uint16_t value) {
+        return Convert::narrow(Convert::widen(value) + Convert::widen(addend));
+      });
       if (d)
         d[l * Count + k] = old;
     }

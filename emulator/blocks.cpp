@@ -8,6 +8,7 @@
 #include <cstring>
 #include <cuda.h>
 #include <sys/mman.h>
+#include <thread>
 
 namespace tenon::emulator {
 namespace {
@@ -145,8 +146,9 @@ uint32_t specialValue(Special special, const Launch &launch, const Block &block,
 
 } // namespace
 
-Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &services)
-    : launch_(launch), services_(services) {
+Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &services, Grid &grid, bool isShared)
+    : launch_(launch), services_(services), grid_(grid) {
+  executor_.shared = isShared ? &grid : nullptr;
   executor_.launch = &launch;
   executor_.memory = &memory;
   executor_.hostBias = memory.hostBias();
@@ -156,6 +158,9 @@ Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &servi
   uint8_t *aligned = reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
   if (!launch.program->constants.empty())
     memcpy(aligned, launch.program->constants.data(), launch.program->constants.size());
+  for (const Program::ParameterConstant &parameter : launch.program->parameterConstants)
+    for (uint32_t l = 0; l < kLanes; ++l)
+      memcpy(aligned + parameter.at + l * parameter.bytes, launch.parameters + parameter.offset, parameter.bytes);
 }
 
 Scheduler::~Scheduler() {
@@ -301,7 +306,10 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
   }
 }
 
-void Scheduler::admit() {
+bool Scheduler::admit() {
+  uint64_t linear;
+  if (!grid_.take(linear))
+    return false;
   std::unique_ptr<Cluster> cluster;
   if (!pool_.empty()) {
     cluster = std::move(pool_.back());
@@ -312,10 +320,11 @@ void Scheduler::admit() {
   if (!cluster) {
     executor_.fault = {CUDA_ERROR_OUT_OF_MEMORY,
                        "no memory for another resident block of '" + launch_.program->name + "'"};
-    return;
+    return false;
   }
-  startCluster(*cluster, nextCluster_++);
+  startCluster(*cluster, linear);
   resident_.push_back(std::move(cluster));
+  return true;
 }
 
 /// Warps take turns until the block is done, or goes on only when others did something.
@@ -382,23 +391,30 @@ bool Scheduler::runCluster(Cluster &cluster) {
 /// Waiting for an mbarrier is asking again and again: a deadlock of threads that do is not seen otherwise.
 bool Scheduler::waitsForEver(bool waited) {
   constexpr uint32_t kMostPasses = 100000;
-  uint64_t total = launch_.grid.count() / launch_.cluster.count();
-  waitingPasses_ = waited && nextCluster_ >= total ? waitingPasses_ + 1 : 0;
+  waitingPasses_ = waited && grid_.exhausted() ? waitingPasses_ + 1 : 0;
   if (waitingPasses_ <= kMostPasses)
     return false;
   reportDeadlock(*resident_.front());
   return true;
 }
 
+/// What other workers did since the last time.
+void Scheduler::seeOthers() {
+  if (!executor_.shared || rangeEpoch_ == grid_.rangeEpoch())
+    return;
+  rangeEpoch_ = grid_.rangeEpoch();
+  std::fill(executor_.ranges.begin(), executor_.ranges.end(), CheckedRange());
+}
+
 Fault Scheduler::run() {
-  uint64_t total = launch_.grid.count() / launch_.cluster.count();
-  while (nextCluster_ < total || !resident_.empty()) {
-    if (resident_.empty())
-      admit();
+  uint64_t doneByAll = 0;
+  while (!grid_.stopped() && (!resident_.empty() || admit())) {
     bool finished = false, waited = true;
     for (size_t k = 0; k < resident_.size() && !executor_.failed();) {
+      seeOthers();
       if (runCluster(*resident_[k])) {
         finished = true;
+        grid_.finish();
         pool_.push_back(std::move(resident_[k]));
         resident_.erase(resident_.begin() + static_cast<ptrdiff_t>(k));
       } else {
@@ -409,9 +425,19 @@ Fault Scheduler::run() {
     if (executor_.failed() || waitsForEver(waited && !finished))
       break;
     spinning_ = !finished;
-    if (!finished && nextCluster_ < total)
+    if (finished)
+      continue;
+    // What these blocks wait for is done by blocks that other workers run, or by blocks that nobody runs yet.
+    uint64_t done = grid_.finished();
+    if (executor_.shared && done != doneByAll) {
+      doneByAll = done;
+      std::this_thread::yield();
+    } else {
       admit();
+    }
   }
+  if (executor_.failed())
+    grid_.stop();
   return executor_.fault;
 }
 

@@ -1,6 +1,7 @@
 #include "emulator/builtins.h"
 
 #include "emulator/check.h"
+#include "emulator/grid.h"
 #include "emulator/memory.h"
 
 #include <cstring>
@@ -184,6 +185,8 @@ void freeLane(Warp &warp, const Decoded &i, const CallSite &site, uint32_t lane,
   memory.free(address);
   for (CheckedRange &range : warp.executor->ranges)
     range = {};
+  if (warp.executor->shared)
+    warp.executor->shared->forgetRanges();
 }
 
 } // namespace
@@ -199,6 +202,7 @@ Builtin findBuiltin(std::string_view name) {
 }
 
 void callBuiltin(Warp &warp, const Decoded &i, const CallSite &site, uint32_t mask, DeviceServices &services) {
+  auto lock = exclusively(*warp.executor);
   for (uint32_t rest = mask; rest && !warp.executor->failed(); rest &= rest - 1) {
     uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
     switch (static_cast<Builtin>(site.builtin)) {

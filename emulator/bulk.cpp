@@ -2,6 +2,7 @@
 
 #include "emulator/check.h"
 #include "emulator/cluster.h"
+#include "emulator/grid.h"
 #include "emulator/lanes.h"
 #include "emulator/range.h"
 #include "emulator/tensor_map.h"
@@ -197,6 +198,7 @@ bool storeAsyncLane(Warp &warp, const Decoded &i, uint32_t lane) {
 }
 
 template <bool (*Lane)(Warp &, const Decoded &, uint32_t)> void eachLane(Warp &warp, const Decoded &i, uint32_t mask) {
+  auto lock = exclusively(*warp.executor);
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     if (!Lane(warp, i, static_cast<uint32_t>(__builtin_ctz(rest))))
       return;

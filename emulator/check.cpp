@@ -1,6 +1,7 @@
 #include "emulator/check.h"
 
 #include "emulator/cluster.h"
+#include "emulator/grid.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
@@ -130,6 +131,7 @@ void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code,
 uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
                        int64_t *addresses) {
   Executor &executor = *warp.executor;
+  auto lock = exclusively(executor);
   uint32_t good = 0;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1))

@@ -3,6 +3,7 @@
 #include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/cluster.h"
+#include "emulator/grid.h"
 #include "emulator/lanes.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
@@ -21,17 +22,6 @@ using TENON_LEVEL::writeMask;
 template <typename T> void splat(T *d, T value, uint32_t mask) {
   for (uint32_t l = 0; l < kLanes; ++l)
     d[l] = (mask >> l & 1) ? value : d[l];
-}
-
-template <typename T> void loadParameter(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint8_t *from = warp.executor->launch->parameters + i.imm;
-  const uint32_t *operands = i.flag == 1 ? &i.d : vectorOperands(warp, i);
-  for (uint32_t k = 0; k < i.flag; ++k) {
-    T value;
-    memcpy(&value, from + k * sizeof(T), sizeof(T));
-    if (operands[k] != kNoOperand)
-      splat(at<T>(warp, operands[k]), value, mask);
-  }
 }
 
 template <typename T> void frameAddress(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -103,6 +93,7 @@ void isSpace(Warp &warp, const Decoded &i, uint32_t mask) {
       holds = param;
       break;
     case MemorySpace::Const: {
+      auto lock = exclusively(*warp.executor);
       const Allocation *allocation = warp.executor->memory->find(address);
       holds = allocation && allocation->kind == AllocationKind::Constant;
       break;
@@ -120,7 +111,7 @@ void isSpace(Warp &warp, const Decoded &i, uint32_t mask) {
 /// Time is virtual, so that every run sees the same: one cycle per executed instruction, a nanosecond per cycle.
 template <typename T> void clock(Warp &warp, const Decoded &i, uint32_t mask) {
   const Executor &executor = *warp.executor;
-  uint64_t value = executor.instructions + executor.slept;
+  uint64_t value = executor.instructions + static_cast<uint64_t>(&i - executor.runBegin) + 1 + executor.slept;
   splat(at<T>(warp, i.d), static_cast<T>(value >> i.imm), mask);
 }
 
@@ -219,20 +210,6 @@ void finishAllCopies(Warp &warp, uint32_t mask) {
   finishCopies(warp, warp.openCopies, mask);
 }
 
-Handler loadParameterHandler(uint32_t bytes, uint32_t) {
-  switch (bytes) {
-  case 1:
-    return &loadParameter<uint8_t>;
-  case 2:
-    return &loadParameter<uint16_t>;
-  case 4:
-    return &loadParameter<uint32_t>;
-  case 8:
-    return &loadParameter<uint64_t>;
-  default:
-    return nullptr;
-  }
-}
 Handler frameAddressHandler(uint32_t bytes) {
   return bytes == 4 ? &frameAddress<uint32_t> : bytes == 8 ? &frameAddress<uint64_t> : nullptr;
 }

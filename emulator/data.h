@@ -1,14 +1,11 @@
-// Handlers that move data without computing: kernel parameters, addresses of local variables, packing and unpacking of
-// vectors, address-space conversions and tests, virtual clocks, asynchronous copies.
+// Handlers that move data without computing: addresses of local variables, packing and unpacking of vectors,
+// address-space conversions and tests, virtual clocks, asynchronous copies.
 #pragma once
 
 #include "emulator/handlers.h"
 
 namespace tenon::emulator {
 
-/// ld.param of a kernel parameter: `imm` the offset, `flag` the number of elements, destinations `d` or the run at
-/// `list`.
-Handler loadParameterHandler(uint32_t bytes, uint32_t count);
 /// d = address of a variable in the frame (`imm`), `flag` != 0: as a generic address. bytes: 4 or 8.
 Handler frameAddressHandler(uint32_t bytes);
 /// mov d, {a, b, ..}: elements at `list`, lowest first.

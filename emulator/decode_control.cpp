@@ -1,6 +1,7 @@
 // Branches, calls, barriers and the instructions of a whole warp; and the table of opcodes.
 #include "emulator/builtins.h"
 #include "emulator/decoder.h"
+#include "emulator/shfl.h"
 
 #include <algorithm>
 
@@ -186,7 +187,14 @@ bool FunctionDecoder::decodeShfl() {
       (sync && !source(o[4], type, decoded.e)))
     return false;
   decoded.kind = sync ? Kind::WarpSync : Kind::Alu;
-  decoded.handler = shuffleHandler(static_cast<ShuffleMode>(mode));
+  std::optional<uint64_t> lane = builder_.constantValue(decoded.b), clamp = builder_.constantValue(decoded.c);
+  if (lane && clamp) {
+    FixedShuffle table =
+        fixShuffle(static_cast<ShuffleMode>(mode), static_cast<uint32_t>(*lane), static_cast<uint32_t>(*clamp));
+    const uint32_t *words = reinterpret_cast<const uint32_t *>(&table);
+    decoded.list = addOperands({words, words + sizeof table / sizeof *words});
+  }
+  decoded.handler = handlers().shuffle(static_cast<ShuffleMode>(mode), lane && clamp);
   return finish(form, decoded);
 }
 

@@ -33,7 +33,7 @@ bool FunctionDecoder::decodeLdmatrix() {
   decoded.e = builder_.constant(0xffffffff, 4);
   decoded.kind = Kind::WarpSync;
   decoded.target = cacheSlot();
-  decoded.handler = isStore ? storeMatrixHandler() : loadMatrixHandler();
+  decoded.handler = isStore ? storeMatrixHandler() : handlers().loadMatrix();
   return finish(form, decoded);
 }
 
@@ -119,7 +119,7 @@ bool FunctionDecoder::decodeMma() {
   decoded.imm = packForm(matrix);
   decoded.e = builder_.constant(0xffffffff, 4);
   decoded.kind = Kind::WarpSync;
-  decoded.handler = multiplyHandler();
+  decoded.handler = handlers().multiplyMatrix(matrix);
   return finish(form, decoded);
 }
 

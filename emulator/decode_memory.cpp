@@ -1,5 +1,6 @@
-// mov, ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
+// ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
 #include "emulator/decoder.h"
+#include "emulator/scalar_class.h"
 
 namespace tenon::emulator {
 
@@ -8,20 +9,6 @@ using Operand = ptx::Operand;
 
 namespace {
 
-ScalarType bitsOf(uint32_t bytes) {
-  switch (bytes) {
-  case 1:
-    return ScalarType::B8;
-  case 2:
-    return ScalarType::B16;
-  case 4:
-    return ScalarType::B32;
-  case 8:
-    return ScalarType::B64;
-  default:
-    return ScalarType::None;
-  }
-}
 std::optional<MemorySpace> takeSpace(Form &form) {
   switch (form.takeOneOf({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const",
                           "shared::cluster"})) {
@@ -47,35 +34,6 @@ std::optional<MemorySpace> takeSpace(Form &form) {
 
 } // namespace
 
-bool FunctionDecoder::decodeMov() {
-  Form form(*in_);
-  ScalarType type = form.takeType();
-  if (!expectOperands(2, 2))
-    return false;
-  if (type == ScalarType::B128)
-    return decodeWideMov();
-  const std::vector<Operand> &o = in_->operands;
-  if (o[1].kind == Operand::Kind::Vector)
-    return decodePack(type);
-  if (o[0].kind == Operand::Kind::Vector)
-    return decodeUnpack(type);
-  Decoded decoded;
-  uint32_t bytes = ptx::byteSize(type);
-  if (type == ScalarType::Pred) {
-    bool negated = false;
-    if (!predicateDestination(o[0], decoded.d) || !predicateSource(o[1], decoded.a, negated))
-      return false;
-    decoded.handler = handlers().integer(negated ? IntOp::Not : IntOp::Mov, ScalarType::Pred);
-    return finish(form, decoded);
-  }
-  if (bitsOf(bytes) == ScalarType::None)
-    return unsupported();
-  if (!destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a))
-    return false;
-  decoded.handler = handlers().integer(IntOp::Mov, bitsOf(bytes));
-  return finish(form, decoded);
-}
-
 bool FunctionDecoder::vectorElements(const Operand &operand, ScalarType type, uint32_t count, bool isSource,
                                      std::vector<uint32_t> &out) {
   if (operand.kind != Operand::Kind::Vector || operand.elements.size() != count)
@@ -90,102 +48,60 @@ bool FunctionDecoder::vectorElements(const Operand &operand, ScalarType type, ui
   return true;
 }
 
-bool FunctionDecoder::decodePack(ScalarType type) {
-  Form form(*in_);
-  form.takeType();
-  uint32_t bytes = ptx::byteSize(type), count = static_cast<uint32_t>(in_->operands[1].elements.size());
-  if ((count != 2 && count != 4) || bytes % count)
-    return unsupported("a vector of " + std::to_string(count));
-  Decoded decoded;
-  std::vector<uint32_t> elements;
-  for (const Operand &element : in_->operands[1].elements) {
-    uint32_t offset;
-    if (!source(element, bitsOf(bytes / count), offset))
-      return false;
-    elements.push_back(offset);
-  }
-  if (!destination(in_->operands[0], type, decoded.d))
-    return false;
-  decoded.list = addOperands(elements);
-  decoded.flag = static_cast<uint8_t>(count);
-  decoded.handler = packHandler(bytes / count, count);
-  return finish(form, decoded);
-}
-
-bool FunctionDecoder::decodeUnpack(ScalarType type) {
-  Form form(*in_);
-  form.takeType();
-  uint32_t bytes = ptx::byteSize(type), count = static_cast<uint32_t>(in_->operands[0].elements.size());
-  if ((count != 2 && count != 4) || bytes % count)
-    return unsupported("a vector of " + std::to_string(count));
-  Decoded decoded;
-  std::vector<uint32_t> elements;
-  for (const Operand &element : in_->operands[0].elements) {
-    uint32_t offset = kNoOperand;
-    if (element.kind != Operand::Kind::Sink && !destination(element, bitsOf(bytes / count), offset))
-      return false;
-    elements.push_back(offset);
-  }
-  if (!source(in_->operands[1], type, decoded.a))
-    return false;
-  decoded.list = addOperands(elements);
-  decoded.flag = static_cast<uint8_t>(count);
-  decoded.handler = unpackHandler(bytes / count, count);
-  return finish(form, decoded);
-}
-
-/// Ordering, scope, space and cache hints of ld and st. One thread runs at a time and sees memory as it is, so ordering
-/// and hints change nothing.
-bool FunctionDecoder::takeMemoryModifiers(Form &form, MemorySpace &space, bool &cachePolicy) {
-  form.takeOneOf({"weak", "relaxed", "acquire", "release", "volatile", "mmio"});
+/// Ordering, scope, space, cache hints, vector and type of ld and st. Hints change nothing; accesses that have an order
+/// are atomic, because blocks may run at the same time.
+bool FunctionDecoder::takeMemoryForm(Form &form, MemoryForm &out) {
+  out.isStrong = form.takeOneOf({"weak", "relaxed", "acquire", "release", "volatile", "mmio"}) > 0;
   form.takeOneOf({"cta", "cluster", "gpu", "sys"});
-  space = takeSpace(form).value_or(MemorySpace::Generic);
+  out.space = takeSpace(form).value_or(MemorySpace::Generic);
   form.take("nc");
   form.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   form.takeOneOf({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
   form.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
   form.takeOneOf({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
-  cachePolicy = form.take("L2::cache_hint");
+  out.cachePolicy = form.take("L2::cache_hint");
+  int vector = form.takeOneOf({"v2", "v4", "v8"});
+  out.count = vector < 0 ? 1 : 2u << vector;
+  out.type = form.takeType();
+  if (out.type == ScalarType::B128 && out.count == 1 && !out.cachePolicy)
+    return true;
+  if (bitsOf(ptx::byteSize(out.type)) == ScalarType::None || out.type == ScalarType::Pred)
+    return unsupported();
+  size_t operands = out.cachePolicy ? 3 : 2;
+  return expectOperands(operands, operands);
+}
+
+/// The destinations of a load: `d`, or a run at `list`.
+bool FunctionDecoder::loadDestinations(const Operand &operand, ScalarType type, uint32_t count, Decoded &decoded) {
+  if (count == 1)
+    return destination(operand, type, decoded.d, true);
+  std::vector<uint32_t> elements;
+  if (!vectorElements(operand, type, count, false, elements))
+    return false;
+  decoded.list = addOperands(elements);
   return true;
 }
 
 bool FunctionDecoder::decodeLoad() {
   Form form(*in_);
-  MemorySpace space;
-  bool cachePolicy = false;
-  takeMemoryModifiers(form, space, cachePolicy);
-  int vector = form.takeOneOf({"v2", "v4", "v8"});
-  uint32_t count = vector < 0 ? 1 : 2u << vector;
-  ScalarType type = form.takeType();
-  if (type == ScalarType::B128 && count == 1 && !cachePolicy)
-    return decodeWideAccess(form, space, true);
-  if (bitsOf(ptx::byteSize(type)) == ScalarType::None || type == ScalarType::Pred)
-    return unsupported();
-  size_t operands = cachePolicy ? 3 : 2;
-  if (!expectOperands(operands, operands))
+  MemoryForm what;
+  if (!takeMemoryForm(form, what))
     return false;
+  if (what.type == ScalarType::B128)
+    return decodeWideAccess(form, what.space, true);
   const Operand &memory = in_->operands[1];
-  if (space == MemorySpace::Param && function_.isEntry && memory.kind == Operand::Kind::Address &&
+  if (what.space == MemorySpace::Param && function_.isEntry && memory.kind == Operand::Kind::Address &&
       memory.elements[0].kind == Operand::Kind::Name && !findRegister(memory.elements[0].name) &&
       !findSymbol(memory.elements[0].name))
     if (auto it = builder_.kernelParameters.find(memory.elements[0].name); it != builder_.kernelParameters.end())
-      return decodeLoadParameter(form, type, count, it->second);
+      return decodeLoadParameter(form, what.type, what.count, it->second);
   Decoded decoded;
-  if (!address(memory, space, decoded))
+  if (!address(memory, what.space, decoded) || !loadDestinations(in_->operands[0], what.type, what.count, decoded))
     return false;
-  if (count == 1) {
-    if (!destination(in_->operands[0], type, decoded.d, true))
-      return false;
-  } else {
-    std::vector<uint32_t> elements;
-    if (!vectorElements(in_->operands[0], type, count, false, elements))
-      return false;
-    decoded.list = addOperands(elements);
-  }
   decoded.kind = Kind::Checked;
   decoded.target = cacheSlot();
-  decoded.flag = static_cast<uint8_t>(space);
-  decoded.handler = handlers().load(space, ptx::byteSize(type), count);
+  decoded.flag = static_cast<uint8_t>(what.space);
+  decoded.handler = handlers().load(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
   return finish(form, decoded);
 }
 
@@ -196,53 +112,56 @@ bool FunctionDecoder::decodeLoadParameter(Form &form, ScalarType type, uint32_t 
   if (offset < 0 || static_cast<uint64_t>(offset) + bytes * count > slot.bytes)
     return fail("'" + in_->form() + "' reads " + std::to_string(bytes * count) + " bytes at offset " +
                 std::to_string(offset) + " of a parameter of " + std::to_string(slot.bytes));
-  Decoded decoded;
-  decoded.flag = static_cast<uint8_t>(count);
-  decoded.imm = slot.offset + offset;
+  uint32_t at = slot.offset + static_cast<uint32_t>(offset);
+  if (count == 1 && bindConstant(form, in_->operands[0], bytes, builder_.parameter(at, bytes)))
+    return true;
+  std::vector<uint32_t> elements(1, kNoOperand);
   if (count == 1) {
-    if (!destination(in_->operands[0], type, decoded.d, true))
+    if (!destination(in_->operands[0], type, elements[0], true))
       return false;
   } else {
-    std::vector<uint32_t> elements;
+    elements.clear();
     if (!vectorElements(in_->operands[0], type, count, false, elements))
       return false;
-    decoded.list = addOperands(elements);
   }
-  decoded.handler = loadParameterHandler(bytes, count);
-  return finish(form, decoded);
+  if (!form.left().empty())
+    return unsupported("modifier '." + std::string(form.left()) + "'");
+  for (uint32_t k = 0; k < count; ++k) {
+    Decoded decoded;
+    decoded.d = elements[k];
+    decoded.a = builder_.parameter(at + k * bytes, bytes);
+    decoded.handler = handlers().integer(IntOp::Mov, bitsOf(bytes));
+    if (decoded.d != kNoOperand)
+      emit(decoded);
+  }
+  return true;
 }
 
 bool FunctionDecoder::decodeStore() {
   Form form(*in_);
   if (form.take("async"))
     return decodeStoreAsync(form, false);
-  MemorySpace space;
-  bool cachePolicy = false;
-  takeMemoryModifiers(form, space, cachePolicy);
-  int vector = form.takeOneOf({"v2", "v4", "v8"});
-  uint32_t count = vector < 0 ? 1 : 2u << vector;
-  ScalarType type = form.takeType();
-  if (type == ScalarType::B128 && count == 1 && !cachePolicy)
-    return decodeWideAccess(form, space, false);
-  if (bitsOf(ptx::byteSize(type)) == ScalarType::None || type == ScalarType::Pred)
-    return unsupported();
-  size_t operands = cachePolicy ? 3 : 2;
+  MemoryForm what;
   Decoded decoded;
-  if (!expectOperands(operands, operands) || !address(in_->operands[0], space, decoded))
+  if (!takeMemoryForm(form, what))
     return false;
-  if (count == 1) {
-    if (!source(in_->operands[1], type, decoded.b, true))
+  if (what.type == ScalarType::B128)
+    return decodeWideAccess(form, what.space, false);
+  if (!address(in_->operands[0], what.space, decoded))
+    return false;
+  if (what.count == 1) {
+    if (!source(in_->operands[1], what.type, decoded.b, true))
       return false;
   } else {
     std::vector<uint32_t> elements;
-    if (!vectorElements(in_->operands[1], type, count, true, elements))
+    if (!vectorElements(in_->operands[1], what.type, what.count, true, elements))
       return false;
     decoded.list = addOperands(elements);
   }
   decoded.kind = Kind::Checked;
   decoded.target = cacheSlot();
-  decoded.flag = static_cast<uint8_t>(space);
-  decoded.handler = handlers().store(space, ptx::byteSize(type), count);
+  decoded.flag = static_cast<uint8_t>(what.space);
+  decoded.handler = handlers().store(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
   return finish(form, decoded);
 }
 
@@ -297,8 +216,12 @@ bool FunctionDecoder::decodeCvta() {
   if (!space || type != ScalarType::U64)
     return unsupported();
   Decoded decoded;
-  if (!expectOperands(2, 2) || !destination(in_->operands[0], type, decoded.d) ||
-      !source(in_->operands[1], type, decoded.a))
+  if (!expectOperands(2, 2) || !source(in_->operands[1], type, decoded.a))
+    return false;
+  bool same = *space == MemorySpace::Global || *space == MemorySpace::Const;
+  if (same && bindConstant(form, in_->operands[0], 8, decoded.a))
+    return true;
+  if (!destination(in_->operands[0], type, decoded.d))
     return false;
   switch (*space) {
   case MemorySpace::Shared:

@@ -146,6 +146,8 @@ bool FunctionDecoder::destination(const Operand &operand, ScalarType type, uint3
   if (!found)
     return fail("'" + std::string(operand.name) + "', the destination of '" + in_->form() +
                 "', is not a declared register");
+  if (found->offset >> kBaseShift != kRegisterBase) // countDefinitions does not see what this instruction writes
+    return unsupported("the destination '" + std::string(operand.name) + "' at this place");
   if (found->bytes == bytes) {
     out = found->offset;
     return true;

@@ -75,7 +75,7 @@ bool FunctionDecoder::decodeWmma() {
   decoded.e = builder_.constant(kAllLanes, 4);
   decoded.kind = Kind::WarpSync;
   decoded.target = cacheSlot();
-  decoded.handler = isLoad ? loadFragmentHandler() : storeFragmentHandler();
+  decoded.handler = isLoad ? handlers().loadFragment() : handlers().storeFragment();
   return finish(form, decoded);
 }
 
@@ -125,7 +125,7 @@ bool FunctionDecoder::decodeWmmaMultiply(Form &form) {
   decoded.flag = satfinite;
   decoded.e = builder_.constant(kAllLanes, 4);
   decoded.kind = Kind::WarpSync;
-  decoded.handler = multiplyFragmentsHandler();
+  decoded.handler = handlers().multiplyFragments();
   return finish(form, decoded);
 }
 

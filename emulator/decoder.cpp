@@ -105,6 +105,7 @@ FunctionDecoder::FunctionDecoder(ProgramBuilder &builder, const ptx::Function &f
   }
   for (const ptx::LabelTable &table : function.tables)
     tables_[table.name] = &table;
+  countDefinitions();
 }
 
 bool FunctionDecoder::fail(const std::string &message) {
@@ -164,7 +165,7 @@ void FunctionDecoder::declare(const ptx::Variable &variable) {
   fail("a variable of this space cannot be declared in a function: '" + std::string(variable.name) + "'");
 }
 
-std::optional<FunctionDecoder::Register> FunctionDecoder::findRegister(std::string_view name) {
+uint32_t *FunctionDecoder::findPlace(std::string_view name, Declared *&declared) {
   size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
     --digits;
@@ -174,20 +175,58 @@ std::optional<FunctionDecoder::Register> FunctionDecoder::findRegister(std::stri
     number = number * 10 + static_cast<uint64_t>(name[k] - '0');
   for (uint32_t s = scope_;; s = scopes_[s].parent) {
     auto &registers = scopes_[s].registers;
-    auto use = [&](Declared &declared, size_t index) {
-      uint32_t bytes = declared.type == ScalarType::Pred ? 0 : ptx::byteSize(declared.type);
-      if (declared.offsets[index] == kNoOperand)
-        declared.offsets[index] = allocateRegister(bytes);
-      return Register{declared.offsets[index], bytes};
-    };
-    if (auto it = registers.find(name); it != registers.end() && it->second.count == 0)
-      return use(it->second, 0);
+    if (auto it = registers.find(name); it != registers.end() && it->second.count == 0) {
+      declared = &it->second;
+      return &declared->offsets[0];
+    }
     if (numbered)
-      if (auto it = registers.find(name.substr(0, digits)); it != registers.end() && number < it->second.count)
-        return use(it->second, number);
+      if (auto it = registers.find(name.substr(0, digits)); it != registers.end() && number < it->second.count) {
+        declared = &it->second;
+        return &declared->offsets[number];
+      }
     if (s == 0)
-      return std::nullopt;
+      return nullptr;
   }
+}
+
+std::optional<FunctionDecoder::Register> FunctionDecoder::findRegister(std::string_view name) {
+  Declared *declared = nullptr;
+  uint32_t *offset = findPlace(name, declared);
+  if (!offset)
+    return std::nullopt;
+  uint32_t bytes = declared->type == ScalarType::Pred ? 0 : ptx::byteSize(declared->type);
+  if (*offset == kNoOperand)
+    *offset = allocateRegister(bytes);
+  return Register{*offset, bytes};
+}
+
+/// Whatever an instruction writes is in its first operand. What is counted too often is not bound, that is all.
+void FunctionDecoder::countDefinitions() {
+  std::function<void(const Operand &)> visit = [&](const Operand &operand) {
+    if (operand.kind == Operand::Kind::Name)
+      ++definitions_[operand.name];
+    for (const Operand &element : operand.elements)
+      visit(element);
+  };
+  for (const ptx::Instruction &instruction : function_.instructions)
+    if (!instruction.operands.empty() && instruction.operands[0].kind != Operand::Kind::Address)
+      visit(instruction.operands[0]);
+}
+
+bool FunctionDecoder::bindConstant(const Form &form, const Operand &destination, uint32_t bytes, uint32_t constant) {
+  if (predicate_ != kNoOperand || destination.kind != Operand::Kind::Name || constant >> kBaseShift == kRegisterBase ||
+      !form.left().empty())
+    return false;
+  auto it = definitions_.find(destination.name);
+  if (it == definitions_.end() || it->second != 1)
+    return false;
+  Declared *declared = nullptr;
+  uint32_t *offset = findPlace(destination.name, declared);
+  // A use that stands before the definition already has its register.
+  if (!offset || *offset != kNoOperand || declared->type == ScalarType::Pred || ptx::byteSize(declared->type) != bytes)
+    return false;
+  *offset = constant;
+  return true;
 }
 
 const FunctionDecoder::Symbol *FunctionDecoder::findSymbol(std::string_view name) const {
@@ -339,5 +378,10 @@ void FunctionDecoder::decode() {
   last.handler = nothingHandler();
   emit(last);
   resolveLabels();
+  for (size_t k = code_.code.size(); k-- > 0;) {
+    Decoded &decoded = code_.code[k];
+    bool computes = decoded.kind == Kind::Alu || decoded.kind == Kind::Checked;
+    decoded.run = computes ? 1 + (k + 1 < code_.code.size() ? code_.code[k + 1].run : 0) : 0;
+  }
 }
 } // namespace tenon::emulator

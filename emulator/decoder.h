@@ -31,6 +31,10 @@ public:
   /// Operand of a constant of `bytes`, spread over the lanes.
   uint32_t constant(uint64_t value, uint32_t bytes);
   uint32_t special(Special special);
+  /// What an operand of `constant` holds; nothing for other operands.
+  std::optional<uint64_t> constantValue(uint32_t operand) const;
+  /// Operand of `bytes` of the kernel's parameters.
+  uint32_t parameter(uint32_t offset, uint32_t bytes);
   /// The functions that `entry` can reach, itself first.
   void collectFunctions(const ptx::Function &entry);
   void layoutShared();
@@ -48,7 +52,8 @@ public:
   std::map<std::string_view, ParameterSlot> kernelParameters;
 
 private:
-  std::map<std::pair<uint64_t, uint32_t>, uint32_t> constants_;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> constants_, parameterConstants_;
+  std::map<uint32_t, uint64_t> constantValues_; // by operand
   std::map<const ptx::Function *, FunctionCode *> codes_;
 };
 
@@ -110,6 +115,12 @@ private:
   FrameSlot allocateLocal(const ptx::Variable &variable);
   void resolveLabels();
   std::optional<Register> findRegister(std::string_view name);
+  /// Where the offset of a register is kept; null: no such register.
+  uint32_t *findPlace(std::string_view name, Declared *&declared);
+  void countDefinitions();
+  /// A register that is written once, here and by all lanes, with a value that is the same during the whole launch
+  /// (a constant, a parameter, a special register) is a name for it, and the instruction goes away. False: it does not.
+  bool bindConstant(const Form &form, const Operand &destination, uint32_t bytes, uint32_t constant);
   const Symbol *findSymbol(std::string_view name) const;
   uint32_t allocateRegister(uint32_t bytes);
   bool fail(const std::string &message);
@@ -172,7 +183,15 @@ private:
   bool decodeIsspacep();
   bool decodeCp();
   bool decodeNothing();
-  bool takeMemoryModifiers(Form &form, MemorySpace &space, bool &cachePolicy);
+  /// What ld and st have in common.
+  struct MemoryForm {
+    MemorySpace space = MemorySpace::Generic;
+    uint32_t count = 1; // elements
+    ScalarType type = ScalarType::None;
+    bool isStrong = false, cachePolicy = false;
+  };
+  bool takeMemoryForm(Form &form, MemoryForm &out);
+  bool loadDestinations(const Operand &operand, ScalarType type, uint32_t count, Decoded &decoded);
   bool vectorElements(const Operand &operand, ScalarType type, uint32_t count, bool isSource,
                       std::vector<uint32_t> &out);
 
@@ -258,6 +277,7 @@ private:
   uint32_t scope_ = 0;
   std::vector<Fixup> fixups_;
   std::map<std::string_view, const ptx::LabelTable *> tables_;
+  std::unordered_map<std::string_view, uint32_t> definitions_; // of registers, by name: at least as many as there are
   // The instruction that is decoded.
   const ptx::Instruction *in_ = nullptr;
   uint32_t index_ = 0;

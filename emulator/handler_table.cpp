@@ -1,5 +1,6 @@
 // The handlers of one instruction set, as a table.
-#include "emulator/lanes.h"
+#include "emulator/matrix_ops.h"
+#include "emulator/memory_ops.h"
 
 namespace tenon::emulator {
 namespace TENON_LEVEL {
@@ -14,8 +15,7 @@ Handler halfHandler(const FloatForm &form);
 Handler halfCompareHandler(Comparison comparison, ptx::ScalarType type, bool ftz);
 Handler halfSetHandler(Comparison comparison, ptx::ScalarType type, bool ftz, ptx::ScalarType result);
 Handler convertHandler(const ConvertForm &form);
-Handler loadHandler(MemorySpace space, uint32_t bytes, uint32_t count);
-Handler storeHandler(MemorySpace space, uint32_t bytes, uint32_t count);
+Handler shuffleHandler(ShuffleMode mode, bool isFixed);
 
 namespace {
 bool isFloat(ptx::ScalarType type) {
@@ -33,9 +33,23 @@ Handler set(Comparison comparison, ptx::ScalarType type, bool ftz, ptx::ScalarTy
     return setFloatHandler(comparison, type, ftz);
   return ftz ? nullptr : setIntegerHandler(comparison, type);
 }
-constexpr HandlerTable kTable = {
-    &integerHandler, &compare,        &set,          &floatHandler, &halfHandler, &halfCompareHandler,
-    &halfSetHandler, &convertHandler, &testpHandler, &loadHandler,  &storeHandler};
+constexpr HandlerTable kTable = {&integerHandler,
+                                 &compare,
+                                 &set,
+                                 &floatHandler,
+                                 &halfHandler,
+                                 &halfCompareHandler,
+                                 &halfSetHandler,
+                                 &convertHandler,
+                                 &testpHandler,
+                                 &loadHandler,
+                                 &storeHandler,
+                                 &shuffleHandler,
+                                 &loadMatrixHandler,
+                                 &multiplyMatrixHandler,
+                                 &loadFragmentHandler,
+                                 &storeFragmentHandler,
+                                 &multiplyFragmentsHandler};
 } // namespace
 } // namespace TENON_LEVEL
 

@@ -132,6 +132,9 @@ enum class TestProperty : uint8_t { Finite, Infinite, Number, NotANumber, Normal
 enum class MemorySpace : uint8_t { Generic, Global, Shared, Local, Param, Const, SharedCluster };
 enum class AtomicOp : uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exch, Cas };
 
+struct MatrixForm; // matrix.h
+enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
+
 struct HandlerTable {
   Handler (*integer)(IntOp op, ptx::ScalarType type);
   /// d = a == ..., as predicate masks.
@@ -144,8 +147,18 @@ struct HandlerTable {
   Handler (*halfSet)(Comparison comparison, ptx::ScalarType type, bool ftz, ptx::ScalarType result);
   Handler (*convert)(const ConvertForm &form);
   Handler (*testp)(TestProperty property, ptx::ScalarType type);
-  Handler (*load)(MemorySpace space, uint32_t bytes, uint32_t count);
-  Handler (*store)(MemorySpace space, uint32_t bytes, uint32_t count);
+  /// isStrong: other blocks may look at the same place now (.volatile, .relaxed, .acquire, .release, .mmio).
+  Handler (*load)(MemorySpace space, uint32_t bytes, uint32_t count, bool isStrong);
+  Handler (*store)(MemorySpace space, uint32_t bytes, uint32_t count, bool isStrong);
+  /// d = value of another lane, `target` (predicate, optional) = the source was in range. a: value, b: lane operand,
+  /// c: clamp; isFixed: a FixedShuffle at `list` instead of b and c.
+  Handler (*shuffle)(ShuffleMode mode, bool isFixed);
+  // Of a whole warp: matrix_ops.h.
+  Handler (*loadMatrix)();
+  Handler (*multiplyMatrix)(const MatrixForm &form);
+  Handler (*loadFragment)();
+  Handler (*storeFragment)();
+  Handler (*multiplyFragments)();
 };
 const HandlerTable &handlersV2();
 const HandlerTable &handlersV3();

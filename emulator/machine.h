@@ -74,6 +74,7 @@ struct Decoded {
   uint32_t target = 0;                               // Branch: pc; Call: call site; others: by handler
   uint32_t list = 0;                                 // first of a run in FunctionCode::operands
   uint32_t instruction = 0;                          // index into ptx::Function::instructions
+  uint32_t run = 0; // instructions from here on that only compute (Alu, Checked): they are executed without looking up
 };
 
 struct Dim3 {
@@ -106,6 +107,7 @@ struct Group {
 };
 
 struct Block;
+class Grid;
 struct Executor;
 struct AsyncWork;
 
@@ -193,8 +195,11 @@ struct Executor {
   uint64_t hostBias = 0;            // host address = device address + hostBias (mod 2^64)
   std::vector<CheckedRange> ranges; // by Decoded::target of memory instructions
   std::vector<uint8_t> constants;
-  uint64_t instructions = 0; // executed warp instructions: the virtual clock
-  uint64_t slept = 0;        // virtual nanoseconds spent in nanosleep
+  uint64_t instructions = 0;         // executed warp instructions: the virtual clock
+  uint64_t threadInstructions = 0;   // the same times the lanes of the group, predicated off or not
+  Grid *shared = nullptr;            // other executors run blocks of the same launch now; null: this is the only one
+  const Decoded *runBegin = nullptr; // the run that is executed is counted when it ends
+  uint64_t slept = 0;                // virtual nanoseconds spent in nanosleep
   Fault fault;
   bool failed() const { return fault.code != 0; }
 };

@@ -1,14 +1,12 @@
 // ldmatrix, stmatrix, movmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix
-// Fragments for mma"); the product itself is one triple loop over small matrices.
+// Fragments for mma"); what a product adds up is in tensor_core.h. ldmatrix and mma are in matrix_ops.cpp.
 #pragma once
 
 #include "emulator/handlers.h"
 
 namespace tenon::emulator {
 
-/// ldmatrix of 8x8 matrices of b16: addresses in `a`, destinations the run at `list`. flag: how many (1, 2, 4), bit 7:
-/// .trans. stmatrix the same, the run at `list` holding the sources.
-Handler loadMatrixHandler();
+/// stmatrix: as ldmatrix (matrix_ops.h), the run at `list` holding the sources.
 Handler storeMatrixHandler();
 /// movmatrix: `d` is the transpose of the 8x8 matrix of b16 in `a`.
 Handler transposeMatrixHandler();
@@ -25,13 +23,6 @@ struct FragmentSizes {
   uint32_t a = 0, b = 0, c = 0;
 };
 FragmentSizes fragmentSizes(const MatrixForm &form);
-/// Operands at `list`: D, A, B, C in order. `imm` holds the form (packForm).
-Handler multiplyHandler();
 int64_t packForm(const MatrixForm &form);
-
-/// One element of a fragment, from and to its bytes. Every type that a tensor core reads or accumulates is exact in a
-/// double; storing rounds once to the nearest. satfinite clamps S32 instead of wrapping it.
-double matrixValue(const uint8_t *bytes, ptx::ScalarType type);
-void storeMatrixValue(uint8_t *bytes, double value, ptx::ScalarType type, bool satfinite);
 
 } // namespace tenon::emulator

@@ -1,302 +1,132 @@
-// ld and st: addresses of the active lanes, one bounds check for all of them, then the data. The check is two
-// comparisons against the range that this instruction was last found to access, kept per instruction; only a miss looks
-// into the allocation table (check.cpp). Lanes that read neighbouring elements, as coalesced code does, are copied at
-// once.
-#include "emulator/check.h"
-#include "emulator/lanes.h"
+// ld and st of one element per lane. Eight lanes at a time: neighbours, as coalesced code has them, are copied at once,
+// lanes with one address are read once, and the rest goes one by one.
+#include "emulator/memory_ops.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {
 
-struct Addresses {
-  alignas(64) int64_t at[kLanes];
-};
-
-/// Byte addresses of all lanes; inactive lanes repeat the first active one, so that range checks need no mask.
-[[gnu::always_inline]] inline void addressesOf(Warp &warp, const Decoded &i, uint32_t mask, Addresses &out) {
-  switch (i.addressMode) {
-  case AddressMode::Register64: {
-    const uint64_t *a = at<uint64_t>(warp, i.a); // wraps: lanes that do nothing may hold anything
-    uint64_t offset = static_cast<uint64_t>(i.imm);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = static_cast<int64_t>(a[l] + offset);
-    break;
-  }
-  case AddressMode::Register32: {
-    const uint32_t *a = at<uint32_t>(warp, i.a);
-    uint32_t offset = static_cast<uint32_t>(i.imm);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = a[l] + offset;
-    break;
-  }
-  case AddressMode::FrameLocal: {
-    int64_t address = warp.frame->localBase + i.imm;
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = address;
-    break;
-  }
-  }
-  if (mask != kAllLanes) {
-    int64_t first = out.at[__builtin_ctz(mask)];
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = (mask >> l & 1) ? out.at[l] : first;
+template <typename T> [[gnu::always_inline]] inline void loadLanes(T *d, const LaneAddresses &from, uint32_t lanes) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    d[l] = *reinterpret_cast<const T *>(from.lane(l));
   }
 }
 
-struct Extent {
-  int64_t low, high;
-  uint64_t bits; // or of all addresses: alignment
-};
-[[gnu::always_inline]] inline Extent extentOf(const Addresses &addresses) {
-  int64_t low = addresses.at[0], high = addresses.at[0];
-  uint64_t bits = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    int64_t a = addresses.at[l];
-    low = a < low ? a : low;
-    high = a > high ? a : high;
-    bits |= static_cast<uint64_t>(a);
-  }
-  return {low, high, bits};
-}
-
-/// Host addresses of the lanes that may be accessed; a fault is set when it is not all of `mask`.
-template <MemorySpace Space>
-[[gnu::always_inline]] inline uint32_t resolve(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite,
-                                               Addresses &out) {
-  addressesOf(warp, i, mask, out);
-  if constexpr (Space == MemorySpace::Shared) {
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] = static_cast<uint32_t>(out.at[l]);
-    Extent extent = extentOf(out);
-    if (extent.low < warp.sharedBegin || extent.high + size > warp.sharedEnd || (extent.bits & (size - 1))) [[unlikely]]
-      return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
-    int64_t base = reinterpret_cast<int64_t>(warp.shared);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] += base;
-    return mask;
-  } else if constexpr (Space == MemorySpace::Local) {
-    Extent extent = extentOf(out);
-    if (extent.low < kLocalStart || extent.high > int64_t(warp.localStride) - size || (extent.bits & (size - 1)))
-        [[unlikely]]
-      return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
-    int64_t base = reinterpret_cast<int64_t>(warp.local);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] += base + static_cast<int64_t>(l) * warp.localStride;
-    return mask;
+template <typename T> [[gnu::always_inline]] inline void loadEight(T *d, const uint8_t *base, const Eight &eight) {
+  const uint32_t *offsets = reinterpret_cast<const uint32_t *>(&eight);
+  Eight distance = eight - offsets[0];
+  if (isZero(distance ^ (kCount8 * static_cast<uint32_t>(sizeof(T))))) {
+    memcpy(d, base + offsets[0], 8 * sizeof(T));
+  } else if (isZero(distance)) {
+    T value = *reinterpret_cast<const T *>(base + offsets[0]);
+    for (uint32_t l = 0; l < 8; ++l)
+      d[l] = value;
   } else {
-    Executor &executor = *warp.executor;
-    const CheckedRange &range = executor.ranges[i.target];
-    Extent extent = extentOf(out);
-    if (extent.low < range.low || extent.high > range.high - size || (extent.bits & (size - 1))) [[unlikely]]
-      return resolveSlowly(warp, i, mask, Space, size, isWrite, out.at);
-    int64_t bias = static_cast<int64_t>(executor.hostBias);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out.at[l] += bias;
-    return mask;
+    T values[8]; // named one by one: a compiler makes slow vector inserts of a loop
+    values[0] = *reinterpret_cast<const T *>(base + offsets[0]);
+    values[1] = *reinterpret_cast<const T *>(base + offsets[1]);
+    values[2] = *reinterpret_cast<const T *>(base + offsets[2]);
+    values[3] = *reinterpret_cast<const T *>(base + offsets[3]);
+    values[4] = *reinterpret_cast<const T *>(base + offsets[4]);
+    values[5] = *reinterpret_cast<const T *>(base + offsets[5]);
+    values[6] = *reinterpret_cast<const T *>(base + offsets[6]);
+    values[7] = *reinterpret_cast<const T *>(base + offsets[7]);
+    memcpy(d, values, sizeof values);
   }
-}
-
-template <uint32_t Step> [[gnu::always_inline]] inline bool contiguous(const Addresses &addresses) {
-  uint64_t different = 0;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    different |= static_cast<uint64_t>(addresses.at[l] - addresses.at[0]) ^ (l * Step);
-  return different == 0;
-}
-
-/// Shared memory is the hottest: 32-bit offsets all the way. False: some lane needs the slow side.
-[[gnu::always_inline]] inline bool sharedOffsets(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size,
-                                                 uint32_t (&offsets)[kLanes]) {
-  uint32_t added = static_cast<uint32_t>(i.imm);
-  if (i.addressMode == AddressMode::Register32) {
-    const uint32_t *a = at<uint32_t>(warp, i.a);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      offsets[l] = a[l] + added;
-  } else {
-    const uint64_t *a = at<uint64_t>(warp, i.a);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      offsets[l] = static_cast<uint32_t>(a[l]) + added;
-  }
-  if (mask != kAllLanes) {
-    uint32_t first = offsets[__builtin_ctz(mask)];
-    for (uint32_t l = 0; l < kLanes; ++l)
-      offsets[l] = (mask >> l & 1) ? offsets[l] : first;
-  }
-  // One unsigned comparison for both ends: offset - start < bytes - size + 1.
-  uint32_t bits = 0, most = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    uint32_t inside = offsets[l] - warp.sharedBegin;
-    most = inside > most ? inside : most;
-    bits |= offsets[l];
-  }
-  return static_cast<uint64_t>(most) + size <= warp.sharedEnd - warp.sharedBegin && !(bits & (size - 1));
 }
 
 template <typename T, MemorySpace Space> void loadOne(Warp &warp, const Decoded &i, uint32_t mask) {
-  Addresses addresses;
-  uint32_t good = resolve<Space>(warp, i, mask, sizeof(T), false, addresses);
+  LaneAddresses from;
   T *d = at<T>(warp, i.d);
-  if (good == kAllLanes) {
-    if (contiguous<sizeof(T)>(addresses)) {
-      memcpy(d, reinterpret_cast<const void *>(addresses.at[0]), kLanes * sizeof(T));
-      return;
+  if (!findLanes<Space, sizeof(T)>(warp, i, mask, from)) [[unlikely]] {
+    int64_t addresses[kLanes];
+    uint32_t good = findLanesSlowly(warp, i, mask, Space, sizeof(T), false, addresses);
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
+      uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+      d[l] = *reinterpret_cast<const T *>(addresses[l]);
     }
-    for (uint32_t l = 0; l < kLanes; ++l)
-      d[l] = *reinterpret_cast<const T *>(addresses.at[l]);
     return;
   }
-  for (uint32_t rest = good; rest; rest &= rest - 1) {
-    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    d[l] = *reinterpret_cast<const T *>(addresses.at[l]);
-  }
-}
-
-/// Operands of a vector are the run at `list` of the function's operand table.
-template <typename T, uint32_t Count, MemorySpace Space> void loadVector(Warp &warp, const Decoded &i, uint32_t mask) {
-  Addresses addresses;
-  uint32_t good = resolve<Space>(warp, i, mask, sizeof(T) * Count, false, addresses);
-  const uint32_t *operands = vectorOperands(warp, i);
-  T *d[Count];
-  alignas(64) T unused[kLanes];
-  for (uint32_t k = 0; k < Count; ++k)
-    d[k] = operands[k] == kNoOperand ? unused : at<T>(warp, operands[k]);
-  for (uint32_t rest = good; rest; rest &= rest - 1) {
-    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    const T *from = reinterpret_cast<const T *>(addresses.at[l]);
-    T values[Count]; // read all before the first write: a destination may be the address register's neighbour
-    memcpy(values, from, sizeof values);
-    for (uint32_t k = 0; k < Count; ++k)
-      d[k][l] = values[k];
+  for (uint32_t g = 0; g < kEights; ++g) {
+    uint32_t lanes = mask >> (8 * g) & 0xff;
+    if (lanes == 0xff)
+      loadEight(d + 8 * g, from.base, from.offsets[g]);
+    else
+      loadLanes(d, from, lanes << (8 * g));
   }
 }
 
 template <typename T, MemorySpace Space> void storeOne(Warp &warp, const Decoded &i, uint32_t mask) {
-  Addresses addresses;
-  uint32_t good = resolve<Space>(warp, i, mask, sizeof(T), true, addresses);
+  LaneAddresses to;
   const T *value = at<T>(warp, i.b);
-  if (good == kAllLanes && contiguous<sizeof(T)>(addresses)) {
-    memcpy(reinterpret_cast<void *>(addresses.at[0]), value, kLanes * sizeof(T));
-    return;
-  }
-  for (uint32_t rest = good; rest; rest &= rest - 1) {
-    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    *reinterpret_cast<T *>(addresses.at[l]) = value[l];
-  }
-}
-
-template <typename T, uint32_t Count, MemorySpace Space> void storeVector(Warp &warp, const Decoded &i, uint32_t mask) {
-  Addresses addresses;
-  uint32_t good = resolve<Space>(warp, i, mask, sizeof(T) * Count, true, addresses);
-  const uint32_t *operands = vectorOperands(warp, i);
-  const T *value[Count];
-  for (uint32_t k = 0; k < Count; ++k)
-    value[k] = at<T>(warp, operands[k]);
-  for (uint32_t rest = good; rest; rest &= rest - 1) {
-    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    T *to = reinterpret_cast<T *>(addresses.at[l]);
-    for (uint32_t k = 0; k < Count; ++k)
-      to[k] = value[k][l];
-  }
-}
-
-template <typename T> void loadShared(Warp &warp, const Decoded &i, uint32_t mask) {
-  alignas(64) uint32_t offsets[kLanes];
-  if (i.addressMode == AddressMode::FrameLocal || !sharedOffsets(warp, i, mask, sizeof(T), offsets)) [[unlikely]]
-    return loadOne<T, MemorySpace::Shared>(warp, i, mask);
-  T *d = at<T>(warp, i.d);
-  const uint8_t *base = warp.shared;
-  if (mask != kAllLanes) {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+  if (!findLanes<Space, sizeof(T)>(warp, i, mask, to)) [[unlikely]] {
+    int64_t addresses[kLanes];
+    uint32_t good = findLanesSlowly(warp, i, mask, Space, sizeof(T), true, addresses);
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-      d[l] = *reinterpret_cast<const T *>(base + offsets[l]);
+      *reinterpret_cast<T *>(addresses[l]) = value[l];
     }
     return;
   }
-  uint32_t different = 0;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    different |= (offsets[l] - offsets[0]) ^ (l * static_cast<uint32_t>(sizeof(T)));
-  if (different == 0) {
-    memcpy(d, base + offsets[0], kLanes * sizeof(T));
-    return;
+  for (uint32_t g = 0; g < kEights; ++g) {
+    uint32_t lanes = mask >> (8 * g) & 0xff;
+    uint32_t first = to.offset(8 * g);
+    Eight distance = to.offsets[g] - first;
+    if (lanes == 0xff && isZero(distance ^ (kCount8 * static_cast<uint32_t>(sizeof(T))))) {
+      memcpy(to.base + first, value + 8 * g, 8 * sizeof(T));
+      continue;
+    }
+    for (uint32_t rest = lanes << (8 * g); rest; rest &= rest - 1) { // in lane order: the last one stays
+      uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+      *reinterpret_cast<T *>(to.lane(l)) = value[l];
+    }
   }
-#if defined(__clang__)
-#pragma clang loop vectorize(disable)
-#endif
-  for (uint32_t l = 0; l < kLanes; ++l)
-    d[l] = *reinterpret_cast<const T *>(base + offsets[l]);
 }
 
-template <typename T> void storeShared(Warp &warp, const Decoded &i, uint32_t mask) {
-  alignas(64) uint32_t offsets[kLanes];
-  if (i.addressMode == AddressMode::FrameLocal || !sharedOffsets(warp, i, mask, sizeof(T), offsets)) [[unlikely]]
-    return storeOne<T, MemorySpace::Shared>(warp, i, mask);
-  const T *value = at<T>(warp, i.b);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+// volatile, relaxed, acquire, release: other blocks may run at the same time and look at the same place.
+template <typename T, MemorySpace Space> void loadStrong(Warp &warp, const Decoded &i, uint32_t mask) {
+  int64_t addresses[kLanes];
+  uint32_t good = hostAddresses<Space, sizeof(T)>(warp, i, mask, false, addresses);
+  T *d = at<T>(warp, i.d);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    *reinterpret_cast<T *>(warp.shared + offsets[l]) = value[l];
+    d[l] = __atomic_load_n(reinterpret_cast<const T *>(addresses[l]), __ATOMIC_ACQUIRE);
+  }
+}
+template <typename T, MemorySpace Space> void storeStrong(Warp &warp, const Decoded &i, uint32_t mask) {
+  int64_t addresses[kLanes];
+  uint32_t good = hostAddresses<Space, sizeof(T)>(warp, i, mask, true, addresses);
+  const T *value = at<T>(warp, i.b);
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
+    uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
+    __atomic_store_n(reinterpret_cast<T *>(addresses[l]), value[l], __ATOMIC_RELEASE);
   }
 }
 
-template <typename T, MemorySpace Space> Handler loadOf(uint32_t count) {
-  switch (count) {
-  case 1:
-    if constexpr (Space == MemorySpace::Shared)
-      return &loadShared<T>;
-    return &loadOne<T, Space>;
-  case 2:
-    return &loadVector<T, 2, Space>;
-  case 4:
-    return &loadVector<T, 4, Space>;
-  case 8:
-    if constexpr (sizeof(T) == 4)
-      return &loadVector<T, 8, Space>;
-    return nullptr;
-  default:
-    return nullptr;
-  }
-}
-template <typename T, MemorySpace Space> Handler storeOf(uint32_t count) {
-  switch (count) {
-  case 1:
-    if constexpr (Space == MemorySpace::Shared)
-      return &storeShared<T>;
-    return &storeOne<T, Space>;
-  case 2:
-    return &storeVector<T, 2, Space>;
-  case 4:
-    return &storeVector<T, 4, Space>;
-  case 8:
-    if constexpr (sizeof(T) == 4)
-      return &storeVector<T, 8, Space>;
-    return nullptr;
-  default:
-    return nullptr;
-  }
-}
-
-template <MemorySpace Space> Handler loadBytes(uint32_t bytes, uint32_t count) {
+template <MemorySpace Space> Handler loadOf(uint32_t bytes, bool isStrong) {
   switch (bytes) {
   case 1:
-    return loadOf<uint8_t, Space>(count);
+    return isStrong ? &loadStrong<uint8_t, Space> : &loadOne<uint8_t, Space>;
   case 2:
-    return loadOf<uint16_t, Space>(count);
+    return isStrong ? &loadStrong<uint16_t, Space> : &loadOne<uint16_t, Space>;
   case 4:
-    return loadOf<uint32_t, Space>(count);
+    return isStrong ? &loadStrong<uint32_t, Space> : &loadOne<uint32_t, Space>;
   case 8:
-    return loadOf<uint64_t, Space>(count);
+    return isStrong ? &loadStrong<uint64_t, Space> : &loadOne<uint64_t, Space>;
   default:
     return nullptr;
   }
 }
-template <MemorySpace Space> Handler storeBytes(uint32_t bytes, uint32_t count) {
+template <MemorySpace Space> Handler storeOf(uint32_t bytes, bool isStrong) {
   switch (bytes) {
   case 1:
-    return storeOf<uint8_t, Space>(count);
+    return isStrong ? &storeStrong<uint8_t, Space> : &storeOne<uint8_t, Space>;
   case 2:
-    return storeOf<uint16_t, Space>(count);
+    return isStrong ? &storeStrong<uint16_t, Space> : &storeOne<uint16_t, Space>;
   case 4:
-    return storeOf<uint32_t, Space>(count);
+    return isStrong ? &storeStrong<uint32_t, Space> : &storeOne<uint32_t, Space>;
   case 8:
-    return storeOf<uint64_t, Space>(count);
+    return isStrong ? &storeStrong<uint64_t, Space> : &storeOne<uint64_t, Space>;
   default:
     return nullptr;
   }
@@ -304,35 +134,38 @@ template <MemorySpace Space> Handler storeBytes(uint32_t bytes, uint32_t count) 
 
 } // namespace
 
-Handler loadHandler(MemorySpace space, uint32_t bytes, uint32_t count) {
+Handler loadHandler(MemorySpace space, uint32_t bytes, uint32_t count, bool isStrong) {
+  if (count != 1)
+    return vectorLoadHandler(space, bytes, count);
+  // Shared and local memory belong to one block, whose threads do not run at the same time.
   switch (space) {
   case MemorySpace::Shared:
-    return loadBytes<MemorySpace::Shared>(bytes, count);
+    return loadOf<MemorySpace::Shared>(bytes, false);
   case MemorySpace::Local:
-    return loadBytes<MemorySpace::Local>(bytes, count);
+    return loadOf<MemorySpace::Local>(bytes, false);
   case MemorySpace::Generic:
-    return loadBytes<MemorySpace::Generic>(bytes, count);
-  case MemorySpace::Const:
-  case MemorySpace::Global:
-    return loadBytes<MemorySpace::Global>(bytes, count);
   case MemorySpace::Param:
-    return loadBytes<MemorySpace::Generic>(bytes, count);
-  case MemorySpace::SharedCluster:
+    return loadOf<MemorySpace::Generic>(bytes, isStrong);
+  case MemorySpace::Global:
+  case MemorySpace::Const:
+    return loadOf<MemorySpace::Global>(bytes, isStrong);
+  case MemorySpace::SharedCluster: // decoding makes it generic
     return nullptr;
   }
   return nullptr;
 }
-
-Handler storeHandler(MemorySpace space, uint32_t bytes, uint32_t count) {
+Handler storeHandler(MemorySpace space, uint32_t bytes, uint32_t count, bool isStrong) {
+  if (count != 1)
+    return vectorStoreHandler(space, bytes, count);
   switch (space) {
   case MemorySpace::Shared:
-    return storeBytes<MemorySpace::Shared>(bytes, count);
+    return storeOf<MemorySpace::Shared>(bytes, false);
   case MemorySpace::Local:
-    return storeBytes<MemorySpace::Local>(bytes, count);
+    return storeOf<MemorySpace::Local>(bytes, false);
   case MemorySpace::Generic:
-    return storeBytes<MemorySpace::Generic>(bytes, count);
+    return storeOf<MemorySpace::Generic>(bytes, isStrong);
   case MemorySpace::Global:
-    return storeBytes<MemorySpace::Global>(bytes, count);
+    return storeOf<MemorySpace::Global>(bytes, isStrong);
   case MemorySpace::Param:
   case MemorySpace::Const:
   case MemorySpace::SharedCluster:

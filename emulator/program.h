@@ -106,7 +106,12 @@ struct Program {
   std::map<uint64_t, const FunctionCode *> byAddress;   // targets of indirect calls
   std::vector<ParameterSlot> parameters;
   uint32_t parameterBytes = 0;
-  std::vector<uint8_t> constants;             // 64-byte aligned offsets
+  std::vector<uint8_t> constants; // 64-byte aligned offsets
+  /// Constants that are known when the kernel is launched: its parameters, spread over the lanes like the others.
+  struct ParameterConstant {
+    uint32_t at, offset, bytes; // in `constants`; in the parameter block
+  };
+  std::vector<ParameterConstant> parameterConstants;
   std::vector<Special> specials;              // used, ascending
   uint32_t staticShared = 0;                  // bytes of .shared variables, from kSharedStart
   uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`

@@ -52,6 +52,23 @@ uint32_t ProgramBuilder::constant(uint64_t value, uint32_t bytes) {
     for (uint32_t l = 0; l < kLanes; ++l)
       memcpy(pool.data() + at + l * bytes, &value, bytes);
     it->second = kConstantBase << kBaseShift | static_cast<uint32_t>(at);
+    constantValues_[it->second] = value;
+  }
+  return it->second;
+}
+
+std::optional<uint64_t> ProgramBuilder::constantValue(uint32_t operand) const {
+  auto it = constantValues_.find(operand);
+  return it == constantValues_.end() ? std::nullopt : std::optional(it->second);
+}
+
+uint32_t ProgramBuilder::parameter(uint32_t offset, uint32_t bytes) {
+  auto [it, isNew] = parameterConstants_.try_emplace({offset, bytes}, 0);
+  if (isNew) {
+    uint32_t at = static_cast<uint32_t>(roundUp(program->constants.size(), 64));
+    program->constants.resize(at + kLanes * bytes);
+    program->parameterConstants.push_back({at, offset, bytes});
+    it->second = kConstantBase << kBaseShift | at;
   }
   return it->second;
 }

@@ -2,6 +2,7 @@
 
 #include "emulator/check.h"
 #include "emulator/cluster.h"
+#include "emulator/grid.h"
 #include "emulator/lanes.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
@@ -53,6 +54,7 @@ uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, 
                     access.isWrite ? "kernel parameters are read-only" : "past the kernel's parameters");
     return const_cast<uint8_t *>(executor.launch->parameters) + offset;
   }
+  auto lock = exclusively(executor);
   if (!executor.memory->accessible(address, access.bytes, access.isWrite)) {
     const Allocation *allocation = executor.memory->find(address);
     bool leaves = allocation && access.bytes > allocation->end() - address;

@@ -28,4 +28,20 @@ inline bool isInteger(ptx::ScalarType type) {
          type == ptx::ScalarType::U32 || type == ptx::ScalarType::U64;
 }
 
+/// Bits of a width; None: there are no such registers.
+inline ptx::ScalarType bitsOf(uint32_t bytes) {
+  switch (bytes) {
+  case 1:
+    return ptx::ScalarType::B8;
+  case 2:
+    return ptx::ScalarType::B16;
+  case 4:
+    return ptx::ScalarType::B32;
+  case 8:
+    return ptx::ScalarType::B64;
+  default:
+    return ptx::ScalarType::None;
+  }
+}
+
 } // namespace tenon::emulator

@@ -19,6 +19,14 @@ template <typename T> T *at(Warp &warp, uint32_t operand) {
   return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
 }
 
+/// The lanes of `mask` that the instruction's predicate lets through.
+inline uint32_t activeLanes(Warp &warp, const Decoded &i, uint32_t mask) {
+  if (i.predicate == kNoOperand)
+    return mask;
+  uint32_t predicate = *at<uint32_t>(warp, i.predicate);
+  return mask & (i.predicateNegated ? ~predicate : predicate);
+}
+
 } // namespace
 
 void Scheduler::enterFrame(Warp &warp, Frame *frame) {
@@ -86,34 +94,52 @@ bool Scheduler::runWarp(Warp &warp) {
   }
 }
 
+/// A run of instructions that only compute.
+void Scheduler::execute(Warp &warp, const Decoded *i, const Decoded *end, uint32_t mask) {
+  const int &fault = executor_.fault.code;
+  for (; i != end; ++i) {
+    uint32_t active = activeLanes(warp, *i, mask);
+    if (!active)
+      continue;
+    i->handler(warp, *i, active);
+    if (fault) [[unlikely]]
+      return;
+  }
+}
+
 void Scheduler::runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns) {
   Group &start = warp.groups[index];
   GroupRun run{warp, index, start.mask, start.pc, start.frame, fuel, turns};
   enterFrame(warp, run.frame);
   const Decoded *code = run.frame->code->code.data();
+  const uint64_t lanes = static_cast<uint64_t>(__builtin_popcount(run.mask));
   for (;;) {
-    const Decoded &i = code[run.pc];
-    ++executor_.instructions;
-    uint32_t active = run.mask;
-    if (i.predicate != kNoOperand) {
-      uint32_t predicate = *at<uint32_t>(warp, i.predicate);
-      active &= i.predicateNegated ? ~predicate : predicate;
+    if (uint32_t length = std::min(code[run.pc].run, stop - run.pc)) {
+      const Decoded *begin = code + run.pc, *end = begin + length;
+      executor_.runBegin = begin;
+      execute(warp, begin, end, run.mask);
+      executor_.instructions += length;
+      // Of the PTX: decoding leaves some out.
+      uint32_t first = run.pc == 0 ? 0 : begin->instruction;
+      executor_.threadInstructions += (end->instruction - first) * lanes;
+      if (executor_.failed())
+        return;
+      run.pc += length;
+      if (run.pc >= stop) {
+        run.save();
+        return;
+      }
     }
+    const Decoded &i = code[run.pc];
+    executor_.runBegin = &i;
+    ++executor_.instructions;
+    executor_.threadInstructions += lanes;
+    uint32_t active = activeLanes(warp, i, run.mask);
     bool goesOn = true;
     switch (i.kind) {
     case Kind::Alu:
-      if (active)
-        i.handler(warp, i, active);
-      ++run.pc;
-      break;
     case Kind::Checked:
-      if (active) {
-        i.handler(warp, i, active);
-        if (executor_.failed())
-          return;
-      }
-      ++run.pc;
-      break;
+      break; // part of a run
     case Kind::Branch:
       goesOn = branch(run, i, active);
       break;
@@ -384,6 +410,16 @@ bool Scheduler::exit(GroupRun &run, const Decoded &, uint32_t active) {
 bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
   Warp &warp = run.warp;
   const uint32_t *members = at<uint32_t>(warp, i.e);
+  if (active == kAllLanes) { // nearly always: the whole warp, together
+    uint32_t absent = 0;
+    for (uint32_t l = 0; l < kLanes; ++l)
+      absent |= ~members[l];
+    if (absent == 0) {
+      i.handler(warp, i, active);
+      ++run.pc;
+      return !executor_.failed();
+    }
+  }
   uint32_t pending = active, done = 0;
   while (pending) {
     uint32_t first = static_cast<uint32_t>(__builtin_ctz(pending)), mask = members[first], same = 0;

@@ -17,6 +17,7 @@
 
 #include "emulator/builtins.h"
 #include "emulator/cluster.h"
+#include "emulator/grid.h"
 #include "emulator/machine.h"
 #include "emulator/program.h"
 
@@ -28,7 +29,8 @@ namespace tenon::emulator {
 
 class Scheduler {
 public:
-  Scheduler(const Launch &launch, Memory &memory, DeviceServices &services);
+  /// Takes clusters from `grid`; isShared: others take from it too.
+  Scheduler(const Launch &launch, Memory &memory, DeviceServices &services, Grid &grid, bool isShared);
   ~Scheduler();
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -37,6 +39,7 @@ public:
   Fault run();
   /// Warp instructions executed.
   uint64_t instructions() const { return executor_.instructions; }
+  uint64_t threadInstructions() const { return executor_.threadInstructions; }
 
 private:
   /// The group that runs. `index` stays valid while groups are only appended.
@@ -68,7 +71,8 @@ private:
   enum class Turn : uint8_t { Finished, Spun, Yielded, Stuck };
   std::unique_ptr<Block> makeBlock();
   std::unique_ptr<Cluster> makeCluster();
-  void admit();
+  bool admit(); // false: there are no more, or no memory
+  void seeOthers();
   void startBlock(Block &block, const Dim3 &id);
   void startCluster(Cluster &cluster, uint64_t linear);
   void destroyBlock(Block &block);
@@ -76,6 +80,7 @@ private:
   bool runCluster(Cluster &cluster); // true: finished
   bool runWarp(Warp &warp);
   void runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns);
+  void execute(Warp &warp, const Decoded *i, const Decoded *end, uint32_t mask);
   static void mergeGroups(Warp &warp);
   static size_t pickGroup(const Warp &warp);
   static uint32_t nextMeeting(const Warp &warp, size_t index);
@@ -107,7 +112,8 @@ private:
   Executor executor_;
   std::vector<std::unique_ptr<Cluster>> resident_, pool_;
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
-  uint64_t nextCluster_ = 0;
+  Grid &grid_;
+  uint64_t rangeEpoch_ = 0; // of the grid, when `ranges` was last cleared
   uint64_t generation_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did

@@ -9,44 +9,6 @@ using TENON_LEVEL::at;
 using TENON_LEVEL::write;
 using TENON_LEVEL::writeMask;
 
-/// PTX ISA, "shfl": c holds the clamp value (bits 0-4) and the segment mask (bits 8-12).
-template <ShuffleMode Mode> void shuffle(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint32_t *a = at<uint32_t>(warp, i.a), *b = at<uint32_t>(warp, i.b), *c = at<uint32_t>(warp, i.c);
-  uint32_t result[kLanes], valid = 0;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    uint32_t amount = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
-    uint32_t maxLane = (lane & segment) | (clamp & ~segment), minLane = lane & segment;
-    int32_t source = 0;
-    bool inRange = false;
-    switch (Mode) {
-    case ShuffleMode::Up:
-      source = static_cast<int32_t>(lane) - static_cast<int32_t>(amount);
-      inRange = source >= static_cast<int32_t>(maxLane);
-      break;
-    case ShuffleMode::Down:
-      source = static_cast<int32_t>(lane + amount);
-      inRange = source <= static_cast<int32_t>(maxLane);
-      break;
-    case ShuffleMode::Butterfly:
-      source = static_cast<int32_t>(lane ^ amount);
-      inRange = source <= static_cast<int32_t>(maxLane);
-      break;
-    case ShuffleMode::Index:
-      source = static_cast<int32_t>(minLane | (amount & ~segment & 31));
-      inRange = source <= static_cast<int32_t>(maxLane);
-      break;
-    }
-    if (!inRange)
-      source = static_cast<int32_t>(lane);
-    result[lane] = a[source & 31];
-    valid |= static_cast<uint32_t>(inRange) << lane;
-  }
-  if (i.d != kNoOperand)
-    write(at<uint32_t>(warp, i.d), result, mask);
-  if (i.target != kNoOperand) // the predicate destination; `e` is the member mask
-    writeMask(warp, i.target, valid, mask);
-}
-
 template <VoteMode Mode> void vote(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t votes = *at<uint32_t>(warp, i.a);
   if (i.flag & kThirdNegated)
@@ -134,19 +96,6 @@ void elect(Warp &warp, const Decoded &i, uint32_t mask) {
 
 } // namespace
 
-Handler shuffleHandler(ShuffleMode mode) {
-  switch (mode) {
-  case ShuffleMode::Up:
-    return &shuffle<ShuffleMode::Up>;
-  case ShuffleMode::Down:
-    return &shuffle<ShuffleMode::Down>;
-  case ShuffleMode::Butterfly:
-    return &shuffle<ShuffleMode::Butterfly>;
-  case ShuffleMode::Index:
-    return &shuffle<ShuffleMode::Index>;
-  }
-  return nullptr;
-}
 Handler voteHandler(VoteMode mode) {
   switch (mode) {
   case VoteMode::All:

@@ -1,4 +1,4 @@
-// shfl, vote, match, redux, activemask, elect: instructions that see all lanes of a warp. `mask` is the set of lanes
+// vote, match, redux, activemask, elect: instructions that see all lanes of a warp. `mask` is the set of lanes
 // that execute together; the scheduler has already waited for every lane of the member mask.
 #pragma once
 
@@ -6,9 +6,6 @@
 
 namespace tenon::emulator {
 
-enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
-/// d = value of another lane, `e` (predicate, optional) = the source was in range. a: value, b: lane operand, c: clamp.
-Handler shuffleHandler(ShuffleMode mode);
 enum class VoteMode : uint8_t { All, Any, Uniform, Ballot };
 /// a: predicate; kThirdNegated in `flag`: negated. d: predicate, or u32 for Ballot.
 Handler voteHandler(VoteMode mode);

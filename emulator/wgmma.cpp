@@ -4,7 +4,7 @@
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/lanes.h"
-#include "emulator/matrix.h"
+#include "emulator/matrix_value.h"
 #include "emulator/narrow.h"
 #include "emulator/tensor_core.h"
 
@@ -20,6 +20,8 @@ namespace {
 
 using ptx::ScalarType;
 using TENON_LEVEL::at;
+using TENON_LEVEL::matrixValue;
+using TENON_LEVEL::storeMatrixValue;
 
 constexpr uint32_t kRows = 16, kMostColumns = 256, kMostK = 32, kChunk = 16, kRegistersOfA = 4;
 

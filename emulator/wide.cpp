@@ -1,6 +1,7 @@
 #include "emulator/wide.h"
 
 #include "emulator/check.h"
+#include "emulator/grid.h"
 #include "emulator/half_value.h"
 #include "emulator/lanes.h"
 #include "emulator/range.h"
@@ -38,6 +39,7 @@ void storeWide(Warp &warp, const Decoded &i, uint32_t mask) {
            [&](uint32_t l, uint8_t *cell) { memcpy(cell, wideAt(warp, i.b, l), kWideBytes); });
 }
 template <bool Cas> void atomicWide(Warp &warp, const Decoded &i, uint32_t mask) {
+  auto lock = exclusively(*warp.executor); // no processor instruction does it
   eachCell(warp, i, mask, kWideBytes, true, [&](uint32_t l, uint8_t *cell) {
     uint8_t old[kWideBytes];
     memcpy(old, cell, kWideBytes);
@@ -106,6 +108,7 @@ void combineElement(AtomicOp op, ScalarType type, uint8_t *cell, const uint8_t *
 }
 
 void vectorAtomic(Warp &warp, const Decoded &i, uint32_t mask) {
+  auto lock = exclusively(*warp.executor);
   AtomicOp op = static_cast<AtomicOp>(i.e & 0xff);
   ScalarType type = static_cast<ScalarType>(i.e >> 8 & 0xff);
   uint32_t count = i.e >> 16 & 0xff, size = ptx::byteSize(type);

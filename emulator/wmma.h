@@ -29,10 +29,4 @@ enum class FragmentUse : uint8_t { A, B, Accumulator };
 /// The fragment of a shape m x n x k; nothing: PTX has no such form, or the emulator does not know it.
 std::optional<Fragment> findFragment(FragmentUse use, uint32_t m, uint32_t n, uint32_t k, ptx::ScalarType element);
 
-/// `a`: address, `imm` its offset, `b`: stride in elements, `flag`: MemorySpace, `list`: fragment, registers.
-Handler loadFragmentHandler();
-Handler storeFragmentHandler();
-/// `list`: fragments of D, A, B, C, then their registers. `flag`: .satfinite.
-Handler multiplyFragmentsHandler();
-
 } // namespace tenon::emulator

@@ -15,6 +15,9 @@ find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-hoppe
 # Libraries that unit tests load at run time (fake drivers).
 find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +
 cp build/benchmarks/runtime/tenon-runtime-benchmark build/benchmarks/runtime/runtime_benchmark_sm_* bundle/benchmarks/
+# The emulator's speed on that machine's processors: bundle/benchmark_emulator.sh
+cp build/benchmarks/emulator/tenon-emulator-benchmark build/benchmarks/emulator/kernels.ptx bundle/benchmarks/
+cp scripts/benchmark_emulator.sh bundle/
 strip bundle/bin/* bundle/tests/tenon-* bundle/benchmarks/tenon-*
 
 mkdir -p build/samples

@@ -124,6 +124,13 @@ CUresult initialiseDriver(Driver &driver) {
     if (mebibytes < 1 || mebibytes > 1u << 20)
       return badVariable("TENON_EMULATOR_MEMORY", text, "device memory in MiB, 1 to 1048576");
   }
+  if (const char *text = getenv("TENON_EMULATOR_THREADS"); text && *text) {
+    char *end = nullptr;
+    uint64_t threads = strtoull(text, &end, 10);
+    if (*end || threads < 1 || threads > 1024)
+      return badVariable("TENON_EMULATOR_THREADS", text, "a number of threads, 1 to 1024");
+    driver.threads = static_cast<uint32_t>(threads);
+  }
   uint64_t count = 1;
   if (const char *text = getenv("TENON_EMULATOR_DEVICES"); text && *text) {
     count = strtoull(text, nullptr, 10);

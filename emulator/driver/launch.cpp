@@ -2,7 +2,7 @@
 // context, as on a device: the launch itself succeeds, every later call returns the error, and the report goes to
 // stderr.
 #include "emulator/driver/state.h"
-#include "emulator/scheduler.h"
+#include "emulator/grid.h"
 
 #include <algorithm>
 #include <cstring>
@@ -156,10 +156,10 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
     if (peer->active)
       peers.push_back(peer->device->memory.get());
   memory.setPeers(std::move(peers));
-  Scheduler scheduler(launch, memory, context->services);
-  Fault fault = scheduler.run();
-  driver.virtualTime += scheduler.instructions();
-  return fault;
+  LaunchResult result = runLaunch(launch, memory, context->services, driver.threads);
+  driver.virtualTime += result.instructions;
+  driver.threadInstructions += result.threadInstructions;
+  return result.fault;
 }
 
 } // namespace tenon::emulator

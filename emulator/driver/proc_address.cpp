@@ -106,8 +106,16 @@ bool setOrder(const char *order) {
   return driver.queue.idle() && driver.queue.setOrder(order);
 }
 
+/// Not part of CUDA: thread instructions that all launches executed so far, for benchmarks.
+uint64_t threadInstructions() {
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  return driver.threadInstructions;
+}
+
 /// The emulator's own functions, which no program of a GPU asks for. They are not counted as calls of the driver.
 const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)},
+                             {"tenonEmulatorThreadInstructions", reinterpret_cast<void *>(&threadInstructions)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
                              {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)}};
 

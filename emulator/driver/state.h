@@ -138,7 +138,9 @@ struct Driver {
   std::map<uint64_t, unsigned> pinnedFlags; // of cuMemHostAlloc, by address
   std::set<uint64_t> pendingFrees;          // enqueued, not yet run
   WorkQueue queue{*this};
-  uint64_t virtualTime = 0; // nanoseconds of emulated work so far
+  uint64_t virtualTime = 0;        // nanoseconds of emulated work so far
+  uint64_t threadInstructions = 0; // executed so far
+  uint32_t threads = 1;            // that run the blocks of one launch
   uint64_t nextId = 1, modulesLoaded = 0;
   std::string lastReport; // of the last kernel that failed
   CheckOptions checks;

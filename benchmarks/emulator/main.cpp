@@ -1,0 +1,317 @@
+// Measures the emulator through the driver API: kernels, module loading, repeated launches, growth with size and with
+// worker threads. Times are CPU time of an interpreter on this machine; they say nothing about any GPU, and the program
+// refuses to run on one.
+#include "benchmarks/emulator/cases.h"
+#include "benchmarks/emulator/emulator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <sys/utsname.h>
+#include <thread>
+
+namespace tenon::benchmarks {
+namespace {
+
+struct Options {
+  std::string ptx, csv, markdown, filter, command;
+  std::vector<unsigned> threads = {1};
+  double seconds = 0.5; // of CPU time for each measurement
+  bool worker = false;  // one thread count, rows on stdout
+};
+
+struct Row {
+  std::string group, name, shape;
+  unsigned threads = 1;
+  uint64_t repeats = 0;
+  double cpu = 0, cpuLeast = 0, wall = 0; // seconds of one run: median, least, median
+  double instructions = 0;                // thread instructions of one run
+  double rate() const { return cpuLeast > 0 ? instructions / (threads > 1 ? wall : cpuLeast) / 1e9 : 0; }
+};
+
+double now(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Runs `body` until `seconds` of CPU time are spent, at least 3 times after one that warms up.
+template <typename Body> Row measure(const Options &options, const Emulator &emulator, Body body) {
+  body();
+  std::vector<double> cpu, wall;
+  double spent = 0;
+  uint64_t before = emulator.threadInstructions();
+  while (cpu.size() < 3 || (spent < options.seconds && cpu.size() < 100000)) {
+    double c = now(CLOCK_PROCESS_CPUTIME_ID), w = now(CLOCK_MONOTONIC);
+    body();
+    cpu.push_back(now(CLOCK_PROCESS_CPUTIME_ID) - c);
+    wall.push_back(now(CLOCK_MONOTONIC) - w);
+    spent += cpu.back();
+  }
+  Row row;
+  row.repeats = cpu.size();
+  row.instructions = static_cast<double>(emulator.threadInstructions() - before) / static_cast<double>(cpu.size());
+  std::sort(cpu.begin(), cpu.end());
+  std::sort(wall.begin(), wall.end());
+  row.cpu = cpu[cpu.size() / 2];
+  row.cpuLeast = cpu[0];
+  row.wall = wall[wall.size() / 2];
+  return row;
+}
+
+std::string readFile(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    fprintf(stderr, "%s: error: cannot be read\n", path.c_str());
+    exit(1);
+  }
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+const char *kSmallKernel = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry small(.param .u64 from, .param .u64 to)
+{
+  .reg .b64 %rd<8>;
+  .reg .b32 %r<5>;
+  .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  cvta.to.global.u64 %rd3, %rd1;
+  cvta.to.global.u64 %rd4, %rd2;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mul.wide.s32 %rd5, %r4, 4;
+  add.s64 %rd6, %rd3, %rd5;
+  add.s64 %rd7, %rd4, %rd5;
+  ld.global.f32 %f1, [%rd6];
+  add.f32 %f2, %f1, 0f3F800000;
+  st.global.f32 [%rd7], %f2;
+  ret;
+}
+)";
+
+void print(const Row &row) {
+  printf("%s,%s,%s,%u,%llu,%.9f,%.9f,%.9f,%.0f\n", row.group.c_str(), row.name.c_str(), row.shape.c_str(), row.threads,
+         static_cast<unsigned long long>(row.repeats), row.cpu, row.cpuLeast, row.wall, row.instructions);
+  fflush(stdout);
+}
+
+void measureAll(const Options &options) {
+  Emulator emulator;
+  unsigned threads = options.threads[0];
+  auto finish = [&](Row row, const std::string &group, const std::string &name, const std::string &shape) {
+    row.group = group;
+    row.name = name;
+    row.shape = shape;
+    row.threads = threads;
+    print(row);
+  };
+  auto wanted = [&](const std::string &name) {
+    return options.filter.empty() || name.find(options.filter) != std::string::npos;
+  };
+  std::string ptx = readFile(options.ptx);
+  Module module(emulator, ptx);
+  Buffers buffers(emulator);
+  for (const Case &c : cases(buffers)) {
+    if (!wanted(c.name) || (threads > 1 && c.group != "kernel"))
+      continue;
+    CUfunction kernel = module.kernel(c.kernel);
+    finish(measure(options, emulator, [&] { emulator.launch(kernel, c); }), c.group, c.name, c.shape);
+  }
+  if (threads > 1)
+    return;
+  if (wanted("launch")) {
+    Case c = smallLaunch(buffers);
+    CUfunction kernel = module.kernel(c.kernel);
+    finish(measure(options, emulator, [&] { emulator.launch(kernel, c); }), "driver", "launch again", c.shape);
+  }
+  if (wanted("load")) {
+    finish(measure(options, emulator, [&] { Module again(emulator, kSmallKernel); }), "driver", "load a small kernel",
+           std::to_string(strlen(kSmallKernel)) + " bytes of PTX");
+    finish(measure(options, emulator, [&] { Module again(emulator, ptx); }), "driver", "load these kernels",
+           std::to_string(ptx.size()) + " bytes of PTX");
+  }
+}
+
+std::vector<Row> runWorker(const Options &options, unsigned threads) {
+  char number[16];
+  snprintf(number, sizeof number, "%u", threads);
+  setenv("TENON_EMULATOR_THREADS", number, 1);
+  setenv("TENON_EMULATOR_QUIET", "1", 1);
+  char self[4096];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[length > 0 ? length : 0] = 0;
+  std::string command = "'" + std::string(self) + "' --worker --threads=" + number + " --ptx='" + options.ptx +
+                        "' --filter='" + options.filter + "' --seconds=" + std::to_string(options.seconds);
+  FILE *pipe = popen(command.c_str(), "r");
+  std::vector<Row> rows;
+  char line[1024];
+  while (pipe && fgets(line, sizeof line, pipe)) {
+    std::vector<std::string> fields;
+    std::stringstream text(line);
+    for (std::string field; std::getline(text, field, ',');)
+      fields.push_back(field);
+    if (fields.size() != 9)
+      continue;
+    Row row{fields[0], fields[1], fields[2], threads, std::stoull(fields[4])};
+    row.cpu = std::stod(fields[5]);
+    row.cpuLeast = std::stod(fields[6]);
+    row.wall = std::stod(fields[7]);
+    row.instructions = std::stod(fields[8]);
+    rows.push_back(row);
+    fprintf(stderr, "%-9s %-22s %-34s %2u thread%s %10.3f ms %6.2f G/s\n", row.group.c_str(), row.name.c_str(),
+            row.shape.c_str(), row.threads, row.threads == 1 ? " " : "s", (threads > 1 ? row.wall : row.cpuLeast) * 1e3,
+            row.rate());
+  }
+  if (!pipe || pclose(pipe) != 0) {
+    fprintf(stderr, "error: the measurement with %u threads failed\n", threads);
+    exit(1);
+  }
+  return rows;
+}
+
+std::string machine() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string line, model = "unknown processor";
+  while (std::getline(in, line))
+    if (line.rfind("model name", 0) == 0) {
+      model = line.substr(line.find(':') + 2);
+      break;
+    }
+  utsname system{};
+  uname(&system);
+  return std::to_string(std::thread::hardware_concurrency()) + " cores, " + model + ", " + system.sysname + " " +
+         system.release;
+}
+
+void write(const Options &options, const std::vector<Row> &rows, const std::string &load) {
+  char date[64];
+  time_t t = time(nullptr);
+  strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&t));
+  if (!options.csv.empty()) {
+    std::ofstream out(options.csv);
+    out << "group,name,shape,threads,repeats,cpu_seconds,cpu_seconds_least,wall_seconds,thread_instructions\n";
+    for (const Row &row : rows)
+      out << row.group << ',' << row.name << ',' << row.shape << ',' << row.threads << ',' << row.repeats << ','
+          << row.cpu << ',' << row.cpuLeast << ',' << row.wall << ',' << static_cast<uint64_t>(row.instructions)
+          << '\n';
+  }
+  if (options.markdown.empty())
+    return;
+  std::ofstream out(options.markdown);
+  char text[512];
+  out << "# Speed of the emulator\n\n"
+         "CPU time of an interpreter of PTX. No figure here says anything about a GPU.\n\n- "
+      << date << "\n- " << machine() << "\n- load when it began: " << load << "\n- `" << options.command
+      << "`; least and median CPU time of one launch; G/s: thread instructions per second of the least CPU time (of "
+         "the "
+         "median wall time with several threads)\n\n";
+  out << "| kernel | shape | least ms | median ms | million thread instructions | G/s |\n|---|---|---|---|---|---|\n";
+  for (const Row &row : rows)
+    if (row.threads == 1 && row.group != "driver") {
+      snprintf(text, sizeof text, "| %s | %s | %.3f | %.3f | %.2f | %.2f |\n", row.name.c_str(), row.shape.c_str(),
+               row.cpuLeast * 1e3, row.cpu * 1e3, row.instructions / 1e6, row.rate());
+      out << text;
+    }
+  out << "\n| driver | what | least us | median us |\n|---|---|---|---|\n";
+  for (const Row &row : rows)
+    if (row.group == "driver") {
+      snprintf(text, sizeof text, "| %s | %s | %.1f | %.1f |\n", row.name.c_str(), row.shape.c_str(),
+               row.cpuLeast * 1e6, row.cpu * 1e6);
+      out << text;
+    }
+  if (options.threads.size() > 1) {
+    out << "\n## Worker threads (median wall ms, and how many times one thread's)\n| kernel |";
+    for (unsigned n : options.threads)
+      out << ' ' << n << " |";
+    out << "\n|---|";
+    for (size_t k = 0; k < options.threads.size(); ++k)
+      out << "---|";
+    out << '\n';
+    for (const Row &one : rows) {
+      if (one.threads != options.threads[0] || one.group != "kernel")
+        continue;
+      out << "| " << one.name << " |";
+      for (unsigned n : options.threads)
+        for (const Row &row : rows)
+          if (row.threads == n && row.name == one.name && row.shape == one.shape) {
+            snprintf(text, sizeof text, " %.3f (%.2f) |", row.wall * 1e3, one.wall / row.wall);
+            out << text;
+          }
+      out << '\n';
+    }
+  }
+}
+
+bool parse(int count, char **arguments, Options &options) {
+  for (int k = 0; k < count; ++k)
+    options.command += (k ? " " : "") + std::string(k ? arguments[k] : "tenon-emulator-benchmark");
+  for (int k = 1; k < count; ++k) {
+    std::string argument = arguments[k];
+    auto value = [&](const char *name) -> const char * {
+      size_t length = strlen(name);
+      return argument.compare(0, length, name) == 0 ? argument.c_str() + length : nullptr;
+    };
+    if (const char *v = value("--ptx="))
+      options.ptx = v;
+    else if (const char *v = value("--csv="))
+      options.csv = v;
+    else if (const char *v = value("--md="))
+      options.markdown = v;
+    else if (const char *v = value("--filter="))
+      options.filter = v;
+    else if (const char *v = value("--seconds="))
+      options.seconds = atof(v);
+    else if (const char *v = value("--threads=")) {
+      options.threads.clear();
+      std::stringstream text(v);
+      for (std::string number; std::getline(text, number, ',');)
+        options.threads.push_back(static_cast<unsigned>(std::max(1, atoi(number.c_str()))));
+    } else if (argument == "--worker") {
+      options.worker = true;
+    } else {
+      fprintf(stderr, "error: unknown argument '%s'\n", arguments[k]);
+      return false;
+    }
+  }
+  if (options.ptx.empty())
+    options.ptx = ownFolder() + "/kernels.ptx";
+  return !options.threads.empty();
+}
+
+} // namespace
+} // namespace tenon::benchmarks
+
+int main(int count, char **arguments) {
+  using namespace tenon::benchmarks;
+  Options options;
+  if (!parse(count, arguments, options)) {
+    fprintf(stderr, "usage: tenon-emulator-benchmark [--ptx=FILE] [--threads=1,2,...] [--seconds=S] [--filter=TEXT]\n"
+                    "                                [--csv=FILE] [--md=FILE]\n");
+    return 2;
+  }
+  if (options.worker) {
+    measureAll(options);
+    return 0;
+  }
+  double loads[1] = {0};
+  char load[32];
+  getloadavg(loads, 1);
+  snprintf(load, sizeof load, "%.1f", loads[0]);
+  std::vector<Row> rows;
+  for (unsigned threads : options.threads)
+    for (Row &row : runWorker(options, threads))
+      rows.push_back(row);
+  write(options, rows, load);
+  return 0;
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# In a bundle: measures the emulator on this machine, with 1, 2, 4, ... threads up to its cores. Writes
+# emulator_DATE.csv and .md beside this script. Arguments go to the program.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+export TENON_EMULATOR_LIBRARY=$PWD/bin/libtenon_emulator.so
+threads=1
+for ((n = 2; n <= $(nproc); n *= 2)); do threads+=,$n; done
+name=emulator_$(date -u +%Y_%m_%d)
+benchmarks/tenon-emulator-benchmark --threads="$threads" --csv="$name.csv" --md="$name.md" "$@"
+cat "$name.md"
