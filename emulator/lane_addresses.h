@@ -186,7 +186,8 @@ template <MemorySpace Space, uint32_t Size>
 [[gnu::always_inline]] inline uint32_t hostAddresses(Warp &warp, const Decoded &i, uint32_t mask, bool isWrite,
                                                      int64_t *addresses) {
   LaneAddresses lanes;
-  if (!findLanes<Space, Size>(warp, i, mask, lanes)) [[unlikely]]
+  // Shadow memory wants to see every access.
+  if (warp.executor->launch->checks.shadowed() || !findLanes<Space, Size>(warp, i, mask, lanes)) [[unlikely]]
     return findLanesSlowly(warp, i, mask, Space, Size, isWrite, addresses);
   for (uint32_t l = 0; l < kLanes; ++l)
     addresses[l] = reinterpret_cast<int64_t>(lanes.lane(l));
