@@ -7,6 +7,7 @@
 // are not met are in the table, not in the exit status.
 #include "direct.h"
 #include "measure.h"
+#include "programs.h"
 
 #include "abi/file.h"
 #include "program_builder.h"
@@ -19,7 +20,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 // What the C++ side of this process allocates: all of ours, none of the driver's own.
@@ -41,9 +41,6 @@ namespace tenon::benchmarks {
 namespace {
 
 using namespace runtime;
-using abi::fb::BufferSource;
-using abi::fb::RegisterOp;
-using abi::fb::RegisterOpcode;
 
 constexpr uint32_t kElements = 64;
 constexpr int kChain = 100;
@@ -60,22 +57,6 @@ template <typename T> T check(Result<T> result) {
   if (!result.ok())
     stop(result.status());
   return result.take();
-}
-
-/// c = a + b, `count` times one after another.
-test::FunctionSpec addFunction(const std::string &name, int count) {
-  test::FunctionSpec function{.name = name};
-  function.inputs = {{abi::ElementType::F32, {-1}}, {abi::ElementType::F32, {-1}}};
-  function.registers = {RegisterOp(RegisterOpcode::Dim, 0, 0, 0, 0), RegisterOp(RegisterOpcode::Const, 0, 0, 0, 4),
-                        RegisterOp(RegisterOpcode::Mul, 0, 1, 0, 0), RegisterOp(RegisterOpcode::Const, 0, 0, 0, 1)};
-  function.buffers = {{BufferSource::Input, 0}, {BufferSource::Input, 1}, {BufferSource::Transient, 0, 2}};
-  for (int i = 0; i < count; ++i)
-    function.commands.push_back({.ordinal = 0,
-                                 .grid = {3, 3, 3},
-                                 .ranges = {test::wholeBuffer(0), test::wholeBuffer(1), test::wholeBuffer(2)},
-                                 .constants = {0}});
-  function.results = {{.type = {abi::ElementType::F32, {-1}}, .buffer = 2, .shape = {0}}};
-  return function;
 }
 
 struct Images {
@@ -147,7 +128,6 @@ private:
   Comparison executableLoad();
   Comparison programLoad();
   uint64_t countAllocations();
-  std::string makeProgramFile(uint64_t constantBytes);
   double timeProgramLoad(const std::string &path);
 
   std::shared_ptr<Device> device_;
@@ -313,22 +293,6 @@ Comparison Benchmark::executableLoad() {
           1.5};
 }
 
-/// A program with one constant, which lies behind the FlatBuffer and is a hole in the file.
-std::string Benchmark::makeProgramFile(uint64_t constantBytes) {
-  const test::AlignedBytes bytes = test::buildProgram({addFunction("one", 1)}, {executableBytes_}, {}, constantBytes);
-  char path[] = "/tmp/tenon_benchmark_XXXXXX";
-  const int file = mkstemp(path);
-  const uint64_t offset = (bytes.span().size() + 63) / 64 * 64;
-  const bool isWritten =
-      file >= 0 && write(file, bytes.span().data(), bytes.span().size()) == static_cast<ssize_t>(bytes.span().size()) &&
-      ftruncate(file, static_cast<off_t>(offset + constantBytes)) == 0;
-  if (file >= 0)
-    close(file);
-  if (!isWritten)
-    stop(makeError(StatusCode::FailedPrecondition, "cannot write '", path, "'"));
-  return path;
-}
-
 double Benchmark::timeProgramLoad(const std::string &path) {
   std::unique_ptr<Program> program;
   std::optional<ProgramFile> file;
@@ -344,8 +308,8 @@ Comparison Benchmark::programLoad() {
     ~Files() { unlink(small.c_str()), unlink(large.c_str()); }
   };
   auto files = std::make_shared<Files>();
-  files->small = makeProgramFile(1 << 20);
-  files->large = makeProgramFile(1 << 30);
+  files->small = check(makeProgramFile(executableBytes_, 1 << 20));
+  files->large = check(makeProgramFile(executableBytes_, 1 << 30));
   return {"program load, 1 GB of constants",
           "ns",
           "Tenon, 1 MB of constants",
