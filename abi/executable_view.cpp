@@ -2,9 +2,8 @@
 // Rules: abi/executable_format.md.
 #include "abi/executable_view.h"
 
+#include "abi/unpack_zstd.h"
 #include "abi/verify.h"
-
-#include <zstd.h>
 
 namespace tenon::abi {
 
@@ -92,14 +91,10 @@ Result<std::vector<uint8_t>> ExecutableView::imageBytes(uint32_t imageIndex) con
   const fb::Image &image = *root_->images()->Get(imageIndex);
   if (image.compression() == fb::Compression::None)
     return std::vector<uint8_t>(image.data()->begin(), image.data()->end());
-  std::vector<uint8_t> out(image.size()); // at most kMaxImageBytes: F-9
-  size_t written = ZSTD_decompress(out.data(), out.size(), image.data()->data(), image.data()->size());
-  if (ZSTD_isError(written))
-    return makeError(StatusCode::DataLoss, "[F-9] images[", imageIndex, "] of executable '", name(),
-                     "' does not decompress: ", ZSTD_getErrorName(written));
-  if (written != image.size())
-    return makeError(StatusCode::DataLoss, "[F-9] images[", imageIndex, "] of executable '", name(),
-                     "' decompresses to ", written, " bytes, not ", image.size());
+  std::vector<uint8_t> out;
+  if (Status status = unpackZstd({image.data()->data(), image.data()->size()}, image.size(), out); !status.ok())
+    return makeError(status.code(), "[F-9] images[", imageIndex, "] of executable '", name(),
+                     "' does not decompress: ", status.message());
   return out;
 }
 

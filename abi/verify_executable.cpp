@@ -2,6 +2,7 @@
 // that the driver can be given, and for each variant kernels that agree with the exports' layouts. Rules F-3 to F-12.
 #include "abi/executable_view.h"
 #include "abi/parameter_layout.h"
+#include "abi/unpack_zstd.h"
 #include "abi/verify.h"
 #include "abi/verify_support.h"
 
@@ -133,6 +134,9 @@ static Status checkImage(FileBytes &file, const fb::Image &image) {
       return broken("F-9", "the data is no zstd frame with its content size");
     if (content != image.size())
       return broken("F-9", "size is ", image.size(), ", the zstd frame says ", uint64_t(content));
+    if (isImplausiblySmall(image.data()->size(), image.size()))
+      return broken("F-9", image.data()->size(), " bytes promise to unpack to ", image.size(), ", more than ",
+                    kMaxUnpackRatio, " times as many");
     break;
   }
   }

@@ -76,7 +76,7 @@ mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const
 
   // The linker proves every object against its declaration and makes the executables.
   mlir::FailureOr<bridge::LinkedModule> linked =
-      bridge::linkExecutables(module, options.objects, options.strict, options.images);
+      bridge::linkExecutables(module, options.objects, options.link);
   if (mlir::failed(linked))
     return mlir::failure();
   if (!options.dumpBinaries.empty() && mlir::failed(check(module, bridge::dumpBinaries(*linked, options.dumpBinaries))))

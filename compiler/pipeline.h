@@ -17,9 +17,8 @@ namespace tenon::compiler {
 struct CompileOptions {
   bridge::ObjectSearch objects;         // where hand-written objects are
   std::vector<abi::TargetArch> targets; // --target: used where the module names none
-  bridge::ImageOptions images;          // --images, --ptxas
+  linker::LinkJob link;                 // without exports and objects: the options of every link
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
-  bool strict = false;                  // what the linker cannot prove about a kernel is an error
   bool printIrAfterAll = false;         // to stderr, after every pass
   // Folders for intermediate results; empty: none are written.
   std::string dumpSources;  // executables as MLIR, before their code is generated

@@ -3,6 +3,7 @@
 #include "linker/link.h"
 
 #include "linker/link_context.h"
+#include "linker/link_map.h"
 #include "linker/passes/passes.h"
 #include "linker/writer/executable_writer.h"
 
@@ -72,7 +73,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
 
   // Everything holds: store images, kernels and the facts proved about them.
-  return writeExecutable(context);
+  TENON_ASSIGN_OR_RETURN(LinkOutput output, writeExecutable(context));
+  output.map = mapOf(context);
+  return output;
 }
 
 } // namespace tenon::linker

@@ -6,6 +6,7 @@
 #include "abi/result.h"
 #include "abi/target_arch.h"
 #include "linker/image_policy.h"
+#include "linker/link_map.h"
 
 #include <cstdint>
 #include <string>
@@ -27,6 +28,18 @@ struct ObjectInput {
   /// Exports this object's variant must provide, by name; empty: all of the executable's. A generated fallback provides
   /// only what it was generated for.
   std::vector<std::string> provides;
+  /// `path` is a CUDA source: compileSources() makes PTX of it. link() itself compiles nothing.
+  bool isSource = false;
+  std::string sourcePath; // of PTX that was compiled here: the source's path; empty: none was
+};
+
+/// How CUDA sources become PTX (compileSources).
+struct SourceOptions {
+  std::string compiler;                 // nvcc or clang; empty: nvcc, searched for
+  std::vector<std::string> flags;       // passed on
+  std::string cacheFolder;              // empty: SourceCache::defaultFolder(); "none": nothing is kept
+  std::vector<abi::TargetArch> targets; // of sources that are given without one
+  std::string compiledRoot; // a folder that holds sources compiled before, as --reproduce leaves them; empty: none
 };
 
 struct LinkJob {
@@ -37,11 +50,14 @@ struct LinkJob {
   /// A library decides nothing by what is installed: without a word from its caller, nothing is assembled.
   ImagePolicy imagePolicy = ImagePolicy::Ptx;
   std::string ptxasPath; // empty: searched for (findPtxas)
-  uint32_t jobs = 0;     // assemblers that run at once; 0: one per core. The output does not depend on it
+  uint32_t jobs = 0;     // compilers or assemblers that run at once; 0: one per core. The output does not depend on it
+  SourceOptions sources;
+  std::vector<std::string> inputFiles; // every file that was read to make this job, for depfiles; link() ignores it
 };
 
 struct LinkOutput {
   std::vector<uint8_t> executable; // a TNX1 buffer; same job and assembler, same bytes
+  LinkMap map;
 };
 
 /// Links. Every finding goes to `diagnostics`, each with its rule of abi/kernel_abi.md; with an error among them there

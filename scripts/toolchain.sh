@@ -61,8 +61,8 @@ use_nvcc() {
 build_folder() {
   case "$1" in
     release) echo build ;;
-    sanitize | thin) echo "build-$1" ;;
-    *) echo "dev: unknown kind of build '$1': release, sanitize or thin" >&2; return 1 ;;
+    sanitize | thin | fuzz) echo "build-$1" ;;
+    *) echo "dev: unknown kind of build '$1': release, sanitize, thin or fuzz" >&2; return 1 ;;
   esac
 }
 
@@ -74,6 +74,7 @@ configure() {
     release) arguments+=(-Dbuildtype=release) ;;
     sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false) ;;
     thin) arguments+=(-Dbuildtype=release -Dcompiler=false) ;;
+    fuzz) arguments+=(-Dbuildtype=debugoptimized -Dcompiler=false -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false) ;;
   esac
   local stamp="$folder/.dev-arguments"
   if [ -f "$folder/build.ninja" ]; then

@@ -6,18 +6,15 @@
 #include "compiler/dialect/declarations.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/link.h"
+#include "linker/source/compile_sources.h"
 
 namespace tenon::compiler::bridge {
 namespace {
 
 class ExecutableLinker {
 public:
-  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, bool strict, const ImageOptions &images)
-      : source_(source), search_(search) {
-    job_.strict = strict;
-    job_.imagePolicy = images.policy;
-    job_.ptxasPath = images.ptxasPath;
-  }
+  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, const linker::LinkJob &settings)
+      : source_(source), search_(search), job_(settings) {}
 
   /// Fills `linked` with one more executable.
   mlir::LogicalResult run(LinkedModule &linked) {
@@ -26,6 +23,11 @@ public:
     if (mlir::failed(addObjects()))
       return mlir::failure();
     Diagnostics diagnostics;
+    linker::compileSources(job_, diagnostics);
+    if (diagnostics.hasErrors()) {
+      report(diagnostics, locations_, source_.getLoc());
+      return mlir::failure();
+    }
     Result<linker::LinkOutput> output = linker::link(job_, diagnostics);
     report(diagnostics, locations_, source_.getLoc());
     if (!output.ok()) {
@@ -107,6 +109,7 @@ private:
       return source_.emitOpError() << std::string(bytes.status().message());
     input.path = *path;
     input.bytes = bytes.take();
+    input.isSource = linker::isCudaSource(input.path, input.bytes);
     return mlir::success();
   }
 
@@ -127,26 +130,26 @@ private:
 } // namespace
 
 /// Looks for the assembler once, not for every executable, so that a user hears once that there is none.
-static void findAssembler(mlir::ModuleOp module, ImageOptions &images) {
-  if (images.policy != linker::ImagePolicy::CubinAndPtx || !images.ptxasPath.empty())
+static void findAssembler(mlir::ModuleOp module, linker::LinkJob &settings) {
+  if (settings.imagePolicy != linker::ImagePolicy::CubinAndPtx || !settings.ptxasPath.empty())
     return;
   Result<std::string> ptxas = linker::findPtxas("");
   if (ptxas.ok()) {
-    images.ptxasPath = ptxas.take();
+    settings.ptxasPath = ptxas.take();
     return;
   }
-  images.policy = linker::ImagePolicy::Ptx;
+  settings.imagePolicy = linker::ImagePolicy::Ptx;
   module.emitRemark() << "[K-16] images stay PTX: " << std::string(ptxas.status().message());
 }
 
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict,
-                                              ImageOptions images) {
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search,
+                                              linker::LinkJob settings) {
   LinkedModule linked;
   bool failed = false;
   if (!module.getOps<hal::ExecutableSourceOp>().empty())
-    findAssembler(module, images);
+    findAssembler(module, settings);
   for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    failed |= mlir::failed(ExecutableLinker(source, search, strict, images).run(linked));
+    failed |= mlir::failed(ExecutableLinker(source, search, settings).run(linked));
   if (failed)
     return mlir::failure();
   return linked;

@@ -4,7 +4,7 @@
 
 #include "compiler/bridge/object_search.h"
 #include "compiler/host/executable_table.h"
-#include "linker/image_policy.h"
+#include "linker/link.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -20,16 +20,11 @@ struct LinkedModule {
   host::ExecutableTable table;
 };
 
-/// How the linker makes images; linker/link.h.
-struct ImageOptions {
-  linker::ImagePolicy policy = linker::ImagePolicy::Ptx;
-  std::string ptxasPath; // empty: searched for
-};
-
 /// Links the executable sources of a normalized module: every object stands under a key that names its architecture.
 /// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
-/// without objects, whatever the linker finds. `strict` refuses kernels about which something cannot be proved.
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search, bool strict,
-                                              ImageOptions images);
+/// without objects, whatever the linker finds. CUDA sources among the objects are compiled.
+/// @param settings a job without exports and objects: its options are those of every link
+mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search,
+                                              linker::LinkJob settings);
 
 } // namespace tenon::compiler::bridge

@@ -2,6 +2,7 @@
 #include "abi/command_line.h"
 #include "abi/file.h"
 #include "compiler/pipeline.h"
+#include "linker/link_flags.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -16,9 +17,10 @@ namespace {
 constexpr char kTool[] = "tenon-compile";
 
 struct Flags {
-  std::vector<std::string> inputs, searchPaths, targets, devices, backends;
-  std::string output, images, ptxas, cudaPath, dumpSources, dumpBinaries, dumpKernels;
-  bool strict = false, printIrAfterAll = false;
+  std::vector<std::string> inputs, targets, devices, backends;
+  tenon::linker::LinkFlags link;
+  std::string output, cudaPath, dumpSources, dumpBinaries, dumpKernels;
+  bool printIrAfterAll = false;
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
@@ -26,18 +28,11 @@ tenon::CommandLine commandLine(Flags &flags) {
                              "Compiles a module: links its hand-written kernels, generates the others, and writes one "
                              "program for every target.");
   options.text("o", "FILE", &flags.output, "write the program here ('-': standard output)");
-  options.list("object-search-path", "DIR", &flags.searchPaths,
-               "look for object files in DIR; may be given several times (last, the input's own folder is searched)");
-  options.alias("iree-hal-executable-object-search-path");
   options.list("target", "ARCH,..", &flags.targets,
                "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
   options.alias("iree-cuda-target");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
-  options.text(
-      "images", "KINDS", &flags.images,
-      "images of each variant: cubin+ptx (the default), ptx or cubin; cubins are made with ptxas from the CUDA "
-      "toolkit, and without one images stay PTX");
-  options.text("ptxas", "PATH", &flags.ptxas, "the ptxas to use (default: searched for)");
+  flags.link.declare(options);
   options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
   options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
@@ -46,7 +41,6 @@ tenon::CommandLine commandLine(Flags &flags) {
                "write the executables as MLIR into DIR");
   options.text("iree-hal-dump-executable-binaries-to", "DIR", &flags.dumpBinaries,
                "write the linked executables into DIR");
-  options.flag("strict", &flags.strict, "refuse what cannot be proved about a kernel (K-13, K-15)");
   options.flag("mlir-print-ir-after-all", &flags.printIrAfterAll, "print the module after every pass");
   options.positional(&flags.inputs);
   return options;
@@ -55,23 +49,6 @@ tenon::CommandLine commandLine(Flags &flags) {
 int fail(llvm::StringRef message) {
   llvm::errs() << kTool << ": error: " << message << "\n";
   return tenon::kExitFailure;
-}
-
-/// The architectures of --target=A,B --target=C. NotFound lists those that are known.
-tenon::Result<std::vector<tenon::abi::TargetArch>> parseTargets(const std::vector<std::string> &values) {
-  std::vector<tenon::abi::TargetArch> targets;
-  for (llvm::StringRef value : values) {
-    llvm::SmallVector<llvm::StringRef> names;
-    value.split(names, ',', -1, false);
-    for (llvm::StringRef name : names) {
-      std::optional<tenon::abi::TargetArch> arch = tenon::abi::parseTargetArch(name.trim());
-      if (!arch || !tenon::abi::findArch(*arch))
-        return tenon::makeError(tenon::StatusCode::NotFound, "unknown target '", std::string_view(name.trim()),
-                                "'; known: ", tenon::abi::knownArchList());
-      targets.push_back(*arch);
-    }
-  }
-  return targets;
 }
 
 /// Nothing but cuda can be compiled for.
@@ -87,12 +64,10 @@ tenon::Status checkDevices(const Flags &flags) {
 tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags) {
   TENON_RETURN_IF_ERROR(checkDevices(flags));
   tenon::compiler::CompileOptions options;
-  TENON_ASSIGN_OR_RETURN(options.targets, parseTargets(flags.targets));
-  options.strict = flags.strict;
-  options.objects.paths = flags.searchPaths;
+  TENON_ASSIGN_OR_RETURN(options.targets, tenon::linker::parseTargetList(flags.targets));
+  options.objects.paths = flags.link.searchPaths;
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
-  TENON_ASSIGN_OR_RETURN(options.images.policy, tenon::linker::parseImagePolicy(flags.images));
-  options.images.ptxasPath = flags.ptxas;
+  TENON_RETURN_IF_ERROR(flags.link.applyTo(options.link));
   options.cudaPath = flags.cudaPath;
   options.printIrAfterAll = flags.printIrAfterAll;
   options.dumpSources = flags.dumpSources;

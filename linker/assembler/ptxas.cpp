@@ -10,16 +10,12 @@
 // "Function properties" are also given for functions that the entry calls; "Used" belongs to the entry compiled last.
 #include "linker/assembler/ptxas.h"
 
+#include "linker/assembler/find_program.h"
+
 #include <charconv>
-#include <cstdlib>
-#include <unistd.h>
 
 namespace tenon::linker {
 namespace {
-
-bool isProgram(const std::string &path) {
-  return access(path.c_str(), X_OK) == 0;
-}
 
 std::string_view trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
@@ -130,27 +126,7 @@ private:
 } // namespace
 
 Result<std::string> findPtxas(const std::string &given) {
-  if (!given.empty()) {
-    if (isProgram(given))
-      return given;
-    return makeError(StatusCode::NotFound, "'", given, "' is not a program that can be run");
-  }
-  std::vector<std::string> folders;
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *root = std::getenv(variable); root && *root)
-      folders.push_back(concat(root, "/bin"));
-  const char *path = std::getenv("PATH");
-  for (std::string_view rest = path ? path : ""; !rest.empty();) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-    if (!folder.empty())
-      folders.emplace_back(folder);
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const std::string &folder : folders)
-    if (std::string candidate = folder + "/ptxas"; isProgram(candidate))
-      return candidate;
-  return makeError(StatusCode::NotFound, "no ptxas in $CUDA_HOME/bin, $CUDA_PATH/bin, PATH or /usr/local/cuda/bin");
+  return findCudaProgram("ptxas", given);
 }
 
 Assembly parsePtxasLog(std::string_view log, int exitStatus) {

@@ -43,8 +43,7 @@ struct Assembly {
   std::vector<AssemblerMessage> messages;
 };
 
-/// Path of the ptxas to use: `given` where that is not empty, else the first of $CUDA_HOME/bin, $CUDA_PATH/bin, PATH
-/// and /usr/local/cuda/bin that has one. NotFound lists the places tried.
+/// Path of the ptxas to use, as findCudaProgram finds it.
 Result<std::string> findPtxas(const std::string &given);
 
 /// Assembles `text` for `target`. Same ptxas, text and target: same bytes, wherever and whenever it runs, provided that

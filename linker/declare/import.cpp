@@ -338,9 +338,12 @@ private:
       out += concat(declarationToJson(kernels_[i].declaration, 4, kernels_[i].notes),
                     i + 1 < kernels_.size() ? ",\n" : "\n");
     out += "  ],\n  \"objects\": [\n";
-    for (size_t i = 0; i < job_.objects.size(); ++i)
-      out += concat("    {\"path\": ", jsonString(pathText(job_.objects[i].path)), ", \"target\": \"",
-                    job_.objects[i].target.toString(), i + 1 < job_.objects.size() ? "\"},\n" : "\"}\n");
+    for (size_t i = 0; i < job_.objects.size(); ++i) {
+      const ObjectInput &object = job_.objects[i];
+      const std::string path = pathText(object.sourcePath.empty() ? object.path : object.sourcePath);
+      out += concat("    {\"path\": ", jsonString(path), ", \"target\": \"", object.target.toString(),
+                    i + 1 < job_.objects.size() ? "\"},\n" : "\"}\n");
+    }
     return out + "  ]\n}\n";
   }
 

@@ -11,6 +11,7 @@
 
 #include "linker/object/object.h"
 #include "linker/object/object_kind.h"
+#include "linker/source/compile_sources.h"
 
 #include <charconv>
 #include <flatbuffers/idl.h>
@@ -48,8 +49,8 @@ std::string joinPath(const std::string &folder, const std::string &path) {
 }
 
 /// Reads `path` from the first folder that has it. Reports every path tried when none has.
-bool readObject(const std::string &path, const std::vector<std::string> &folders, SourceLocation where,
-                ObjectInput &object, Diagnostics &diagnostics) {
+bool readObject(const std::string &path, const std::vector<std::string> &folders, const std::string &root,
+                SourceLocation where, ObjectInput &object, Diagnostics &diagnostics) {
   std::vector<std::string> candidates;
   if (path.starts_with('/')) {
     candidates.push_back(path);
@@ -59,10 +60,11 @@ bool readObject(const std::string &path, const std::vector<std::string> &folders
   }
   std::string tried;
   for (const std::string &candidate : candidates) {
-    Result<std::string> bytes = readFile(candidate);
+    Result<std::string> bytes = readFile(root + candidate);
     if (bytes.ok()) {
       object.path = candidate;
       object.bytes = bytes.take();
+      object.isSource = isCudaSource(candidate, object.bytes);
       return true;
     }
     tried += concat("\n  ", bytes.status().message());
@@ -88,6 +90,30 @@ std::optional<abi::TargetArch> parseTarget(std::string_view text, const SourceLo
   return std::nullopt;
 }
 
+/// Adds an object that was read to the job. Without a target, PTX is for its `.target`, a container or cubin for what
+/// it says itself, and a source for every target of the job's options.
+void addRead(ObjectInput object, std::optional<abi::TargetArch> target, const std::string &givenPath, LinkJob &job,
+             Diagnostics &diagnostics) {
+  if (!target && !object.isSource && !isBinaryObject(object.bytes)) {
+    const SourceLocation place{object.path, 0, 0};
+    const std::string_view word = targetDirective(object.bytes);
+    if (word.empty()) {
+      Diagnostic &error = diagnostics.error(place, "K-1", "the object has no .target, and none is given for it");
+      if (object.declaredAt.known())
+        error.note(object.declaredAt, "the object is named here");
+      error.withFix(object.declaredAt.known() ? "give PTX, or name its target: \"target\": \"sm_80\""
+                                              : concat("give PTX, or name its target: sm_80=", givenPath));
+      return;
+    }
+    target = parseTarget(word, place, diagnostics);
+    if (!target)
+      return;
+  }
+  object.target = target.value_or(abi::TargetArch());
+  job.inputFiles.push_back(object.path);
+  job.objects.push_back(std::move(object));
+}
+
 class Reader {
 public:
   Reader(const SourceFile &source, const ManifestOptions &options, ManifestExtras &extras, Diagnostics &diagnostics)
@@ -105,6 +131,8 @@ public:
     const auto &manifest = *flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer());
     LinkJob job;
     job.name = manifest.name()->str();
+    if (source_.name() != "<stdin>")
+      job.inputFiles.push_back(source_.name());
     if (manifest.exports())
       for (const fb::DeclaredExport *table : *manifest.exports())
         addExport(*table, job);
@@ -138,13 +166,16 @@ private:
     object.priority = table.priority();
     if (table.variant())
       object.variantName = table.variant()->str();
-    std::optional<abi::TargetArch> target = parseTarget(table.target()->string_view(), object.declaredAt, diagnostics_);
-    const bool wasRead = readObject(table.path()->str(), foldersFor(folderOf(source_.name()), options_),
-                                    object.declaredAt, object, diagnostics_);
-    if (!target || !wasRead)
-      return;
-    object.target = *target;
-    job.objects.push_back(std::move(object));
+    std::optional<abi::TargetArch> target;
+    bool targetIsFine = true;
+    if (table.target()) {
+      target = parseTarget(table.target()->string_view(), object.declaredAt, diagnostics_);
+      targetIsFine = target.has_value();
+    }
+    if (readObject(table.path()->str(), foldersFor(folderOf(source_.name()), options_), options_.root,
+                   object.declaredAt, object, diagnostics_) &&
+        targetIsFine)
+      addRead(std::move(object), target, table.path()->str(), job, diagnostics_);
   }
 
   const SourceFile &source_;
@@ -173,25 +204,9 @@ void addObject(LinkJob &job, const std::string &argument, const ManifestOptions 
     path = argument.substr(equals + 1);
   }
   ObjectInput object;
-  if (!readObject(path, foldersFor("", options), {path, 0, 0}, object, diagnostics))
+  if (!readObject(path, foldersFor("", options), options.root, {path, 0, 0}, object, diagnostics))
     return;
-  if (!target && isBinaryObject(object.bytes)) {
-    job.objects.push_back(std::move(object)); // it says itself for what it is
-    return;
-  }
-  if (!target) {
-    std::string_view word = targetDirective(object.bytes);
-    if (word.empty()) {
-      diagnostics.error({object.path, 0, 0}, "K-1", "the object has no .target, and none is given for it")
-          .withFix(concat("give PTX, or name its target: sm_80=", path));
-      return;
-    }
-    target = parseTarget(word, {object.path, 0, 0}, diagnostics);
-    if (!target)
-      return;
-  }
-  object.target = *target;
-  job.objects.push_back(std::move(object));
+  addRead(std::move(object), target, path, job, diagnostics);
 }
 
 } // namespace tenon::linker

@@ -3,7 +3,7 @@
 //
 //   an export's `symbol` (its name) and `ordinal` (its position); extents behind the first of `workgroup_size` (1);
 //   a constant's `kind` (Scalar where an element is given, else Word), its `size` and `alignment` (those of its type);
-//   an object's `variant` (its target's name) and `priority` (0).
+//   an object's `variant` (its target's name) and `priority` (0), and its `target` where the object says it itself.
 #pragma once
 
 #include "linker/link.h"
@@ -15,6 +15,7 @@ namespace tenon::linker {
 
 struct ManifestOptions {
   std::vector<std::string> searchPaths; // folders, tried in order after the manifest's own
+  std::string root;                     // folder in front of every path that is read; empty: none
 };
 
 /// What a manifest says beside the job.
@@ -30,7 +31,7 @@ LinkJob readManifest(const std::string &path, std::string text, const ManifestOp
                      Diagnostics &diagnostics, ManifestExtras *extras = nullptr);
 
 /// Reads an object named on the command line, "PATH" or "TARGET=PATH", and adds it to the job. Without a target, the
-/// `.target` of the PTX is taken at its word.
+/// `.target` of the PTX is taken at its word; a source waits for compileSources() and the job's targets.
 void addObject(LinkJob &job, const std::string &argument, const ManifestOptions &options, Diagnostics &diagnostics);
 
 } // namespace tenon::linker

@@ -4,6 +4,7 @@
 //   28 architecture:32           40 flags:64                  56 bytes once unpacked:64
 #include "linker/object/fatbin.h"
 
+#include "abi/unpack_zstd.h"
 #include "linker/object/byte_reader.h"
 #include "linker/object/lz4.h"
 
@@ -13,7 +14,8 @@ namespace tenon::linker {
 
 namespace {
 
-constexpr uint32_t kMagic = 0xBA55ED50;
+constexpr uint32_t kMagic = 0xBA55ED50, kWrapperMagic = 0x466243B1;
+constexpr uint64_t kWrapperBytes = 24; // {magic:32, version:32, fatbin:64, file name or more fatbins:64}
 constexpr uint64_t kHeaderBytes = 16, kEntryBytes = 64;
 constexpr uint64_t kMaxImageBytes = 512u << 20;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagA = 0x100000, kFlagF = 0x200000;
@@ -68,10 +70,11 @@ Result<FatbinEntry> takeEntry(std::string_view &bytes) {
 Result<std::string> unpackZstd(std::string_view payload, uint64_t size) {
   if (ZSTD_getFrameContentSize(payload.data(), payload.size()) != size)
     return damaged("an entry's size is not that of its data");
-  std::string out(size, '\0');
-  if (ZSTD_decompress(out.data(), out.size(), payload.data(), payload.size()) != size)
-    return damaged("an entry does not decompress");
-  return out;
+  std::vector<uint8_t> out;
+  const std::span bytes(reinterpret_cast<const uint8_t *>(payload.data()), payload.size());
+  if (Status status = abi::unpackZstd(bytes, size, out); !status.ok())
+    return damaged(concat("an entry: ", status.message()));
+  return std::string(out.begin(), out.end());
 }
 
 } // namespace
@@ -113,6 +116,8 @@ Result<std::vector<FatbinEntry>> readFatbin(std::string_view bytes) {
   std::vector<FatbinEntry> entries;
   for (uint32_t module = 0; !bytes.empty(); ++module) {
     const uint64_t header = numberAt<uint16_t>(bytes, 6), size = numberAt<uint64_t>(bytes, 8);
+    if (numberAt<uint32_t>(bytes, 0) == kWrapperMagic)
+      return damaged("it is the wrapper of one, which holds pointers and no code");
     if (bytes.size() < kHeaderBytes || numberAt<uint32_t>(bytes, 0) != kMagic || header < kHeaderBytes)
       return damaged("its header is not one");
     std::optional<std::string_view> contents = bytesAt(bytes, header, size);
@@ -128,6 +133,15 @@ Result<std::vector<FatbinEntry>> readFatbin(std::string_view bytes) {
     bytes.remove_prefix(next == std::string_view::npos ? bytes.size() : next);
   }
   return entries;
+}
+
+Status checkFatbinWrappers(std::string_view bytes) {
+  if (bytes.size() % kWrapperBytes != 0)
+    return damaged(concat("its wrappers have ", bytes.size(), " bytes, not a multiple of ", kWrapperBytes));
+  for (uint64_t at = 0; at < bytes.size(); at += kWrapperBytes)
+    if (numberAt<uint32_t>(bytes, at) != kWrapperMagic)
+      return damaged(concat("the wrapper at byte ", at, " is none"));
+  return okStatus();
 }
 
 } // namespace tenon::linker

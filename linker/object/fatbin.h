@@ -32,4 +32,8 @@ struct FatbinEntry {
 /// Every entry of one fatbin or of several in a row, as linkers leave them; `bytes` is borrowed. DataLoss: damaged.
 Result<std::vector<FatbinEntry>> readFatbin(std::string_view bytes);
 
+/// What a host object registers its fatbins by: the contents of section .nvFatBinSegment. DataLoss: these are no
+/// wrappers (0x466243B1), so .nv_fatbin is not what it seems.
+Status checkFatbinWrappers(std::string_view bytes);
+
 } // namespace tenon::linker

@@ -39,7 +39,7 @@ static ObjectKind detectText(std::string_view text) {
   if (body[0] == ';' || body.starts_with("target ") || body.starts_with("source_filename") ||
       body.starts_with("define "))
     return ObjectKind::LlvmText;
-  if (text.find("__global__") != std::string_view::npos || body[0] == '#')
+  if (body[0] == '#' || (body[0] != '{' && text.find("__global__") != std::string_view::npos))
     return ObjectKind::CudaSource;
   // Something before .version that is no PTX: the parser says where and what.
   return text.find(".version") != std::string_view::npos ? ObjectKind::Ptx : ObjectKind::Unknown;
@@ -142,7 +142,7 @@ std::string_view adviceFor(ObjectKind kind) {
   case ObjectKind::LlvmText:
     return "LLVM IR objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)";
   case ObjectKind::CudaSource:
-    return "source is not compiled here; compile it to PTX (nvcc -ptx)";
+    return "name it as a file, path = \"kernels.cu\", or compile it to PTX (nvcc -ptx)";
   case ObjectKind::Executable:
   case ObjectKind::Program:
     return "give the executables or the objects that it was made of";

@@ -134,6 +134,9 @@ private:
     Result<ElfFile> file = readElf(bytes);
     if (!file.ok())
       return fail(path, file.status());
+    if (const ElfSection *wrappers = file->findSection(".nvFatBinSegment"))
+      if (Status status = checkFatbinWrappers(wrappers->bytes); !status.ok())
+        return fail(concat(path, ":.nvFatBinSegment"), status);
     bool found = false;
     for (std::string_view name : {".nv_fatbin", "__nv_relfatbin"})
       if (const ElfSection *section = file->findSection(name); section && !section->bytes.empty()) {

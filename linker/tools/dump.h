@@ -19,6 +19,13 @@ void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileByte
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes);
 void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json);
 
+/// A function in words.
+struct FunctionText {
+  std::string signature; // "'f'(tensor<4xf32>) -> (tensor<4xf32>)"
+  std::string body;      // registers, buffers, checks, commands, results
+};
+FunctionText functionText(const abi::ProgramView &program, const abi::fb::Function &function);
+
 /// "1 export", "2 exports".
 inline std::string counted(uint64_t count, std::string_view noun) {
   return concat(count, ' ', noun, count == 1 ? "" : "s");

@@ -143,6 +143,19 @@ std::string kernelText(const abi::ExecutableView &executable, const fb::Kernel &
   return text + "\n";
 }
 
+/// Of all images of a variant; an image that variants share counts for each.
+struct VariantBytes {
+  uint64_t unpacked = 0, stored = 0;
+};
+VariantBytes bytesOf(const fb::Executable &executable, const fb::Variant &variant) {
+  VariantBytes bytes;
+  for (uint32_t index : *variant.images()) {
+    bytes.unpacked += executable.images()->Get(index)->size();
+    bytes.stored += executable.images()->Get(index)->data()->size();
+  }
+  return bytes;
+}
+
 std::string sourceOf(const fb::Image &image) {
   return image.source() ? image.source()->str() : std::string();
 }
@@ -168,7 +181,8 @@ std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileB
     text += variant.images()->size() == 1 ? ", image" : ", images";
     for (uint32_t image : *variant.images())
       text += concat(" ", image);
-    text += "\n";
+    const VariantBytes bytes = bytesOf(raw, variant);
+    text += concat(", ", bytes.unpacked, " bytes (", bytes.stored, " stored)\n");
     for (const fb::Kernel *kernel : *variant.kernels())
       text += kernelText(executable, *kernel, indent);
   }
@@ -206,7 +220,9 @@ static void exportJson(const abi::Export &value, JsonWriter &json) {
     if (slot.kind == abi::ParameterKind::Binding) {
       const abi::Binding &binding = value.layout.bindings[slot.index];
       json.member("name", binding.name);
+      json.member("kind", binding.kind == abi::BindingKind::UniformBuffer ? "uniform_buffer" : "storage_buffer");
       json.member("read_only", binding.readOnly);
+      json.member("indirect", binding.indirect);
       json.member("declared_alignment", binding.alignment);
     } else if (slot.kind == abi::ParameterKind::Constant) {
       const abi::Constant &constant = value.layout.constants[slot.index];
@@ -248,6 +264,7 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
   extent("required_threads", facts.required_threads());
   extent("max_threads", facts.max_threads());
   extent("required_cluster", facts.required_cluster());
+  json.member("assembled", facts.registers() != 0);
   if (facts.registers()) {
     json.member("registers", facts.registers());
     json.member("spill_bytes", facts.spill_bytes());
@@ -262,7 +279,7 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
   json.endObject();
 }
 
-static void variantJson(const fb::Variant &variant, JsonWriter &json) {
+static void variantJson(const fb::Executable &executable, const fb::Variant &variant, JsonWriter &json) {
   json.beginObject();
   json.member("name", variant.name()->string_view());
   json.member("target", abi::archFromStruct(*variant.arch()).toString());
@@ -270,6 +287,9 @@ static void variantJson(const fb::Variant &variant, JsonWriter &json) {
   json.member("priority", variant.priority());
   json.key("images");
   json.numbers(*variant.images());
+  const VariantBytes bytes = bytesOf(executable, variant);
+  json.member("bytes", bytes.unpacked);
+  json.member("stored_bytes", bytes.stored);
   json.key("kernels");
   json.beginArray();
   for (const fb::Kernel *kernel : *variant.kernels())
@@ -294,7 +314,7 @@ void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileByte
   json.key("variants");
   json.beginArray();
   for (const fb::Variant *variant : *raw.variants())
-    variantJson(*variant, json);
+    variantJson(raw, *variant, json);
   json.endArray();
   json.key("images");
   json.beginArray();

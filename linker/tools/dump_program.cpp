@@ -193,6 +193,23 @@ std::string registerText(uint32_t index, const fb::RegisterOp &operation) {
   return concat(reg(index), " = ", text());
 }
 
+FunctionText functionText(const abi::ProgramView &program, const fb::Function &function) {
+  FunctionText text{.signature = signatureText(function), .body = {}};
+  const FunctionLines lines = linesOf(program, function);
+  auto section = [&text](std::string_view name, const std::vector<std::string> &entries) {
+    if (!entries.empty())
+      text.body += concat("  ", name, ":\n");
+    for (const std::string &entry : entries)
+      text.body += concat("    ", entry, "\n");
+  };
+  section("registers", lines.registers);
+  section("buffers", lines.buffers);
+  section("checks", lines.checks);
+  section("commands", lines.commands);
+  section("results", lines.results);
+  return text;
+}
+
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
   const fb::Program &raw = program.raw();
   std::string text = concat("program '", nameOf(raw), "': ", counted(program.functionCount(), "function"), ", ",
@@ -202,19 +219,8 @@ std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
     text += concat("producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
   for (size_t i = 0; i < program.functionCount(); ++i) {
     const fb::Function &function = program.functionAt(i);
-    text += concat("function ", signatureText(function), "\n");
-    FunctionLines lines = linesOf(program, function);
-    auto section = [&text](std::string_view name, const std::vector<std::string> &entries) {
-      if (!entries.empty())
-        text += concat("  ", name, ":\n");
-      for (const std::string &entry : entries)
-        text += concat("    ", entry, "\n");
-    };
-    section("registers", lines.registers);
-    section("buffers", lines.buffers);
-    section("checks", lines.checks);
-    section("commands", lines.commands);
-    section("results", lines.results);
+    const FunctionText words = functionText(program, function);
+    text += concat("function ", words.signature, "\n", words.body);
   }
   for (uint32_t i = 0; i < constantCount(raw); ++i)
     text += concat("constant ", i, ": ", bytesOf(*raw.constants()->Get(i)), " bytes\n");

@@ -2,6 +2,7 @@
 #include "abi/command_line.h"
 #include "abi/file.h"
 #include "abi/nearest_names.h"
+#include "linker/tools/diff.h"
 #include "linker/tools/dump.h"
 
 #include <cstdio>
@@ -50,7 +51,7 @@ std::vector<uint8_t> alignedCopy(const std::string &bytes) {
 
 struct Options {
   std::vector<std::string> files;
-  bool json = false;
+  bool json = false, diff = false;
   std::string ptx;
 };
 
@@ -58,6 +59,44 @@ int printText(const std::string &text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return fail("cannot write to standard output");
   return 0;
+}
+
+/// As diff does: 0 the same, 1 different, 2 trouble.
+int diffFiles(const Options &options) {
+  constexpr int kTrouble = 2;
+  std::vector<std::vector<uint8_t>> bytes;
+  for (const std::string &path : options.files) {
+    Result<std::string> file = readFile(path);
+    if (!file.ok())
+      return fail(file.status().message()), kTrouble;
+    bytes.push_back(alignedCopy(*file));
+  }
+  auto identifier = [&bytes](size_t i) {
+    return bytes[i].size() < 8 ? std::string_view()
+                               : std::string_view(reinterpret_cast<const char *>(bytes[i].data()) + 4, 4);
+  };
+  if (identifier(0) != identifier(1))
+    return fail("--diff compares two executables, or two programs"), kTrouble;
+  std::string text;
+  if (identifier(0) == abi::fb::ProgramIdentifier()) {
+    Result<abi::ProgramView> before = abi::ProgramView::create(bytes[0], options.files[0]);
+    Result<abi::ProgramView> after = abi::ProgramView::create(bytes[1], options.files[1]);
+    for (const auto *view : {&before, &after})
+      if (!view->ok())
+        return fail(view->status().message()), kTrouble;
+    text = linker::diffPrograms(*before, *after);
+  } else {
+    // What is no executable says so itself.
+    Result<abi::ExecutableView> before = abi::ExecutableView::create(bytes[0], options.files[0]);
+    Result<abi::ExecutableView> after = abi::ExecutableView::create(bytes[1], options.files[1]);
+    for (const auto *view : {&before, &after})
+      if (!view->ok())
+        return fail(view->status().message()), kTrouble;
+    text = linker::diffExecutables(*before, *after);
+  }
+  if (printText(text) != 0)
+    return kTrouble;
+  return text.empty() ? 0 : 1;
 }
 
 int dumpFile(const Options &options) {
@@ -103,16 +142,24 @@ int dumpFile(const Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  CommandLine commandLine("tenon-dump", "FILE [--json] [--ptx=EXPORT[@TARGET]]",
+  CommandLine commandLine("tenon-dump", "FILE [--json] [--ptx=EXPORT[@TARGET]] | --diff FILE FILE",
                           "Prints what is in an executable (.tnx) or a program (.tenon); - is standard input.\n"
                           "The file is verified first, by the rules that a loader verifies by.");
   commandLine.flag("json", &options.json, "print JSON");
+  commandLine.flag("diff", &options.diff,
+                   "compare two files: exports, layouts, launches, variants, resources, images;\n"
+                   "exit status 0: the same, 1: different, 2: trouble");
   commandLine.text(
       "ptx", "EXPORT[@TARGET]", &options.ptx,
       "print the PTX that holds an export, of the first variant\nor of the target or variant named: --ptx=saxpy@sm_80");
   commandLine.positional(&options.files);
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
+  if (options.diff) {
+    if (options.files.size() != 2 || options.json || !options.ptx.empty())
+      return commandLine.usageError("--diff takes two files, and neither --json nor --ptx");
+    return diffFiles(options);
+  }
   if (options.files.size() != 1)
     return commandLine.usageError(options.files.empty() ? "no file given" : "more than one file given");
   if (options.json && !options.ptx.empty())

@@ -1,0 +1,148 @@
+// The writer makes a variant of the file from every object that provides a kernel, in the order of the context; the map
+// follows the same order, so that places and numbers meet.
+#include "linker/link_map.h"
+
+#include "linker/link_context.h"
+
+#include <algorithm>
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+
+bool isEntryPoint(const ptx::Function &function) {
+  return function.isEntry && !function.isDeclaration;
+}
+
+/// Why an entry point is no kernel of the executable.
+std::string whyUnused(const ptx::Function &entry, const Variant &variant) {
+  if (!entry.isVisible && !entry.isWeak)
+    return "it is not visible (a template or an unnamed namespace)";
+  const bool isElsewhere = std::ranges::any_of(variant.kernels, [&](const Kernel &kernel) {
+    return kernel.entry->name == entry.name && kernel.entry != &entry;
+  });
+  return isElsewhere ? "another object of the variant provides it" : "no export names it";
+}
+
+void addUnused(const Variant &variant, const Object &object, LinkMap &map) {
+  const bool isUsed =
+      std::ranges::any_of(variant.kernels, [&](const Kernel &kernel) { return kernel.object == &object; });
+  if (!isUsed)
+    map.unused.push_back({object.input->path, object.place(), "", "none of its kernels is an export; it is left out"});
+  for (const ptx::Function &function : object.module.functions)
+    if (isEntryPoint(function) &&
+        std::ranges::none_of(variant.kernels, [&](const Kernel &kernel) { return kernel.entry == &function; }))
+      map.unused.push_back(
+          {object.input->path, object.placeOf(function), std::string(function.name), whyUnused(function, variant)});
+}
+
+/// Rows of cells as lines: each column as wide as its widest cell, numbers to the right.
+class Table {
+public:
+  explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  std::string text(std::string_view indent) const {
+    std::vector<size_t> widths(rows_.front().size());
+    for (const std::vector<std::string> &row : rows_)
+      for (size_t i = 0; i < row.size(); ++i)
+        widths[i] = std::max(widths[i], row[i].size());
+    std::string out;
+    for (const std::vector<std::string> &row : rows_) {
+      std::string line(indent);
+      for (size_t i = 0; i < row.size(); ++i) {
+        const std::string pad(widths[i] - row[i].size(), ' ');
+        const bool isNumber = &row != &rows_.front() && row[i].find_first_not_of("0123456789") == std::string::npos;
+        line += isNumber ? pad + row[i] : row[i] + pad;
+        line += "  ";
+      }
+      line.resize(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
+    }
+    return out;
+  }
+
+private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void addRows(const abi::ExecutableView &executable, uint32_t v, const fb::Kernel &kernel, const LinkMap::Kernel &place,
+             Table &table) {
+  const fb::Variant &variant = *executable.raw().variants()->Get(v);
+  const fb::KernelFacts &facts = *kernel.facts();
+  const bool isAssembled = facts.registers() != 0;
+  auto number = [&](uint64_t value) { return isAssembled ? std::to_string(value) : std::string("-"); };
+  bool isFirst = true;
+  for (uint32_t index : *variant.images()) {
+    const fb::Image &image = *executable.raw().images()->Get(index);
+    const std::string kind = image.kind() == fb::ImageKind::Ptx ? "ptx" : "cubin";
+    std::vector<std::string> row = {abi::archFromStruct(*variant.arch()).toString(), variant.name()->str(),
+                                    concat(index, " ", kind), std::to_string(image.size()),
+                                    std::to_string(image.data()->size())};
+    if (isFirst)
+      row.insert(row.end(), {number(facts.registers()), number(place.stackBytes), number(facts.spill_bytes()),
+                             number(place.spillLoadBytes), std::to_string(facts.static_shared_bytes()),
+                             kernel.symbol()->str(), place.entry.known() ? place.entry.toString() : place.object});
+    isFirst = false;
+    table.add(std::move(row));
+  }
+}
+
+} // namespace
+
+LinkMap mapOf(const LinkContext &context) {
+  LinkMap map;
+  for (const Variant &variant : context.variants)
+    for (const Object *object : variant.objects) {
+      std::vector<LinkMap::Kernel> kernels;
+      for (const Kernel &kernel : variant.kernels) {
+        if (kernel.object != object)
+          continue;
+        LinkMap::Kernel entry{.object = object->input->path, .entry = object->placeOf(*kernel.entry)};
+        if (const KernelResources *resources = context.resourcesOf(kernel)) {
+          entry.stackBytes = resources->stackBytes;
+          entry.spillLoadBytes = resources->spillLoadBytes;
+        }
+        kernels.push_back(std::move(entry));
+      }
+      if (!kernels.empty())
+        map.variants.push_back(std::move(kernels));
+      addUnused(variant, *object, map);
+    }
+  return map;
+}
+
+std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executable, uint64_t fileBytes) {
+  const fb::Executable &raw = executable.raw();
+  std::string text =
+      concat("map of executable '", executable.name(), "': ", executable.exportCount(), " exports, ",
+             raw.variants()->size(), " variants, ", raw.images()->size(), " images, ", fileBytes, " bytes\n");
+  for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
+    const abi::Export &value = executable.exportAt(ordinal);
+    text += concat("\nexport ", ordinal, " '", value.name, "'");
+    if (value.declaredAt.known())
+      text += concat(", declared at ", value.declaredAt.toString());
+    if (value.launch.dynamicSharedBytes)
+      text += concat(", dynamic shared ", value.launch.dynamicSharedBytes);
+    text += "\n";
+    Table table({"target", "variant", "image", "bytes", "stored", "registers", "stack", "spill stores", "spill loads",
+                 "shared", "entry point", "object"});
+    for (uint32_t v = 0; v < raw.variants()->size(); ++v) {
+      const auto &kernels = *raw.variants()->Get(v)->kernels();
+      for (uint32_t i = 0; i < kernels.size(); ++i)
+        if (kernels.Get(i)->export_ordinal() == ordinal)
+          addRows(executable, v, *kernels.Get(i),
+                  v < map.variants.size() && i < map.variants[v].size() ? map.variants[v][i] : LinkMap::Kernel(),
+                  table);
+    }
+    text += table.text("  ");
+  }
+  text += map.unused.empty() ? "\nnot used: nothing\n" : "\nnot used\n";
+  for (const LinkMap::Unused &unused : map.unused)
+    text += concat("  ", unused.where.toString(), ": ",
+                   unused.name.empty() ? "object" : concat("entry point '", unused.name, "'"), ": ", unused.why, "\n");
+  return text;
+}
+
+} // namespace tenon::linker

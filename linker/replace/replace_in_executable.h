@@ -1,0 +1,13 @@
+// The part of replace.h that works on one executable.
+#pragma once
+
+#include "abi/executable_view.h"
+#include "linker/replace/replace.h"
+
+namespace tenon::linker {
+
+/// `executable` with the kernel of export `ordinal` replaced. Errors as replaceKernel.
+Result<std::vector<uint8_t>> replaceInExecutable(const abi::ExecutableView &executable, uint32_t ordinal,
+                                                 const Replacement &replacement, Diagnostics &diagnostics);
+
+} // namespace tenon::linker

@@ -1,0 +1,58 @@
+// Compiled sources, kept in a folder by what they were made from. Processes share it without locks: a file appears
+// whole (written under another name, then renamed) or not at all, its name says what it holds, and what does not check
+// out is as if it were not there.
+//
+//   <key>.deps   of a source, its compiler, flags and target: which files were read when it was compiled last
+//   <key>.ptx    of the same and the contents of those files: the PTX and what the compiler said
+#pragma once
+
+#include "abi/status.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::linker {
+
+struct CachedSource {
+  std::string ptx;
+  std::string log;                // of the compiler: warnings
+  std::vector<std::string> files; // that were read, the source among them; paths as the compiler wrote them
+};
+
+class SourceCache {
+public:
+  static constexpr uint64_t kDefaultLimit = 512ull << 20;
+
+  /// Without a folder (empty) nothing is found and nothing stored. The folder is made when something is stored.
+  /// @param limit bytes of all files together, above which those not used for longest are deleted
+  explicit SourceCache(std::string folder, uint64_t limit = kDefaultLimit);
+
+  /// "$XDG_CACHE_HOME/tenon", else "$HOME/.cache/tenon"; empty without either.
+  static std::string defaultFolder();
+
+  bool isEnabled() const { return !folder_.empty(); }
+  const std::string &folder() const { return folder_; }
+
+  /// What was compiled under `key`, if every file that was read then has the same contents now.
+  std::optional<CachedSource> find(const std::string &key);
+  /// Keeps it. A failure says why it could not be written, which harms nothing else.
+  Status store(const std::string &key, const CachedSource &compiled);
+
+private:
+  /// SHA-256 of a file's contents, or nothing where it cannot be read. Files do not change during a link.
+  std::optional<std::string> contentsOf(const std::string &path);
+  std::optional<std::string> keyOfContents(const std::string &key, const std::vector<std::string> &files);
+  std::string pathOf(const std::string &name) const { return folder_ + "/" + name; }
+  void trim() const;
+
+  std::string folder_;
+  uint64_t limit_;
+  std::mutex mutex_; // of hashes_
+  std::map<std::string, std::optional<std::string>> hashes_;
+};
+
+} // namespace tenon::linker

@@ -1,0 +1,140 @@
+#include "linker/tools/link_options.h"
+
+#include "abi/file.h"
+#include "linker/object/object_kind.h"
+#include "linker/tools/coverage.h"
+#include "linker/tools/explain.h"
+
+namespace tenon::linker {
+
+bool isBuilt(const std::string &path) {
+  if (path == "-")
+    return false;
+  Result<std::string> bytes = readFile(path);
+  if (!bytes.ok())
+    return false;
+  const ObjectKind kind = detectObjectKind(*bytes);
+  return kind == ObjectKind::Executable || kind == ObjectKind::Program;
+}
+
+static constexpr char kDescription[] =
+    "Proves kernels against the ABI that a manifest declares and writes one executable with every variant.\n\n"
+    "MANIFEST.json (- is standard input) is JSON of the schema abi/schemas/manifest.fbs; comments are allowed:\n"
+    "  {\n"
+    "    \"name\": \"kernels\",\n"
+    "    \"exports\": [\n"
+    "      {\"name\": \"saxpy\", \"launch\": {\"workgroup_size\": [128]},\n"
+    "       \"layout\": {\"bindings\": [{\"read_only\": true, \"name\": \"x\"}, {\"name\": \"y\"}],\n"
+    "                  \"constants\": [{\"element\": \"F32\", \"name\": \"a\"}, {\"element\": \"I32\"}]}}\n"
+    "    ],\n"
+    "    \"objects\": [{\"path\": \"kernels_sm_80.ptx\", \"target\": \"sm_80\"}]\n"
+    "  }\n"
+    "Without a manifest, the kernels are those that TENON_KERNEL of tenon/kernel.cuh declares in the objects.\n"
+    "OBJECT is PATH or TARGET=PATH: PTX, a cubin, a fatbin, a host object, an archive, an executable, or a CUDA "
+    "source.\n"
+    "Without a target, the .target of the PTX is taken, and --target for sources. linker/README.md has more.\n\n"
+    "  tenon-link --require-coverage=sm_80,sm_90 FILE            checks an executable or a program that is built\n"
+    "  tenon-link --replace EXPORT=OBJECT FILE -o FILE           puts another object into one";
+
+CommandLine LinkOptions::commandLine() {
+  CommandLine line("tenon-link", "[MANIFEST.json] [OBJECT...] -o FILE", kDescription);
+  line.text("o", "FILE", &output, "write the executable here (- is standard output)");
+  line.list("target", "ARCH,..", &targets,
+            "compile CUDA sources that are given without a target for these, as sm_80,sm_90a");
+  link.declare(line);
+  line.text("depfile", "FILE", &depfile, "write the files that were read here, as a rule for Make or Ninja");
+  line.text("map", "FILE", &map, "write what became of every kernel and object here (- is standard output)");
+  line.text("reproduce", "FILE.tar", &reproduce,
+            "write everything that was read, and the command, here: to repeat the link elsewhere");
+  line.text("chroot", "DIR", &root,
+            "read files that are named by absolute paths below DIR, as --reproduce's link.sh does");
+  line.list("require-coverage", "ARCH,..", &coverage,
+            "fail unless every export runs on each of these devices, as sm_80,sm_90,sm_120;\n"
+            "of an executable or program that is built, or of what is linked");
+  line.flag("no-jit", &noJit, "with --require-coverage and --explain: the drivers compile no PTX");
+  line.flag("explain", &explain, "print which variant a device takes, and why not the others");
+  line.text("device", "ARCH", &device, "with --explain: the device, as sm_86 or 8.6");
+  line.text("driver", "VERSION", &driver,
+            "with --explain and --require-coverage: the CUDA version of the driver (13.0)");
+  line.list("replace", "EXPORT=OBJECT", &replacements,
+            "replace an export's kernel for the targets of OBJECT in the executable or program given;\n"
+            "may be repeated for other targets of the same export");
+  line.text("variant", "NAME", &variant, "with --replace: in the variant of this name");
+  line.text("name", "NAME", &name, "the executable's name, without a manifest (kernels)");
+  line.text("header", "FILE", &header,
+            "write a CUDA header with prototypes and checks of the declared kernels here; nothing is linked");
+  line.list("import", "OBJECT", &imports,
+            "draft a manifest for the kernels of OBJECT, to -o FILE or standard output; may be repeated");
+  line.list("kernel", "NAME", &kernels, "with --import: draft this kernel only; may be repeated");
+  line.positional(&inputs);
+  return line;
+}
+
+static Status wrong(std::string_view message) {
+  return makeError(StatusCode::InvalidArgument, message);
+}
+
+Status LinkOptions::applyTo(LinkJob &job) const {
+  TENON_ASSIGN_OR_RETURN(job.sources.targets, parseTargetList(targets));
+  job.sources.compiledRoot = root;
+  return link.applyTo(job);
+}
+
+Status LinkOptions::check() {
+  LinkJob probe;
+  TENON_RETURN_IF_ERROR(applyTo(probe));
+  const std::string driverVersion = driver.empty() ? "13.0" : driver;
+  if (!coverage.empty()) {
+    TENON_ASSIGN_OR_RETURN(required, coverageDevices(coverage, driverVersion, !noJit));
+  }
+  if (explain && device.empty())
+    return wrong("--explain needs --device, as in --device=sm_86");
+  if (!explain && !device.empty())
+    return wrong("--device and --driver need --explain");
+  if (!driver.empty() && !explain && coverage.empty())
+    return wrong("--device and --driver need --explain");
+  if (noJit && !explain && coverage.empty())
+    return wrong("--no-jit needs --require-coverage or --explain");
+  if (explain) {
+    TENON_ASSIGN_OR_RETURN(explained, describeDevice(device, driverVersion));
+    explained->canJit = !noJit;
+  }
+  const bool goesWithALink = explain || !coverage.empty() || !map.empty() || !depfile.empty() || !reproduce.empty();
+  if (!imports.empty()) {
+    work = Work::Import;
+    return inputs.empty() && !goesWithALink && header.empty() && replacements.empty()
+               ? okStatus()
+               : wrong("--import takes no manifest, and neither --header nor --explain");
+  }
+  if (!kernels.empty())
+    return wrong("--kernel needs --import");
+  if (!variant.empty() && replacements.empty())
+    return wrong("--variant needs --replace");
+  if (inputs.empty())
+    return wrong("no manifest or object given");
+  if (!header.empty()) {
+    work = Work::Header;
+    return output.empty() && !goesWithALink && replacements.empty()
+               ? okStatus()
+               : wrong("--header links nothing: give neither -o nor --explain");
+  }
+  if (!replacements.empty()) {
+    work = Work::Replace;
+    if (inputs.size() != 1 || output.empty())
+      return wrong("--replace takes one executable or program, and -o FILE");
+    return map.empty() && reproduce.empty() && !explain && coverage.empty()
+               ? okStatus()
+               : wrong("--replace takes neither --map, --reproduce, --explain nor --require-coverage");
+  }
+  if (!output.empty())
+    return depfile.empty() || output != "-" ? okStatus() : wrong("--depfile needs the output's name: -o FILE");
+  if (!depfile.empty())
+    return wrong("--depfile needs the output's name: -o FILE");
+  if (inputs.size() == 1 && (explain || !coverage.empty()) && isBuilt(inputs.front())) {
+    work = Work::Check;
+    return map.empty() && reproduce.empty() ? okStatus() : wrong("--map and --reproduce need a link: -o FILE");
+  }
+  return goesWithALink ? okStatus() : wrong("no output given: -o FILE (or --explain)");
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,45 @@
+#include "linker/tools/diff.h"
+
+#include "link_testing.h"
+
+namespace tenon::linker {
+namespace {
+
+using namespace testing;
+
+std::string diff(const Job &before, const Job &after) {
+  const Linked a = linkJob(before), b = linkJob(after);
+  return diffExecutables(*abi::ExecutableView::create(a.bytes, "a"), *abi::ExecutableView::create(b.bytes, "b"));
+}
+
+Job oneKernel(std::string body = "") {
+  Job job;
+  job.add(makeExport("k", 1)).object("k.ptx", ptxModule(entry("k", "p", "", body)));
+  return job;
+}
+
+TEST(Diff, IsEmptyForTheSame) {
+  EXPECT_EQ(diff(oneKernel(), oneKernel()), "");
+}
+
+TEST(Diff, TellsCodeFromItsDeclaration) {
+  const std::string text = diff(oneKernel(), oneKernel("  .reg .b32 %r<2>;\n"));
+  EXPECT_NE(text.find("! export 'k' variant 'sm_80' for sm_80: PTX bytes: "), std::string::npos) << text;
+  EXPECT_NE(text.find("! export 'k' variant 'sm_80' for sm_80: PTX contents: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("export 'k':"), std::string::npos) << text;
+}
+
+TEST(Diff, TellsWhatIsGoneAndNew) {
+  Job more = oneKernel();
+  more.add(makeExport("j", 0));
+  more.job.objects[0].bytes += entry("j", "");
+  more.job.exports[0].layout.bindings[0].readOnly = true;
+  const std::string text = diff(oneKernel(), more);
+  EXPECT_NE(text.find("+ export 'j'\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("+ export 'j' variant 'sm_80' for sm_80\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("! export 'k': slots: _ -> _ read\n"), std::string::npos) << text;
+  EXPECT_NE(diff(more, oneKernel()).find("- export 'j'\n"), std::string::npos);
+}
+
+} // namespace
+} // namespace tenon::linker
