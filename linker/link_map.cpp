@@ -37,6 +37,10 @@ void addUnused(const Variant &variant, const Object &object, LinkMap &map) {
           {object.input->path, object.placeOf(function), std::string(function.name), whyUnused(function, variant)});
 }
 
+std::string counted(uint64_t count, std::string_view noun) {
+  return concat(count, " ", noun, count == 1 ? "" : "s");
+}
+
 /// Rows of cells as lines: each column as wide as its widest cell, numbers to the right.
 class Table {
 public:
@@ -116,8 +120,9 @@ LinkMap mapOf(const LinkContext &context) {
 std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executable, uint64_t fileBytes) {
   const fb::Executable &raw = executable.raw();
   std::string text =
-      concat("map of executable '", executable.name(), "': ", executable.exportCount(), " exports, ",
-             raw.variants()->size(), " variants, ", raw.images()->size(), " images, ", fileBytes, " bytes\n");
+      concat("map of executable '", executable.name(), "': ", counted(executable.exportCount(), "export"), ", ",
+             counted(raw.variants()->size(), "variant"), ", ", counted(raw.images()->size(), "image"), ", ", fileBytes,
+             " bytes\n");
   for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
     const abi::Export &value = executable.exportAt(ordinal);
     text += concat("\nexport ", ordinal, " '", value.name, "'");

@@ -129,7 +129,7 @@ public:
 
 private:
   Diagnostic &error(const ObjectInput &source, std::string message) {
-    Diagnostic &error = diagnostics_.error({source.path, 0, 0}, "K-22", std::move(message));
+    Diagnostic &error = diagnostics_.error({source.path, 0, 0}, "K-23", std::move(message));
     if (source.declaredAt.known())
       error.note(source.declaredAt, "the source is named here");
     return error;
@@ -139,7 +139,7 @@ private:
     bool allFine = true;
     for (const std::string &flag : job_.sources.flags)
       if (std::string why = refusalOfFlag(flag); !why.empty()) {
-        diagnostics_.error({}, "K-22", concat("--cu-flag=", flag, " cannot be passed on: ", why))
+        diagnostics_.error({}, "K-23", concat("--cu-flag=", flag, " cannot be passed on: ", why))
             .withFix("leave it out");
         allFine = false;
       }
@@ -213,7 +213,7 @@ private:
   }
 
   void remarkUncached(const Status &why) {
-    diagnostics_.remark({}, "K-22", concat("compiled sources are not kept: ", why.message()))
+    diagnostics_.remark({}, "K-23", concat("compiled sources are not kept: ", why.message()))
         .withFix("name a folder that can be written with --cu-cache=DIR, or say that it is meant: --cu-cache=none");
   }
 
@@ -283,7 +283,7 @@ private:
       return;
     reported_.push_back(message);
     if (message.severity == Severity::Error)
-      diagnostics_.error(message.where, failed ? "K-22" : "", std::move(message.text));
+      diagnostics_.error(message.where, failed ? "K-23" : "", std::move(message.text));
     else
       diagnostics_.warning(message.where, "", std::move(message.text));
   }

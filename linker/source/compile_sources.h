@@ -12,7 +12,7 @@ namespace tenon::linker {
 bool isCudaSource(std::string_view path, std::string_view bytes);
 
 /// Replaces every source among job.objects by one PTX object per target, named `kernels.cu:sm_80.ptx`, and adds the
-/// headers that it read to job.inputFiles. Errors (K-22): no compiler, what the compiler says with its places, a source
+/// headers that it read to job.inputFiles. Errors (K-23): no compiler, what the compiler says with its places, a source
 /// without a target. With an error the job is incomplete.
 void compileSources(LinkJob &job, Diagnostics &diagnostics);
 

@@ -109,7 +109,7 @@ TEST_F(CompileSources, CompilesOnceWhatDoesNotChange) {
 TEST_F(CompileSources, PassesOnWhatTheCompilerSays) {
   script("echo 'k.cu(3): error: identifier \"y\" is undefined'; exit 2");
   LinkJob job = compile({"sm_80", "sm_90"});
-  EXPECT_TRUE(has("k.cu:3: error: [K-22] identifier \"y\" is undefined"));
+  EXPECT_TRUE(has("k.cu:3: error: [K-23] identifier \"y\" is undefined"));
   EXPECT_TRUE(has("nvcc' ended with status 2 for sm_80"));
   EXPECT_TRUE(has("nvcc' ended with status 2 for sm_90"));
   EXPECT_EQ(diagnostics_.errorCount(), 3u) << "the same words of both targets once";
@@ -126,7 +126,7 @@ TEST_F(CompileSources, PassesOnWordsThatAreNotUnderstood) {
 
 TEST_F(CompileSources, SaysWhatIsMissing) {
   compile({});
-  EXPECT_TRUE(has("k.cu: error: [K-22] the source is given for no target\nfix: name the targets"));
+  EXPECT_TRUE(has("k.cu: error: [K-23] the source is given for no target\nfix: name the targets"));
   LinkJob job;
   job.sources.compiler = "/no/such/nvcc";
   ObjectInput source;
