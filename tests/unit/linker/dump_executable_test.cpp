@@ -31,7 +31,8 @@ TEST(DumpExecutable, PrintsExportsVariantsAndImages) {
            "    @16     8 bytes  constant 0 i64\n",
            "    @24     4 bytes  constant 1 word\n",
            "    @32     8 bytes  hidden pointer 0\n",
-           "variant 0 'sm_80': sm_80, hand-written, image 0\n",
+           "variant 0 'sm_80': sm_80, hand-written, image 0, ",
+           " stored)\n",
            "  kernel '_Z1kPf' for export 0 'k': static shared 0 bytes, reqntid 64x1x1, access unused unused\n",
            "image 0: ptx 8.0, ",
        })
@@ -45,7 +46,8 @@ TEST(DumpExecutable, PrintsJson) {
   std::string text = json.take();
   for (const char *part :
        {"\"kind\": \"executable\"", "\"bytes\": 1234", "\"parameter_offsets\": [0, 8, 16, 24, 32]",
-        "\"required_threads\": [64, 1, 1]", "\"target\": \"sm_80\"", "\"isa\": \"8.0\"", "\"declared_alignment\": 16"})
+        "\"required_threads\": [64, 1, 1]", "\"target\": \"sm_80\"", "\"isa\": \"8.0\"", "\"declared_alignment\": 16",
+        "\"kind\": \"storage_buffer\"", "\"indirect\": false", "\"stored_bytes\": ", "\"assembled\": false"})
     EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\nfound:\n" << text;
 }
 

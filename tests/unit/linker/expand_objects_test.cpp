@@ -54,6 +54,24 @@ TEST(ExpandObjects, NamesTheWayThroughArchivesAndHostObjects) {
   EXPECT_FINDS(linkJob(jobOf("k.o", plain)), "k.o: error: [K-1] the host object holds no device code");
 }
 
+TEST(ExpandObjects, RefusesWrappersThatAreNone) {
+  const std::string fatbin = makeFatbin({{.payload = kPtx}});
+  auto host = [&](const std::string &wrappers) {
+    return makeElf(62, 0, 0,
+                   {{.name = ".nv_fatbin", .bytes = fatbin}, {.name = ".nvFatBinSegment", .bytes = wrappers}});
+  };
+  const std::string good = little(uint32_t(0x466243B1)) + little(uint32_t(1)) + std::string(16, '\0');
+  EXPECT_LINKS(linkJob(jobOf("k.o", host(good + good))));
+  std::string bad = good + good;
+  bad[24] ^= 1;
+  EXPECT_FINDS(linkJob(jobOf("k.o", host(bad))),
+               "k.o:.nvFatBinSegment: error: [K-1] the fatbin is damaged: the wrapper at byte 24 is none");
+  EXPECT_FINDS(linkJob(jobOf("k.o", host(good.substr(1)))), "its wrappers have 23 bytes, not a multiple of 24");
+  EXPECT_FINDS(
+      linkJob(jobOf("k.fatbin", good)),
+      "k.fatbin: error: [K-1] the fatbin is damaged: it is the wrapper of one, which holds pointers and no code");
+}
+
 TEST(ExpandObjects, LinksWhatWasLinked) {
   Linked first = linkJob(Job().add(makeExport("k", 1, {abi::Constant::word()})).object("k.ptx", kPtx));
   Linked again = linkJob(jobOf("k.tnx", std::string(first.bytes.begin(), first.bytes.end())));
