@@ -75,8 +75,7 @@ mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const
     return mlir::failure();
 
   // The linker proves every object against its declaration and makes the executables.
-  mlir::FailureOr<bridge::LinkedModule> linked =
-      bridge::linkExecutables(module, options.objects, options.link);
+  mlir::FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, options.objects, options.link);
   if (mlir::failed(linked))
     return mlir::failure();
   if (!options.dumpBinaries.empty() && mlir::failed(check(module, bridge::dumpBinaries(*linked, options.dumpBinaries))))
