@@ -28,11 +28,11 @@ tenon::CommandLine commandLine(Flags &flags) {
                              "Compiles a module: links its hand-written kernels, generates the others, and writes one "
                              "program for every target.");
   options.text("o", "FILE", &flags.output, "write the program here ('-': standard output)");
+  flags.link.declare(options);
   options.list("target", "ARCH,..", &flags.targets,
                "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
   options.alias("iree-cuda-target");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
-  flags.link.declare(options);
   options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
   options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
