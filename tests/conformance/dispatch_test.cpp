@@ -55,6 +55,19 @@ TEST_P(Dispatch, TypedConstants) {
   }));
   EXPECT_EQ(download<int64_t>(*out), (std::vector<int64_t>{-5, int64_t(1) << 40, -2, -32768}));
 }
+TEST_P(Dispatch, StructsByValue) {
+  auto out = zeros(25);
+  auto two = [](uint64_t low, uint64_t high) { return low | high << 32; };
+  std::vector<uint64_t> words = {1, two(2, 3), 4}; // the last word of a struct is filled up
+  for (uint64_t i = 0; i < 8; ++i)
+    words.push_back(two(5 + 2 * i, 6 + 2 * i));
+  words.insert(words.end(), {two(21, 22), two(23, 24), 25});
+  OK(run([&](CommandBuffer &commands) {
+    TENON_RETURN_IF_ERROR(commands.dispatch(executable, kStoreStructs, {1, 1, 1}, {{BufferRef::of(out)}, words}));
+    return commands.barrier();
+  }));
+  EXPECT_EQ(download<uint32_t>(*out), numbers(25, 1));
+}
 TEST_P(Dispatch, SeveralEntryPoints) {
   auto buffer = zeros(kThreads);
   OK(run([&](CommandBuffer &commands) {
@@ -101,6 +114,8 @@ TEST_P(Dispatch, WrongArgumentCountsAreRefused) {
   FAILS(commands->dispatch(executable, kScale, {1, 1, 1}, {{}, {1, 2}}), InvalidArgument, "[K-7] 0 bindings");
   FAILS(commands->dispatch(executable, kScale, {1, 1, 1}, {{ref}, {1}}), InvalidArgument, "1 constants");
   FAILS(commands->dispatch(executable, kScale, {1, 1, 1}, {{ref, ref}, {1, 2}}), InvalidArgument, "2 bindings");
+  FAILS(commands->dispatch(executable, kStoreStructs, {1, 1, 1}, {{ref}, {1, 2, 3, 4, 5}}), InvalidArgument,
+        "5 words of constants");
   FAILS(commands->dispatch(executable, 99, {1, 1, 1}, {}), OutOfRange, "there is no export 99");
 }
 TEST_P(Dispatch, ReadOnlyBuffersAreNotWritten) {

@@ -32,7 +32,8 @@ std::vector<abi::Export> kernelExports() {
                            {"mark_workgroups", 0, 1, 0},
                            {"write_grid", 0, 1, 3},
                            {"reverse_shared", 0, 1, 0},
-                           {"write_to_null", 0, 1, 0}};
+                           {"write_to_null", 0, 1, 0},
+                           {"store_structs", 0, 1, 0}};
   std::vector<abi::Export> exports;
   for (const Row &row : kRows) {
     abi::Export out;
@@ -48,6 +49,17 @@ std::vector<abi::Export> kernelExports() {
   exports[kStoreTyped].layout.constants = {
       abi::Constant::scalar(abi::ElementType::I8), abi::Constant::scalar(abi::ElementType::I64),
       abi::Constant::scalar(abi::ElementType::F32), abi::Constant::scalar(abi::ElementType::I16)};
+  // Behind an alignment above 16 each image has offsets of its own (K-3).
+  auto structOf = [](uint32_t size, uint32_t alignment) {
+    abi::Constant constant;
+    constant.kind = abi::ConstantKind::Struct;
+    constant.size = size;
+    constant.alignment = alignment;
+    return constant;
+  };
+  exports[kStoreStructs].layout.constants = {abi::Constant::scalar(abi::ElementType::I32), structOf(12, 4),
+                                             structOf(64, 64), structOf(16, 16),
+                                             abi::Constant::scalar(abi::ElementType::I8)};
   exports[kReverseShared].launch.dynamicSharedBytes = kThreads * 4;
   return exports;
 }

@@ -35,7 +35,8 @@ enum Kernel : uint32_t {
   kMarkWorkgroups,
   kWriteGrid,
   kReverseShared,
-  kWriteToNull
+  kWriteToNull,
+  kStoreStructs
 };
 inline constexpr uint32_t kThreads = 64; // of every workgroup
 

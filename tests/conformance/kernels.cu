@@ -74,3 +74,27 @@ extern "C" __global__ void write_to_null(unsigned *out) {
   unsigned *target = reinterpret_cast<unsigned *>(out[0] ? 0x10 : 0);
   *target = 1;
 }
+
+// Structs by value, one of them aligned to more than 16 bytes.
+struct Three {
+  int x[3];
+};
+struct alignas(64) Line {
+  int x[16];
+};
+struct alignas(16) Four {
+  int x[4];
+};
+extern "C" __global__ void store_structs(int *out, int first, Three three, Line line, Four four, int8_t last) {
+  if (globalIndex() == 0) {
+    int at = 0;
+    out[at++] = first;
+    for (int x : three.x)
+      out[at++] = x;
+    for (int x : line.x)
+      out[at++] = x;
+    for (int x : four.x)
+      out[at++] = x;
+    out[at] = last;
+  }
+}
