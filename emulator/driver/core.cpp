@@ -37,6 +37,10 @@ DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.mute
     if (const char *text = getenv("TENON_EMULATOR_FAIL"))
       driver.faultsWrong = driver.faults.parse(text, driverFunctions());
   }
+  if (std::thread::id thread = std::this_thread::get_id(); thread != driver.lastThread) {
+    driver.hasThreads |= driver.lastThread != std::thread::id();
+    driver.lastThread = thread;
+  }
   if (driver.depth++ == 0 && !driver.faults.empty())
     injected_ = driver.faults.call(function);
 }

@@ -147,6 +147,8 @@ struct Driver {
   FaultPlan faults;
   bool faultsRead = false;
   std::string faultsWrong; // why TENON_EMULATOR_FAIL was not understood
+  std::thread::id lastThread;
+  bool hasThreads = false; // several call
   int depth = 0;           // of driver functions that call each other
 };
 Driver &driver();

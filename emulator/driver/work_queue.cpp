@@ -265,6 +265,12 @@ CUresult WorkQueue::finish(const OperationPtr &target) {
   double limit = 10;
   if (const char *text = getenv("TENON_EMULATOR_DEADLOCK_SECONDS"); text && *text)
     limit = std::max(0.01, atof(text));
+  // Whoever waits first does not always go first: other threads get the time to enqueue what must not overtake this.
+  if (order_ != Order::Eager && driver_.hasThreads)
+    if (uint64_t delay = (order_ == Order::Random ? random() : ++waits_) % 3 * 400) {
+      Unlocked unlocked(driver_);
+      std::this_thread::sleep_for(std::chrono::microseconds(delay));
+    }
   Clock::time_point quietSince = Clock::now();
   while (!isDone(target)) {
     ++calls_;

@@ -175,6 +175,18 @@ TEST_F(Submission, AWaitIsReachedByAHigherValue) {
   OK(queue->submit({&two, 1}, {}, {&ends[2], 1})); // long reached
   OK(c->wait(1, kWaitForever));
 }
+TEST_F(Submission, AnotherQueueSeesWhatItWaitedFor) {
+  auto second = SubmissionQueue::create(device).take();
+  auto written = Semaphore::create(), copied = Semaphore::create();
+  auto from = zeros(1), to = zeros(1);
+  for (uint32_t round = 1; round <= 30; ++round) {
+    const SemaphorePoint before = {copied, round - 1}, between = {written, round}, after = {copied, round};
+    OK(queue->fill({&before, 1}, BufferRef::of(from), round, 4, {&between, 1}));
+    OK(second->copy({&between, 1}, BufferRef::of(from), BufferRef::of(to), {&after, 1}));
+    OK(copied->wait(round, kWaitForever));
+    ASSERT_EQ(download<uint32_t>(*to)[0], round);
+  }
+}
 TEST_F(Submission, FailuresTravel) {
   auto a = Semaphore::create(), b = Semaphore::create(), c = Semaphore::create();
   const SemaphorePoint first = {a, 1}, second = {b, 1}, third = {c, 1};
