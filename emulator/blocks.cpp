@@ -3,6 +3,7 @@
 #include "emulator/check.h"
 #include "emulator/memory.h"
 #include "emulator/scheduler.h"
+#include "emulator/shuffle.h"
 
 #include <algorithm>
 #include <cstring>
@@ -262,6 +263,7 @@ std::unique_ptr<Cluster> Scheduler::makeCluster() {
 /// Clusters are numbered like blocks are, x fastest; so are the blocks of one.
 void Scheduler::startCluster(Cluster &cluster, uint64_t linear) {
   const Dim3 &shape = launch_.cluster;
+  linear = shuffled(linear, launch_.grid.count() / shape.count(), shuffle_);
   uint64_t across = launch_.grid.x / shape.x, down = launch_.grid.y / shape.y;
   Dim3 first{static_cast<uint32_t>(linear % across) * shape.x, static_cast<uint32_t>(linear / across % down) * shape.y,
              static_cast<uint32_t>(linear / across / down) * shape.z};
@@ -331,7 +333,8 @@ bool Scheduler::admit() {
 Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
   for (;;) {
     bool moved = false, spun = false, yielded = false;
-    for (Warp &warp : block.warps) {
+    for (size_t turn = 0; turn < block.warps.size(); ++turn) {
+      Warp &warp = block.warps[shuffled(turn, block.warps.size(), shuffle_ ? shuffle_ + block.linear : 0)];
       block.spun = block.yielded = false;
       uint64_t before = block.cluster->events;
       if (!warp.groups.empty() && runWarp(warp)) {

@@ -7,7 +7,8 @@
 
 namespace tenon::emulator {
 
-LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers) {
+LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers,
+                       uint64_t shuffle) {
   uint64_t clusters = launch.grid.count() / launch.cluster.count();
   Grid grid(clusters);
   workers = static_cast<uint32_t>(std::min<uint64_t>(workers, clusters));
@@ -16,6 +17,7 @@ LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &ser
   LaunchResult total;
   auto run = [&](bool isShared) {
     Scheduler scheduler(launch, memory, services, grid, isShared);
+    scheduler.setShuffle(shuffle);
     Fault fault = scheduler.run();
     std::lock_guard<std::recursive_mutex> lock(grid.exclusive);
     if (fault.code && !total.fault.code)

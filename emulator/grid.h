@@ -57,7 +57,9 @@ struct LaunchResult {
   Fault fault;
   uint64_t instructions = 0, threadInstructions = 0;
 };
-/// Runs all blocks, on at most `workers` threads.
-LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers);
+/// Runs all blocks, on at most `workers` threads. `shuffle`: the order of blocks and warps, by this seed; 0: as they
+/// are numbered.
+LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers,
+                       uint64_t shuffle = 0);
 
 } // namespace tenon::emulator

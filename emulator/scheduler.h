@@ -35,6 +35,8 @@ public:
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
 
+  /// Blocks and warps go in an order by this seed; 0: as they are numbered. Before run().
+  void setShuffle(uint64_t seed) { shuffle_ = seed; }
   /// Runs to the end. Returns the fault that stopped it; code 0: none.
   Fault run();
   /// Warp instructions executed.
@@ -114,6 +116,7 @@ private:
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
   Grid &grid_;
   uint64_t rangeEpoch_ = 0; // of the grid, when `ranges` was last cleared
+  uint64_t shuffle_ = 0;
   uint64_t generation_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did

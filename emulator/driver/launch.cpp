@@ -156,7 +156,7 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
     if (peer->active)
       peers.push_back(peer->device->memory.get());
   memory.setPeers(std::move(peers));
-  LaunchResult result = runLaunch(launch, memory, context->services, driver.threads);
+  LaunchResult result = runLaunch(launch, memory, context->services, driver.threads, driver.queue.random());
   driver.virtualTime += result.instructions;
   driver.threadInstructions += result.threadInstructions;
   return result.fault;

@@ -263,6 +263,47 @@ TEST_F(WorkQueueTest, RandomOrderDependsOnTheSeedAlone) {
   EXPECT_GT(found.size(), 2u);
 }
 
+// Warp w of block b takes a ticket and writes it to p[1 + 4 * b + w].
+const char *kTickets = R"(
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %rd<4>; .reg .b32 %r<6>; .reg .pred %q;
+  ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; setp.ne.u32 %q, %r2, 0;
+  @%q ret;
+  atom.global.add.u32 %r3, [%rd1], 1;
+  mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 2; shr.u32 %r5, %r1, 5; add.u32 %r4, %r4, %r5;
+  mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3+4], %r3;
+  ret;
+}
+)";
+
+TEST(WorkQueue, RandomOrderShufflesBlocksAndWarps) {
+  Session session;
+  auto tickets = [](const std::string &order) {
+    WithOrder with(order);
+    DeviceArray<uint32_t> array(33);
+    EXPECT_EQ(run(header() + kTickets, {array.address}, 8, 128), CUDA_SUCCESS);
+    std::vector<uint32_t> found = array.read();
+    found.erase(found.begin());
+    return found;
+  };
+  std::vector<uint32_t> straight = tickets("eager"), one = tickets("random:1");
+  for (uint32_t k = 0; k < 32; ++k)
+    EXPECT_EQ(straight[k], k);
+  EXPECT_EQ(tickets("random:1"), one);
+  EXPECT_NE(one, straight);
+  EXPECT_NE(tickets("random:2"), one);
+  bool blocks = false, warps = false;
+  for (const char *order : {"random:1", "random:2", "random:3"}) {
+    std::vector<uint32_t> found = tickets(order);
+    EXPECT_EQ(std::set<uint32_t>(found.begin(), found.end()).size(), 32u) << "each warp once";
+    blocks |= found[0] / 4 != 0;
+    warps |= found[0] % 4 != 0;
+  }
+  EXPECT_TRUE(blocks);
+  EXPECT_TRUE(warps);
+}
+
 TEST(WorkQueue, AnUnknownOrderIsRefused) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
