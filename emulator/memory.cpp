@@ -32,14 +32,9 @@ Memory::Memory(uint64_t bytes, uint64_t preferred, uint64_t hostPreferred) {
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0)
     return;
   constexpr int kFlags = MAP_SHARED | MAP_NORESERVE;
-  void *wanted = reinterpret_cast<void *>(preferred);
-  void *device = mmap(wanted, bytes, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, file_, 0);
-  if (device == MAP_FAILED)
-    device = mmap(nullptr, bytes, PROT_NONE, kFlags, file_, 0);
-  void *host = mmap(reinterpret_cast<void *>(hostPreferred), bytes, PROT_READ | PROT_WRITE,
-                    hostPreferred ? kFlags | MAP_FIXED_NOREPLACE : kFlags, file_, 0);
-  if (host == MAP_FAILED && hostPreferred)
-    host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, file_, 0);
+  // The kernel takes the wanted place when it is free, and any other when not.
+  void *device = mmap(reinterpret_cast<void *>(preferred), bytes, PROT_NONE, kFlags, file_, 0);
+  void *host = mmap(reinterpret_cast<void *>(hostPreferred), bytes, PROT_READ | PROT_WRITE, kFlags, file_, 0);
   if (device == MAP_FAILED || host == MAP_FAILED) {
     if (device != MAP_FAILED)
       munmap(device, bytes);

@@ -396,18 +396,16 @@ void WorkQueue::threadMain() {
       else
         callsSeen_ = calls_;
     }
+    std::chrono::microseconds pause(memory && order_ == Order::Eager ? kPollMicroseconds : idleMicroseconds_);
+    bool work = !hostFunctions_.empty(), patient = pending_.empty();
     std::unique_lock<std::mutex> sleeping(wakeMutex_);
     uint64_t seen = wakes_;
-    bool work = !hostFunctions_.empty();
-    bool patient = pending_.empty();
     lock.unlock();
     auto woken = [&] { return wakes_ != seen; };
     if (!work && patient)
       wakeup_.wait(sleeping, woken);
     else if (!work)
-      wakeup_.wait_for(
-          sleeping, std::chrono::microseconds(memory && order_ == Order::Eager ? kPollMicroseconds : idleMicroseconds_),
-          woken);
+      wakeup_.wait_for(sleeping, pause, woken);
     sleeping.unlock();
     lock.lock();
   }
