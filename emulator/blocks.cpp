@@ -153,6 +153,9 @@ Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &servi
   executor_.launch = &launch;
   executor_.memory = &memory;
   executor_.hostBias = memory.hostBias();
+  if (launch.checks.shadowed())
+    checker_ = std::make_unique<Checker>(launch, executor_);
+  executor_.checker = checker_.get();
   executor_.ranges.resize(launch.program->checkedInstructions);
   // The pool of constants has to be aligned like registers are.
   executor_.constants.resize(launch.program->constants.size() + 64);
@@ -283,6 +286,8 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
   block.spun = block.yielded = block.finished = false;
   for (BarrierState &barrier : block.barriers)
     barrier = {};
+  if (checker_)
+    checker_->startBlock(block);
   const uint32_t registerBytes = launch_.program->functions[0]->registerBytes;
   for (Warp &warp : block.warps) {
     uint32_t threads = std::min(kLanes, block.threads - warp.index * kLanes);
@@ -439,6 +444,8 @@ Fault Scheduler::run() {
       admit();
     }
   }
+  if (checker_)
+    checker_->conclude(executor_.fault);
   if (executor_.failed())
     grid_.stop();
   return executor_.fault;

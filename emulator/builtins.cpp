@@ -165,8 +165,10 @@ void mallocLane(Warp &warp, const CallSite &site, uint32_t lane, DeviceServices 
   uint64_t bytes = LaneMemory(warp, lane).argument<uint64_t>(site.arguments[0]), address = 0;
   if (bytes && bytes <= services.heapLimit - services.heapUsed)
     address = warp.executor->memory->allocate(bytes, AllocationKind::Heap);
-  if (address)
+  if (address) {
+    warp.executor->memory->setOrigin(address, "malloc in a kernel");
     services.heapUsed += bytes;
+  }
   result(warp, site, lane, address);
 }
 

@@ -1,10 +1,12 @@
 #include "emulator/check.h"
 
+#include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/grid.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
+#include <algorithm>
 #include <cuda.h>
 
 namespace tenon::emulator {
@@ -70,6 +72,25 @@ std::string sharedDescription(const Warp &warp, uint64_t offset) {
   if (offset >= warp.sharedEnd)
     return std::to_string(offset - warp.sharedEnd) + " bytes past the end of " + size;
   return std::to_string(offset - warp.sharedBegin) + " bytes into " + size;
+}
+
+/// Whether no read-only range of the launch is written; `range` shrinks to what lies between them.
+template <typename Refuse>
+bool writable(const Executor &executor, uint64_t address, uint32_t size, CheckedRange &range, Refuse refuse) {
+  for (const ReadOnlyRange &only : executor.launch->readOnly) {
+    if (address < only.end() && address + size > only.begin) {
+      refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
+             std::to_string(address - std::min(address, only.begin)) + " bytes into " + only.name +
+                 ", which is declared read-only",
+             "[readonly] ");
+      return false;
+    }
+    if (only.end() <= address)
+      range.low = std::max(range.low, static_cast<int64_t>(only.end()));
+    else
+      range.high = std::min(range.high, static_cast<int64_t>(only.begin));
+  }
+  return true;
 }
 
 } // namespace
@@ -138,9 +159,9 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       continue;
     uint64_t address = static_cast<uint64_t>(addresses[lane]), offset = address;
     MemorySpace where = space == MemorySpace::Generic ? classify(address, offset) : space;
-    auto refuse = [&](int code, const std::string &why) {
+    auto refuse = [&](int code, const std::string &why, const char *kind = "out-of-bounds ") {
       raiseFault(warp, i, lane, code,
-                 (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : "out-of-bounds ") + spaceName(where) +
+                 (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : kind) + spaceName(where) +
                      (isWrite ? " write" : " read") + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
                      " at " + hex(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
                      ": " + why);
@@ -158,6 +179,9 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
         refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
         continue;
       }
+      if (executor.checker &&
+          !executor.checker->access(warp, i, lane, owner, offset & kRankOffsetMask, size, isWrite))
+        continue;
       addresses[lane] = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
     } else if (where == MemorySpace::Local) {
       if (offset < kLocalStart || offset + size > warp.localStride) {
@@ -189,7 +213,12 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
         refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
         continue;
       }
-      executor.ranges[i.target] = {static_cast<int64_t>(allocation->begin), static_cast<int64_t>(allocation->end())};
+      CheckedRange range{static_cast<int64_t>(allocation->begin), static_cast<int64_t>(allocation->end())};
+      if (isWrite && !writable(executor, address, size, range, refuse))
+        continue;
+      if (executor.checker && !executor.checker->access(warp, i, lane, nullptr, address, size, isWrite))
+        continue;
+      executor.ranges[i.target] = range;
       addresses[lane] = static_cast<int64_t>(address + executor.hostBias);
     }
     good |= 1u << lane;

@@ -2,6 +2,7 @@
 
 #include "emulator/async.h"
 #include "emulator/check.h"
+#include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/grid.h"
 #include "emulator/lanes.h"
@@ -173,10 +174,13 @@ void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
 void finishCopies(Warp &warp, std::vector<PendingCopy> &copies, uint32_t mask) {
   std::vector<PendingCopy> others;
   for (const PendingCopy &copy : copies) {
-    if (mask >> copy.lane & 1)
-      memcpy(warp.shared + copy.shared, copy.data, copy.bytes);
-    else
+    if (!(mask >> copy.lane & 1)) {
       others.push_back(copy);
+      continue;
+    }
+    memcpy(warp.shared + copy.shared, copy.data, copy.bytes);
+    if (Checker *checker = warp.executor->checker)
+      checker->copyArrived(warp, copy.lane, *warp.block, copy.shared, copy.bytes);
   }
   copies = std::move(others);
 }

@@ -18,9 +18,9 @@ using VariableAddress = std::function<std::optional<uint64_t>(std::string_view)>
 uint64_t functionAddress(const ptx::Module &module, std::string_view name);
 
 /// Decodes `entry` and all it reaches. Errors go to `diagnostics`; the program is usable only when none were added.
-/// module must outlive the program.
+/// module must outlive the program, and what runs it must have the same checks.
 std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
                                       const VariableAddress &variableAddress, uint32_t stackLimit,
-                                      Diagnostics &diagnostics);
+                                      Diagnostics &diagnostics, const CheckOptions &checks = {});
 
 } // namespace tenon::emulator

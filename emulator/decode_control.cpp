@@ -1,5 +1,6 @@
 // Branches, calls, barriers and the instructions of a whole warp; and the table of opcodes.
 #include "emulator/builtins.h"
+#include "emulator/checker.h"
 #include "emulator/decoder.h"
 #include "emulator/shfl.h"
 
@@ -131,7 +132,7 @@ bool FunctionDecoder::decodeBar() {
     if (!form.take("sync") || !expectOperands(1, 1) || !source(o[0], ScalarType::U32, decoded.e))
       return false;
     decoded.kind = Kind::WarpSyncAny;
-    decoded.handler = nothingHandler();
+    decoded.handler = meetHandler();
     return finish(form, decoded);
   }
   if (in_->opcode == "barrier" && form.take("cluster"))

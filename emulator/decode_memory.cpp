@@ -1,4 +1,5 @@
 // ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
+#include "emulator/checker.h"
 #include "emulator/decoder.h"
 #include "emulator/scalar_class.h"
 
@@ -101,7 +102,9 @@ bool FunctionDecoder::decodeLoad() {
   decoded.kind = Kind::Checked;
   decoded.target = cacheSlot();
   decoded.flag = static_cast<uint8_t>(what.space);
-  decoded.handler = handlers().load(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
+  decoded.handler = builder_.checks.shadowed()
+                        ? checkedLoadHandler(what.space, ptx::byteSize(what.type), what.count)
+                        : handlers().load(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
   return finish(form, decoded);
 }
 
@@ -161,7 +164,9 @@ bool FunctionDecoder::decodeStore() {
   decoded.kind = Kind::Checked;
   decoded.target = cacheSlot();
   decoded.flag = static_cast<uint8_t>(what.space);
-  decoded.handler = handlers().store(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
+  decoded.handler = builder_.checks.shadowed()
+                        ? checkedStoreHandler(what.space, ptx::byteSize(what.type), what.count)
+                        : handlers().store(what.space, ptx::byteSize(what.type), what.count, what.isStrong);
   return finish(form, decoded);
 }
 
@@ -332,7 +337,7 @@ bool FunctionDecoder::decodeNothing() {
     form.take("mask");
   }
   Decoded decoded;
-  decoded.handler = nothingHandler();
+  decoded.handler = name == "fence" || name == "membar" ? fenceHandler() : nothingHandler();
   return finish(form, decoded);
 }
 

@@ -46,6 +46,7 @@ public:
   const VariableAddress &variableAddress;
   Diagnostics &diagnostics;
   std::unique_ptr<Program> program;
+  CheckOptions checks;
   std::vector<const ptx::Function *> functions;
   std::map<std::string_view, uint32_t> sharedOffsets; // module variables
   std::map<std::pair<const ptx::Function *, const ptx::Variable *>, uint32_t> sharedInFunctions;

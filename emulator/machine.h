@@ -35,6 +35,8 @@ inline constexpr uint64_t kFunctionStride = 16;
 inline constexpr uint32_t kSharedStart = 0x400; // shared addresses below it are the device's own
 inline constexpr uint32_t kLocalStart = 16;     // so that address 0 is never a variable
 
+class Checker;
+struct BlockShadow;
 struct Warp;
 struct Decoded;
 struct FunctionCode;
@@ -165,12 +167,20 @@ struct Block {
   bool spun = false;     // ran out of fuel in a loop
   bool yielded = false;  // a warp waits for an mbarrier
   bool finished = false; // its memory stays until the cluster is done
+  BlockShadow *shadow = nullptr; // of the checks that keep one (checker.h)
 };
 
 /// Where and why a kernel stopped. `code` is a CUresult.
 struct Fault {
   int code = 0;
   std::string message;
+};
+
+/// Bytes that a launch may read only. name: what a report calls them.
+struct ReadOnlyRange {
+  uint64_t begin = 0, bytes = 0;
+  std::string name;
+  uint64_t end() const { return begin + bytes; }
 };
 
 struct Launch {
@@ -180,6 +190,7 @@ struct Launch {
   const uint8_t *parameters = nullptr;
   uint32_t parameterBytes = 0;
   CheckOptions checks;
+  std::vector<ReadOnlyRange> readOnly;
   uint64_t gridWorkspace = 0; // device address for cooperative groups' grid barrier (%envreg1/2); 0: not cooperative
 };
 
@@ -192,6 +203,7 @@ struct CheckedRange {
 struct Executor {
   const Launch *launch = nullptr;
   Memory *memory = nullptr;
+  Checker *checker = nullptr;       // null: no shadow memory
   uint64_t hostBias = 0;            // host address = device address + hostBias (mod 2^64)
   std::vector<CheckedRange> ranges; // by Decoded::target of memory instructions
   std::vector<uint8_t> constants;

@@ -2,6 +2,7 @@
 
 #include "emulator/async.h"
 #include "emulator/check.h"
+#include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/data.h"
 #include "emulator/lanes.h"
@@ -118,6 +119,8 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
       if (before == barrier.parity && completeCopiesOf(warp, cell))
         barrier = Mbarrier::unpack(*cell);
       passed |= static_cast<uint32_t>(before != barrier.parity) << l;
+      if (Checker *checker = warp.executor->checker; checker && before != barrier.parity)
+        checker->passMbarrier(warp, l, cell);
       continue;
     }
     uint64_t state = *cell;
@@ -126,6 +129,8 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
       return;
     }
     *cell = Op == MbarrierOp::Inval ? 0 : barrier.pack();
+    if (Checker *checker = warp.executor->checker; checker && Op != MbarrierOp::Init && Op != MbarrierOp::Inval)
+      checker->arriveAtMbarrier(warp, l, cell, Mbarrier::unpack(state).parity != barrier.parity);
     if (i.d != kNoOperand)
       at<uint64_t>(warp, i.d)[l] = state;
   }

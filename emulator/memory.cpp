@@ -113,6 +113,8 @@ uint64_t Memory::allocate(uint64_t bytes, AllocationKind kind, std::string name)
     mprotect(reinterpret_cast<void *>(begin), roundUp(bytes, kPage), PROT_READ | PROT_WRITE);
   used_ += roundUp(bytes, kAlignment);
   live_[begin] = Allocation{begin, bytes, kind, std::move(name), span, spanBytes};
+  if (initialised_)
+    initialised_->set(begin - device_, bytes, kind != AllocationKind::Device && kind != AllocationKind::Heap);
   return begin;
 }
 
@@ -185,6 +187,8 @@ bool Memory::commit(uint64_t address, uint64_t bytes) {
     return false;
   used_ += roundUp(bytes, kAlignment);
   live_[address] = it->second;
+  if (initialised_)
+    initialised_->set(address - device_, bytes, false);
   return true;
 }
 
@@ -229,6 +233,29 @@ void Memory::reset() {
     releaseOldest();
 }
 
+void Memory::setOrigin(uint64_t begin, const char *function) {
+  if (auto it = live_.find(begin); it != live_.end())
+    it->second.by = function;
+}
+
+void Memory::trackInitialised() {
+  initialised_ = std::make_unique<InitialisedMap>(size_);
+  if (!initialised_->ok())
+    initialised_.reset();
+}
+
+void Memory::markWritten(uint64_t address, uint64_t bytes) {
+  if (initialised_ && address - device_ < size_)
+    initialised_->set(address - device_, std::min(bytes, size_ - (address - device_)), true);
+}
+
+void Memory::markCopied(uint64_t to, const Memory &source, uint64_t from, uint64_t bytes) {
+  if (&source == this && initialised_)
+    initialised_->copy(to - device_, from - device_, bytes);
+  else
+    markWritten(to, bytes);
+}
+
 const Allocation *Memory::find(uint64_t address) const {
   auto it = live_.upper_bound(address);
   if (it != live_.begin())
@@ -255,9 +282,10 @@ std::string nameOf(const Allocation &allocation) {
   std::string size = std::to_string(allocation.bytes) + "-byte ";
   if (!allocation.name.empty())
     return size + "variable '" + allocation.name + "' at " + hex(allocation.begin);
+  std::string by = *allocation.by ? " (by " + std::string(allocation.by) + ")" : std::string();
   return size +
          (allocation.kind == AllocationKind::Registered ? "range of registered host memory at " : "allocation at ") +
-         hex(allocation.begin);
+         hex(allocation.begin) + by;
 }
 } // namespace
 

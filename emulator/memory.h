@@ -6,9 +6,12 @@
 // says what it belongs to: inside a live allocation, past the end of one, or in one that was freed.
 #pragma once
 
+#include "emulator/initialised_map.h"
+
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,7 @@ struct Allocation {
   AllocationKind kind = AllocationKind::Device;
   std::string name;                      // of a module variable
   uint64_t spanBegin = 0, spanBytes = 0; // what it holds of the arena, guard gap included
+  const char *by = "";                   // who allocated it, a string that stays
   uint64_t end() const { return begin + bytes; }
 };
 
@@ -48,6 +52,10 @@ public:
 
   /// A device address, aligned to kAlignment, or 0 when the arena is full. bytes > 0.
   uint64_t allocate(uint64_t bytes, AllocationKind kind, std::string name = {});
+  /// Reports will say that `function` made the live allocation at `begin`.
+  void setOrigin(uint64_t begin, const char *function);
+  /// What is allocated, by address.
+  const std::map<uint64_t, Allocation> &live() const { return live_; }
   /// False: `address` is not the begin of a live allocation.
   bool free(uint64_t address);
   /// Memory of a graph: its address is known from the start, it is accessible from commit to retire.
@@ -72,6 +80,14 @@ public:
   bool accessible(uint64_t address, uint64_t bytes, bool write) const;
   /// For a report: what `address` is near to: "4 bytes past the end of the 4096-byte allocation at 0x...".
   std::string describe(uint64_t address) const;
+  /// From now on it is kept which bytes something has written: device and heap memory begins without. What the host
+  /// writes by itself (pinned, managed memory) is not seen: such memory counts as written.
+  void trackInitialised();
+  InitialisedMap *initialised() const { return initialised_.get(); }
+  /// The driver wrote the range, or copied it. No effect where nothing is tracked.
+  void markWritten(uint64_t address, uint64_t bytes);
+  /// What was never written is not written by being copied, so that padding may be.
+  void markCopied(uint64_t to, const Memory &source, uint64_t from, uint64_t bytes);
   /// Changes with every free: cached ranges of an older generation are void.
   uint64_t generation() const { return generation_; }
 
@@ -88,6 +104,7 @@ private:
   std::map<uint64_t, Allocation> reservations_; // by begin
   std::map<uint64_t, uint64_t> freeSpans_;      // begin -> bytes, coalesced
   std::deque<Allocation> quarantine_;
+  std::unique_ptr<InitialisedMap> initialised_;
 };
 
 } // namespace tenon::emulator

@@ -42,6 +42,12 @@ struct FunctionCode {
   uint32_t carry = kNoOperand; // CC.CF, if used
 };
 
+/// A static .shared variable.
+struct SharedVariable {
+  std::string name;
+  uint32_t offset = 0, bytes = 0;
+};
+
 /// A kernel parameter in the parameter block.
 struct ParameterSlot {
   uint32_t offset = 0, bytes = 0, alignment = 1;
@@ -117,6 +123,7 @@ struct Program {
   uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`
   bool usesDynamicShared = false;
   bool usesClusters = false;        // names another block's memory somewhere: shared addresses hold the rank
+  std::vector<SharedVariable> sharedVariables;
   uint32_t localBytesPerThread = 0; // deepest chain of calls, or with room for recursion
   uint32_t frameLocalBytes = 0;     // of the entry alone
   bool isRecursive = false;

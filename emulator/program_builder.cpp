@@ -14,6 +14,8 @@ using Operand = ptx::Operand;
 
 namespace {
 
+constexpr uint64_t kSharedGap = 16; // behind each variable, so that its neighbour is not hit unseen
+
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return to ? (value + to - 1) / to * to : value;
 }
@@ -133,12 +135,17 @@ FunctionCode *ProgramBuilder::codeOf(const ptx::Function *function) {
 
 /// Static variables one after the other; all `extern .shared` arrays begin together behind them.
 void ProgramBuilder::layoutShared() {
-  uint64_t end = kSharedStart;
+  uint64_t end = kSharedStart, used = 0; // used: as on a device, without gaps
+  const uint64_t gap = checks.shadowed() ? kSharedGap : 0;
   uint32_t dynamicAlignment = 16;
   auto place = [&](const ptx::Variable &variable) {
     uint64_t at = roundUp(end, variable.effectiveAlignment());
-    end = at + variable.bytes();
-    return static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX));
+    end = at + variable.bytes() + gap;
+    used = roundUp(used, variable.effectiveAlignment()) + variable.bytes();
+    uint32_t offset = static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX / 2));
+    program->sharedVariables.push_back({std::string(variable.name), offset,
+                                        static_cast<uint32_t>(std::min<uint64_t>(variable.bytes(), UINT32_MAX / 2))});
+    return offset;
   };
   auto isDynamic = [](const ptx::Variable &variable) { return variable.isExtern || variable.bytes() == 0; };
   for (const ptx::Variable &variable : module.variables)
@@ -156,8 +163,9 @@ void ProgramBuilder::layoutShared() {
         else
           sharedInFunctions[{function, &variable}] = place(variable);
       }
-  program->staticShared = static_cast<uint32_t>(std::min<uint64_t>(end - kSharedStart, UINT32_MAX / 2));
-  program->dynamicSharedStart = static_cast<uint32_t>(roundUp(kSharedStart + program->staticShared, dynamicAlignment));
+  program->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used, UINT32_MAX / 2));
+  program->dynamicSharedStart =
+      static_cast<uint32_t>(roundUp(std::min<uint64_t>(end, UINT32_MAX / 2), dynamicAlignment));
   for (const ptx::Variable &variable : module.variables)
     if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
       sharedOffsets[variable.name] = program->dynamicSharedStart;
@@ -218,8 +226,9 @@ void ProgramBuilder::computeLocalBytes(uint32_t stackLimit) {
 }
 std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
                                       const VariableAddress &variableAddress, uint32_t stackLimit,
-                                      Diagnostics &diagnostics) {
+                                      Diagnostics &diagnostics, const CheckOptions &checks) {
   ProgramBuilder builder(module, variableAddress, diagnostics);
+  builder.checks = checks;
   Program &program = *builder.program;
   program.name = std::string(entry.name);
   program.module = &module;

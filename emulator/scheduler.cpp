@@ -442,7 +442,7 @@ bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
             group.frame->code->code[group.pc].kind == Kind::WarpSyncAny)
           have |= group.mask;
     if ((have & need) == need) {
-      i.handler(warp, i, same);
+      i.handler(warp, i, i.kind == Kind::WarpSyncAny ? have : same);
       if (executor_.failed())
         return false;
       done |= same;

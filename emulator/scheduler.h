@@ -16,6 +16,7 @@
 #pragma once
 
 #include "emulator/builtins.h"
+#include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/grid.h"
 #include "emulator/machine.h"
@@ -112,6 +113,7 @@ private:
   const Launch &launch_;
   DeviceServices &services_;
   Executor executor_;
+  std::unique_ptr<Checker> checker_; // null: no shadow memory
   std::vector<std::unique_ptr<Cluster>> resident_, pool_;
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
   Grid &grid_;

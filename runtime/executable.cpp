@@ -122,10 +122,26 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out.encodeTensorMap = driver.cuTensorMapEncodeTiled;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
   TENON_RETURN_IF_ERROR(checkFunction(out));
+  declareReadOnly(out);
   TENON_ASSIGN_OR_RETURN(out.ptxVersion, functionAttribute(out.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION"));
   TENON_ASSIGN_OR_RETURN(out.binaryVersion,
                          functionAttribute(out.function, CU_FUNC_ATTRIBUTE_BINARY_VERSION, "BINARY_VERSION"));
   return okStatus();
+}
+
+/// The emulator reports writes through bindings that the layout declares ReadOnly.
+void Executable::declareReadOnly(const LoadedExport &loaded) const {
+  const cuda::Driver &driver = device_->driver();
+  const std::vector<abi::Binding> &bindings = loaded.declaration->layout.bindings;
+  for (size_t k = 0; driver.readOnlyParameter && k < loaded.parameters.parameters.size(); ++k) {
+    const abi::Parameter &parameter = loaded.parameters.parameters[k];
+    if (parameter.kind != abi::ParameterKind::Binding || !bindings[parameter.index].readOnly)
+      continue;
+    std::string name = concat("binding ", parameter.index);
+    if (!bindings[parameter.index].name.empty())
+      name += concat(" '", bindings[parameter.index].name, "'");
+    driver.readOnlyParameter(loaded.function, k, name.c_str());
+  }
 }
 
 Result<int> Executable::functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const {

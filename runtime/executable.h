@@ -83,6 +83,7 @@ private:
   Status loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused);
   Status checkFunction(const LoadedExport &loaded) const;
   Status checkParameters(const LoadedExport &loaded) const;
+  void declareReadOnly(const LoadedExport &loaded) const;
   Result<int> functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const;
 
   std::shared_ptr<Device> device_;

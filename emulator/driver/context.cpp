@@ -4,6 +4,7 @@
 #include "emulator/driver/state.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace tenon;
@@ -85,6 +86,11 @@ void destroyContents(Context *context) {
   bool others = std::any_of(driver.contexts.begin(), driver.contexts.end(), [&](Context *other) {
     return other != context && other->active && other->device == context->device;
   });
+  if (!others && driver.checks.leaks)
+    for (const auto &[begin, allocation] : context->device->memory->live())
+      if (allocation.kind != AllocationKind::Variable && allocation.kind != AllocationKind::Constant)
+        fprintf(stderr, "tenon emulator: leak: %s is still there when its context is destroyed\n",
+                context->device->memory->describe(begin).c_str());
   if (!others)
     resetMemory(*context->device);
   context->peers.clear();

@@ -41,7 +41,10 @@ DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.mute
     driver.hasThreads |= driver.lastThread != std::thread::id();
     driver.lastThread = thread;
   }
-  if (driver.depth++ == 0 && !driver.faults.empty())
+  if (driver.depth++ != 0)
+    return;
+  driver.function = function;
+  if (!driver.faults.empty())
     injected_ = driver.faults.call(function);
 }
 
@@ -149,6 +152,8 @@ CUresult initialiseDriver(Driver &driver) {
     uint64_t base = 0x2000'0000'0000ull - (k << 40);
     uint64_t onHost = k ? base + driver.devices[0]->memory->hostBias() : 0;
     device->memory = std::make_unique<Memory>(mebibytes << 20, base, onHost);
+    if (driver.checks.uninitialised)
+      device->memory->trackInitialised();
     if (!device->memory->ok()) {
       fprintf(stderr,
               "tenon emulator: cannot reserve %llu MiB of address space for device %llu; TENON_EMULATOR_MEMORY sets "

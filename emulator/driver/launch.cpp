@@ -150,6 +150,8 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
   launch.parameters = work.parameters.data();
   launch.parameterBytes = static_cast<uint32_t>(work.parameters.size());
   launch.checks = driver.checks;
+  if (driver.checks.readonly)
+    launch.readOnly = readOnlyRanges(*work.kernel, memory, work.parameters);
   launch.gridWorkspace = work.cooperative ? context->gridWorkspace : 0;
   std::vector<const Memory *> peers;
   for (const Context *peer : context->peers)

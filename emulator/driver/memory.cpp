@@ -22,6 +22,7 @@ CUresult allocateMemory(Context *context, CUdeviceptr *out, size_t bytes, Alloca
   }
   if (!address)
     return CUDA_ERROR_OUT_OF_MEMORY;
+  context->device->memory->setOrigin(address, tenon::emulator::driver().function);
   *out = address;
   return CUDA_SUCCESS;
 }

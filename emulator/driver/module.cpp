@@ -115,7 +115,7 @@ bool decodeKernels(Module &module, Diagnostics &diagnostics) {
     auto kernel = std::make_unique<Kernel>();
     kernel->module = &module;
     kernel->program = decodeKernel(*module.source, function, variableAddress,
-                                   static_cast<uint32_t>(module.context->stackLimit), diagnostics);
+                                   static_cast<uint32_t>(module.context->stackLimit), diagnostics, driver().checks);
     const Program &program = *kernel->program;
     SourceLocation where{file, function.line, function.column};
     if (program.staticShared > 48 << 10)

@@ -113,9 +113,23 @@ uint64_t threadInstructions() {
   return driver.threadInstructions;
 }
 
+/// Not part of CUDA: parameter `index` of the kernel is a pointer that it must not write through. name: what a report
+/// calls it. False: no such kernel or no such pointer.
+bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  Kernel *kernel = reinterpret_cast<Kernel *>(function);
+  if (!driver.kernels.count(kernel) || index >= kernel->program->parameters.size() ||
+      kernel->program->parameters[index].bytes != sizeof(CUdeviceptr))
+    return false;
+  kernel->readOnlyParameters[index] = name && *name ? name : "parameter " + std::to_string(index);
+  return true;
+}
+
 /// The emulator's own functions, which no program of a GPU asks for. They are not counted as calls of the driver.
 const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)},
                              {"tenonEmulatorThreadInstructions", reinterpret_cast<void *>(&threadInstructions)},
+                             {"tenonEmulatorReadOnlyParameter", reinterpret_cast<void *>(&readOnlyParameter)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
                              {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)}};
 

@@ -65,6 +65,7 @@ struct Kernel {
   int maxDynamicShared = 0; // set by the opt-in attribute; the default is what is left of 48 KiB
   int carveout = -1;
   bool nonPortableCluster = false;
+  std::map<size_t, std::string> readOnlyParameters; // index, what a report calls it
 };
 
 struct Module {
@@ -148,8 +149,9 @@ struct Driver {
   bool faultsRead = false;
   std::string faultsWrong; // why TENON_EMULATOR_FAIL was not understood
   std::thread::id lastThread;
-  bool hasThreads = false; // several call
-  int depth = 0;           // of driver functions that call each other
+  bool hasThreads = false;   // several call
+  const char *function = ""; // of the driver, that the program called
+  int depth = 0;             // of driver functions that call each other
 };
 Driver &driver();
 
@@ -205,6 +207,11 @@ void activatePrimary(Device &device);
 /// Frees what belongs to the context.
 void destroyContents(Context *context);
 void unloadModule(Module *module);
+
+/// What a launch with this parameter block may not write: from each pointer that was declared read-only to the next
+/// pointer among the parameters, or to the end of the allocation. Not what a writable parameter points to as well.
+std::vector<ReadOnlyRange> readOnlyRanges(const Kernel &kernel, const Memory &memory,
+                                          const std::vector<uint8_t> &parameters);
 
 struct JitLog {
   std::string info, error;

@@ -82,6 +82,8 @@ bool runMemoryOps(Driver &driver, MemoryOpsWork &work, Fault &fault) {
                                                        : "host memory is not registered any more")};
       return true;
     }
+    if (Device *device = deviceOf(driver, op.waitValue.address); device && !isWait(op.operation))
+      device->memory->markWritten(op.waitValue.address, wide ? 8 : 4);
     if (isWait(op.operation)) {
       if (!compares(load(at, wide), op))
         return false;

@@ -111,15 +111,19 @@ Fault runCopy(Driver &driver, const CopyWork &work) {
   Side from = sourceOf(copy), to = targetOf(copy);
   for (size_t plane = 0; plane < copy.Depth; ++plane)
     for (size_t row = 0; row < copy.Height; ++row) {
-      Device *device = nullptr;
+      Device *device = nullptr, *sourceDevice = nullptr;
       const uint8_t *source = work.staged ? work.staged->data() + (plane * copy.Height + row) * width
-                                          : resolve(driver, from.at(row, plane), width, from.isHost, &device);
+                                          : resolve(driver, from.at(row, plane), width, from.isHost, &sourceDevice);
       if (!source)
         return refuse(driver, work, "read", from.at(row, plane), width);
       uint8_t *target = resolve(driver, to.at(row, plane), width, to.isHost, &device);
       if (!target)
         return refuse(driver, work, "write", to.at(row, plane), width);
       memmove(target, source, width);
+      if (device && sourceDevice)
+        device->memory->markCopied(to.at(row, plane), *sourceDevice->memory, from.at(row, plane), width);
+      else if (device)
+        device->memory->markWritten(to.at(row, plane), width);
     }
   return {};
 }
@@ -172,6 +176,7 @@ Fault runFill(Driver &driver, const FillWork &work) {
     uint8_t *to = resolve(driver, address, bytes, false, &device);
     if (!to || !device)
       return refuse(driver, work, "write", address, bytes);
+    device->memory->markWritten(address, bytes);
     switch (fill.elementSize) {
     case 1:
       memset(to, static_cast<int>(fill.value), fill.width);

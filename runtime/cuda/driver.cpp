@@ -81,6 +81,12 @@ Status Driver::resolveSymbols(void *library) {
 #include "runtime/cuda/driver_symbols.inc"
 #undef TENON_DRIVER_OPTIONAL_SYMBOL
 #undef TENON_DRIVER_SYMBOL
+  // What only the emulator has is not exported; it gives it to who asks by name.
+  using GetProcAddress = CUresult (*)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+  void *own = nullptr;
+  if (auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2")))
+    if (get("tenonEmulatorReadOnlyParameter", &own, CUDA_VERSION, 0, nullptr) == CUDA_SUCCESS)
+      readOnlyParameter = reinterpret_cast<decltype(readOnlyParameter)>(own);
   if (!missing.empty())
     return makeError(StatusCode::Unavailable, "the library lacks ", missing, ": not a CUDA driver, or one too old");
   return okStatus();

@@ -70,6 +70,9 @@ public:
 #include "runtime/cuda/driver_symbols.inc"
 #undef TENON_DRIVER_OPTIONAL_SYMBOL
 #undef TENON_DRIVER_SYMBOL
+  /// Of the emulator, else null: parameter `index` of the kernel is a pointer that it must not write through; a report
+  /// calls it `name`.
+  bool (*readOnlyParameter)(CUfunction function, size_t index, const char *name) = nullptr;
 
 private:
   Driver() = default;

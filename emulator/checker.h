@@ -1,0 +1,87 @@
+// The checks that need shadow memory (check_options.h: uninitialised, races): what every byte was last, beside what it
+// is. Off, none of this exists: handlers of the checked kind (checked_access.cpp) are chosen when a kernel is decoded,
+// and the scheduler asks one pointer.
+//
+// A read of what nothing wrote stops the kernel. Races are collected while it goes on, each pair of instructions once,
+// and make the launch fail at its end.
+#pragma once
+
+#include "emulator/handlers.h"
+#include "emulator/machine.h"
+#include "emulator/race_detector.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tenon::emulator {
+
+/// Of one resident block. Shared memory has gaps between variables that belong to none of them.
+struct BlockShadow {
+  enum class ByteState : uint8_t { Unset, Set, Outside };
+  BlockClocks clocks;
+  std::vector<ByteState> shared; // by offset
+};
+
+class Checker {
+public:
+  Checker(const Launch &launch, Executor &executor);
+
+  void startBlock(Block &block);
+  /// One lane's access of `bytes` at `address` (global, or an offset in the shared memory of `owner`; null: global),
+  /// within bounds. False: a fault was raised.
+  bool access(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address, uint32_t bytes,
+              bool isWrite);
+  /// The bytes of an asynchronous copy have come to shared memory.
+  void copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes);
+
+  // What orders threads.
+  void fence(Warp &warp, const Decoded &instruction, uint32_t mask);
+  void meet(Warp &warp, uint32_t mask);
+  void arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
+  void completeBarrier(Block &block, uint32_t barrier);
+  void leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
+  void arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bool completes);
+  void passMbarrier(Warp &warp, uint32_t lane, const void *object);
+
+  /// What was found, added to the fault that the launch ends with.
+  void conclude(Fault &fault);
+
+private:
+  struct Code {
+    const FunctionCode *code;
+    uint32_t first; // its instructions, counted through the program
+  };
+  uint32_t number(const Warp &warp, const Decoded &instruction);
+  std::string place(uint32_t number) const;
+  std::string nameOfThread(uint32_t thread) const;
+  std::string whereInShared(uint64_t offset) const;
+  bool checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address, uint32_t bytes,
+                  bool isWrite, const MemoryOrder &order);
+  void reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
+                  const RaceDetector::Conflict &conflict);
+  PhaseClock *mbarrierAt(const void *object);
+
+  const Launch &launch_;
+  Executor &executor_;
+  RaceDetector races_;
+  std::vector<Code> codes_;
+  std::vector<MemoryOrder> orders_; // by number of the instruction
+  const Code *last_ = nullptr;
+  std::map<Block *, std::unique_ptr<BlockShadow>> shadows_;
+  std::set<std::pair<uint32_t, uint32_t>> seen_;
+  std::vector<std::string> found_;
+  uint64_t firstFoundAt_ = 0;
+};
+
+/// fence, membar.
+Handler fenceHandler();
+/// bar.warp.sync: the lanes of the mask have all arrived.
+Handler meetHandler();
+/// ld and st that look at every access; null as HandlerTable::load and store.
+Handler checkedLoadHandler(MemorySpace space, uint32_t bytes, uint32_t count);
+Handler checkedStoreHandler(MemorySpace space, uint32_t bytes, uint32_t count);
+
+} // namespace tenon::emulator

@@ -1,0 +1,62 @@
+// What a thread knows of the others: a vector clock. Every thread counts its own releases (arrivals at barriers,
+// fences); an access that another thread made at its clock c is ordered before mine when what I know of that thread is
+// at least c.
+//
+// A launch has too many threads for one clock each in every vector, and need not have: threads of a block meet at
+// barriers, after which they share one vector, and blocks hardly know of each other. So knowledge is immutable and
+// shared, dense for the thread's own block and sparse beyond.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tenon::emulator {
+
+class Knowledge {
+public:
+  Knowledge(uint64_t block, uint32_t threads) : block_(block), home_(threads) {}
+
+  uint64_t block() const { return block_; }
+  /// The clock of a thread of the own block, up to which its past is known.
+  uint32_t atHome(uint32_t thread) const { return home_[thread]; }
+  uint32_t of(uint64_t block, uint32_t thread) const;
+  /// Everything that `other` knows, too.
+  void join(const Knowledge &other);
+  void note(uint64_t block, uint32_t thread, uint32_t clock);
+
+private:
+  using Clocks = std::shared_ptr<const std::vector<uint32_t>>;
+  struct Remote {
+    uint64_t block;
+    Clocks clocks;
+  };
+  void joinBlock(uint64_t block, const Clocks &clocks);
+  std::vector<Remote>::iterator find(uint64_t block);
+
+  uint64_t block_;
+  std::vector<uint32_t> home_; // [threads of the block]
+  std::vector<Remote> others_; // by block
+};
+using KnowledgePtr = std::shared_ptr<const Knowledge>;
+
+/// Knowledge that threads contribute to one after the other: at a barrier, in a location that atomics write.
+class Gathering {
+public:
+  bool empty() const { return !value_; }
+  /// All that `base` knows, and that `thread` of `block` is at `clock`.
+  void add(const KnowledgePtr &base, uint64_t block, uint32_t thread, uint32_t clock);
+  /// What was gathered; it does not change any more.
+  KnowledgePtr share() const { return value_; }
+  KnowledgePtr take();
+  void clear() { take(); }
+
+private:
+  std::shared_ptr<Knowledge> value_;
+  KnowledgePtr last_; // what was joined last: most threads share it
+};
+
+/// `a` and `b` together; either may be null.
+KnowledgePtr joined(const KnowledgePtr &a, const KnowledgePtr &b);
+
+} // namespace tenon::emulator

@@ -1,0 +1,209 @@
+#include "emulator/race_detector.h"
+
+#include <algorithm>
+
+namespace tenon::emulator {
+namespace {
+
+constexpr uint32_t kMostInstructions = 1u << 26;
+
+bool ordered(const BlockClocks &block, uint32_t thread, const AccessRecord &before) {
+  uint32_t index = before.thread - block.first, threads = static_cast<uint32_t>(block.threads.size());
+  const Knowledge &known = *block.threads[thread].known;
+  if (index < threads)
+    return index == thread || known.atHome(index) >= before.clock;
+  return known.of(before.thread / threads, before.thread % threads) >= before.clock;
+}
+
+bool conflicts(const BlockClocks &block, uint32_t thread, const AccessRecord &before, const AccessRecord &now) {
+  if (before.clock == 0 || !(before.bytes & now.bytes) || (before.strong && now.strong))
+    return false;
+  return before.inFlight || !ordered(block, thread, before);
+}
+
+/// Keeps the two reads that a later write has most reason to fear.
+void remember(const BlockClocks &block, uint32_t thread, AccessRecord (&reads)[2], const AccessRecord &now) {
+  AccessRecord *slot = nullptr;
+  for (AccessRecord &read : reads) // the thread's own, or one that this read is ordered after
+    if (!slot && (read.clock == 0 ||
+                  ((read.bytes & ~now.bytes) == 0 && (read.strong || !now.strong) && ordered(block, thread, read))))
+      slot = &read;
+  if (!slot && now.strong) // a weak read races with more
+    return;
+  *(slot ? slot : &reads[1]) = now;
+  if (slot == &reads[0] && reads[1].clock && (reads[1].bytes & ~now.bytes) == 0 && (reads[1].strong || !now.strong) &&
+      ordered(block, thread, reads[1]))
+    reads[1] = {};
+}
+
+} // namespace
+
+void RaceDetector::start(BlockClocks &block, uint64_t linear, uint32_t threads, uint32_t sharedBytes) {
+  block.linear = linear;
+  block.first = static_cast<uint32_t>(linear * threads);
+  ThreadClock first;
+  first.known = std::make_shared<Knowledge>(linear, threads);
+  block.threads.assign(threads, first);
+  block.cells.assign(sharedBytes / 4 + 1, {});
+  for (PhaseClock &barrier : block.barriers)
+    barrier = {};
+  block.locations.clear();
+  block.mbarriers.clear();
+}
+
+AccessCell &RaceDetector::cellOf(BlockClocks *owner, uint64_t address) {
+  if (owner)
+    return owner->cells[address / 4];
+  uint64_t page = address / kPageBytes;
+  if (page != lastPage_ || !lastCells_) {
+    std::unique_ptr<AccessCell[]> &cells = pages_[page];
+    if (!cells)
+      cells = std::make_unique<AccessCell[]>(kPageBytes / 4);
+    lastPage_ = page;
+    lastCells_ = cells.get();
+  }
+  return lastCells_[address % kPageBytes / 4];
+}
+
+std::optional<RaceDetector::Conflict> RaceDetector::access(BlockClocks &block, uint32_t thread, BlockClocks *owner,
+                                                           const Access &access) {
+  std::optional<Conflict> found;
+  ThreadClock &me = block.threads[thread];
+  if (access.order.strong)
+    synchronise(block, thread, owner, access);
+  AccessRecord now;
+  now.thread = block.first + thread;
+  now.clock = me.clock;
+  now.strong = access.order.strong;
+  now.inFlight = access.order.asynchronous && access.isWrite;
+  now.instruction = access.instruction % kMostInstructions;
+  uint64_t end = access.address + access.bytes;
+  for (uint64_t word = access.address & ~uint64_t(3); word < end; word += 4) {
+    uint64_t from = std::max(word, access.address) - word, to = std::min(word + 4, end) - word;
+    now.bytes = ((1u << to) - 1) & ~((1u << from) - 1);
+    AccessCell &cell = cellOf(owner, word);
+    for (const AccessRecord *before : {&cell.write, &cell.strongWrite})
+      if (!found && conflicts(block, thread, *before, now))
+        found = Conflict{*before, true};
+    if (!access.isWrite) {
+      remember(block, thread, cell.reads, now);
+      continue;
+    }
+    for (AccessRecord &read : cell.reads)
+      if (!found && conflicts(block, thread, read, now))
+        found = Conflict{read, false};
+    if (now.strong) {
+      cell.strongWrite = now;
+      continue;
+    }
+    cell.write = now;
+    // Who is ordered after this write is ordered after what was before it.
+    for (AccessRecord *before : {&cell.strongWrite, &cell.reads[0], &cell.reads[1]})
+      if ((before->bytes & ~now.bytes) == 0)
+        *before = {};
+  }
+  if (access.order.release) // what follows is not released with it
+    ++me.clock;
+  return found;
+}
+
+/// What the strong access reads from the location is acquired, what the thread released is left there.
+void RaceDetector::synchronise(BlockClocks &block, uint32_t thread, BlockClocks *owner, const Access &access) {
+  ThreadClock &me = block.threads[thread];
+  const MemoryOrder &order = access.order;
+  auto find = [&](bool make) -> SyncLocation * {
+    if (owner) {
+      auto at = owner->locations.find(static_cast<uint32_t>(access.address));
+      return at != owner->locations.end() ? &at->second
+             : make                       ? &owner->locations[static_cast<uint32_t>(access.address)]
+                                          : nullptr;
+    }
+    auto at = locations_.find(access.address);
+    return at != locations_.end() ? &at->second : make ? &locations_[access.address] : nullptr;
+  };
+  bool releases = access.isWrite && (order.release || me.released || me.releasedInBlock);
+  SyncLocation *location = find(releases);
+  if (!location)
+    return;
+  if (!access.isWrite || order.readModifyWrite) {
+    KnowledgePtr seen = location->wide.share();
+    if (location->narrowBlock == block.linear)
+      seen = joined(seen, location->narrow.share());
+    KnowledgePtr &to = order.acquire ? me.known : me.acquired;
+    to = joined(to, seen);
+  }
+  if (!access.isWrite)
+    return;
+  if (!order.readModifyWrite) { // another value: what the location said before is gone
+    location->wide.clear();
+    location->narrow.clear();
+  }
+  if (location->narrowBlock != block.linear) {
+    location->narrow.clear();
+    location->narrowBlock = block.linear;
+  }
+  if (order.release)
+    (order.wide ? location->wide : location->narrow).add(me.known, block.linear, thread, me.clock);
+  if (me.released)
+    location->wide.add(me.released, block.linear, thread, me.releasedAt);
+  if (me.releasedInBlock)
+    location->narrow.add(me.releasedInBlock, block.linear, thread, me.releasedInBlockAt);
+}
+
+void RaceDetector::arrived(BlockClocks &block, uint32_t thread, BlockClocks &owner, uint32_t offset, uint32_t bytes) {
+  for (uint32_t word = offset / 4; word < (offset + bytes + 3) / 4; ++word) {
+    AccessRecord &write = owner.cells[word].write;
+    if (write.inFlight && write.thread == block.first + thread) {
+      write.inFlight = 0;
+      write.clock = block.threads[thread].clock;
+    }
+  }
+}
+
+void RaceDetector::fence(ThreadClock &me, const MemoryOrder &order) {
+  if (order.acquire) {
+    me.known = joined(me.known, me.acquired);
+    me.acquired.reset();
+  }
+  if (!order.release)
+    return;
+  me.releasedInBlock = me.known;
+  me.releasedInBlockAt = me.clock;
+  if (order.wide) {
+    me.released = me.known;
+    me.releasedAt = me.clock;
+  }
+  ++me.clock;
+}
+
+void RaceDetector::arrive(BlockClocks &block, uint32_t thread, PhaseClock &barrier) {
+  ThreadClock &me = block.threads[thread];
+  if (me.acquired) { // stricter than the model would be: a flag read before a barrier is seen behind it
+    me.known = joined(me.known, me.acquired);
+    me.acquired.reset();
+  }
+  barrier.arriving.add(me.known, block.linear, thread, me.clock);
+  ++me.clock;
+}
+
+void RaceDetector::complete(PhaseClock &barrier) {
+  barrier.passed = barrier.arriving.take();
+}
+void RaceDetector::leave(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
+  block.threads[thread].known = barrier.passed; // which holds what the thread knew when it arrived
+}
+void RaceDetector::learn(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
+  ThreadClock &me = block.threads[thread];
+  me.known = joined(me.known, barrier.passed);
+}
+
+void RaceDetector::meet(BlockClocks &block, uint32_t first, uint32_t mask) {
+  PhaseClock here;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    arrive(block, first + static_cast<uint32_t>(__builtin_ctz(rest)), here);
+  complete(here);
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    leave(block, first + static_cast<uint32_t>(__builtin_ctz(rest)), here);
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,108 @@
+// Races: two threads touch the same bytes, at least one writes, not both with strong accesses, and nothing orders the
+// one before the other. What orders: the thread's own program, bar and barrier (by who takes part), __syncwarp
+// (bar.warp.sync), mbarriers (arrive before wait), barriers of a cluster, and a fence before a strong write that a
+// strong read before a fence has seen. shfl, vote and the like order nothing, as their documentation says.
+//
+// For every four bytes that were touched a cell keeps the last weak write, the last strong one, and two reads that are
+// not ordered with each other. So no report is wrong; a race with a third concurrent reader alone can be missed.
+#pragma once
+
+#include "emulator/knowledge.h"
+#include "emulator/memory_order.h"
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace tenon::emulator {
+
+/// An access as a cell remembers it.
+struct AccessRecord {
+  uint32_t thread = 0; // counted through the grid
+  uint32_t clock = 0;  // of the thread; 0: no access
+  uint32_t bytes : 4 = 0;
+  uint32_t strong : 1 = 0;
+  uint32_t inFlight : 1 = 0; // an asynchronous copy that was not waited for
+  uint32_t instruction : 26 = 0;
+};
+/// A strong write does not replace a weak one: the next strong write races with the weak one alone.
+struct AccessCell {
+  AccessRecord write, strongWrite, reads[2];
+};
+
+/// One thread's place in the order of the launch.
+struct ThreadClock {
+  KnowledgePtr known;
+  uint32_t clock = 1;
+  // What strong writes make visible since the last fence, to the block and beyond.
+  KnowledgePtr releasedInBlock, released;
+  uint32_t releasedInBlockAt = 0, releasedAt = 0;
+  KnowledgePtr acquired; // what strong reads saw; a fence or a barrier makes it known
+};
+
+/// A location that strong accesses use to order others.
+struct SyncLocation {
+  Gathering wide, narrow;
+  uint64_t narrowBlock = 0;
+};
+
+/// A barrier that is passed in phases: mbarriers, the barriers of a block and of a cluster.
+struct PhaseClock {
+  Gathering arriving;
+  KnowledgePtr passed;
+};
+
+/// The detector's view of one block.
+struct BlockClocks {
+  uint64_t linear = 0;
+  uint32_t first = 0; // thread, counted through the grid
+  std::vector<ThreadClock> threads;
+  std::vector<AccessCell> cells; // of shared memory, per four bytes
+  PhaseClock barriers[16];
+  std::unordered_map<uint32_t, SyncLocation> locations; // by shared offset
+  std::unordered_map<uint32_t, PhaseClock> mbarriers;   // by shared offset
+};
+
+class RaceDetector {
+public:
+  struct Access {
+    uint64_t address = 0; // global, or an offset in the shared memory of `owner`
+    uint32_t bytes = 0;
+    bool isWrite = false;
+    MemoryOrder order;
+    uint32_t instruction = 0; // any number below 2^26
+  };
+  struct Conflict {
+    AccessRecord other;
+    bool otherWrites = false;
+  };
+
+  /// owner: whose shared memory it is, null for global memory. The conflict is with what came before; the access is
+  /// remembered in any case.
+  std::optional<Conflict> access(BlockClocks &block, uint32_t thread, BlockClocks *owner, const Access &access);
+  /// The bytes of an asynchronous copy are there.
+  static void arrived(BlockClocks &block, uint32_t thread, BlockClocks &owner, uint32_t offset, uint32_t bytes);
+
+  static void start(BlockClocks &block, uint64_t linear, uint32_t threads, uint32_t sharedBytes);
+  static void fence(ThreadClock &me, const MemoryOrder &order);
+  static void arrive(BlockClocks &block, uint32_t thread, PhaseClock &barrier);
+  /// The phase is complete. Who arrived and waited leaves; who only asks, as of an mbarrier, learns.
+  static void complete(PhaseClock &barrier);
+  static void leave(BlockClocks &block, uint32_t thread, const PhaseClock &barrier);
+  static void learn(BlockClocks &block, uint32_t thread, const PhaseClock &barrier);
+  /// The threads of `mask`, counted from `first`, meet.
+  static void meet(BlockClocks &block, uint32_t first, uint32_t mask);
+
+private:
+  static constexpr uint32_t kPageBytes = 4096;
+  AccessCell &cellOf(BlockClocks *owner, uint64_t address);
+  void synchronise(BlockClocks &block, uint32_t thread, BlockClocks *owner, const Access &access);
+
+  std::unordered_map<uint64_t, std::unique_ptr<AccessCell[]>> pages_; // of global memory
+  uint64_t lastPage_ = 0;
+  AccessCell *lastCells_ = nullptr;
+  std::unordered_map<uint64_t, SyncLocation> locations_; // by global address
+};
+
+} // namespace tenon::emulator

@@ -1,0 +1,207 @@
+// The checks that keep shadow memory, as a program meets them.
+#include "tests/unit/emulator/harness.h"
+
+namespace tenon::emulator::test {
+namespace {
+
+struct Checked : ::testing::Test {
+  static void SetUpTestSuite() { setenv("TENON_EMULATOR_CHECK", "all", 1); } // before the first cuInit
+  Session session;
+  /// The report of a kernel that has to fail; its body uses %rd<>, %r<>, %p<>, parameters %rd0 and %rd1, thread %r0.
+  static std::string kernel(const std::string &body, const std::string &shared = {}) {
+    return header("sm_80") + shared +
+           ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred "
+           "%p<5>;\n"
+           "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r0, %tid.x;\n" +
+           body + "ret;\n}\n";
+  }
+  static std::string failure(const std::string &body, const std::vector<CUdeviceptr> &pointers,
+                             const std::string &shared = {}, unsigned blocks = 1, unsigned threads = 64) {
+    CUresult result = run(kernel(body, shared), pointers, blocks, threads);
+    return result == CUDA_SUCCESS ? "(none)" : lastReport();
+  }
+  static void expectClean(const std::string &body, const std::vector<CUdeviceptr> &pointers,
+                          const std::string &shared = {}, unsigned blocks = 1, unsigned threads = 64) {
+    CUresult result = run(kernel(body, shared), pointers, blocks, threads);
+    EXPECT_EQ(result, CUDA_SUCCESS) << (result == CUDA_SUCCESS ? "" : lastReport());
+  }
+};
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+#define EXPECT_HAS(text, part) EXPECT_TRUE(has(text, part)) << text
+
+const char *kTile = ".shared .align 4 .b8 tile[256];\n.shared .align 4 .b8 other[64];\n";
+// tile[t] = t; barrier; out[t] = tile[63-t]
+std::string exchange(const std::string &between) {
+  return "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], %r0;\n" + between +
+         "sub.u32 %r3, 63, %r0;\nmad.lo.u32 %r4, %r3, 4, %r1;\nld.shared.u32 %r5, [%r4];\n"
+         "mad.wide.u32 %rd2, %r0, 4, %rd0;\nst.global.u32 [%rd2], %r5;\n";
+}
+
+TEST_F(Checked, MemoryThatNothingWroteIsReported) {
+  CUdeviceptr memory;
+  ASSERT_EQ(cuMemAlloc(&memory, 256), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD8(memory, 1, 200), CUDA_SUCCESS);
+  std::string report = failure("mad.wide.u32 %rd2, %r0, 4, %rd0;\nld.global.u32 %r1, [%rd2];\n", {memory, 0});
+  EXPECT_HAS(report, "thread (50,0,0) of block (0,0,0): [uninitialised] global read of 4 bytes");
+  EXPECT_HAS(report, "nothing has written the byte 200 bytes into the 256-byte allocation");
+  EXPECT_HAS(report, "ld.global.u32 %r1, [%rd2]");
+}
+
+TEST_F(Checked, CopiesOfUnwrittenBytesAreNoReads) {
+  CUdeviceptr from, to;
+  ASSERT_EQ(cuMemAlloc(&from, 256), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&to, 256), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD8(from, 1, 16), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoD(to, from, 256), CUDA_SUCCESS);
+  std::vector<uint8_t> host(256);
+  ASSERT_EQ(cuMemcpyDtoH(host.data(), to, 256), CUDA_SUCCESS);
+  expectClean("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd0];\n", {to, 0});
+  EXPECT_HAS(failure("ld.global.u32 %r1, [%rd0+16];\n", {to, 0}), "[uninitialised]");
+}
+
+TEST_F(Checked, StoresOfKernelsInitialise) {
+  CUdeviceptr memory;
+  ASSERT_EQ(cuMemAlloc(&memory, 256), CUDA_SUCCESS);
+  expectClean("mad.wide.u32 %rd2, %r0, 4, %rd0;\nst.global.u32 [%rd2], %r0;\nld.global.u32 %r1, [%rd2];\n",
+              {memory, 0});
+  expectClean("mad.wide.u32 %rd2, %r0, 4, %rd0;\nld.global.u32 %r1, [%rd2];\n", {memory, 0});
+}
+
+TEST_F(Checked, SharedMemoryIsUninitialisedInEveryBlock) {
+  DeviceArray<int> out(128);
+  // Only block 0 writes; what block 1 finds there is nobody's.
+  std::string report =
+      failure("mov.u32 %r6, %ctaid.x;\nsetp.eq.u32 %p0, %r6, 0;\nmov.u32 %r1, tile;\n"
+              "mad.lo.u32 %r2, %r0, 4, %r1;\n@%p0 st.shared.u32 [%r2], %r0;\nld.shared.u32 %r3, [%r2];\n",
+              {out.address, 0}, kTile, 2);
+  EXPECT_HAS(report, "of block (1,0,0): [uninitialised] shared read of 4 bytes");
+  EXPECT_HAS(report, "0 bytes into shared variable 'tile' of 256 bytes");
+}
+
+TEST_F(Checked, ABarrierOrdersABlock) {
+  DeviceArray<int> out(64);
+  expectClean(exchange("bar.sync 0;\n"), {out.address, 0}, kTile);
+  expectClean(exchange("barrier.sync.aligned 0, 64;\n"), {out.address, 0}, kTile);
+}
+
+TEST_F(Checked, AMissingBarrierIsReportedWithBothSides) {
+  DeviceArray<int> out(64);
+  // Written before, so that what the barrier should have ordered is not uninitialised.
+  std::string zero = "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], 0;\nbar.sync 0;\n";
+  std::string report = failure(zero + exchange(""), {out.address, 0}, kTile);
+  EXPECT_HAS(report, "[races] shared read of 4 bytes");
+  EXPECT_HAS(report, "is not ordered after the write by thread (");
+  EXPECT_HAS(report, "st.shared.u32 [%r2], %r0");
+  EXPECT_HAS(report, "ld.shared.u32 %r5, [%r4]");
+  EXPECT_HAS(report, "a bar.sync (__syncthreads) or another barrier of both threads is missing");
+}
+
+TEST_F(Checked, LanesOfAWarpAreNotInStep) {
+  DeviceArray<int> out(64);
+  std::string swap = "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], %r0;\n";
+  std::string rest = "xor.b32 %r3, %r0, 1;\nmad.lo.u32 %r4, %r3, 4, %r1;\nld.shared.u32 %r5, [%r4];\n";
+  expectClean(swap + "bar.warp.sync 0xffffffff;\n" + rest, {out.address, 0}, kTile);
+  EXPECT_HAS(failure(swap + rest, {out.address, 0}, kTile), "a __syncwarp or a barrier is missing between them");
+}
+
+TEST_F(Checked, BlocksAreNotOrdered) {
+  DeviceArray<int> out(64);
+  std::string report = failure("st.global.u32 [%rd0], %r0;\n", {out.address, 0}, {}, 2, 1);
+  EXPECT_HAS(report, "[races] global write");
+  EXPECT_HAS(report, "blocks of a launch run in any order");
+}
+
+TEST_F(Checked, AtomicsOfBlocksDoNotRace) {
+  DeviceArray<int> sum(1);
+  expectClean("red.global.add.u32 [%rd0], %r0;\n", {sum.address, 0}, {}, 4);
+}
+
+TEST_F(Checked, ALastBlockThatWaitedForAllMayReadTheirResults) {
+  DeviceArray<int> partial(8), count(1);
+  // partial[block] = block; fence; the last to count reads them all.
+  std::string body = "mov.u32 %r1, %ctaid.x;\nmad.wide.u32 %rd2, %r1, 4, %rd0;\nst.global.u32 [%rd2], %r1;\n"
+                     "FENCE atom.global.add.u32 %r2, [%rd1], 1;\nmembar.gl;\nsetp.ne.u32 %p0, %r2, 7;\n@%p0 bra done;\n"
+                     "ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%rd0];\ndone:\n";
+  std::string fenced = body, open = body;
+  fenced.replace(fenced.find("FENCE"), 5, "membar.gl;");
+  open.replace(open.find("FENCE"), 5, "");
+  expectClean(fenced, {partial.address, count.address}, {}, 8, 1);
+  DeviceArray<int> zero(1);
+  EXPECT_HAS(failure(open, {partial.address, zero.address}, {}, 8, 1), "[races] global read of 16 bytes");
+}
+
+TEST_F(Checked, AnAsynchronousCopyIsNotThereBeforeTheWait) {
+  DeviceArray<int> in(64), out(64);
+  std::string copy = "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nmad.wide.u32 %rd2, %r0, 4, %rd0;\n"
+                     "cp.async.ca.shared.global [%r2], [%rd2], 4;\ncp.async.commit_group;\n";
+  std::string read = "ld.shared.u32 %r5, [%r2];\n";
+  expectClean(copy + "cp.async.wait_group 0;\n" + read, {in.address, out.address}, kTile);
+  // Written before, so that the bytes are not uninitialised.
+  EXPECT_HAS(failure("mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], %r0;\n" + copy + read,
+                     {in.address, out.address}, kTile),
+             "a wait for the asynchronous copy");
+}
+
+TEST_F(Checked, TheNeighbourOfASharedVariableIsNotIt) {
+  DeviceArray<int> out(64);
+  std::string report = failure("st.shared.u32 [tile+256], %r0;\n", {out.address, 0}, kTile, 1, 1);
+  EXPECT_HAS(report, "out-of-bounds shared write of 4 bytes");
+  EXPECT_HAS(report, "0 bytes past the end of shared variable 'tile' of 256 bytes");
+}
+
+TEST_F(Checked, TheGapsAreNoSharedMemoryOfTheKernel) {
+  Loaded loaded = load(kernel("st.shared.u32 [tile], %r0;\nst.shared.u32 [other], %r0;\n", kTile));
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  int bytes = 0;
+  ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  ASSERT_EQ(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 320);
+}
+
+TEST_F(Checked, AParameterMayBeReadOnly) {
+  void *found = nullptr;
+  ASSERT_EQ(cuGetProcAddress("tenonEmulatorReadOnlyParameter", &found, 13000, 0, nullptr), CUDA_SUCCESS);
+  auto readOnly = reinterpret_cast<bool (*)(CUfunction, size_t, const char *)>(found);
+  Loaded loaded = load(kernel("mad.wide.u32 %rd2, %r0, 4, %rd1;\nst.global.u32 [%rd2], %r0;\n"));
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  EXPECT_FALSE(readOnly(nullptr, 0, "binding 0"));
+  EXPECT_FALSE(readOnly(function, 2, "binding 2"));
+  ASSERT_TRUE(readOnly(function, 0, "binding 0"));
+  DeviceArray<int> memory(64);
+  auto launch = [&](CUdeviceptr a, CUdeviceptr b) {
+    void *parameters[] = {&a, &b};
+    EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+    return cuCtxSynchronize();
+  };
+  EXPECT_EQ(launch(memory.address, memory.address + 128), CUDA_SUCCESS); // parts of one allocation
+  EXPECT_EQ(launch(memory.address, memory.address), CUDA_SUCCESS);       // also a writable parameter: in place
+  EXPECT_NE(launch(memory.address + 64, memory.address), CUDA_SUCCESS);
+  EXPECT_HAS(lastReport(), "thread (16,0,0) of block (0,0,0): [readonly] global write of 4 bytes");
+  EXPECT_HAS(lastReport(), "0 bytes into binding 0, which is declared read-only");
+}
+
+TEST_F(Checked, MbarriersOrderWhoWaits) {
+  DeviceArray<int> out(64);
+  std::string object = ".shared .align 8 .b64 object;\n" + std::string(kTile);
+  std::string init = "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [object], 64;\nbar.sync 0;\n";
+  std::string wait = "mbarrier.arrive.shared.b64 %rd3, [object];\n"
+                     "again:\nmbarrier.test_wait.shared.b64 %p1, [object], %rd3;\n@!%p1 bra again;\n";
+  expectClean(init + exchange(wait), {out.address, 0}, object);
+}
+
+TEST_F(Checked, AnMbarrierThatNobodyWaitsForOrdersNothing) {
+  DeviceArray<int> out(64);
+  std::string object = ".shared .align 8 .b64 object;\n" + std::string(kTile);
+  std::string init = "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [object], 64;\n"
+                     "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], 0;\nbar.sync 0;\n";
+  EXPECT_HAS(failure(init + exchange("mbarrier.arrive.shared.b64 %rd3, [object];\n"), {out.address, 0}, object),
+             "[races] shared read");
+}
+
+} // namespace
+} // namespace tenon::emulator::test
