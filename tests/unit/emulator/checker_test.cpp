@@ -185,6 +185,26 @@ TEST_F(Checked, AParameterMayBeReadOnly) {
   EXPECT_HAS(lastReport(), "0 bytes into binding 0, which is declared read-only");
 }
 
+TEST_F(Checked, ContextsSayWhatLeaked) {
+  CUdeviceptr kept, freed;
+  ::testing::internal::CaptureStderr();
+  CUcontext context;
+  ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS); // what other tests left
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ::testing::internal::GetCapturedStderr();
+  ASSERT_EQ(cuMemAlloc(&kept, 96), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&freed, 80), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemFree(freed), CUDA_SUCCESS);
+  ::testing::internal::CaptureStderr();
+  ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_HAS(text, "leak: 0 bytes into the 96-byte allocation at 0x");
+  EXPECT_HAS(text, "(by cuMemAlloc");
+  EXPECT_FALSE(has(text, "80-byte")) << text;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
 TEST_F(Checked, MbarriersOrderWhoWaits) {
   DeviceArray<int> out(64);
   std::string object = ".shared .align 8 .b64 object;\n" + std::string(kTile);
