@@ -138,14 +138,15 @@ bool Checker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, 
     }
     return true;
   }
-  InitialisedMap *map = executor_.memory->initialised();
-  if (!map)
+  const Memory *holder = executor_.memory->holder(address);
+  InitialisedMap *map = holder ? holder->initialised() : nullptr;
+  if (!map) // nothing is tracked, or the program's own memory
     return true;
-  uint64_t offset = address - executor_.memory->deviceBase();
+  uint64_t offset = address - holder->deviceBase();
   if (reads)
     if (uint64_t unset = map->firstUnset(offset, bytes); unset < offset + bytes)
       return fail(CUDA_ERROR_LAUNCH_FAILED, "[uninitialised]",
-                  "nothing has written the byte " + executor_.memory->describe(executor_.memory->deviceBase() + unset));
+                  "nothing has written the byte " + holder->describe(holder->deviceBase() + unset));
   if (sets)
     map->set(offset, bytes, true);
   return true;

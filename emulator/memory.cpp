@@ -244,6 +244,15 @@ void Memory::trackInitialised() {
     initialised_.reset();
 }
 
+const Memory *Memory::holder(uint64_t address) const {
+  if (address - device_ < size_)
+    return this;
+  for (const Memory *peer : peers_)
+    if (address - peer->device_ < peer->size_)
+      return peer;
+  return nullptr;
+}
+
 void Memory::markWritten(uint64_t address, uint64_t bytes) {
   if (initialised_ && address - device_ < size_)
     initialised_->set(address - device_, std::min(bytes, size_ - (address - device_)), true);

@@ -84,6 +84,8 @@ public:
   /// writes by itself (pinned, managed memory) is not seen: such memory counts as written.
   void trackInitialised();
   InitialisedMap *initialised() const { return initialised_.get(); }
+  /// The memory, this one or a peer's, in whose arena the address is, or null.
+  const Memory *holder(uint64_t address) const;
   /// The driver wrote the range, or copied it. No effect where nothing is tracked.
   void markWritten(uint64_t address, uint64_t bytes);
   /// What was never written is not written by being copied, so that padding may be.

@@ -88,7 +88,8 @@ void destroyContents(Context *context) {
   });
   if (!others && driver.checks.leaks)
     for (const auto &[begin, allocation] : context->device->memory->live())
-      if (allocation.kind != AllocationKind::Variable && allocation.kind != AllocationKind::Constant)
+      if (allocation.kind != AllocationKind::Variable && allocation.kind != AllocationKind::Constant &&
+          allocation.kind != AllocationKind::Registered)
         fprintf(stderr, "tenon emulator: leak: %s is still there when its context is destroyed\n",
                 context->device->memory->describe(begin).c_str());
   if (!others)
