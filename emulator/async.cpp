@@ -1,6 +1,7 @@
 #include "emulator/async.h"
 
 #include "emulator/check.h"
+#include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/half_value.h"
 #include "emulator/mbarrier.h"
@@ -131,7 +132,16 @@ const char *carryOut(CopyPlan &plan) {
     at += piece.bytes;
   }
   plan.isDone = true;
-  return plan.mbarrier ? completeBytes(plan.mbarrier, plan.mbarrierBytes) : nullptr;
+  if (plan.checker)
+    for (const CopyPiece &piece : plan.pieces)
+      plan.checker->bytesWritten(piece.to, piece.bytes);
+  if (!plan.mbarrier)
+    return nullptr;
+  bool phase = mbarrierParity(*plan.mbarrier);
+  const char *wrong = completeBytes(plan.mbarrier, plan.mbarrierBytes);
+  if (plan.checker && phase != mbarrierParity(*plan.mbarrier))
+    plan.checker->completeMbarrier(plan.mbarrier);
+  return wrong;
 }
 
 void dropDone(AsyncWork &work) {
@@ -174,6 +184,7 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
   };
   if (plan.mbarrier && !isMbarrier(*plan.mbarrier))
     return refuse("the mbarrier object of an asynchronous copy was not initialised");
+  plan.checker = warp.executor->checker;
   if (!warp.executor->launch->checks.async) {
     const char *wrong = carryOut(plan);
     return wrong ? refuse(wrong) : true;

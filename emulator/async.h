@@ -29,6 +29,7 @@ struct CopyPiece {
 };
 
 struct CopyPlan {
+  Checker *checker = nullptr; // hears when the bytes come; null: no shadow memory
   std::vector<CopyPiece> pieces;
   ElementOp op = ElementOp::Copy;
   ElementType type = ElementType::U8;

@@ -33,6 +33,8 @@ bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
   BarrierState &barrier = warp.block->barriers[id];
   barrier.arrived += static_cast<uint32_t>(__builtin_popcount(active));
   barrier.needed = std::max(barrier.needed, needed);
+  if (checker_)
+    checker_->arriveAtBarrier(warp, active, id);
   BarrierKind kind = static_cast<BarrierKind>(i.flag & 0xf);
   if (kind >= BarrierKind::Popc) {
     uint32_t votes = *at<uint32_t>(warp, i.c);
@@ -88,10 +90,15 @@ bool Scheduler::releaseBarriers(Block &block) {
       continue;
     BarrierState state = barrier;
     barrier = {};
+    if (checker_)
+      checker_->completeBarrier(block, id);
     for (Warp &warp : block.warps)
       for (Group &group : warp.groups)
-        if (group.state == Group::State::Barrier && group.barrier == id)
+        if (group.state == Group::State::Barrier && group.barrier == id) {
+          if (checker_)
+            checker_->leaveBarrier(warp, group.mask, id);
           completeBarrier(warp, group, state);
+        }
     released = true;
   }
   return released;
@@ -119,7 +126,8 @@ bool Scheduler::waitCluster(GroupRun &run, const Decoded &i, uint32_t active) {
 }
 
 bool Scheduler::releaseCluster(Cluster &cluster) {
-  completeClusterBarrier(cluster);
+  if (completeClusterBarrier(cluster) && checker_)
+    checker_->completeCluster(cluster);
   bool released = false;
   for (auto &block : cluster.blocks)
     for (Warp &warp : block->warps)
@@ -127,6 +135,8 @@ bool Scheduler::releaseCluster(Cluster &cluster) {
         if (group.state == Group::State::Barrier && group.barrier == kClusterBarrier &&
             !(group.mask & warp.clusterPending)) {
           warp.clusterArrived &= ~group.mask;
+          if (checker_)
+            checker_->leaveCluster(warp, group.mask);
           group.state = Group::State::Run;
           ++group.pc;
           released = true;

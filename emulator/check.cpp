@@ -179,8 +179,7 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
         refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
         continue;
       }
-      if (executor.checker &&
-          !executor.checker->access(warp, i, lane, owner, offset & kRankOffsetMask, size, isWrite))
+      if (executor.checker && !executor.checker->access(warp, i, lane, owner, offset & kRankOffsetMask, size, isWrite))
         continue;
       addresses[lane] = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
     } else if (where == MemorySpace::Local) {

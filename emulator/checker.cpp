@@ -1,10 +1,12 @@
 #include "emulator/checker.h"
 
 #include "emulator/check.h"
+#include "emulator/cluster.h"
 #include "emulator/initialised_map.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
 
+#include <algorithm>
 #include <cuda.h>
 
 namespace tenon::emulator {
@@ -214,6 +216,35 @@ void Checker::leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
                         block.barriers[barrier]);
 }
 
+void Checker::arriveAtCluster(Warp &warp, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    RaceDetector::arrive(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
+                         clusters_[warp.block->cluster]);
+}
+void Checker::completeCluster(const Cluster &cluster) {
+  RaceDetector::complete(clusters_[&cluster]);
+}
+void Checker::leaveCluster(Warp &warp, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    RaceDetector::leave(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
+                        clusters_[warp.block->cluster]);
+}
+
+void Checker::bytesWritten(const uint8_t *host, uint32_t bytes) {
+  for (auto &[block, shadow] : shadows_)
+    if (host >= block->sharedMemory && host < block->sharedMemory + shadow->shared.size()) {
+      size_t at = static_cast<size_t>(host - block->sharedMemory);
+      auto begin = shadow->shared.begin() + static_cast<ptrdiff_t>(at);
+      std::replace(begin, begin + static_cast<ptrdiff_t>(std::min<size_t>(bytes, shadow->shared.size() - at)),
+                   BlockShadow::ByteState::Unset, BlockShadow::ByteState::Set);
+      return;
+    }
+  uint64_t address = reinterpret_cast<uint64_t>(host) - executor_.hostBias;
+  const Memory *holder = executor_.memory->holder(address);
+  if (InitialisedMap *map = holder ? holder->initialised() : nullptr)
+    map->set(address - holder->deviceBase(), bytes, true);
+}
+
 PhaseClock *Checker::mbarrierAt(const void *object) {
   const uint8_t *at = static_cast<const uint8_t *>(object);
   for (auto &[block, shadow] : shadows_)
@@ -227,6 +258,10 @@ void Checker::arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bo
     return;
   RaceDetector::arrive(warp.block->shadow->clocks, warp.index * kLanes + lane, *barrier);
   if (completes)
+    RaceDetector::complete(*barrier);
+}
+void Checker::completeMbarrier(const void *object) {
+  if (PhaseClock *barrier = mbarrierAt(object))
     RaceDetector::complete(*barrier);
 }
 void Checker::passMbarrier(Warp &warp, uint32_t lane, const void *object) {

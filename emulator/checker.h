@@ -37,13 +37,21 @@ public:
   /// The bytes of an asynchronous copy have come to shared memory.
   void copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes);
 
+  /// A bulk copy wrote there, shared or global memory. What such copies race with is not looked at.
+  void bytesWritten(const uint8_t *host, uint32_t bytes);
+
   // What orders threads.
   void fence(Warp &warp, const Decoded &instruction, uint32_t mask);
   void meet(Warp &warp, uint32_t mask);
   void arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
   void completeBarrier(Block &block, uint32_t barrier);
   void leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
+  void arriveAtCluster(Warp &warp, uint32_t mask);
+  void completeCluster(const Cluster &cluster);
+  void leaveCluster(Warp &warp, uint32_t mask);
   void arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bool completes);
+  /// The last awaited bytes completed the phase.
+  void completeMbarrier(const void *object);
   void passMbarrier(Warp &warp, uint32_t lane, const void *object);
 
   /// What was found, added to the fault that the launch ends with.
@@ -71,6 +79,7 @@ private:
   std::vector<MemoryOrder> orders_; // by number of the instruction
   const Code *last_ = nullptr;
   std::map<Block *, std::unique_ptr<BlockShadow>> shadows_;
+  std::map<const Cluster *, PhaseClock> clusters_;
   std::set<std::pair<uint32_t, uint32_t>> seen_;
   std::vector<std::string> found_;
   uint64_t firstFoundAt_ = 0;

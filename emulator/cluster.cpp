@@ -1,6 +1,7 @@
 #include "emulator/cluster.h"
 
 #include "emulator/check.h"
+#include "emulator/checker.h"
 #include "emulator/lanes.h"
 #include "emulator/program.h"
 
@@ -38,6 +39,8 @@ void arrive(Warp &warp, const Decoded &i, uint32_t mask) {
   }
   warp.clusterArrived |= mask;
   warp.clusterPending |= mask;
+  if (Checker *checker = warp.executor->checker)
+    checker->arriveAtCluster(warp, mask);
 }
 
 } // namespace

@@ -180,7 +180,7 @@ void finishCopies(Warp &warp, std::vector<PendingCopy> &copies, uint32_t mask) {
     }
     memcpy(warp.shared + copy.shared, copy.data, copy.bytes);
     if (Checker *checker = warp.executor->checker)
-      checker->copyArrived(warp, copy.lane, *warp.block, copy.shared, copy.bytes);
+      checker->copyArrived(warp, copy.lane, *warp.block, copy.shared & kRankOffsetMask, copy.bytes);
   }
   copies = std::move(others);
 }

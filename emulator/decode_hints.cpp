@@ -1,6 +1,7 @@
 // Fences, prefetches, cache policies, register budgets: one thread runs at a time and sees memory as it is, so they
 // change nothing here. What they may say is checked all the same.
 #include "emulator/bulk.h"
+#include "emulator/checker.h"
 #include "emulator/decoder.h"
 
 namespace tenon::emulator {
@@ -14,7 +15,7 @@ bool FunctionDecoder::decodeFence() {
   Form form(*in_);
   Decoded decoded;
   const std::vector<Operand> &o = in_->operands;
-  decoded.handler = nothingHandler();
+  decoded.handler = fenceHandler();
   int order = form.takeOneOf({"sc", "acq_rel", "acquire", "release"});
   int scope = form.takeOneOf({"cta", "cluster", "gpu", "sys"});
   if (form.take("mbarrier_init"))

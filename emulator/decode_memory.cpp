@@ -337,7 +337,7 @@ bool FunctionDecoder::decodeNothing() {
     form.take("mask");
   }
   Decoded decoded;
-  decoded.handler = name == "fence" || name == "membar" ? fenceHandler() : nothingHandler();
+  decoded.handler = name == "membar" ? fenceHandler() : nothingHandler();
   return finish(form, decoded);
 }
 

@@ -164,9 +164,9 @@ struct Block {
   uint8_t *registerMemory = nullptr;
   uint8_t *localMemory = nullptr;
   uint64_t sharedBytes = 0, registerBytes = 0, localBytes = 0;
-  bool spun = false;     // ran out of fuel in a loop
-  bool yielded = false;  // a warp waits for an mbarrier
-  bool finished = false; // its memory stays until the cluster is done
+  bool spun = false;             // ran out of fuel in a loop
+  bool yielded = false;          // a warp waits for an mbarrier
+  bool finished = false;         // its memory stays until the cluster is done
   BlockShadow *shadow = nullptr; // of the checks that keep one (checker.h)
 };
 

@@ -154,6 +154,9 @@ void pendingCount(Warp &warp, const Decoded &i, uint32_t mask) {
 bool isMbarrier(uint64_t bits) {
   return Mbarrier::valid(bits);
 }
+bool mbarrierParity(uint64_t bits) {
+  return Mbarrier::unpack(bits).parity;
+}
 const char *completeBytes(uint64_t *object, uint32_t bytes) {
   if (!Mbarrier::valid(*object))
     return "the mbarrier object of an asynchronous copy was not initialised";

@@ -33,6 +33,8 @@ enum class MbarrierOp : uint8_t {
 
 /// True: the bits are those of an initialised object.
 bool isMbarrier(uint64_t bits);
+/// Of the phase that is not complete.
+bool mbarrierParity(uint64_t bits);
 /// Bytes that came for the object. Returns what is wrong, or null.
 const char *completeBytes(uint64_t *object, uint32_t bytes);
 

@@ -122,7 +122,7 @@ struct Program {
   uint32_t staticShared = 0;                  // bytes of .shared variables, from kSharedStart
   uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`
   bool usesDynamicShared = false;
-  bool usesClusters = false;        // names another block's memory somewhere: shared addresses hold the rank
+  bool usesClusters = false; // names another block's memory somewhere: shared addresses hold the rank
   std::vector<SharedVariable> sharedVariables;
   uint32_t localBytesPerThread = 0; // deepest chain of calls, or with room for recursion
   uint32_t frameLocalBytes = 0;     // of the entry alone

@@ -190,7 +190,10 @@ void RaceDetector::complete(PhaseClock &barrier) {
   barrier.passed = barrier.arriving.take();
 }
 void RaceDetector::leave(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
-  block.threads[thread].known = barrier.passed; // which holds what the thread knew when it arrived
+  if (barrier.passed && barrier.passed->block() == block.linear)
+    block.threads[thread].known = barrier.passed; // which holds what the thread knew when it arrived
+  else
+    learn(block, thread, barrier);
 }
 void RaceDetector::learn(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
   ThreadClock &me = block.threads[thread];

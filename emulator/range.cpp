@@ -62,6 +62,9 @@ uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, 
                   executor.memory->describe(address) +
                       (leaves ? ", " + std::to_string(allocation->end() - address) + " bytes before its end" : ""));
   }
+  for (const ReadOnlyRange &only : executor.launch->readOnly)
+    if (access.isWrite && address < only.end() && address + access.bytes > only.begin)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "[readonly] it reaches " + only.name + ", which is declared read-only");
   return executor.memory->host(address);
 }
 
