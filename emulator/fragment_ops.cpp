@@ -54,6 +54,14 @@ bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &f
     lines[l] = static_cast<int64_t>(base(0) + static_cast<uint64_t>(stride[0]) * l * bytes);
     last[l] = lines[l] + (length - 1) * bytes;
   }
+  if (warp.executor->checker) // shadow memory sees every element
+    for (uint32_t k = 1; k + 1 < length; ++k) {
+      int64_t inner[kLanes];
+      for (uint32_t l = 0; l < kLanes; ++l)
+        inner[l] = lines[l] + k * bytes;
+      if (resolveSlowly(warp, i, used, space, bytes, isWrite, inner) != used)
+        return false;
+    }
   // Both ends of a line in bounds: so is what lies between, which is shorter than the gap between two allocations.
   return resolveSlowly(warp, i, used, space, bytes, isWrite, lines) == used &&
          resolveSlowly(warp, i, used, space, bytes, isWrite, last) == used;
