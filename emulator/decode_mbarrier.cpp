@@ -88,7 +88,8 @@ bool FunctionDecoder::decodeMbarrierArrivals(Form &form, MbarrierOp op) {
   if (!expectOperands(1, 3))
     return false;
   size_t first = o[0].kind == Operand::Kind::Address ? 0 : 1;
-  bool wantsCount = op == MbarrierOp::ArriveExpectTx || op == MbarrierOp::ArriveDropExpectTx || op == MbarrierOp::ArriveNoComplete;
+  bool wantsCount =
+      op == MbarrierOp::ArriveExpectTx || op == MbarrierOp::ArriveDropExpectTx || op == MbarrierOp::ArriveNoComplete;
   Decoded decoded;
   if (!expectOperands(first + (wantsCount ? 2 : 1), first + 2))
     return false;
