@@ -8,13 +8,45 @@ namespace tenon::abi {
 
 static constexpr size_t kFirstChunk = 256 << 10;
 
+namespace {
+
+/// One decoder for each thread: making one takes longer than to unpack a small image.
+ZSTD_DCtx *decoder() {
+  struct Free {
+    void operator()(ZSTD_DCtx *context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> kept(ZSTD_createDCtx());
+  return kept.get();
+}
+
+/// What is small anyway is unpacked at once.
+Status unpackSmall(ZSTD_DCtx *context, std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out) {
+  const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
+  if (ZSTD_isError(frame))
+    return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(frame));
+  if (frame != packed.size())
+    return makeError(StatusCode::DataLoss, packed.size() - frame, " bytes follow it");
+  out.resize(size);
+  const size_t written = ZSTD_decompressDCtx(context, out.data(), out.size(), packed.data(), packed.size());
+  if (ZSTD_isError(written))
+    return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(written));
+  if (written != size)
+    return makeError(StatusCode::DataLoss, "it unpacks to ", written, " bytes, not ", size);
+  return okStatus();
+}
+
+} // namespace
+
 Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out) {
   if (isImplausiblySmall(packed.size(), size))
     return makeError(StatusCode::ResourceExhausted, packed.size(), " bytes promise to unpack to ", size, ", more than ",
                      kMaxUnpackRatio, " times as many");
-  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream *)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
-  if (!stream)
+  ZSTD_DCtx *const context = decoder();
+  if (!context)
     return makeError(StatusCode::ResourceExhausted, "no memory to unpack");
+  if (size <= kFirstChunk)
+    return unpackSmall(context, packed, size, out);
+  ZSTD_DCtx_reset(context, ZSTD_reset_session_only); // an error may have left a frame half read
   out.clear();
   ZSTD_inBuffer input{packed.data(), packed.size(), 0};
   ZSTD_outBuffer output{nullptr, 0, 0};
@@ -24,7 +56,7 @@ Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<ui
     output.dst = out.data();
     output.size = out.size();
     const size_t before = output.pos, read = input.pos;
-    left = ZSTD_decompressStream(stream.get(), &output, &input);
+    left = ZSTD_decompressStream(context, &output, &input);
     if (ZSTD_isError(left))
       return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(left));
     if (left != 0 && output.pos == before && input.pos == read && (out.size() == size || input.pos == input.size))

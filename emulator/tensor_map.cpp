@@ -150,6 +150,8 @@ bool planTensorCopy(const TensorMap &map, const TensorBox &box, const Memory &me
   const uint32_t element = tensorElementBytes(map.type), row = boxExtent(map, 0) * element;
   if (box.isLoad)
     plan.op = loadOperation(map.type);
+  // Rows shorter than what the swizzle spans begin at multiples of the span all the same.
+  const uint32_t pitch = map.swizzle ? 16u << map.swizzle : row;
   plan.type = elementType(map.type);
   plan.fill = map.fillsNan ? nanOf(map.type) : 0;
   uint32_t extent[kTensorDimensions] = {1, 1, 1, 1, 1}, rows = 1;
@@ -177,7 +179,7 @@ bool planTensorCopy(const TensorMap &map, const TensorBox &box, const Memory &me
     }
   };
   for (uint32_t r = 0; r < rows; ++r) {
-    uint64_t global = map.address, at = static_cast<uint64_t>(r) * row;
+    uint64_t global = map.address, at = static_cast<uint64_t>(r) * pitch;
     bool inside = low < high;
     for (uint32_t d = 1, rest = r; d < map.rank; rest /= extent[d++]) {
       int64_t c = int64_t(box.coordinates[d]) + int64_t(rest % extent[d]) * map.step[d];

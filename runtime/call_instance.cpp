@@ -9,10 +9,6 @@
 
 namespace tenon::runtime {
 
-namespace {
-constexpr size_t kLeastGraphCommands = 2;
-}
-
 CallInstance::CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const CallPlan> plan)
     : device_(std::move(device)), plan_(std::move(plan)), bases_(plan_->buffers.size()),
       isChanged_(plan_->buffers.size()), commands_(plan_->commands.size()) {
@@ -197,8 +193,7 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
   TENON_RETURN_IF_ERROR(bind(inputs, results));
   isInFlight_ |= !options.isWaitedFor;
   const cuda::Driver &driver = device_->driver();
-  if (options.graph && !options.synchronous && commands_.size() >= kLeastGraphCommands &&
-      ReplayGraph::isSupported(driver)) {
+  if (options.graph && !options.synchronous && !commands_.empty() && ReplayGraph::isSupported(driver)) {
     bool done = false;
     Status status = issueGraph(stream, done);
     if (done || !status.ok())

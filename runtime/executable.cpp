@@ -121,11 +121,8 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   refused = isImageRefusal(found);
   out.encodeTensorMap = driver.cuTensorMapEncodeTiled;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
-  TENON_RETURN_IF_ERROR(checkFunction(out));
+  TENON_RETURN_IF_ERROR(checkFunction(out, candidate));
   declareReadOnly(out);
-  TENON_ASSIGN_OR_RETURN(out.ptxVersion, functionAttribute(out.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION"));
-  TENON_ASSIGN_OR_RETURN(out.binaryVersion,
-                         functionAttribute(out.function, CU_FUNC_ATTRIBUTE_BINARY_VERSION, "BINARY_VERSION"));
   return okStatus();
 }
 
@@ -181,21 +178,31 @@ Status Executable::checkParameters(const LoadedExport &loaded) const {
   return okStatus();
 }
 
-Status Executable::checkFunction(const LoadedExport &loaded) const {
+/// What the driver knows better than the file. Of a cubin the linker has seen the very code that runs, so threads and
+/// static shared memory were compared then (K-17); asking again would make a driver that loads lazily load the code
+/// now.
+Status Executable::checkFunction(const LoadedExport &loaded, const abi::Candidate &candidate) const {
   TENON_RETURN_IF_ERROR(checkParameters(loaded));
   if (!loaded.parameters.tensorMaps.empty() && !loaded.encodeTensorMap)
     return makeError(StatusCode::Unimplemented, "[K-22] kernel '", loaded.symbol, "' takes tensor maps, ",
                      device_->description(), " has no cuTensorMapEncodeTiled (drivers from 12.0 on have it)");
   const abi::Launch &launch = loaded.declaration->launch;
-  TENON_ASSIGN_OR_RETURN(int threads, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                                                        "MAX_THREADS_PER_BLOCK"));
-  if (launch.threads() > static_cast<uint64_t>(threads))
-    return makeError(StatusCode::FailedPrecondition, "[K-8] the workgroup has ", launch.threads(), " threads, kernel '",
-                     loaded.symbol, "' takes at most ", threads, " on ", device_->description());
+  const bool isProven = candidate.kind == abi::ImageKind::Cubin;
+  if (!isProven) {
+    TENON_ASSIGN_OR_RETURN(int threads, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                                          "MAX_THREADS_PER_BLOCK"));
+    if (launch.threads() > static_cast<uint64_t>(threads))
+      return makeError(StatusCode::FailedPrecondition, "[K-8] the workgroup has ", launch.threads(),
+                       " threads, kernel '", loaded.symbol, "' takes at most ", threads, " on ",
+                       device_->description());
+  }
 
   // Above the default limit a block must opt in to shared memory, static and dynamic together.
-  TENON_ASSIGN_OR_RETURN(int staticShared,
-                         functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, "SHARED_SIZE_BYTES"));
+  int staticShared = static_cast<int>(candidate.staticSharedBytes);
+  if (!isProven) {
+    TENON_ASSIGN_OR_RETURN(
+        staticShared, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, "SHARED_SIZE_BYTES"));
+  }
   const uint64_t shared = static_cast<uint64_t>(staticShared) + launch.dynamicSharedBytes;
   const cuda::Driver &driver = device_->driver();
   if (launch.dynamicSharedBytes != 0 && shared > device_->sharedBytesWithoutOptin()) {
@@ -217,6 +224,14 @@ Status Executable::checkFunction(const LoadedExport &loaded) const {
   return okStatus();
 }
 
+/// ", compute_80 code running as sm_90", as the driver reports it; empty where it does not say.
+std::string Executable::describeCode(const LoadedExport &loaded) const {
+  cuda::ContextScope scope = device_->enter();
+  Result<int> ptx = functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_PTX_VERSION, "PTX_VERSION");
+  Result<int> binary = functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_BINARY_VERSION, "BINARY_VERSION");
+  return ptx.ok() && binary.ok() ? concat(", compute_", *ptx, " code running as sm_", *binary) : std::string();
+}
+
 std::string Executable::explain() {
   std::string out = concat("executable '", view_.name(), "' on ", device_->description(), "\n");
   std::string previous; // exports mostly share their images: the same table is printed once
@@ -229,8 +244,8 @@ std::string Executable::explain() {
     out += table == previous ? concat("  as export ", ordinal - 1, "\n") : table;
     previous = std::move(table);
     if (loaded.ok())
-      out += concat("  loaded: variant '", (*loaded)->variantName, "', kernel '", (*loaded)->symbol, "', compute_",
-                    (*loaded)->ptxVersion, " code running as sm_", (*loaded)->binaryVersion, "\n");
+      out += concat("  loaded: variant '", (*loaded)->variantName, "', kernel '", (*loaded)->symbol, "'",
+                    describeCode(**loaded), "\n");
     else if (!slot.ranking.empty() && slot.ranking.front().verdict.runs)
       out += concat("  not loaded: ", loaded.status().message(), "\n");
   }

@@ -35,8 +35,6 @@ struct LoadedExport {
   TensorMapEncoder encodeTensorMap = nullptr; // the driver's; null on an older one, where no kernel with maps loads
   std::string variantName;
   std::string symbol;
-  int ptxVersion = 0;    // as the driver reports it: 80 is code of compute_80
-  int binaryVersion = 0; // 90: what really runs is sm_90 code
 };
 
 /// Which variants may be taken at all; empty: every one.
@@ -81,7 +79,8 @@ private:
   void select(uint32_t ordinal, Slot &slot);
   void keepWanted(std::vector<abi::Candidate> &candidates) const;
   Status loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused);
-  Status checkFunction(const LoadedExport &loaded) const;
+  Status checkFunction(const LoadedExport &loaded, const abi::Candidate &candidate) const;
+  std::string describeCode(const LoadedExport &loaded) const;
   Status checkParameters(const LoadedExport &loaded) const;
   void declareReadOnly(const LoadedExport &loaded) const;
   Result<int> functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const;

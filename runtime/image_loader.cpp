@@ -43,16 +43,17 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   if (image.kind() == abi::fb::ImageKind::Ptx)
     bytes.push_back(0); // stored without; the driver reads up to it
 
-  std::vector<char> error(kLogBytes);
+  // A cubin passes no compiler that could log.
+  std::vector<char> error(image.kind() == abi::fb::ImageKind::Ptx ? kLogBytes : 0);
   std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   // The size is passed in the pointer itself, as 32 bits.
-  std::array<void *, 2> values = {error.data(), reinterpret_cast<void *>(uintptr_t(kLogBytes))};
+  std::array<void *, 2> values = {error.data(), reinterpret_cast<void *>(uintptr_t(error.size()))};
+  const unsigned optionCount = error.empty() ? 0 : static_cast<unsigned>(options.size());
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device.driver();
   CUmodule module = nullptr;
-  const CUresult result =
-      driver.cuModuleLoadDataEx(&module, bytes.data(), options.size(), options.data(), values.data());
+  const CUresult result = driver.cuModuleLoadDataEx(&module, bytes.data(), optionCount, options.data(), values.data());
 
   LoadedImage loaded;
   if (result == CUDA_SUCCESS) {

@@ -48,15 +48,15 @@ inline const std::vector<TensorCase> &tensorCases() {
       {"f16_64b_short", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_64B, 16, 16, 0, 0},
       {"f16_128b_short", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_128B, 32, 16, 0, 0},
       {"f32_128b_shortest", CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, CU_TENSOR_MAP_SWIZZLE_128B, 4, 16, 0, 0},
-      // Partly and wholly outside of the tensor.
-      {"u8_outside_low", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 8, -5, -3},
-      {"u8_outside_high", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 8, 241, 36},
-      {"f16_outside_zero", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_128B, 64, 16, 100, 30, kZero},
-      {"f16_outside_nan", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_128B, 64, 16, -9, -4, kNan},
-      {"bf16_outside_nan", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_NONE, 64, 8, -9, -4, kNan},
+      // Partly and wholly outside of the tensor. Along a row a box begins at a multiple of 16 bytes, outside too.
+      {"u8_outside_low", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 8, -16, -3},
+      {"u8_outside_high", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 8, 240, 36},
+      {"f16_outside_zero", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_128B, 64, 16, 104, 30, kZero},
+      {"f16_outside_nan", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_128B, 64, 16, -8, -4, kNan},
+      {"bf16_outside_nan", CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_NONE, 64, 8, -16, -4, kNan},
       {"f32_outside_nan", CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, CU_TENSOR_MAP_SWIZZLE_64B, 16, 8, 60, 38, kNan},
       {"f64_outside_nan", CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, CU_TENSOR_MAP_SWIZZLE_NONE, 4, 4, 30, 38, kNan},
-      {"f16_nowhere", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_NONE, 16, 8, 500, 0},
+      {"f16_nowhere", CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, CU_TENSOR_MAP_SWIZZLE_NONE, 16, 8, 504, 0},
       // Every second, every third row.
       {"u8_step2", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 16, 0, 1, kZero, 2},
       {"u8_step3", CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, CU_TENSOR_MAP_SWIZZLE_NONE, 32, 16, 0, 1, kZero, 3},
