@@ -147,12 +147,15 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     coordinates[d] = at<int32_t>(warp, o[4 + d])[lane];
   bool isLoad = o[2] != kNoOperand;
   uint64_t shared = at<uint64_t>(warp, o[1])[lane], mbarrier = isLoad ? at<uint64_t>(warp, o[2])[lane] : 0;
-  uint32_t bytes = boxBytes(map), span = map.swizzle ? 16u << map.swizzle : 16;
+  const uint32_t element = tensorElementBytes(map.type), row = boxExtent(map, 0) * element;
+  const uint32_t bytes = boxBytes(map), pitch = map.swizzle ? 16u << map.swizzle : row;
+  if (int64_t(coordinates[0]) * element % 16)
+    return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "along a row the box does not begin at a multiple of 16 bytes");
   for (const Target &target : targetsOf(warp, shared, mbarrier, o[3], lane)) {
     CopyPlan plan;
     plan.op = operationOf(i.imm);
-    uint8_t *box = rangeAt(warp, i, lane, target.shared,
-                           {(bytes + span - 1) / span * uint64_t(span), 128, isLoad, "the box of a tensor copy"});
+    uint8_t *box =
+        rangeAt(warp, i, lane, target.shared, {uint64_t(bytes / row) * pitch, 128, isLoad, "the box of a tensor copy"});
     uint64_t bad = 0;
     if (!box)
       return false;

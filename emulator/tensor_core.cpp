@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace tenon::emulator {
+namespace tenon::emulator::TENON_LEVEL {
 namespace {
 
 constexpr int kFractionBits = 25;
@@ -105,4 +105,4 @@ void multiplyAsTensorCore(const double *left, const double *right, double *sum, 
     sum[k] = allFinite(&signsC[k], 1) ? c[k] : signsC[k];
 }
 
-} // namespace tenon::emulator
+} // namespace tenon::emulator::TENON_LEVEL

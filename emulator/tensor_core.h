@@ -6,9 +6,11 @@
 // devices use shorter runs and fewer bits, here they all get this one.
 #pragma once
 
+#include "emulator/lanes.h"
+
 #include <cstdint>
 
-namespace tenon::emulator {
+namespace tenon::emulator::TENON_LEVEL {
 
 struct MatrixSize {
   uint32_t m, n, k;
@@ -23,4 +25,4 @@ void multiplyAsTensorCore(const double *left, const double *right, double *sum, 
 /// The same, exact for integers that fit, rounded at each step for doubles.
 void multiplyStepByStep(const double *left, const double *right, double *sum, MatrixSize size);
 
-} // namespace tenon::emulator
+} // namespace tenon::emulator::TENON_LEVEL

@@ -205,8 +205,8 @@ void multiplyTilesRounded(const double *a, const double *b, double *sum, uint32_
       memcpy(right + step * width, b + step * kMostColumns + first, width * sizeof(double));
     for (uint32_t row = 0; row < kRows; ++row)
       memcpy(strip + row * width, sum + row * kMostColumns + first, width * sizeof(double));
-    multiplyAsTensorCore(left, right, strip, {kRows, width, k}, form.a == WgmmaElement::F16 ? -14 : -126,
-                         form.accumulator == ScalarType::F16);
+    TENON_LEVEL::multiplyAsTensorCore(left, right, strip, TENON_LEVEL::MatrixSize{kRows, width, k},
+                                      form.a == WgmmaElement::F16 ? -14 : -126, form.accumulator == ScalarType::F16);
     for (uint32_t row = 0; row < kRows; ++row)
       memcpy(sum + row * kMostColumns + first, strip + row * width, width * sizeof(double));
   }

@@ -10,11 +10,11 @@ for tool in runtime/tools/tenon-run runtime/tools/tenon-check-kernel linker/tool
   cp "build/$tool" bundle/bin/
 done
 for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
-find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-hopper-golden' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
+find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
   -exec cp -t bundle/tests {} +
-# Golden vectors: the test compares on the GPU itself, and the hopper program records what needs a kernel of its own.
+# Golden vectors: what was recorded, and what records it again.
 cp tests/golden/forms.txt tests/golden/sm_90.golden bundle/tests/
-cp build/tests/golden/tenon-golden-test build/tests/kernels/tenon-hopper-golden bundle/tests/
+cp build/tests/golden/tenon-golden-test bundle/tests/
 # Libraries that unit tests load at run time (fake drivers).
 find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +
 cp build/benchmarks/runtime/tenon-runtime-benchmark build/benchmarks/runtime/runtime_benchmark_sm_* bundle/benchmarks/

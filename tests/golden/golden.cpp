@@ -6,11 +6,14 @@
 //   tenon-golden-test --table              distance of each approximate form from the recorded one
 //   tenon-golden-test --print=FOLDER       each form's kernel as FOLDER/N.ptx
 #include "tests/golden/compare.h"
+#include "tests/golden/hopper.h"
 #include "tests/golden/run_form.h"
 #include "tests/golden/values.h"
 #include "tests/kernels/driver.h"
 
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -121,6 +124,40 @@ TEST_P(Golden, AgreesWithTheRecordedDevice) {
 }
 INSTANTIATE_TEST_SUITE_P(Opcode, Golden, ::testing::ValuesIn(opcodes()), [](const auto &info) { return info.param; });
 
+std::string wordAfterBlank(const std::string &text) {
+  return text.substr(text.find(' ') + 1);
+}
+
+class HopperGolden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(HopperGolden, AgreesWithTheRecordedDevice) {
+  ASSERT_EQ(kernels::driver().error, "");
+  if (kernels::driver().capability != 90)
+    GTEST_SKIP() << "recorded on sm_90; this device is sm_" << kernels::driver().capability;
+  auto found = golden().forms.find(GetParam());
+  ASSERT_NE(found, golden().forms.end()) << GetParam() << " was not recorded";
+  Recorded got;
+  std::string error = runHopper(GetParam(), got);
+  if (error.rfind("no ", 0) == 0)
+    GTEST_SKIP() << error;
+  ASSERT_EQ(error, "");
+  ASSERT_EQ(got.question, found->second.question) << "changed since it was recorded: record again";
+  ASSERT_EQ(got.bytes.size(), found->second.bytes.size());
+  if (isApproximateHopper(GetParam())) {
+    for (size_t k = 0; k < got.bytes.size(); k += 4) {
+      float a, b;
+      memcpy(&a, &got.bytes[k], 4);
+      memcpy(&b, &found->second.bytes[k], 4);
+      EXPECT_NEAR(a, b, 0x1p-11f * std::max(std::abs(b), 64.0f)) << "element " << k / 4;
+    }
+    return;
+  }
+  for (size_t k = 0; k < got.bytes.size(); ++k)
+    ASSERT_EQ(got.bytes[k], found->second.bytes[k]) << "byte " << k;
+}
+INSTANTIATE_TEST_SUITE_P(Kernel, HopperGolden, ::testing::ValuesIn(hopperEntries()),
+                         [](const auto &info) { return wordAfterBlank(info.param); });
+
 TEST(GoldenTable, HoldsThreeHundredForms) {
   std::set<std::string> instructions;
   for (const Form &form : forms())
@@ -151,6 +188,16 @@ int record(const std::string &path) {
       continue;
     }
     file.forms[form.name] = std::move(recorded);
+  }
+  for (const std::string &entry : hopperEntries()) {
+    Recorded recorded;
+    std::string error = runHopper(entry, recorded);
+    if (!error.empty()) {
+      printf("refused: %s: %s\n", entry.c_str(), error.c_str());
+      ++refused;
+      continue;
+    }
+    file.forms[entry] = std::move(recorded);
   }
   std::string error = writeGolden(path, file);
   if (!error.empty()) {

@@ -127,7 +127,8 @@ TEST_F(HopperKernels, CopiesInBulk) {
 std::vector<uint8_t> expectedDump(const TensorCase &c) {
   std::vector<uint8_t> tensor = tensorBytes(c), out(kDumpBytes, 0xee);
   const int width = static_cast<int>(kTensorRowBytes / c.elementBytes);
-  const uint32_t rowBytes = c.boxX * c.elementBytes, pitch = c.swizzle ? 16u << c.swizzle : rowBytes, rows = (c.boxY + c.stepY - 1) / c.stepY;
+  const uint32_t rowBytes = c.boxX * c.elementBytes, pitch = c.swizzle ? 16u << c.swizzle : rowBytes,
+                 rows = (c.boxY + c.stepY - 1) / c.stepY;
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t k = 0; k < rowBytes; ++k) {
       int x = c.x + static_cast<int>(k / c.elementBytes), y = c.y + static_cast<int>(r * c.stepY);

@@ -71,6 +71,91 @@ TEST(EmulatorTensorMap, RefusesWhatADriverRefuses) {
   EXPECT_EQ(odd.encode(), CUDA_SUCCESS);
 }
 
+/// Loads a box of 8 rows of 16 bytes, swizzled by 64 bytes, at {x, 0}; gives the 512 bytes that it is spread over.
+CUresult loadBox(int x, std::vector<uint32_t> *shared) {
+  const std::string ptx = header("sm_90a") + R"(
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 out, .param .u32 x)
+{
+  .shared .align 1024 .b8 memory[512];
+  .shared .align 8 .b64 barrier;
+  .reg .b64 %m, %o, %t;
+  .reg .b32 %x, %y, %s, %b, %i, %v;
+  .reg .pred %p;
+  mov.b64 %m, map;
+  cvta.param.u64 %m, %m;
+  ld.param.u64 %o, [out];
+  ld.param.u32 %x, [x];
+  mov.u32 %y, 0;
+  mov.u32 %s, memory;
+  mov.u32 %b, barrier;
+  mov.u32 %i, %tid.x;
+  shl.b32 %v, %i, 2;
+  add.u32 %v, %v, %s;
+  st.shared.u32 [%v], 0xeeeeeeee;
+  bar.sync 0;
+  setp.ne.u32 %p, %i, 0;
+  @%p bra WAIT;
+  mbarrier.init.shared::cta.b64 [%b], 1;
+  mbarrier.arrive.expect_tx.shared::cta.b64 %t, [%b], 128;
+  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%m, {%x, %y}], [%b];
+WAIT:
+  bar.sync 0;
+LOOP:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%b], 0;
+  @!%p bra LOOP;
+  ld.shared.u32 %v, [%v];
+  mul.wide.u32 %t, %i, 4;
+  add.u64 %o, %o, %t;
+  st.global.u32 [%o], %v;
+  ret;
+}
+)";
+  DeviceArray<uint32_t> tensor(std::vector<uint32_t>(64 * 64)), out(128);
+  std::vector<uint32_t> values(64 * 64);
+  for (uint32_t k = 0; k < values.size(); ++k)
+    values[k] = k;
+  EXPECT_EQ(cuMemcpyHtoD(tensor.address, values.data(), 4 * values.size()), CUDA_SUCCESS);
+  Arguments arguments;
+  arguments.type = CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  arguments.address = tensor.address;
+  arguments.strides[0] = 256;
+  arguments.box[0] = 4;
+  arguments.box[1] = 8;
+  arguments.swizzle = CU_TENSOR_MAP_SWIZZLE_64B;
+  EXPECT_EQ(arguments.encode(), CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, ptx.c_str()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
+  void *parameters[] = {&arguments.map, &out.address, &x};
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+  CUresult result = cuCtxSynchronize();
+  if (result == CUDA_SUCCESS)
+    *shared = out.read();
+  return result;
+}
+
+// As an H200 does (tests/golden/hopper.h).
+TEST(EmulatorTensorMap, ShortRowsBeginWhereTheSwizzleSpans) {
+  Session session;
+  std::vector<uint32_t> shared;
+  ASSERT_EQ(loadBox(4, &shared), CUDA_SUCCESS);
+  for (uint32_t row = 0; row < 8; ++row)
+    for (uint32_t chunk = 0; chunk < 4; ++chunk) {
+      const uint32_t line = row / 2; // of 128 bytes: what the chunk's place is exchanged by
+      const uint32_t found = shared[row * 16 + (chunk ^ (line & 3)) * 4];
+      EXPECT_EQ(found, chunk == 0 ? row * 64 + 4 : 0xeeeeeeee) << row << " " << chunk;
+    }
+}
+
+TEST(EmulatorTensorMap, ABoxBeginsAtAMultipleOf16BytesAlongItsRow) {
+  for (int x : {-1, 1, 3, 62}) {
+    Session session;
+    std::vector<uint32_t> shared;
+    EXPECT_EQ(loadBox(x, &shared), CUDA_ERROR_ILLEGAL_INSTRUCTION) << x;
+  }
+}
+
 TEST(EmulatorTensorMap, ReplacesTheAddress) {
   Session session;
   Arguments arguments;
