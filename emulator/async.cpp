@@ -13,12 +13,11 @@
 namespace tenon::emulator {
 namespace {
 
-uint32_t flushF32(uint32_t bits) {
-  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
-}
-/// To 10 bits of mantissa, halves away from zero, as cvt.rna.tf32 does.
+/// To 10 bits of mantissa, halves to even, as cvt.rn.tf32 does.
 uint32_t roundTf32(uint32_t bits) {
-  return (bits & 0x7f800000) == 0x7f800000 ? bits : (bits + 0x1000) & ~0x1fffu;
+  if ((bits & 0x7f800000) == 0x7f800000)
+    return bits & 0x7fffff ? 0x7fffe000 : bits;
+  return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
 
 template <typename T> T reduce(ElementOp op, T old, T value) {
@@ -67,12 +66,8 @@ void writePiece(const CopyPlan &plan, const CopyPiece &piece, const uint8_t *fro
   case ElementOp::Copy:
     memmove(piece.to, from, piece.bytes);
     return;
-  case ElementOp::FlushF32:
-    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return flushF32(v); });
   case ElementOp::RoundTf32:
     return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return roundTf32(v); });
-  case ElementOp::FlushRoundTf32:
-    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return roundTf32(flushF32(v)); });
   default:
     break;
   }

@@ -18,7 +18,7 @@ namespace tenon::emulator {
 inline constexpr uint8_t kPoison = 0xff; // NaN in every format
 
 /// What happens to each element on its way.
-enum class ElementOp : uint8_t { Copy, Add, Min, Max, Inc, Dec, And, Or, Xor, FlushF32, RoundTf32, FlushRoundTf32 };
+enum class ElementOp : uint8_t { Copy, Add, Min, Max, Inc, Dec, And, Or, Xor, RoundTf32 };
 enum class ElementType : uint8_t { U8, U16, U32, S32, U64, S64, F16, BF16, F32, F64 };
 uint32_t elementSize(ElementType type);
 

@@ -89,7 +89,7 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
   }
   MatrixSize size{kM, 8, form.k};
   if constexpr (Accumulator == ScalarType::F32 || Accumulator == ScalarType::F16)
-    multiplyAsTensorCore(left, right, sum, size, A == ScalarType::F16 ? -14 : -126, Accumulator == ScalarType::F16);
+    multiplyAsTensorCore(left, right, sum, size, sumFormat(A, Accumulator));
   else
     multiplyStepByStep(left, right, sum, size);
   for (uint32_t r = 0; r < sizes.c; ++r) {

@@ -9,7 +9,6 @@
 namespace tenon::emulator::TENON_LEVEL {
 namespace {
 
-constexpr int kFractionBits = 25;
 constexpr int kNothing = -4000; // exponent of zero: below every other, and so is its sum with another exponent
 constexpr uint32_t kMostColumns = 32, kMostDepth = 64;
 
@@ -38,11 +37,10 @@ bool allFinite(const double *values, uint32_t count) {
   return finite;
 }
 
-void multiplyFinite(const double *left, const double *right, double *sum, MatrixSize size, int smallestExponent,
-                    bool isHalf) {
+void multiplyFinite(const double *left, const double *right, double *sum, MatrixSize size, const SumFormat &format) {
   int32_t rightExponents[kMostDepth * kMostColumns];
   for (uint32_t k = 0; k < size.k * size.n; ++k)
-    rightExponents[k] = exponentOf(right[k], smallestExponent);
+    rightExponents[k] = exponentOf(right[k], format.smallestRight);
   for (uint32_t row = 0; row < size.m; ++row) {
     const double *factors = left + row * size.k;
     double *cells = sum + row * size.n;
@@ -52,13 +50,13 @@ void multiplyFinite(const double *left, const double *right, double *sum, Matrix
       largest[column] = exponentOf(cells[column], -126);
     // By the operands' exponents: a product of two mantissas may be one bit longer than that, and keeps the bit.
     for (uint32_t k = 0; k < size.k; ++k) {
-      int32_t exponent = exponentOf(factors[k], smallestExponent);
+      int32_t exponent = exponentOf(factors[k], format.smallestLeft);
       for (uint32_t column = 0; column < size.n; ++column)
         largest[column] = std::max(largest[column], exponent + rightExponents[k * size.n + column]);
     }
     for (uint32_t column = 0; column < size.n; ++column) {
       largest[column] = std::max(largest[column], -900);
-      scale[column] = powerOfTwo(kFractionBits - largest[column]);
+      scale[column] = powerOfTwo(format.fractionBits - largest[column]);
       total[column] = static_cast<double>(static_cast<int32_t>(cells[column] * scale[column]));
     }
     for (uint32_t k = 0; k < size.k; ++k)
@@ -66,8 +64,8 @@ void multiplyFinite(const double *left, const double *right, double *sum, Matrix
         total[column] +=
             static_cast<double>(static_cast<int32_t>(factors[k] * right[k * size.n + column] * scale[column]));
     for (uint32_t column = 0; column < size.n; ++column) {
-      double result = total[column] * powerOfTwo(largest[column] - kFractionBits);
-      cells[column] = isHalf ? result : truncateToSingle(result);
+      double result = total[column] * powerOfTwo(largest[column] - format.fractionBits);
+      cells[column] = format.isHalf ? result : truncateToSingle(result);
     }
   }
 }
@@ -83,10 +81,10 @@ void multiplyStepByStep(const double *left, const double *right, double *sum, Ma
       }
 }
 
-void multiplyAsTensorCore(const double *left, const double *right, double *sum, MatrixSize size, int smallestExponent,
-                          bool isHalf) {
+void multiplyAsTensorCore(const double *left, const double *right, double *sum, MatrixSize size,
+                          const SumFormat &format) {
   if (allFinite(left, size.m * size.k) && allFinite(right, size.k * size.n) && allFinite(sum, size.m * size.n))
-    return multiplyFinite(left, right, sum, size, smallestExponent, isHalf);
+    return multiplyFinite(left, right, sum, size, format);
   // Infinities and NaN need no shifting, any order gives the same: they are added to what the numbers gave.
   auto split = [](const double *values, uint32_t count, std::vector<double> &numbers, std::vector<double> &others) {
     for (uint32_t k = 0; k < count; ++k) {
@@ -99,7 +97,7 @@ void multiplyAsTensorCore(const double *left, const double *right, double *sum, 
   split(left, size.m * size.k, a, signsA);
   split(right, size.k * size.n, b, signsB);
   split(sum, size.m * size.n, c, signsC);
-  multiplyFinite(a.data(), b.data(), c.data(), size, smallestExponent, isHalf);
+  multiplyFinite(a.data(), b.data(), c.data(), size, format);
   multiplyStepByStep(signsA.data(), signsB.data(), signsC.data(), size);
   for (uint32_t k = 0; k < size.m * size.n; ++k)
     sum[k] = allFinite(&signsC[k], 1) ? c[k] : signsC[k];

@@ -39,21 +39,17 @@ ElementType elementType(TensorElement type) {
 
 ElementOp loadOperation(TensorElement type) {
   switch (type) {
-  case TensorElement::F32Ftz:
-    return ElementOp::FlushF32;
   case TensorElement::TF32:
-    return ElementOp::RoundTf32;
   case TensorElement::TF32Ftz:
-    return ElementOp::FlushRoundTf32;
+    return ElementOp::RoundTf32;
   default:
     return ElementOp::Copy;
   }
 }
 
-/// All ones but the sign: a NaN in every format.
+/// 0x7ff7 over and over: a NaN in every format, and what an H200 writes.
 uint64_t nanOf(TensorElement type) {
-  uint32_t bits = 8 * tensorElementBytes(type);
-  return ~0ull >> (64 - bits + 1);
+  return 0x7ff77ff77ff77ff7ull >> (64 - 8 * tensorElementBytes(type));
 }
 
 std::string number(uint64_t value) {

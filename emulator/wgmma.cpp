@@ -195,6 +195,19 @@ void multiplyTiles(const double *a, const double *b, double *sum, uint32_t n, ui
 void multiplyTilesRounded(const double *a, const double *b, double *sum, uint32_t n, uint32_t k,
                           const WgmmaForm &form) {
   constexpr uint32_t kStrip = 32;
+  auto smallest = [](WgmmaElement element) {
+    switch (element) {
+    case WgmmaElement::F16:
+    case WgmmaElement::E5M2:
+      return -14;
+    case WgmmaElement::E4M3:
+      return -6;
+    default:
+      return -126;
+    }
+  };
+  const TENON_LEVEL::SumFormat format{smallest(form.a), smallest(form.b), wgmmaElementBytes(form.a) == 1 ? 13 : 25,
+                                      form.accumulator == ScalarType::F16};
   double left[kRows * kMostK], right[kMostK * kStrip], strip[kRows * kStrip];
   for (uint32_t row = 0; row < kRows; ++row)
     for (uint32_t step = 0; step < k; ++step)
@@ -205,8 +218,7 @@ void multiplyTilesRounded(const double *a, const double *b, double *sum, uint32_
       memcpy(right + step * width, b + step * kMostColumns + first, width * sizeof(double));
     for (uint32_t row = 0; row < kRows; ++row)
       memcpy(strip + row * width, sum + row * kMostColumns + first, width * sizeof(double));
-    TENON_LEVEL::multiplyAsTensorCore(left, right, strip, TENON_LEVEL::MatrixSize{kRows, width, k},
-                                      form.a == WgmmaElement::F16 ? -14 : -126, form.accumulator == ScalarType::F16);
+    TENON_LEVEL::multiplyAsTensorCore(left, right, strip, {kRows, width, k}, format);
     for (uint32_t row = 0; row < kRows; ++row)
       memcpy(sum + row * kMostColumns + first, strip + row * width, width * sizeof(double));
   }
@@ -254,7 +266,7 @@ void carryOut(Warp &warp, const Decoded &i, const uint32_t *d, uint64_t descript
     });
   else
     memset(sum, 0, sizeof sum);
-  if (wgmmaElementBytes(form.a) > 1)
+  if (form.accumulator != ScalarType::S32)
     multiplyTilesRounded(left, right, sum, form.n, k, form);
   else
     multiplyTiles(left, right, sum, form.n, k);
