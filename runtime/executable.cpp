@@ -57,18 +57,11 @@ Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
   return &slot.loaded;
 }
 
-void Executable::keepWanted(std::vector<abi::Candidate> &candidates) const {
-  std::erase_if(candidates, [this](const abi::Candidate &candidate) {
-    return (!options_.variant.empty() && candidate.variantName != options_.variant) ||
-           (options_.origin && candidate.origin != *options_.origin);
-  });
-}
-
 void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.tried = true;
   slot.candidates = view_.candidates(ordinal);
-  keepWanted(slot.candidates);
   slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
+  applyOptions(options_, slot.candidates, slot.ranking);
   const abi::Export &declaration = view_.exportAt(ordinal);
   const std::string where =
       concat("export '", declaration.name, "' of executable '", view_.name(), "'",

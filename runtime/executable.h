@@ -1,7 +1,8 @@
 // An executable on a device: for every export the best image that the device takes, loaded once, with the function
 // ready to launch.
 //
-//   rank   every image that holds the export against the device (abi::rankCandidates: pure, explained)
+//   rank   every image that holds the export against the device (abi::rankCandidates: pure, explained), without what
+//          the options rule out
 //   load   the best one; where the driver refuses the image, keep what its compiler said and take the next
 //   check  the function against the layout: parameter offsets and sizes where the driver tells them, threads, shared
 //          memory (opt-in included)
@@ -12,6 +13,7 @@
 
 #include "abi/executable_view.h"
 #include "abi/parameter_layout.h"
+#include "runtime/executable_options.h"
 #include "runtime/image_loader.h"
 #include "runtime/tensor_map.h"
 
@@ -35,12 +37,6 @@ struct LoadedExport {
   TensorMapEncoder encodeTensorMap = nullptr; // the driver's; null on an older one, where no kernel with maps loads
   std::string variantName;
   std::string symbol;
-};
-
-/// Which variants may be taken at all; empty: every one.
-struct ExecutableOptions {
-  std::string variant;               // by name
-  std::optional<abi::Origin> origin; // hand-written or generated code only
 };
 
 class Executable {
@@ -77,7 +73,6 @@ private:
     std::vector<abi::RankedCandidate> ranking; // the driver's refusals moved to its end
   };
   void select(uint32_t ordinal, Slot &slot);
-  void keepWanted(std::vector<abi::Candidate> &candidates) const;
   Status loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused);
   Status checkFunction(const LoadedExport &loaded, const abi::Candidate &candidate) const;
   std::string describeCode(const LoadedExport &loaded) const;

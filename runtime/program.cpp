@@ -190,12 +190,29 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
   return instances.front().instance->issue(stream, inputs, results, how);
 }
 
+static bool hasVariant(const abi::ExecutableView &view, std::string_view name) {
+  const auto *variants = view.raw().variants();
+  return variants && std::any_of(variants->begin(), variants->end(), [&](const abi::fb::Variant *variant) {
+           return variant->name()->string_view() == name;
+         });
+}
+
 Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
-                                               std::string_view name) {
+                                               std::string_view name, const ExecutableOptions &images) {
   TENON_ASSIGN_OR_RETURN(abi::ProgramView view, abi::ProgramView::create(bytes, name));
   std::unique_ptr<Program> program(new Program(std::move(device), std::move(view)));
-  for (size_t i = 0; i < program->view_.executableCount(); ++i)
-    program->executables_.push_back(std::make_unique<Executable>(program->device_, program->view_.executableAt(i)));
+  bool isFound = images.variant.empty();
+  for (size_t i = 0; i < program->view_.executableCount(); ++i) {
+    const abi::ExecutableView &executable = program->view_.executableAt(i);
+    ExecutableOptions options = images;
+    if (hasVariant(executable, images.variant))
+      isFound = true;
+    else
+      options.variant.clear(); // hand-written and generated kernels have variants of their own names
+    program->executables_.push_back(std::make_unique<Executable>(program->device_, executable, std::move(options)));
+  }
+  if (!isFound)
+    return makeError(StatusCode::NotFound, "no executable of '", name, "' has a variant '", images.variant, "'");
   program->findConstants(bytes);
   return program;
 }

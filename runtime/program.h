@@ -44,9 +44,10 @@ class Program {
 public:
   /// Verifies `bytes` (borrowed, 16-byte aligned, outlive the program). Constants are uploaded and kernels
   /// loaded by the first call that needs them: loading takes as long for small constants as for large ones. DataLoss:
-  /// the bytes do not verify; `name` is the file for messages.
+  /// the bytes do not verify; `name` is the file for messages. `images` holds for every executable; a variant only for
+  /// those that have one of that name. NotFound: none has.
   static Result<std::unique_ptr<Program>> load(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
-                                               std::string_view name);
+                                               std::string_view name, const ExecutableOptions &images = {});
 
   Device &device() const { return *device_; }
   const abi::ProgramView &view() const { return view_; }

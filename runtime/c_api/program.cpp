@@ -24,8 +24,9 @@ struct tenon_results {
 namespace {
 
 tenon_status_t *load(tenon_device_t *device, std::unique_ptr<tenon_program> program, std::span<const uint8_t> bytes,
-                     std::string_view name, tenon_program_t **out) {
-  TENON_C_ASSIGN_OR_RETURN(program->value, Program::load(device->value, bytes, name));
+                     std::string_view name, const tenon_image_options_t *options, tenon_program_t **out) {
+  TENON_C_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
+  TENON_C_ASSIGN_OR_RETURN(program->value, Program::load(device->value, bytes, name, images));
   *out = program.release();
   return nullptr;
 }
@@ -86,6 +87,11 @@ tenon_status_t *callWithResults(const tenon_value_t *inputs, size_t count, tenon
 
 tenon_status_t *tenon_program_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
                                      tenon_program_t **out) {
+  return tenon_program_create_with_options(device, data, bytes, name, nullptr, out);
+}
+tenon_status_t *tenon_program_create_with_options(tenon_device_t *device, const void *data, size_t bytes,
+                                                  const char *name, const tenon_image_options_t *options,
+                                                  tenon_program_t **out) {
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(device);
   TENON_C_REQUIRE(data);
@@ -93,16 +99,20 @@ tenon_status_t *tenon_program_create(tenon_device_t *device, const void *data, s
   program->copied.resize(bytes / sizeof(tenon_program::Block) + 1);
   std::memcpy(program->copied.data(), data, bytes);
   const std::span<const uint8_t> copy = {program->copied.front().bytes, bytes};
-  return load(device, std::move(program), copy, name ? name : "program", out);
+  return load(device, std::move(program), copy, name ? name : "program", options, out);
 }
 tenon_status_t *tenon_program_open(tenon_device_t *device, const char *path, tenon_program_t **out) {
+  return tenon_program_open_with_options(device, path, nullptr, out);
+}
+tenon_status_t *tenon_program_open_with_options(tenon_device_t *device, const char *path,
+                                                const tenon_image_options_t *options, tenon_program_t **out) {
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(device);
   TENON_C_REQUIRE(path);
   auto program = std::make_unique<tenon_program>();
   TENON_C_ASSIGN_OR_RETURN(program->file, ProgramFile::open(path));
   const std::span<const uint8_t> bytes = program->file->bytes();
-  return load(device, std::move(program), bytes, path, out);
+  return load(device, std::move(program), bytes, path, options, out);
 }
 void tenon_program_release(tenon_program_t *program) {
   delete program;

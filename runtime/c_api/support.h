@@ -96,6 +96,9 @@ template <typename Handle, typename T> tenon_status_t *giveHandle(Result<T> resu
   return nullptr;
 }
 
+/// The environment's wishes, and the caller's over them; `given` may be null.
+Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given);
+
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
 
 } // namespace tenon::runtime::c_api

@@ -27,11 +27,22 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, modules;
-  std::string function, device;
+  std::string function, device, variant;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
-  bool explain = false, statistics = false, synchronous = false;
+  bool explain = false, statistics = false, synchronous = false, noJit = false, forcePtx = false;
 };
+
+/// The environment's wishes, and the command line's over them.
+Result<ExecutableOptions> readImageOptions(const Options &options) {
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, ExecutableOptions::fromEnvironment());
+  images.variant = options.variant;
+  if (options.noJit)
+    images.images = ImagePolicy::Cubin;
+  if (options.forcePtx)
+    images.images = ImagePolicy::Ptx;
+  return images;
+}
 
 Result<double> parseThreshold(const char *name, const std::string &text, double otherwise) {
   if (text.empty())
@@ -159,13 +170,15 @@ Result<int> run(const Options &options) {
   TENON_ASSIGN_OR_RETURN(size_t maxElements, parseMaxElements(options));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
 
   // The program, on a device.
   TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::load(device, opened.file.bytes(), opened.path));
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
+                         Program::load(device, opened.file.bytes(), opened.path, images));
   if (options.explain) {
     const std::string text = program->explain();
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -228,6 +241,11 @@ int main(int argc, char **argv) {
   commandLine.text("output_max_element_count", "N", &options.maxElements, "print at most N elements (1024)");
   commandLine.text("device", "DEVICE", &options.device,
                    "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
+  commandLine.text("variant", "NAME", &options.variant,
+                   "take this variant only, in executables that have it; left out: the best one for the device");
+  commandLine.flag("no-jit", &options.noJit,
+                   "take finished code only, never PTX that the driver compiles (as TENON_IMAGES=cubin)");
+  commandLine.flag("force-ptx", &options.forcePtx, "take PTX only, as a newer device would (as TENON_IMAGES=ptx)");
   commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
   commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
   commandLine.flag("print-statistics", &options.statistics, "print counts of allocations and launches to stderr");
@@ -236,6 +254,8 @@ int main(int argc, char **argv) {
     return *status;
   if (options.files.size() > 1)
     return commandLine.usageError("more than one program given: several are given with --module");
+  if (options.noJit && options.forcePtx)
+    return commandLine.usageError("--no-jit and --force-ptx exclude each other");
   options.files.insert(options.files.end(), options.modules.begin(), options.modules.end());
   if (options.files.empty())
     return commandLine.usageError("no program given");

@@ -120,6 +120,22 @@ tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset,
 /* `data` (a .tnx file's bytes) is copied. TENON_DATA_LOSS: it does not verify; `name` is for messages. */
 tenon_status_t *tenon_executable_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
                                         tenon_executable_t **out);
+/* Which images may be taken at all. What is ruled out is in the table of the error where nothing runs. */
+typedef enum tenon_images {
+  TENON_IMAGES_DEFAULT = 0, /* what the environment's TENON_IMAGES says (any, cubin, ptx), else any */
+  TENON_IMAGES_ANY = 1,
+  TENON_IMAGES_CUBIN = 2, /* finished code only: nothing is compiled by the driver */
+  TENON_IMAGES_PTX = 3    /* PTX only, as a device newer than the file would */
+} tenon_images_t;
+typedef struct tenon_image_options {
+  size_t struct_size;
+  tenon_images_t images;
+  const char *variant; /* NULL: the best one; else this one only */
+} tenon_image_options_t;
+/* As tenon_executable_create, with options (NULL: none). Since TENON_1_2. */
+tenon_status_t *tenon_executable_create_with_options(tenon_device_t *device, const void *data, size_t bytes,
+                                                     const char *name, const tenon_image_options_t *options,
+                                                     tenon_executable_t **out);
 void tenon_executable_release(tenon_executable_t *executable);
 size_t tenon_executable_export_count(const tenon_executable_t *executable);
 
@@ -270,6 +286,13 @@ tenon_status_t *tenon_program_create(tenon_device_t *device, const void *data, s
                                      tenon_program_t **out);
 /* The file is mapped. "-": standard input. */
 tenon_status_t *tenon_program_open(tenon_device_t *device, const char *path, tenon_program_t **out);
+/* As above, with options (NULL: none) for every executable of the program; a variant holds for those that have one of
+   that name. TENON_NOT_FOUND: none has. Since TENON_1_2. */
+tenon_status_t *tenon_program_create_with_options(tenon_device_t *device, const void *data, size_t bytes,
+                                                  const char *name, const tenon_image_options_t *options,
+                                                  tenon_program_t **out);
+tenon_status_t *tenon_program_open_with_options(tenon_device_t *device, const char *path,
+                                                const tenon_image_options_t *options, tenon_program_t **out);
 void tenon_program_release(tenon_program_t *program);
 size_t tenon_program_function_count(const tenon_program_t *program);
 /* Valid as long as the program; NULL past the end. */

@@ -136,6 +136,7 @@ Result<int> run(const Options &options) {
   TENON_ASSIGN_OR_RETURN(checks.thresholds, parseTolerances(options.tolerances));
   SessionOptions session;
   TENON_ASSIGN_OR_RETURN(session.device, cuda::DeviceSelector::parse(options.device));
+  TENON_ASSIGN_OR_RETURN(session.executable, ExecutableOptions::fromEnvironment());
   session.executable.variant = options.variant;
 
   TENON_ASSIGN_OR_RETURN(std::string text, readFile(path));

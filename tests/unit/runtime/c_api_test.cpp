@@ -262,4 +262,28 @@ TEST_F(CApiTest, CallsPrograms) {
   EXPECT_EQ(program, nullptr);
 }
 
+TEST_F(CApiTest, ImagesAreRuledOut) {
+  const auto executableBytes = buildExecutable("exe", {makeExport("add", 1, 0)}, {{.name = "v", .image = "ptx"}});
+  const AlignedBytes bytes = buildProgram({{.name = "f"}}, {executableBytes});
+  tenon_image_options_t options = {.struct_size = sizeof(options)};
+  tenon_program_t *program = nullptr;
+  options.variant = "other";
+  expectStatus(
+      tenon_program_create_with_options(device, bytes.span().data(), bytes.span().size(), "p", &options, &program),
+      TENON_NOT_FOUND, "no executable of 'p' has a variant 'other'");
+  tenon_executable_t *executable = nullptr;
+  options = {.struct_size = sizeof(options), .images = static_cast<tenon_images_t>(3 + 1)};
+  expectStatus(tenon_executable_create_with_options(device, executableBytes.data(), executableBytes.size(), "e",
+                                                    &options, &executable),
+               TENON_INVALID_ARGUMENT, "unknown images 4");
+  setenv("TENON_IMAGES", "sass", 1);
+  expectStatus(tenon_executable_create(device, executableBytes.data(), executableBytes.size(), "e", &executable),
+               TENON_INVALID_ARGUMENT, "TENON_IMAGES=sass");
+  unsetenv("TENON_IMAGES");
+  options.images = TENON_IMAGES_CUBIN;
+  expectOk(tenon_executable_create_with_options(device, executableBytes.data(), executableBytes.size(), "e", &options,
+                                                &executable));
+  tenon_executable_release(executable);
+}
+
 } // namespace tenon::test

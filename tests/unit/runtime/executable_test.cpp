@@ -188,13 +188,32 @@ TEST_F(ExecutableTest, RefusesTensorMapsOnADriverThatCannotEncodeThem) {
   EXPECT_STATUS(executable->load(0).status(), Unimplemented, "[K-22] kernel 'a' takes tensor maps");
 }
 
-TEST_F(ExecutableTest, TakesOnlyTheVariantsThatAreWanted) {
+TEST_F(ExecutableTest, WhatIsRuledOutStaysInTheTable) {
   make(threeVariants);
-  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.variant = "sm_75", .origin = {}});
+  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.variant = "sm_75"});
   EXPECT_EQ((*executable->load(0))->variantName, "sm_75");
-  executable =
-      std::make_unique<Executable>(open(), *view, ExecutableOptions{.variant = {}, .origin = abi::Origin::Generated});
-  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition, "no image of export 'a'");
+  const std::string text = executable->explain();
+  EXPECT_NE(text.find("no: ruled out: only variant 'sm_75' was asked for"), std::string::npos) << text;
+  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.origin = abi::Origin::Generated});
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition, "only generated code was asked for");
+}
+
+TEST_F(ExecutableTest, WithoutJitPtxIsRuledOut) {
+  std::vector<VariantSpec> variants = threeVariants;
+  make(variants);
+  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.images = ImagePolicy::Cubin});
+  EXPECT_STATUS(executable->load(0).status(), FailedPrecondition,
+                "ruled out: PTX needs a JIT compilation, and no JIT was asked for");
+  EXPECT_TRUE(fake.loadedImages.empty());
+}
+
+TEST_F(ExecutableTest, PtxCanBeForced) {
+  std::vector<VariantSpec> variants = threeVariants;
+  variants.push_back({.name = "cubin", .arch = 80, .image = std::string("ELF", 4), .kind = abi::fb::ImageKind::Cubin});
+  make(variants);
+  executable = std::make_unique<Executable>(open(), *view, ExecutableOptions{.images = ImagePolicy::Ptx});
+  EXPECT_EQ((*executable->load(0))->variantName, "sm_80");
+  EXPECT_NE(executable->explain().find("ruled out: only PTX was asked for"), std::string::npos);
 }
 
 } // namespace tenon::runtime

@@ -59,4 +59,18 @@ TEST_F(ProgramTest, ExplainsExecutables) {
   EXPECT_NE((*program)->explain().find("loaded: variant 'sm_80', kernel 'k'"), std::string::npos);
 }
 
+TEST_F(ProgramTest, AVariantHoldsWhereThereIsOneOfThatName) {
+  const auto one = buildExecutable("one", {makeExport("k", 1, 0)},
+                                   {{.name = "sm_80", .image = "ptx"}, {.name = "old", .arch = 75, .image = "ptx"}});
+  const auto two = buildExecutable("two", {makeExport("k", 1, 0)}, {{.name = "sm_80", .image = "ptx"}});
+  const AlignedBytes bytes = buildProgram({{.name = "f"}}, {one, two});
+  auto program = Program::load(open(), bytes.span(), "p", {.variant = "old"});
+  ASSERT_OK(program.status());
+  const std::string text = (*program)->explain();
+  EXPECT_NE(text.find("loaded: variant 'old'"), std::string::npos) << text;
+  EXPECT_NE(text.find("loaded: variant 'sm_80'"), std::string::npos) << text;
+  EXPECT_STATUS(Program::load(open(), bytes.span(), "p", {.variant = "new"}).status(), NotFound,
+                "no executable of 'p' has a variant 'new'");
+}
+
 } // namespace tenon::runtime

@@ -1,0 +1,82 @@
+// The C API: executables, and which of their images may be taken.
+#include "runtime/c_api/support.h"
+
+using namespace tenon;
+using namespace tenon::runtime;
+using namespace tenon::runtime::c_api;
+
+namespace tenon::runtime::c_api {
+
+Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions options, ExecutableOptions::fromEnvironment());
+  if (!given)
+    return options;
+  TENON_ASSIGN_OR_RETURN(tenon_image_options_t read, readStruct(given, "options"));
+  switch (read.images) {
+  case TENON_IMAGES_DEFAULT:
+    break;
+  case TENON_IMAGES_ANY:
+    options.images = ImagePolicy::Any;
+    break;
+  case TENON_IMAGES_CUBIN:
+    options.images = ImagePolicy::Cubin;
+    break;
+  case TENON_IMAGES_PTX:
+    options.images = ImagePolicy::Ptx;
+    break;
+  default:
+    return makeError(StatusCode::InvalidArgument, "unknown images ", static_cast<int>(read.images));
+  }
+  if (read.variant)
+    options.variant = read.variant;
+  return options;
+}
+
+} // namespace tenon::runtime::c_api
+
+tenon_status_t *tenon_executable_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
+                                        tenon_executable_t **out) {
+  return tenon_executable_create_with_options(device, data, bytes, name, nullptr, out);
+}
+tenon_status_t *tenon_executable_create_with_options(tenon_device_t *device, const void *data, size_t bytes,
+                                                     const char *name, const tenon_image_options_t *options,
+                                                     tenon_executable_t **out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_REQUIRE(device);
+  TENON_C_REQUIRE(data);
+  TENON_C_ASSIGN_OR_RETURN(ExecutableOptions read, readImageOptions(options));
+  return giveHandle(
+      Executable::create(device->value, {static_cast<const uint8_t *>(data), bytes}, name ? name : "executable", read),
+      out);
+}
+void tenon_executable_release(tenon_executable_t *executable) {
+  delete executable;
+}
+size_t tenon_executable_export_count(const tenon_executable_t *executable) {
+  return executable ? executable->value->view().exportCount() : 0;
+}
+tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executable, uint32_t ordinal,
+                                             tenon_export_info_t *out) {
+  TENON_C_REQUIRE(executable);
+  const abi::ExecutableView &view = executable->value->view();
+  if (ordinal >= view.exportCount())
+    return toC(makeError(StatusCode::OutOfRange, "executable '", view.name(), "' has ", view.exportCount(),
+                         " exports, there is no export ", ordinal));
+  const abi::Export &declared = view.exportAt(ordinal);
+  tenon_export_info_t value = {};
+  value.name = declared.name.c_str();
+  value.binding_count = static_cast<uint32_t>(declared.layout.bindings.size());
+  value.constant_count = static_cast<uint32_t>(declared.layout.constants.size());
+  std::copy(declared.launch.workgroupSize.begin(), declared.launch.workgroupSize.end(), value.workgroup_size);
+  value.dynamic_shared_bytes = declared.launch.dynamicSharedBytes;
+  TENON_C_ASSIGN_OR_RETURN(abi::ParameterLayout parameters, abi::computeParameterLayout(declared.layout));
+  value.constant_word_count = parameters.words;
+  return toC(writeStruct(out, value, "out"));
+}
+tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_REQUIRE(executable);
+  TENON_C_REQUIRE(name);
+  TENON_C_ASSIGN_OR_RETURN(*out, executable->value->view().findExport(name));
+  return nullptr;
+}
