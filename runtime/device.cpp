@@ -10,7 +10,9 @@ namespace tenon::runtime {
 
 std::string Statistics::toString() const {
   return concat("allocations: ", allocations, "\nfrees: ", frees, "\nbytes live: ", bytesLive,
-                "\nbytes peak: ", bytesPeak, "\nlaunches: ", launches, "\nmodules loaded: ", modulesLoaded, "\n");
+                "\nbytes peak: ", bytesPeak, "\nlaunches: ", launches, "\nmodules loaded: ", modulesLoaded,
+                "\nPTX compiled: ", jitCompilations, "\nPTX found compiled in the cache: ", jitCacheHits,
+                "\ngraphs instantiated: ", graphsInstantiated, "\ngraph nodes patched: ", graphNodesPatched, "\n");
 }
 
 namespace {
@@ -174,8 +176,10 @@ void Device::countFree(uint64_t bytes) {
 }
 
 Statistics Device::statistics() const {
-  return {allocations_.load(), frees_.load(),    bytesLive_.load(),
-          bytesPeak_.load(),   launches_.load(), modulesLoaded_.load()};
+  return {allocations_.load(),      frees_.load(),        bytesLive_.load(),
+          bytesPeak_.load(),        launches_.load(),     modulesLoaded_.load(),
+          jitCompilations_.load(),  jitCacheHits_.load(), graphsInstantiated_.load(),
+          graphNodesPatched_.load()};
 }
 
 } // namespace tenon::runtime

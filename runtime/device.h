@@ -24,6 +24,8 @@ struct Statistics {
   uint64_t bytesPeak = 0;
   uint64_t launches = 0;
   uint64_t modulesLoaded = 0;
+  uint64_t jitCompilations = 0, jitCacheHits = 0; // PTX: compiled by the driver, or found compiled (jit_cache.h)
+  uint64_t graphsInstantiated = 0, graphNodesPatched = 0;
 
   /// Lines as `--print-statistics` shows them.
   std::string toString() const;
@@ -78,6 +80,9 @@ public:
   void countAllocation(uint64_t bytes);
   void countFree(uint64_t bytes);
   void countLaunch(uint64_t launches = 1) { launches_.fetch_add(launches, std::memory_order_relaxed); }
+  void countGraph() { graphsInstantiated_.fetch_add(1, std::memory_order_relaxed); }
+  void countPatch() { graphNodesPatched_.fetch_add(1, std::memory_order_relaxed); }
+  void countJit(bool isHit) { (isHit ? jitCacheHits_ : jitCompilations_).fetch_add(1, std::memory_order_relaxed); }
   void countModule() { modulesLoaded_.fetch_add(1, std::memory_order_relaxed); }
 
 private:
@@ -95,6 +100,7 @@ private:
   std::unique_ptr<Queue> queue_;
 
   std::atomic<uint64_t> allocations_ = 0, frees_ = 0, bytesLive_ = 0, bytesPeak_ = 0, launches_ = 0, modulesLoaded_ = 0;
+  std::atomic<uint64_t> jitCompilations_ = 0, jitCacheHits_ = 0, graphsInstantiated_ = 0, graphNodesPatched_ = 0;
 };
 
 } // namespace tenon::runtime

@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
+#include "runtime/jit_cache.h"
 
 #include <algorithm>
 #include <cstring>
@@ -90,7 +91,7 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
 Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused) {
   auto known = images_.find(candidate.imageIndex);
   if (known == images_.end()) {
-    TENON_ASSIGN_OR_RETURN(LoadedImage image, loadImage(*device_, view_, candidate.imageIndex));
+    TENON_ASSIGN_OR_RETURN(LoadedImage image, loadImage(*device_, view_, candidate.imageIndex, options_.cache.get()));
     known = images_.emplace(candidate.imageIndex, std::move(image)).first;
   }
   const LoadedImage &image = known->second;
@@ -102,6 +103,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out = LoadedExport();
   out.declaration = &view_.exportAt(ordinal);
   out.variantName = candidate.variantName;
+  out.imageOrigin = image.origin;
   TENON_ASSIGN_OR_RETURN(out.parameters, abi::computeParameterLayout(out.declaration->layout));
   const abi::fb::Kernel *kernel = view_.findKernel(candidate.variantIndex, ordinal);
   out.symbol = kernel ? kernel->symbol()->str() : out.declaration->symbol;

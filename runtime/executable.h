@@ -37,6 +37,7 @@ struct LoadedExport {
   TensorMapEncoder encodeTensorMap = nullptr; // the driver's; null on an older one, where no kernel with maps loads
   std::string variantName;
   std::string symbol;
+  std::string imageOrigin; // LoadedImage::origin
 };
 
 class Executable {

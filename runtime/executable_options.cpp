@@ -1,6 +1,8 @@
 // The user's wishes as verdicts.
 #include "runtime/executable_options.h"
 
+#include "runtime/jit_cache.h"
+
 #include <cstdlib>
 #include <iterator>
 
@@ -20,6 +22,7 @@ Result<ExecutableOptions> ExecutableOptions::fromEnvironment() {
   ExecutableOptions options;
   const char *images = std::getenv("TENON_IMAGES");
   TENON_ASSIGN_OR_RETURN(options.images, parseImagePolicy(images ? images : ""));
+  TENON_ASSIGN_OR_RETURN(options.cache, JitCache::fromEnvironment());
   return options;
 }
 

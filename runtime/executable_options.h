@@ -8,12 +8,15 @@
 #include "abi/result.h"
 #include "abi/target_arch.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tenon::runtime {
+
+class JitCache;
 
 /// Cubin: nothing is compiled at load time (--no-jit). Ptx: the driver compiles everything (--force-ptx).
 enum class ImagePolicy : uint8_t { Any, Cubin, Ptx };
@@ -22,8 +25,10 @@ struct ExecutableOptions {
   std::string variant = {};               // only this one, by name; empty: every one
   std::optional<abi::Origin> origin = {}; // only hand-written or only generated code
   ImagePolicy images = ImagePolicy::Any;
+  std::shared_ptr<const JitCache> cache = {}; // of what the driver compiles; null: nothing is kept
 
-  /// TENON_IMAGES: "any" (as when not set or empty), "cubin" or "ptx". InvalidArgument: anything else.
+  /// TENON_IMAGES: "any" (as when not set or empty), "cubin" or "ptx". InvalidArgument: anything else. The cache as
+  /// JitCache::fromEnvironment says.
   static Result<ExecutableOptions> fromEnvironment();
 };
 /// The value of TENON_IMAGES.

@@ -3,6 +3,7 @@
 
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
+#include "runtime/jit_cache.h"
 
 #include <array>
 #include <cstring>
@@ -35,13 +36,52 @@ std::string logText(const std::vector<char> &buffer) {
   return text;
 }
 
+/// The finished code of PTX: kept, or compiled and kept. False: the PTX itself is to be loaded.
+bool loadThroughCache(Device &device, const JitCache &cache, std::string_view ptx, LoadedImage &out) {
+  const cuda::Driver &driver = device.driver();
+  const std::string key = JitCache::keyOf(ptx, device.traits());
+  auto load = [&](const std::string &cubin) {
+    CUmodule module = nullptr;
+    if (driver.cuModuleLoadDataEx(&module, cubin.data(), 0, nullptr, nullptr) != CUDA_SUCCESS)
+      return false;
+    out.module = cuda::Module(driver, module);
+    device.countModule();
+    return true;
+  };
+  if (const std::optional<std::string> kept = cache.files().find(key)) {
+    if (load(*kept)) {
+      device.countJit(/*isHit=*/true);
+      out.origin = "from the cache";
+      return true;
+    }
+    cache.files().remove(key); // whole, and yet not what this driver takes
+  }
+  const Result<std::string> compiled = compilePtx(device, ptx);
+  if (!compiled.ok() || !load(*compiled))
+    return false;
+  device.countJit(/*isHit=*/false);
+  const Status stored = cache.files().store(key, *compiled);
+  out.origin = stored.ok() ? "compiled, now in the cache" : concat("compiled, not kept: ", stored.message());
+  return true;
+}
+
 } // namespace
 
-Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex) {
+Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex,
+                              const JitCache *cache) {
   const abi::fb::Image &image = *executable.raw().images()->Get(imageIndex);
   TENON_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, executable.imageBytes(imageIndex));
   if (image.kind() == abi::fb::ImageKind::Ptx)
     bytes.push_back(0); // stored without; the driver reads up to it
+
+  cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  const cuda::Driver &driver = device.driver();
+  LoadedImage loaded;
+  const bool isCompiled = image.kind() == abi::fb::ImageKind::Ptx && !device.isEmulator();
+  if (isCompiled && cache && canKeepCompiled(device) &&
+      loadThroughCache(device, *cache, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, loaded))
+    return loaded;
 
   // A cubin passes no compiler that could log.
   std::vector<char> error(image.kind() == abi::fb::ImageKind::Ptx ? kLogBytes : 0);
@@ -49,16 +89,14 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   // The size is passed in the pointer itself, as 32 bits.
   std::array<void *, 2> values = {error.data(), reinterpret_cast<void *>(uintptr_t(error.size()))};
   const unsigned optionCount = error.empty() ? 0 : static_cast<unsigned>(options.size());
-  cuda::ContextScope scope = device.enter();
-  TENON_RETURN_IF_ERROR(scope.status());
-  const cuda::Driver &driver = device.driver();
   CUmodule module = nullptr;
   const CUresult result = driver.cuModuleLoadDataEx(&module, bytes.data(), optionCount, options.data(), values.data());
 
-  LoadedImage loaded;
   if (result == CUDA_SUCCESS) {
     loaded.module = cuda::Module(driver, module);
     device.countModule();
+    if (isCompiled)
+      device.countJit(/*isHit=*/false);
     return loaded;
   }
   std::string call = "cuModuleLoadDataEx";

@@ -11,10 +11,12 @@
 namespace tenon::runtime {
 
 class Device;
+class JitCache;
 
 struct LoadedImage {
   cuda::Module module; // empty where the driver refused the image
   Status refusal;      // why; the JIT's error log is in the message
+  std::string origin;  // for --explain, of PTX that went through the cache: "from the cache", ...
 
   bool ok() const { return static_cast<bool>(module); }
 };
@@ -23,8 +25,9 @@ struct LoadedImage {
 /// 221, 222, 223, 300). Any other error is final.
 bool isImageRefusal(CUresult result);
 
-/// Loads image `imageIndex` of `executable`. A refused image is a LoadedImage with its refusal; any other failure is
-/// the Status. DataLoss: the bytes do not decompress.
-Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex);
+/// Loads image `imageIndex` of `executable`; PTX through `cache`, where there is one. A refused image is a LoadedImage
+/// with its refusal; any other failure is the Status. DataLoss: the bytes do not decompress.
+Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executable, uint32_t imageIndex,
+                              const JitCache *cache = nullptr);
 
 } // namespace tenon::runtime

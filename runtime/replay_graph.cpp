@@ -50,7 +50,7 @@ bool ReplayGraph::isSupported(const cuda::Driver &driver) {
          driver.cuGraphLaunch;
 }
 
-ReplayGraph::ReplayGraph(const Device &device) : device_(device), driver_(device.driver()) {}
+ReplayGraph::ReplayGraph(Device &device) : device_(device), driver_(device.driver()) {}
 
 ReplayGraph::~ReplayGraph() {
   if (!graph_ && !instance_)
@@ -149,17 +149,20 @@ Result<ReplayGraph::Node> ReplayGraph::addJoin(std::span<const Node> dependsOn) 
 
 Status ReplayGraph::instantiate() {
   TENON_RETURN_IF_ERROR(ensureGraph());
+  device_.countGraph();
   return cuda::driverStatus(driver_, driver_.cuGraphInstantiateWithFlags(&instance_, graph_, 0),
                             concat("cuGraphInstantiateWithFlags of ", nodes_.size(), " nodes"));
 }
 
 Status ReplayGraph::setKernel(Node node, const Kernel &kernel) {
+  device_.countPatch();
   const CUDA_KERNEL_NODE_PARAMS parameters = kernelParameters(kernel);
   return cuda::driverStatus(driver_, driver_.cuGraphExecKernelNodeSetParams_v2(instance_, nodes_[node], &parameters),
                             "cuGraphExecKernelNodeSetParams_v2");
 }
 
 Status ReplayGraph::setFill(Node node, DeviceRange target, uint32_t pattern, uint32_t patternBytes) {
+  device_.countPatch();
   TENON_RETURN_IF_ERROR(checkFill(target, patternBytes));
   const CUDA_MEMSET_NODE_PARAMS parameters = fillParameters(target, pattern, patternBytes);
   return cuda::driverStatus(
@@ -168,6 +171,7 @@ Status ReplayGraph::setFill(Node node, DeviceRange target, uint32_t pattern, uin
 }
 
 Status ReplayGraph::setCopy(Node node, DeviceRange source, DeviceRange target) {
+  device_.countPatch();
   TENON_RETURN_IF_ERROR(checkCopy(source, target));
   const CUDA_MEMCPY3D parameters = copyParameters(source, target);
   return cuda::driverStatus(

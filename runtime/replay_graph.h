@@ -36,7 +36,7 @@ public:
   /// The driver has what this needs (12.0 and later).
   static bool isSupported(const cuda::Driver &driver);
 
-  explicit ReplayGraph(const Device &device);
+  explicit ReplayGraph(Device &device);
   ~ReplayGraph();
   ReplayGraph(const ReplayGraph &) = delete;
   ReplayGraph &operator=(const ReplayGraph &) = delete;
@@ -63,7 +63,7 @@ private:
   Result<Node> keep(CUresult result, CUgraphNode node, const char *call);
   Status setLaunchAttributes(CUgraphNode node, const abi::Launch &launch) const;
 
-  const Device &device_;
+  Device &device_;
   const cuda::Driver &driver_;
   CUgraph graph_ = nullptr;
   CUgraphExec instance_ = nullptr;

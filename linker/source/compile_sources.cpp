@@ -3,11 +3,11 @@
 #include "linker/source/compile_sources.h"
 
 #include "abi/file.h"
+#include "abi/sha256.h"
 #include "linker/object/object_kind.h"
 #include "linker/source/compiler_log.h"
 #include "linker/source/cuda_compiler.h"
 #include "linker/source/header_folder.h"
-#include "linker/source/sha256.h"
 #include "linker/source/source_cache.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "linker/source/header_folder.h"
 
 #include "abi/file.h"
+#include "abi/sha256.h"
 #include "linker/declare/kernel_header.inc"
-#include "linker/source/sha256.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,12 +1,10 @@
-// Compiled sources, kept in a folder by what they were made from. Processes share it without locks: a file appears
-// whole (written under another name, then renamed) or not at all, its name says what it holds, and what does not check
-// out is as if it were not there.
+// Compiled sources, kept in a folder (abi/folder_cache.h) by what they were made from.
 //
 //   <key>.deps   of a source, its compiler, flags and target: which files were read when it was compiled last
 //   <key>.ptx    of the same and the contents of those files: the PTX and what the compiler said
 #pragma once
 
-#include "abi/status.h"
+#include "abi/folder_cache.h"
 
 #include <cstdint>
 #include <map>
@@ -32,10 +30,10 @@ public:
   explicit SourceCache(std::string folder, uint64_t limit = kDefaultLimit);
 
   /// "$XDG_CACHE_HOME/tenon", else "$HOME/.cache/tenon"; empty without either.
-  static std::string defaultFolder();
+  static std::string defaultFolder() { return FolderCache::userFolder(); }
 
-  bool isEnabled() const { return !folder_.empty(); }
-  const std::string &folder() const { return folder_; }
+  bool isEnabled() const { return files_.isEnabled(); }
+  const std::string &folder() const { return files_.folder(); }
 
   /// What was compiled under `key`, if every file that was read then has the same contents now.
   std::optional<CachedSource> find(const std::string &key);
@@ -46,11 +44,8 @@ private:
   /// SHA-256 of a file's contents, or nothing where it cannot be read. Files do not change during a link.
   std::optional<std::string> contentsOf(const std::string &path);
   std::optional<std::string> keyOfContents(const std::string &key, const std::vector<std::string> &files);
-  std::string pathOf(const std::string &name) const { return folder_ + "/" + name; }
-  void trim() const;
 
-  std::string folder_;
-  uint64_t limit_;
+  FolderCache files_;
   std::mutex mutex_; // of hashes_
   std::map<std::string, std::optional<std::string>> hashes_;
 };

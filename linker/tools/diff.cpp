@@ -2,7 +2,7 @@
 // by name, target and origin, and where several are alike, by their order.
 #include "linker/tools/diff.h"
 
-#include "linker/source/sha256.h"
+#include "abi/sha256.h"
 #include "linker/tools/dump.h"
 
 #include <algorithm>

@@ -151,8 +151,17 @@ void tenon_device_release(tenon_device_t *device) {
 tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out) {
   TENON_C_REQUIRE(device);
   const Statistics counts = device->value->statistics();
-  const tenon_statistics_t value = {sizeof(value),    counts.allocations, counts.frees,        counts.bytesLive,
-                                    counts.bytesPeak, counts.launches,    counts.modulesLoaded};
+  const tenon_statistics_t value = {sizeof(value),
+                                    counts.allocations,
+                                    counts.frees,
+                                    counts.bytesLive,
+                                    counts.bytesPeak,
+                                    counts.launches,
+                                    counts.modulesLoaded,
+                                    counts.jitCompilations,
+                                    counts.jitCacheHits,
+                                    counts.graphsInstantiated,
+                                    counts.graphNodesPatched};
   return toC(writeStruct(out, value, "out"));
 }
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes) {

@@ -10,6 +10,7 @@
 #include "abi/command_line.h"
 #include "runtime/call_inputs.h"
 #include "runtime/device.h"
+#include "runtime/jit_cache.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
 #include "runtime/tools/compare.h"
@@ -27,7 +28,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, modules;
-  std::string function, device, variant;
+  std::string function, device, variant, cacheFolder;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
   bool explain = false, statistics = false, synchronous = false, noJit = false, forcePtx = false;
@@ -37,6 +38,9 @@ struct Options {
 Result<ExecutableOptions> readImageOptions(const Options &options) {
   TENON_ASSIGN_OR_RETURN(ExecutableOptions images, ExecutableOptions::fromEnvironment());
   images.variant = options.variant;
+  if (!options.cacheFolder.empty()) {
+    TENON_ASSIGN_OR_RETURN(images.cache, JitCache::open(options.cacheFolder));
+  }
   if (options.noJit)
     images.images = ImagePolicy::Cubin;
   if (options.forcePtx)
@@ -246,9 +250,13 @@ int main(int argc, char **argv) {
   commandLine.flag("no-jit", &options.noJit,
                    "take finished code only, never PTX that the driver compiles (as TENON_IMAGES=cubin)");
   commandLine.flag("force-ptx", &options.forcePtx, "take PTX only, as a newer device would (as TENON_IMAGES=ptx)");
+  commandLine.text("cache-dir", "DIR", &options.cacheFolder,
+                   "keep PTX that a GPU's driver compiled in DIR/jit (as TENON_CACHE_DIR; default: tenon in\n"
+                   "$XDG_CACHE_HOME, else in ~/.cache); none keeps nothing");
   commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
   commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
-  commandLine.flag("print-statistics", &options.statistics, "print counts of allocations and launches to stderr");
+  commandLine.flag("print-statistics", &options.statistics,
+                   "print counts to stderr: memory, launches, modules, compilations, graphs");
   commandLine.alias("print_statistics");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;

@@ -71,6 +71,10 @@ void tenon_device_release(tenon_device_t *device);
 typedef struct tenon_statistics {
   size_t struct_size;
   uint64_t allocations, frees, bytes_live, bytes_peak, launches, modules_loaded;
+  /* Since TENON_1_2. PTX that the driver compiled, or that was found compiled in the cache (TENON_CACHE_DIR, none: off;
+     TENON_CACHE_BYTES: its limit). */
+  uint64_t jit_compilations, jit_cache_hits;
+  uint64_t graphs_instantiated, graph_nodes_patched;
 } tenon_statistics_t;
 /* Counts since the device was opened. */
 tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out);

@@ -12,6 +12,7 @@ class CApiTest : public testing::Test {
 protected:
   CApiTest() : fake(resetFakeDriver()) {
     setenv("TENON_CUDA_DRIVER", fakeDriverPath().c_str(), 1);
+    setenv("TENON_CACHE_DIR", "none", 1);
     expectOk(tenon_driver_open(nullptr, &driver));
     expectOk(tenon_device_open(driver, 0, &device));
     expectOk(tenon_buffer_allocate(device, 64, nullptr, &buffer));
@@ -25,6 +26,7 @@ protected:
     tenon_device_release(device);
     tenon_driver_release(driver);
     unsetenv("TENON_CUDA_DRIVER");
+    unsetenv("TENON_CACHE_DIR");
     EXPECT_EQ(fake.liveAllocations, 0);
     EXPECT_EQ(fake.liveEvents, 0);
     EXPECT_EQ(fake.retained, 0);

@@ -83,8 +83,9 @@ TEST_F(DeviceTest, ABufferKeepsItsDeviceAlive) {
 }
 
 TEST(Statistics, PrintsEveryCount) {
-  EXPECT_EQ((Statistics{1, 2, 3, 4, 5, 6}.toString()),
-            "allocations: 1\nfrees: 2\nbytes live: 3\nbytes peak: 4\nlaunches: 5\nmodules loaded: 6\n");
+  EXPECT_EQ((Statistics{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}.toString()),
+            "allocations: 1\nfrees: 2\nbytes live: 3\nbytes peak: 4\nlaunches: 5\nmodules loaded: 6\nPTX compiled: 7\n"
+            "PTX found compiled in the cache: 8\ngraphs instantiated: 9\ngraph nodes patched: 10\n");
 }
 
 // Whatever call fails while a device is opened: an error that names it, and nothing left behind (the fixture looks).

@@ -319,6 +319,30 @@ FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned c
   *module = reinterpret_cast<CUmodule>(new Module{text});
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuLinkCreate_v2(unsigned, CUjit_option *, void **, CUlinkState *state) {
+  ENTER();
+  ++fake().liveLinks;
+  *state = reinterpret_cast<CUlinkState>(new std::string());
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType, void *data, size_t, const char *, unsigned,
+                               CUjit_option *, void **) {
+  ENTER();
+  *reinterpret_cast<std::string *>(state) = std::string("cubin of ") + static_cast<const char *>(data);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *bytes) {
+  ENTER();
+  auto *text = reinterpret_cast<std::string *>(state);
+  *cubin = text->data(), *bytes = text->size();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuLinkDestroy(CUlinkState state) {
+  ENTER();
+  --fake().liveLinks;
+  delete reinterpret_cast<std::string *>(state);
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuModuleUnload(CUmodule module) {
   ENTER();
   --fake().liveModules;

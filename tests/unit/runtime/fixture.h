@@ -37,6 +37,7 @@ protected:
     EXPECT_EQ(fake.liveEvents, 0);
     EXPECT_EQ(fake.liveRegistrations, 0);
     EXPECT_EQ(fake.liveGraphs, 0);
+    EXPECT_EQ(fake.liveLinks, 0);
     EXPECT_EQ(fake.retained, 0);
     EXPECT_EQ(fake.contextDepth, 0);
   }

@@ -1,11 +1,11 @@
 // The message is padded to whole blocks of 64 bytes; each block is mixed into eight words in 64 rounds.
-#include "linker/source/sha256.h"
+#include "abi/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace tenon::linker {
+namespace tenon {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 static constexpr uint32_t kRound[64] = {
@@ -90,4 +90,4 @@ std::string sha256(std::string_view bytes) {
   return Sha256().add(bytes).hex();
 }
 
-} // namespace tenon::linker
+} // namespace tenon

@@ -1,12 +1,12 @@
-// SHA-256 (FIPS 180-4): names for contents that nobody can make collide by accident or on purpose. For the cache of
-// compiled sources; nothing in an output file depends on it but ids of internal names.
+// SHA-256 (FIPS 180-4): names for contents that nobody can make collide by accident or on purpose. For the caches
+// of compiled code; nothing in an output file depends on it but ids of internal names.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace tenon::linker {
+namespace tenon {
 
 class Sha256 {
 public:
@@ -28,4 +28,4 @@ private:
 
 std::string sha256(std::string_view bytes);
 
-} // namespace tenon::linker
+} // namespace tenon

@@ -1,8 +1,8 @@
-#include "linker/source/sha256.h"
+#include "abi/sha256.h"
 
 #include <gtest/gtest.h>
 
-namespace tenon::linker {
+namespace tenon {
 namespace {
 
 // The examples of FIPS 180-4.
@@ -29,4 +29,4 @@ TEST(Sha256, TellsFieldsApart) {
 }
 
 } // namespace
-} // namespace tenon::linker
+} // namespace tenon

@@ -1,0 +1,41 @@
+// Files of a cache in a folder. Processes share it without locks: a file appears whole (written under another name,
+// then renamed) or not at all, its name says what it holds, and what does not check out is as if it were not there.
+#pragma once
+
+#include "abi/status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenon {
+
+class FolderCache {
+public:
+  /// Without a folder (empty) nothing is found and nothing stored. The folder is made when something is stored.
+  /// @param magic first bytes of every file: what it is and its version
+  /// @param limit bytes of all files together, above which those not used for longest are deleted
+  FolderCache(std::string folder, std::string magic, uint64_t limit);
+
+  /// "$XDG_CACHE_HOME/tenon", else "$HOME/.cache/tenon"; empty without either.
+  static std::string userFolder();
+
+  bool isEnabled() const { return !folder_.empty(); }
+  const std::string &folder() const { return folder_; }
+
+  /// The bytes stored under `name`, which are used now; nothing where there are none, or they are damaged.
+  std::optional<std::string> find(const std::string &name) const;
+  /// A failure says why it could not be written, which harms nothing else.
+  Status store(const std::string &name, std::string_view bytes) const;
+  void remove(const std::string &name) const;
+
+private:
+  std::string pathOf(const std::string &name) const { return folder_ + "/" + name; }
+  void trim() const;
+
+  std::string folder_, magic_;
+  uint64_t limit_;
+};
+
+} // namespace tenon

@@ -1,0 +1,49 @@
+// What the driver's PTX compiler made, kept in a folder for the next process: the cubin, under the SHA-256 of the PTX,
+// the device's compute capability, the driver's version and the compiler's options. A newer driver or another device
+// has other names, so nothing stale is ever loaded; damaged files are compiled anew (abi/folder_cache.h).
+//
+// Where it helps: a PTX image was chosen and a real driver compiles it. Cubins need no compilation, and the emulator
+// interprets PTX: neither is kept. Where anything of this fails, the PTX is loaded as if there were no cache, so that
+// errors are those of the driver.
+#pragma once
+
+#include "abi/folder_cache.h"
+#include "abi/result.h"
+#include "abi/target_arch.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tenon::runtime {
+
+class Device;
+
+class JitCache {
+public:
+  static constexpr uint64_t kDefaultLimit = 256ull << 20; // bytes
+
+  explicit JitCache(std::string folder, uint64_t limit = kDefaultLimit);
+
+  /// TENON_CACHE_DIR: a folder ("jit" is made in it), or "none"; not set: FolderCache::userFolder(). TENON_CACHE_BYTES:
+  /// the limit. Null where nothing is kept. InvalidArgument: a limit that is no number.
+  static Result<std::shared_ptr<const JitCache>> fromEnvironment();
+  /// As TENON_CACHE_DIR.
+  static Result<std::shared_ptr<const JitCache>> open(std::string_view folder);
+
+  const FolderCache &files() const { return files_; }
+  /// The name of what `ptx` becomes on the device.
+  static std::string keyOf(std::string_view ptx, const abi::DeviceTraits &device);
+
+private:
+  FolderCache files_;
+};
+
+/// The driver can give a compiled image out; the emulator, which compiles nothing, does not.
+bool canKeepCompiled(const Device &device);
+
+/// Compiles to a cubin for the device, whose context is current.
+/// @param ptx NUL-terminated, the NUL included. Errors are the driver's.
+Result<std::string> compilePtx(const Device &device, std::string_view ptx);
+
+} // namespace tenon::runtime
