@@ -71,6 +71,7 @@ std::string FaultPlan::parseFault(std::string_view text, std::span<const std::st
 
 std::string FaultPlan::parse(std::string_view text, std::span<const std::string> functions) {
   faults_.clear();
+  made_ = 0;
   for (bool more = !text.empty(); more;) {
     size_t comma = text.find(',');
     more = comma != std::string_view::npos;
@@ -93,6 +94,7 @@ CUresult FaultPlan::call(std::string_view function) {
     if (result != CUDA_SUCCESS || (fault.at != 0 && fault.at != fault.calls))
       continue;
     result = fault.code != CUDA_SUCCESS ? fault.code : defaultCode(function);
+    ++made_;
     if (const char *quiet = getenv("TENON_EMULATOR_QUIET"); quiet && *quiet && strcmp(quiet, "0") != 0)
       continue;
     const char *name = errorName(result);

@@ -26,6 +26,8 @@ public:
   /// Counts a call of `function` (a version suffix, "_v2", is ignored). Returns what it fails with, or CUDA_SUCCESS.
   CUresult call(std::string_view function);
   bool empty() const { return faults_.empty(); }
+  /// Calls that the plan has made fail.
+  uint64_t made() const { return made_; }
 
 private:
   struct Fault {
@@ -36,6 +38,7 @@ private:
   };
   std::string parseFault(std::string_view text, std::span<const std::string> functions);
   std::vector<Fault> faults_;
+  uint64_t made_ = 0;
 };
 
 /// "CUDA_ERROR_...", or null.

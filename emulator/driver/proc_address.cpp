@@ -1,5 +1,6 @@
 // cuGetProcAddress: a function by its name without suffix, as programs that load the driver at run time ask for it. The
 // table is made of the names in cuda.h, which maps each to the version of this header.
+#include "emulator/driver/inspect.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>
@@ -131,7 +132,10 @@ const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *
                              {"tenonEmulatorThreadInstructions", reinterpret_cast<void *>(&threadInstructions)},
                              {"tenonEmulatorReadOnlyParameter", reinterpret_cast<void *>(&readOnlyParameter)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
-                             {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)}};
+                             {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)},
+                             {"tenonEmulatorSetFaults", reinterpret_cast<void *>(&setFaults)},
+                             {"tenonEmulatorFaultsMade", reinterpret_cast<void *>(&faultsMade)},
+                             {"tenonEmulatorLiveObjects", reinterpret_cast<void *>(&liveObjects)}};
 
 } // namespace
 

@@ -115,6 +115,7 @@ public:
         return &range;
     return nullptr;
   }
+  size_t size() const { return ranges_.size(); }
   bool overlaps(uint64_t begin, uint64_t bytes) const {
     for (const Range &range : ranges_)
       if (begin < range.begin + range.bytes && range.begin < begin + bytes)

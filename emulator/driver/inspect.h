@@ -1,0 +1,18 @@
+// What a test asks the emulator that no program asks a GPU: another plan of faults, and what is alive now. Programs get
+// these through cuGetProcAddress ("tenonEmulatorSetFaults", ...); none is counted as a call of the driver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon::emulator {
+
+/// What TENON_EMULATOR_FAIL says, from now on; calls are counted from 1 again, "" is no plan. False: it is not
+/// understood, and no call fails.
+bool setFaults(const char *plan);
+/// Calls that failed by the plan since it was set.
+uint64_t faultsMade();
+/// Name and number of the live objects of kind `index`, over all devices. False: there are no more kinds.
+bool liveObjects(size_t index, const char **name, uint64_t *count);
+
+} // namespace tenon::emulator
