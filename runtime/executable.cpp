@@ -60,6 +60,7 @@ Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
 
 void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.tried = true;
+  slot.failure = okStatus();
   slot.candidates = view_.candidates(ordinal);
   slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
   applyOptions(options_, slot.candidates, slot.ranking);
@@ -76,6 +77,7 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
     if (status.ok())
       return;
     if (!refused) {
+      slot.tried = false; // out of memory, say: another time it may load
       slot.failure =
           std::move(status).withContext(concat(where, ", variant '", slot.candidates[best.index].variantName, "'"));
       return;

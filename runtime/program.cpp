@@ -19,9 +19,13 @@ constexpr size_t kMostInstances = 16; // of one plan, one for each stream; likew
 class RelaxedCapture {
 public:
   RelaxedCapture(const cuda::Driver &driver, bool isCaptured) : driver_(driver), isActive_(isCaptured) {
-    if (isActive_)
-      isActive_ = driver_.cuThreadExchangeStreamCaptureMode &&
-                  driver_.cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
+    if (!isActive_ || !driver_.cuThreadExchangeStreamCaptureMode) {
+      isActive_ = false;
+      return;
+    }
+    status_ = cuda::driverStatus(driver_, driver_.cuThreadExchangeStreamCaptureMode(&mode_),
+                                 "cuThreadExchangeStreamCaptureMode");
+    isActive_ = status_.ok();
   }
   ~RelaxedCapture() {
     if (isActive_)
@@ -29,10 +33,13 @@ public:
   }
   RelaxedCapture(const RelaxedCapture &) = delete;
   RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+  /// What the driver answered; the capture is not relaxed where it refused.
+  Status takeStatus() { return std::move(status_); }
 
 private:
   const cuda::Driver &driver_;
   bool isActive_;
+  Status status_;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
@@ -93,6 +100,7 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
     TENON_ASSIGN_OR_RETURN(isCaptured, isCapturing(driver, stream));
   }
   RelaxedCapture relaxed(driver, isCaptured);
+  TENON_RETURN_IF_ERROR(relaxed.takeStatus());
 
   // What the caller gave is what the function declares: counts, element types, ranks, static extents.
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));

@@ -18,11 +18,18 @@ SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submissi
       return Readiness::Failed;
     case Semaphore::State::Reached:
       break;
-    case Semaphore::State::Pending:
+    case Semaphore::State::Pending: {
       // A host call needs the work to be complete; a stream can wait for it by itself.
-      if (submission.hostCall || !point.semaphore->deviceSignal(point.value))
+      if (!submission.hostCall && point.semaphore->deviceSignal(point.value))
+        break;
+      // Between the two questions a signal in flight may have been reached: nobody wakes the worker for it again.
+      const Semaphore::State now = point.semaphore->state(point.value);
+      if (now == Semaphore::State::Failed)
+        return Readiness::Failed;
+      if (now == Semaphore::State::Pending)
         result = Readiness::Waiting;
       break;
+    }
     }
   }
   return result;
@@ -74,7 +81,9 @@ void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
   if (recorded.ok()) {
     cuda::ContextScope scope = device_->enter();
     const cuda::Driver &driver = device_->driver();
-    recorded = cuda::driverStatus(driver, driver.cuEventRecord((*event)->handle(), stream_.get()), "cuEventRecord");
+    recorded = scope.status();
+    if (recorded.ok())
+      recorded = cuda::driverStatus(driver, driver.cuEventRecord((*event)->handle(), stream_.get()), "cuEventRecord");
   }
   if (recorded.ok())
     submission->event = event.take();
@@ -149,8 +158,10 @@ Status SubmissionQueue::finalStatus(Submission &submission) {
     finished = submission.event->synchronize();
   } else {
     cuda::ContextScope scope = device_->enter();
-    finished = cuda::driverStatus(device_->driver(), device_->driver().cuStreamSynchronize(stream_.get()),
-                                  "cuStreamSynchronize");
+    finished = scope.status();
+    if (finished.ok())
+      finished = cuda::driverStatus(device_->driver(), device_->driver().cuStreamSynchronize(stream_.get()),
+                                    "cuStreamSynchronize");
   }
   // A stream that waited for an event does not know whether that work went well; its semaphore does, and knows why.
   for (const SemaphorePoint &point : submission.waits)

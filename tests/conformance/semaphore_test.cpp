@@ -109,6 +109,18 @@ TEST_F(Submission, WaitBeforeSignalAcrossQueuesAndThreads) {
   thread.join();
   EXPECT_EQ(download<uint32_t>(*buffer), std::vector<uint32_t>(4, 2));
 }
+TEST_F(Submission, AWaitEndsWheneverItsSignalIsComplete) {
+  // The waiting queue looks at the signal while it is under way, complete, or in between.
+  auto other = SubmissionQueue::create(device).take();
+  auto first = Semaphore::create(), second = Semaphore::create();
+  auto buffer = zeros(4);
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    const SemaphorePoint middle = {first, i}, last = {second, i};
+    OK(other->submit({&middle, 1}, {}, {&last, 1}));
+    OK(queue->fill({}, BufferRef::of(buffer), 1, 4, {&middle, 1}));
+    OK(second->wait(i, 10'000'000'000));
+  }
+}
 TEST_F(Submission, FansOutAndIn) {
   auto start = Semaphore::create();
   const SemaphorePoint gate = {start, 1};
