@@ -6,9 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rm -rf bundle
 mkdir -p bundle/bin bundle/tests bundle/programs bundle/benchmarks
 
-for tool in runtime/tools/tenon-run runtime/tools/tenon-check-kernel linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
+for tool in runtime/tools/tenon-run runtime/tools/tenon-benchmark runtime/tools/tenon-check-kernel linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
   cp "build/$tool" bundle/bin/
 done
+# The only library that a tool needs beside the system's.
+cp "$(ldd bundle/bin/tenon-benchmark | awk '/libbenchmark/ { print $3 }')" bundle/bin/
 for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
 find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f \
   -exec cp -t bundle/tests {} +

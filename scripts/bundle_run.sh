@@ -45,6 +45,9 @@ echo "\$ tenon-runtime-benchmark"
 mkdir -p results
 TENON_CUDA_DRIVER=cuda benchmarks/tenon-runtime-benchmark --output=results; report $? "tenon-runtime-benchmark"
 
+LD_LIBRARY_PATH=$PWD/bin:$library_path tenon-benchmark programs/example.tenon "${arguments[@]}" --device=cuda --benchmark_out=results/tenon-benchmark.json
+report $? "tenon-benchmark on the GPU"
+
 # Kernels between guards; each defect is found by its check.
 tenon-check-kernel programs/check_kernels.tnx --device=cuda --workload=programs/kernels.workload; report $? "good kernels checked on the GPU"
 tenon-check-kernel programs/tensor_map.tnx --device=cuda --export=scale_tiles --binding='rowsx(4*m)xf32' \

@@ -8,16 +8,14 @@
 // Results and the table of --explain go to stdout, notices and errors to stderr. Exit status: 0; 1 when the work failed
 // or an expected output differs; 2 when the command line itself is wrong.
 #include "abi/command_line.h"
-#include "runtime/call_inputs.h"
 #include "runtime/device.h"
 #include "runtime/jit_cache.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
 #include "runtime/tools/compare.h"
-#include "runtime/tools/value_spec.h"
+#include "runtime/tools/count_option.h"
+#include "runtime/tools/input_values.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -67,30 +65,6 @@ Result<Thresholds> parseThresholds(const Options &options) {
   return out;
 }
 
-Result<size_t> parseMaxElements(const Options &options) {
-  const std::string &text = options.maxElements;
-  size_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return makeError(StatusCode::InvalidArgument, "--output_max_element_count=", text, ": expected a number");
-  return value;
-}
-
-Result<std::vector<Value>> uploadInputs(Device &device, const std::vector<OptionalValue> &hostInputs) {
-  std::vector<Value> inputs;
-  for (size_t i = 0; i < hostInputs.size(); ++i) {
-    if (!hostInputs[i])
-      return makeError(StatusCode::InvalidArgument, "input ", i, " ('(ignored)'): an input has a value");
-    if (const HostTensor *tensor = std::get_if<HostTensor>(&*hostInputs[i])) {
-      TENON_ASSIGN_OR_RETURN(Tensor uploaded, uploadTensor(device, *tensor));
-      inputs.push_back(std::move(uploaded));
-    } else {
-      inputs.push_back(*std::get_if<Scalar>(&*hostInputs[i]));
-    }
-  }
-  return inputs;
-}
-
 Result<std::vector<HostValue>> downloadResults(Device &device, const std::vector<Value> &results) {
   std::vector<HostValue> out;
   for (const Value &result : results) {
@@ -115,18 +89,6 @@ Status putResults(const Options &options, const std::vector<HostValue> &results,
                                       results[i], maxElements, text));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return okStatus();
-}
-
-Result<std::vector<OptionalValue>> readInputs(const Options &options, const abi::fb::Function &function) {
-  // A '*' stands for as many arrays as its file holds.
-  const bool countIsKnown = std::none_of(options.inputs.begin(), options.inputs.end(),
-                                         [](const std::string &spec) { return spec.starts_with('*'); });
-  if (countIsKnown)
-    TENON_RETURN_IF_ERROR(checkInputCount(function, options.inputs.size()));
-  std::vector<const abi::fb::ValueType *> types;
-  if (function.inputs())
-    types.assign(function.inputs()->begin(), function.inputs()->end());
-  return ValueReader().readAll(options.inputs, types, "input");
 }
 
 /// Expected values have the types that the function's results are declared with.
@@ -171,7 +133,7 @@ Result<OpenedFile> openProgram(const Options &options) {
 
 /// The exit status, or why there is none.
 Result<int> run(const Options &options) {
-  TENON_ASSIGN_OR_RETURN(size_t maxElements, parseMaxElements(options));
+  TENON_ASSIGN_OR_RETURN(const size_t maxElements, parseCount("output_max_element_count", options.maxElements, 0));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
   TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
@@ -193,7 +155,7 @@ Result<int> run(const Options &options) {
   // The call.
   TENON_ASSIGN_OR_RETURN(uint32_t index, program->findFunction(options.function));
   const abi::fb::Function &function = program->function(index);
-  TENON_ASSIGN_OR_RETURN(std::vector<OptionalValue> hostInputs, readInputs(options, function));
+  TENON_ASSIGN_OR_RETURN(std::vector<OptionalValue> hostInputs, readInputs(options.inputs, function));
   std::vector<OptionalValue> expected;
   if (!options.expected.empty()) {
     TENON_ASSIGN_OR_RETURN(expected, readExpected(options, function));

@@ -2,8 +2,8 @@
 #include "abi/command_line.h"
 #include "abi/file.h"
 #include "runtime/tools/check_kernel/report.h"
+#include "runtime/tools/count_option.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,14 +17,6 @@ struct Options {
   std::string exportName, workload, grid, reference, variant, device, repeats = "3", seed = "1";
   bool json = false;
 };
-
-Result<uint64_t> parseCount(const char *name, const std::string &text, uint64_t least) {
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least)
-    return makeError(StatusCode::InvalidArgument, "--", name, "=", text, ": expected a number of at least ", least);
-  return value;
-}
 
 /// "f32=1e-3".
 Result<Thresholds> parseTolerances(const std::vector<std::string> &texts) {

@@ -302,6 +302,11 @@ FAKE CUresult cuEventSynchronize(CUevent) {
   ENTER();
   return fake().sticky;
 }
+FAKE CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent, CUevent) {
+  ENTER();
+  *milliseconds = fake().elapsedMilliseconds;
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                                  void **values) {
   ENTER();
