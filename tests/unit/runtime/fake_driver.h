@@ -30,7 +30,7 @@ struct FakeDriver {
   std::string deviceName = "Fake GPU";
   int sharedBytes = 49152, sharedOptinBytes = 166912, threads = 1024;
   bool memoryPools = true;
-  float elapsedMilliseconds = 0; // between any two events
+  float elapsedMilliseconds = 0;            // between any two events
   std::map<std::string, int> failures;      // function -> result of its next calls
   std::map<std::string, int> failuresLeft;  // function -> how many calls fail; absent: all
   int failAtCall = -1;                      // position in `calls` of the one call that runs out of memory
