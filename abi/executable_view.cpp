@@ -2,6 +2,7 @@
 // Rules: abi/executable_format.md.
 #include "abi/executable_view.h"
 
+#include "abi/places.h"
 #include "abi/unpack_zstd.h"
 #include "abi/verify.h"
 
@@ -18,8 +19,10 @@ Result<ExecutableView> ExecutableView::create(std::span<const uint8_t> bytes, st
 ExecutableView ExecutableView::wrapVerified(const uint8_t *bytes) {
   ExecutableView view;
   view.root_ = fb::GetExecutable(bytes);
-  for (const fb::Export *value : *view.root_->exports())
+  for (const fb::Export *value : *view.root_->exports()) {
     view.exports_.push_back(exportFromTable(*value));
+    view.exports_.back().ordinal = uint32_t(view.exports_.size() - 1);
+  }
   return view;
 }
 
@@ -41,10 +44,25 @@ Result<uint32_t> ExecutableView::findExport(std::string_view name) const {
 const fb::Kernel *ExecutableView::findKernel(uint32_t variantIndex, uint32_t ordinal) const {
   if (variantIndex >= root_->variants()->size())
     return nullptr;
-  for (const fb::Kernel *kernel : *root_->variants()->Get(variantIndex)->kernels())
-    if (kernel->export_ordinal() == ordinal)
-      return kernel;
-  return nullptr;
+  const auto &kernels = *root_->variants()->Get(variantIndex)->kernels();
+  uint32_t first = 0, last = kernels.size(); // ascending: F-11
+  while (first < last) {
+    const uint32_t middle = first + (last - first) / 2;
+    if (kernels.Get(middle)->export_ordinal() < ordinal)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first < kernels.size() && kernels.Get(first)->export_ordinal() == ordinal ? kernels.Get(first) : nullptr;
+}
+
+std::string_view ExecutableView::symbolOf(const fb::Kernel &kernel) const {
+  return kernel.symbol() ? kernel.symbol()->string_view() : std::string_view(exports_[kernel.export_ordinal()].symbol);
+}
+
+SourceLocation ExecutableView::declaredAt(uint32_t ordinal) const {
+  const auto *places = root_->places();
+  return places ? placeFromFrame({places->data(), places->size()}, ordinal, exports_.size()) : SourceLocation();
 }
 
 /// Workgroups of one cluster: what the code requires, else what is declared, else 1.
@@ -91,8 +109,12 @@ Result<std::vector<uint8_t>> ExecutableView::imageBytes(uint32_t imageIndex) con
   const fb::Image &image = *root_->images()->Get(imageIndex);
   if (image.compression() == fb::Compression::None)
     return std::vector<uint8_t>(image.data()->begin(), image.data()->end());
+  std::vector<uint8_t> base; // its own base comes first, and so on: at most kMaxImageBases times (F-9)
+  if (image.base() != kNoImage) {
+    TENON_ASSIGN_OR_RETURN(base, imageBytes(image.base()));
+  }
   std::vector<uint8_t> out;
-  if (Status status = unpackZstd({image.data()->data(), image.data()->size()}, image.size(), out); !status.ok())
+  if (Status status = unpackZstd({image.data()->data(), image.data()->size()}, image.size(), out, base); !status.ok())
     return makeError(status.code(), "[F-9] images[", imageIndex, "] of executable '", name(),
                      "' does not decompress: ", status.message());
   return out;

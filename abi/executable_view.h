@@ -6,6 +6,7 @@
 #include "abi/result.h"
 #include "abi/target_arch.h"
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,10 @@ public:
   const fb::Executable &raw() const { return *root_; }
   std::string_view name() const;
   size_t exportCount() const { return exports_.size(); }
+  /// An export, without its declaredAt.
   const Export &exportAt(uint32_t ordinal) const { return exports_[ordinal]; }
+  /// Where an export is declared; unknown where the file does not say. Decoded each time: for messages.
+  SourceLocation declaredAt(uint32_t ordinal) const;
   /// Ordinal of an export by name. NotFound lists the exports there are.
   Result<uint32_t> findExport(std::string_view name) const;
 
@@ -27,6 +31,8 @@ public:
   std::vector<Candidate> candidates(uint32_t ordinal) const;
   /// The kernel of an export in a variant, or null.
   const fb::Kernel *findKernel(uint32_t variantIndex, uint32_t ordinal) const;
+  /// The entry point of a kernel in its images.
+  std::string_view symbolOf(const fb::Kernel &kernel) const;
   /// The image's bytes, decompressed. DataLoss: they do not decompress to the declared size.
   Result<std::vector<uint8_t>> imageBytes(uint32_t imageIndex) const;
 
@@ -44,5 +50,24 @@ Layout layoutFromTable(const fb::Layout &table);
 Export exportFromTable(const fb::Export &table);
 TargetArch archFromStruct(const fb::Arch &arch);
 flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &builder, const Export &value);
+
+/// Exports of one executable: equal layouts and equal launches become one table each, and places go to placesToFrame.
+class ExportTables {
+public:
+  explicit ExportTables(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
+  flatbuffers::Offset<fb::Export> add(const Export &value);
+
+private:
+  flatbuffers::FlatBufferBuilder &builder_;
+  struct KnownLayout {
+    Layout layout;
+    flatbuffers::Offset<fb::Layout> table;
+  };
+  std::map<std::string, std::vector<KnownLayout>> layouts_; // by a part of their content
+  std::map<std::string, flatbuffers::Offset<fb::Launch>> launches_;
+};
+
+/// Executable.places; empty where no place is known. SourceLocations are written as toString() does.
+std::vector<uint8_t> placesToFrame(const std::vector<Export> &exports);
 
 } // namespace tenon::abi

@@ -1,7 +1,10 @@
 // Layouts and exports between their value types (abi/layout.h) and the tables of a file (abi/schemas/layout.fbs). Both
 // sides use the same numbers for their enumerators; the asserts below hold them together.
 #include "abi/executable_view.h"
+#include "abi/places.h"
+#include "abi/status.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace tenon::abi {
@@ -110,8 +113,7 @@ static uint32_t takeNumber(std::string_view &text) {
   return number;
 }
 
-/// The inverse of SourceLocation::toString().
-static SourceLocation parseLocation(std::string_view text) {
+SourceLocation parseLocation(std::string_view text) {
   SourceLocation out;
   uint32_t last = takeNumber(text);
   uint32_t before = takeNumber(text);
@@ -192,6 +194,42 @@ flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &bu
   auto launch = launchToTable(builder, value.launch);
   auto declaredAt = optionalString(builder, value.declaredAt.toString());
   return fb::CreateExport(builder, name, symbol, value.ordinal, layout, launch, declaredAt);
+}
+
+/// Layouts with the same key are mostly equal.
+static std::string keyOf(const Layout &value) {
+  std::string key = concat(value.hiddenPointers);
+  for (const Binding &binding : value.bindings)
+    key += concat("\nb", int(binding.kind), ' ', int(binding.readOnly), ' ', int(binding.indirect), ' ',
+                  binding.alignment, ' ', binding.name);
+  for (const Constant &constant : value.constants)
+    key += concat("\nc", int(constant.kind), ' ', int(constant.element), ' ', constant.size, ' ', constant.alignment,
+                  ' ', constant.name);
+  return key;
+}
+
+static std::string keyOf(const Launch &value) {
+  std::string key;
+  for (uint32_t number : {value.workgroupSize[0], value.workgroupSize[1], value.workgroupSize[2], value.subgroupSize,
+                          value.dynamicSharedBytes, value.cluster[0], value.cluster[1], value.cluster[2],
+                          uint32_t(value.cooperative), uint32_t(value.programmaticDependentLaunch)})
+    key += concat(number, ' ');
+  return key;
+}
+
+flatbuffers::Offset<fb::Export> ExportTables::add(const Export &value) {
+  std::vector<KnownLayout> &known = layouts_[keyOf(value.layout)];
+  auto layout =
+      std::find_if(known.begin(), known.end(), [&](const KnownLayout &other) { return other.layout == value.layout; });
+  if (layout == known.end())
+    layout = known.insert(known.end(), {value.layout, layoutToTable(builder_, value.layout)});
+  auto [launch, newLaunch] = launches_.try_emplace(keyOf(value.launch));
+  if (newLaunch)
+    launch->second = launchToTable(builder_, value.launch);
+  auto name = builder_.CreateString(value.name);
+  auto symbol =
+      value.symbol == value.name ? flatbuffers::Offset<flatbuffers::String>() : optionalString(builder_, value.symbol);
+  return fb::CreateExport(builder_, name, symbol, 0, layout->table, launch->second);
 }
 
 } // namespace tenon::abi

@@ -7,26 +7,35 @@
 
 namespace tenon {
 
-SourceFile::SourceFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
-  lineStarts_.push_back(0);
-  for (size_t i = 0; i < text_.size(); ++i)
-    if (text_[i] == '\n')
-      lineStarts_.push_back(i + 1);
+SourceFile::SourceFile(std::string name, std::string text)
+    : name_(std::move(name)), owned_(std::move(text)), text_(owned_) {}
+
+SourceFile::SourceFile(std::string name, Borrowed borrowed) : name_(std::move(name)), text_(borrowed.text) {}
+
+const std::vector<size_t> &SourceFile::lineStarts() const {
+  std::call_once(linesFound_, [this] {
+    lineStarts_.push_back(0);
+    for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
+      lineStarts_.push_back(at + 1);
+  });
+  return lineStarts_;
 }
 
 SourceLocation SourceFile::locate(size_t offset) const {
   offset = std::min(offset, text_.size());
-  auto next = std::upper_bound(lineStarts_.begin(), lineStarts_.end(), offset);
-  size_t index = static_cast<size_t>(next - lineStarts_.begin()) - 1;
-  return {name_, static_cast<uint32_t>(index + 1), static_cast<uint32_t>(offset - lineStarts_[index] + 1)};
+  const std::vector<size_t> &starts = lineStarts();
+  auto next = std::upper_bound(starts.begin(), starts.end(), offset);
+  size_t index = static_cast<size_t>(next - starts.begin()) - 1;
+  return {name_, static_cast<uint32_t>(index + 1), static_cast<uint32_t>(offset - starts[index] + 1)};
 }
 
 std::string_view SourceFile::line(uint32_t line) const {
-  if (line == 0 || line > lineStarts_.size())
+  const std::vector<size_t> &starts = lineStarts();
+  if (line == 0 || line > starts.size())
     return {};
-  size_t begin = lineStarts_[line - 1];
-  size_t end = line < lineStarts_.size() ? lineStarts_[line] - 1 : text_.size();
-  if (line < lineStarts_.size() && end > begin && text_[end - 1] == '\r')
+  size_t begin = starts[line - 1];
+  size_t end = line < starts.size() ? starts[line] - 1 : text_.size();
+  if (line < starts.size() && end > begin && text_[end - 1] == '\r')
     --end;
   return std::string_view(text_).substr(begin, end - begin);
 }

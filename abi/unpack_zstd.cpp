@@ -20,14 +20,16 @@ ZSTD_DCtx *decoder() {
 }
 
 /// What is small anyway is unpacked at once.
-Status unpackSmall(ZSTD_DCtx *context, std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out) {
+Status unpackSmall(ZSTD_DCtx *context, std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out,
+                   std::span<const uint8_t> dictionary) {
   const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
   if (ZSTD_isError(frame))
     return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(frame));
   if (frame != packed.size())
     return makeError(StatusCode::DataLoss, packed.size() - frame, " bytes follow it");
   out.resize(size);
-  const size_t written = ZSTD_decompressDCtx(context, out.data(), out.size(), packed.data(), packed.size());
+  const size_t written = ZSTD_decompress_usingDict(context, out.data(), out.size(), packed.data(), packed.size(),
+                                                   dictionary.data(), dictionary.size());
   if (ZSTD_isError(written))
     return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(written));
   if (written != size)
@@ -37,7 +39,8 @@ Status unpackSmall(ZSTD_DCtx *context, std::span<const uint8_t> packed, uint64_t
 
 } // namespace
 
-Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out) {
+Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out,
+                  std::span<const uint8_t> dictionary) {
   if (isImplausiblySmall(packed.size(), size))
     return makeError(StatusCode::ResourceExhausted, packed.size(), " bytes promise to unpack to ", size, ", more than ",
                      kMaxUnpackRatio, " times as many");
@@ -45,8 +48,10 @@ Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<ui
   if (!context)
     return makeError(StatusCode::ResourceExhausted, "no memory to unpack");
   if (size <= kFirstChunk)
-    return unpackSmall(context, packed, size, out);
-  ZSTD_DCtx_reset(context, ZSTD_reset_session_only); // an error may have left a frame half read
+    return unpackSmall(context, packed, size, out, dictionary);
+  ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters); // an error may have left a frame half read
+  if (!dictionary.empty() && ZSTD_isError(ZSTD_DCtx_refPrefix(context, dictionary.data(), dictionary.size())))
+    return makeError(StatusCode::ResourceExhausted, "no memory to unpack");
   out.clear();
   ZSTD_inBuffer input{packed.data(), packed.size(), 0};
   ZSTD_outBuffer output{nullptr, 0, 0};

@@ -18,8 +18,9 @@ inline bool isImplausiblySmall(uint64_t packed, uint64_t size) {
   return size > kFreeUnpackBytes && size / kMaxUnpackRatio > packed;
 }
 
-/// Unpacks one frame into `out`, exactly `size` bytes. DataLoss: it does not unpack, or to another size.
-/// ResourceExhausted: implausibly small.
-Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out);
+/// Unpacks one frame into `out`, exactly `size` bytes; `dictionary` is what it was packed with, if anything. DataLoss:
+/// it does not unpack, or to another size. ResourceExhausted: implausibly small.
+Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<uint8_t> &out,
+                  std::span<const uint8_t> dictionary = {});
 
 } // namespace tenon::abi

@@ -12,7 +12,11 @@
 
 namespace tenon::abi {
 
-inline constexpr uint32_t kFormatVersion = 1;
+/// Image.base of an image that needs no other.
+inline constexpr uint32_t kNoImage = UINT32_MAX;
+/// How many images may stand one behind the other as each other's dictionary (F-9).
+inline constexpr uint32_t kMaxImageBases = 2;
+inline constexpr uint32_t kFormatVersion = 2;
 inline constexpr size_t kBufferAlignment = 16;           // bytes, of the buffer's address
 inline constexpr uint64_t kMaxImageBytes = 512ull << 20; // one image, decompressed (F-9)
 

@@ -2,11 +2,13 @@
 // that the driver can be given, and for each variant kernels that agree with the exports' layouts. Rules F-3 to F-12.
 #include "abi/executable_view.h"
 #include "abi/parameter_layout.h"
+#include "abi/places.h"
 #include "abi/unpack_zstd.h"
 #include "abi/verify.h"
 #include "abi/verify_support.h"
 
 #include <bit>
+#include <map>
 #include <tuple>
 #include <zstd.h>
 
@@ -95,24 +97,47 @@ static Status checkLayout(FileBytes &file, const fb::Layout &layout) {
                  [&](uint32_t, const fb::Constant *constant) { return checkConstant(file, *constant); });
 }
 
+/// Parameter blocks of layouts that were checked: exports share them.
+using CheckedLayouts = std::map<const fb::Layout *, ParameterLayout>;
+
 /// Checks one export and computes its parameter block.
 static Status checkExport(FileBytes &file, uint32_t position, const fb::Export &value,
-                          std::set<std::string_view> &names, std::vector<ParameterLayout> &blocks) {
+                          std::set<std::string_view> &names, CheckedLayouts &layouts,
+                          std::vector<const ParameterLayout *> &blocks) {
   TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", value.name(), names));
   TENON_RETURN_IF_ERROR(checkOptionalName(file, "symbol", value.symbol()));
-  if (value.ordinal() != position)
+  if (value.ordinal() != 0 && value.ordinal() != position)
     return broken("F-6", "ordinal is ", value.ordinal(), ", its position is ", position);
   TENON_RETURN_IF_ERROR(checkExtents("workgroup_size", value.launch()->workgroup_size()));
   TENON_RETURN_IF_ERROR(checkOptionalExtents("cluster", value.launch()->cluster()));
-  TENON_RETURN_IF_ERROR(within("layout", checkLayout(file, *value.layout())));
-  auto block = computeParameterLayout(layoutFromTable(*value.layout()));
-  if (!block.ok())
-    return broken("F-8", "layout: ", block.status().message());
-  blocks.push_back(block.take());
+  auto known = layouts.find(value.layout());
+  if (known == layouts.end()) {
+    TENON_RETURN_IF_ERROR(within("layout", checkLayout(file, *value.layout())));
+    auto block = computeParameterLayout(layoutFromTable(*value.layout()));
+    if (!block.ok())
+      return broken("F-8", "layout: ", block.status().message());
+    known = layouts.emplace(value.layout(), block.take()).first;
+  }
+  blocks.push_back(&known->second); // maps do not move what they hold
   return okStatus();
 }
 
 /// F-9: bytes that the driver can be given, or that decompress to as many as declared.
+/// F-9: bases lead to an image without one, in few steps.
+static Status checkBase(const fb::Executable &executable, uint32_t index) {
+  const auto &images = *executable.images();
+  if (images.Get(index)->base() != kNoImage && images.Get(index)->compression() != fb::Compression::Zstd)
+    return broken("F-9", "an image that is not compressed has a base");
+  uint32_t steps = 0;
+  for (uint32_t at = index; images.Get(at)->base() != kNoImage; at = images.Get(at)->base()) {
+    if (images.Get(at)->base() >= at)
+      return broken("F-9", "base ", images.Get(at)->base(), " is not before image ", at);
+    if (++steps > kMaxImageBases)
+      return broken("F-9", "more than ", kMaxImageBases, " bases follow each other");
+  }
+  return okStatus();
+}
+
 static Status checkImage(FileBytes &file, const fb::Image &image) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", image.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("compression", image.compression()));
@@ -163,12 +188,16 @@ static Status checkFacts(FileBytes &file, const fb::KernelFacts &facts, const fb
   if (facts.access() && facts.access()->size() != sizeOf(layout.bindings()))
     return broken("F-12", "access has ", facts.access()->size(), " entries, the layout has ", sizeOf(layout.bindings()),
                   " bindings");
+  TENON_RETURN_IF_ERROR(checkEnum("occupancy_limit", facts.occupancy_limit()));
   return forEach(file, facts.access(), "access",
                  [](uint32_t, fb::AccessVerdict verdict) { return checkEnum("verdict", verdict); });
 }
 
+/// Facts that were held against a layout.
+using CheckedFacts = std::set<std::pair<const fb::KernelFacts *, const fb::Layout *>>;
+
 static Status checkKernels(FileBytes &file, const fb::Executable &executable, const fb::Variant &variant,
-                           const std::vector<ParameterLayout> &blocks) {
+                           const std::vector<const ParameterLayout *> &blocks, CheckedFacts &checked) {
   if (variant.kernels()->size() == 0)
     return broken("F-11", "the variant has no kernels");
   int64_t previous = -1;
@@ -178,10 +207,27 @@ static Status checkKernels(FileBytes &file, const fb::Executable &executable, co
     if (ordinal <= previous)
       return broken("F-11", "export_ordinal ", ordinal, " comes after ", previous, ", the order is ascending");
     previous = ordinal;
-    TENON_RETURN_IF_ERROR(checkName(file, "symbol", kernel->symbol()));
+    if (kernel->symbol())
+      TENON_RETURN_IF_ERROR(checkName(file, "symbol", kernel->symbol()));
     const fb::Layout &layout = *executable.exports()->Get(ordinal)->layout();
-    return within("facts", checkFacts(file, *kernel->facts(), layout, blocks[ordinal]));
+    if (!checked.emplace(kernel->facts(), &layout).second)
+      return okStatus(); // kernels share facts
+    return within("facts", checkFacts(file, *kernel->facts(), layout, *blocks[ordinal]));
   });
+}
+
+/// F-23: a frame that is not larger than places can be.
+static Status checkPlaces(const fb::Executable &executable) {
+  const auto *places = executable.places();
+  if (!places)
+    return okStatus();
+  const unsigned long long size = ZSTD_getFrameContentSize(places->data(), places->size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    return broken("F-23", "places are no zstd frame with its content size");
+  if (size > mostPlaceBytes(executable.exports()->size()))
+    return broken("F-23", "places decompress to ", uint64_t(size), " bytes, too many for ",
+                  executable.exports()->size(), " exports");
+  return okStatus();
 }
 
 /// F-4: one name, architecture and origin may come several times, each with its own image, but then for other exports.
@@ -199,7 +245,8 @@ static Status checkOnePerExport(const fb::Variant &variant, std::set<VariantKey>
 }
 
 static Status checkVariant(FileBytes &file, const fb::Executable &executable, const fb::Variant &variant,
-                           const std::vector<ParameterLayout> &blocks, std::set<VariantKey> &seen) {
+                           const std::vector<const ParameterLayout *> &blocks, CheckedFacts &checked,
+                           std::set<VariantKey> &seen) {
   TENON_RETURN_IF_ERROR(checkName(file, "name", variant.name()));
   TENON_RETURN_IF_ERROR(checkEnum("arch", variant.arch()->suffix()));
   TENON_RETURN_IF_ERROR(checkEnum("origin", variant.origin()));
@@ -212,7 +259,7 @@ static Status checkVariant(FileBytes &file, const fb::Executable &executable, co
     TENON_RETURN_IF_ERROR(checkIndex("F-10", "index", image, executable.images()->size(), "images"));
     return images.insert(image).second ? okStatus() : broken("F-10", "image ", image, " is listed twice");
   }));
-  TENON_RETURN_IF_ERROR(checkKernels(file, executable, variant, blocks));
+  TENON_RETURN_IF_ERROR(checkKernels(file, executable, variant, blocks, checked));
   return checkOnePerExport(variant, seen);
 }
 
@@ -220,15 +267,20 @@ Status checkExecutable(FileBytes &file, const fb::Executable &executable) {
   TENON_RETURN_IF_ERROR(checkFormatVersion(executable.format_version()));
   TENON_RETURN_IF_ERROR(checkName(file, "name", executable.name()));
   std::set<std::string_view> names;
-  std::vector<ParameterLayout> blocks;
+  CheckedLayouts layouts;
+  std::vector<const ParameterLayout *> blocks;
   TENON_RETURN_IF_ERROR(forEach(file, executable.exports(), "exports", [&](uint32_t i, const fb::Export *value) {
-    return checkExport(file, i, *value, names, blocks);
+    return checkExport(file, i, *value, names, layouts, blocks);
   }));
-  TENON_RETURN_IF_ERROR(forEach(file, executable.images(), "images",
-                                [&](uint32_t, const fb::Image *image) { return checkImage(file, *image); }));
+  TENON_RETURN_IF_ERROR(forEach(file, executable.images(), "images", [&](uint32_t i, const fb::Image *image) {
+    TENON_RETURN_IF_ERROR(checkImage(file, *image));
+    return checkBase(executable, i);
+  }));
+  TENON_RETURN_IF_ERROR(checkPlaces(executable));
   std::set<VariantKey> variants;
+  CheckedFacts checked;
   return forEach(file, executable.variants(), "variants", [&](uint32_t, const fb::Variant *variant) {
-    return checkVariant(file, executable, *variant, blocks, variants);
+    return checkVariant(file, executable, *variant, blocks, checked, variants);
   });
 }
 

@@ -59,7 +59,7 @@ bool FunctionDecoder::decodeBitField() {
   std::string_view name = in_->opcode;
   ScalarType type = form.takeType();
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (name == "bfi") {
     if (!isBits(type) || ptx::byteSize(type) < 4)
       return unsupported();
@@ -106,7 +106,7 @@ bool FunctionDecoder::decodePrmt() {
 bool FunctionDecoder::decodeLop3() {
   Form form(*in_);
   Decoded decoded, test;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   int combine = form.takeOneOf({"and", "or"});
   uint32_t count = combine < 0 ? 5 : 6;
   if (form.takeType() != ScalarType::B32)
@@ -167,7 +167,7 @@ bool FunctionDecoder::decodeDot() {
     return unsupported();
   Decoded decoded;
   decoded.imm = (a == ScalarType::S32) | (b == ScalarType::S32) << 1;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(4, 4) || !destination(o[0], ScalarType::U32, decoded.d) ||
       !source(o[1], ScalarType::U32, decoded.a) || !source(o[2], ScalarType::U32, decoded.b) ||
       !source(o[3], ScalarType::U32, decoded.c))

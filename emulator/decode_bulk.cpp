@@ -71,7 +71,7 @@ bool FunctionDecoder::genericOperand(const Operand &operand, MemorySpace space, 
   Decoded decoded;
   Operand plain = operand;
   if (plain.kind == Operand::Kind::Address && plain.elements.size() > 1)
-    plain.elements.resize(1); // what follows the base is for the caller
+    plain.elements = ptx::List<Operand>(plain.elements.data(), 1); // what follows the base is for the caller
   bool isShared = space == MemorySpace::Shared;
   if (!address(plain, space, decoded))
     return false;
@@ -111,7 +111,7 @@ bool FunctionDecoder::decodeBulk(Form &form, bool reduces) {
   if (form.take("tensor"))
     return decodeTensorCopy(form, reduces);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!reduces && form.take("commit_group")) {
     decoded.handler = commitBulkHandler();
     return expectOperands(0, 0) && finish(form, decoded);
@@ -193,7 +193,7 @@ bool FunctionDecoder::decodeBulk(Form &form, bool reduces) {
 /// cp.async.bulk.tensor.Nd, cp.reduce.async.bulk.tensor.Nd, cp.async.bulk.prefetch.tensor.Nd
 bool FunctionDecoder::decodeTensorCopy(Form &form, bool reduces) {
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   bool prefetch = form.take("prefetch");
   int rank = form.takeOneOf({"1d", "2d", "3d", "4d", "5d"});
   if (rank < 0)
@@ -258,7 +258,7 @@ bool FunctionDecoder::decodeTensorCopy(Form &form, bool reduces) {
 /// st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar] and red.async.
 bool FunctionDecoder::decodeStoreAsync(Form &form, bool reduces) {
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!needsTarget(90))
     return false;
   form.takeOneOf({"weak", "relaxed"});
@@ -297,7 +297,7 @@ bool FunctionDecoder::decodeStoreAsync(Form &form, bool reduces) {
 bool FunctionDecoder::decodeTensormap() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   decoded.kind = Kind::Checked;
   if (!needsTarget(90, in_->hasModifier("replace")))
     return false;

@@ -41,7 +41,7 @@ bool FunctionDecoder::decodeMapa() {
   form.take("shared::cluster");
   ScalarType type = form.takeType();
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
     return unsupported();
   if (!needsTarget(90) || !expectOperands(3, 3) || !destination(o[0], type, decoded.d) ||
@@ -56,7 +56,7 @@ bool FunctionDecoder::decodeGetctarank() {
   form.take("shared::cluster");
   ScalarType type = form.takeType();
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
     return unsupported();
   if (!needsTarget(90) || !expectOperands(2, 2) || !destination(o[0], ScalarType::U32, decoded.d) ||

@@ -56,7 +56,7 @@ bool FunctionDecoder::decodeSetp() {
     return false;
   bool ftz = form.take("ftz");
   ScalarType type = form.takeType();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   const Operand *first = &o[0], *second = nullptr;
   if (o[0].kind == Operand::Kind::Pair) {
     first = &o[0].elements[0];
@@ -84,7 +84,7 @@ bool FunctionDecoder::decodeSet() {
     return false;
   bool ftz = form.take("ftz");
   ScalarType result = form.takeType(), type = form.takeType();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!destination(o[0], result, decoded.d) || !source(o[1], type, decoded.a) || !source(o[2], type, decoded.b))
     return false;
   uint64_t truth = isFloat(result) ? one(result) : 0xffffffff;
@@ -105,7 +105,7 @@ bool FunctionDecoder::decodeSelp() {
   uint32_t bytes = ptx::byteSize(type);
   Decoded decoded;
   bool negated = false;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (bytes < 2 || bytes > 8 || type == ScalarType::Pred)
     return unsupported();
   if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
@@ -123,7 +123,7 @@ bool FunctionDecoder::decodeSlct() {
   bool ftz = form.take("ftz");
   ScalarType type = form.takeType(), selector = form.takeType();
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (selector != ScalarType::S32 && selector != ScalarType::F32)
     return unsupported();
   if (!expectOperands(4, 4) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||

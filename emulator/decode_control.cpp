@@ -49,7 +49,7 @@ bool FunctionDecoder::decodeBrx() {
 bool FunctionDecoder::decodeCall() {
   Form form(*in_);
   form.take("uni");
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   size_t k = 0;
   CallSite site;
   auto slots = [&](const Operand &list, std::vector<FrameSlot> &out) {
@@ -127,7 +127,7 @@ bool FunctionDecoder::decodeTrap() {
 bool FunctionDecoder::decodeBar() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (in_->opcode == "bar" && form.take("warp")) {
     if (!form.take("sync") || !expectOperands(1, 1) || !source(o[0], ScalarType::U32, decoded.e))
       return false;
@@ -172,7 +172,7 @@ bool FunctionDecoder::decodeShfl() {
   ScalarType type = form.takeType();
   if (mode < 0 || type != ScalarType::B32)
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   decoded.target = kNoOperand;
   if (!expectOperands(sync ? 5 : 4, sync ? 5 : 4))
@@ -206,7 +206,7 @@ bool FunctionDecoder::decodeVote() {
   ScalarType type = form.takeType();
   if (mode < 0 || type != (mode == 3 ? ScalarType::B32 : ScalarType::Pred))
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   bool negated = false;
   if (!expectOperands(sync ? 3 : 2, sync ? 3 : 2) || !destination(o[0], type, decoded.d) ||
@@ -227,7 +227,7 @@ bool FunctionDecoder::decodeMatch() {
   ScalarType type = form.takeType();
   if (mode < 0 || !sync || (type != ScalarType::B32 && type != ScalarType::B64))
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (!expectOperands(3, 3))
     return false;
@@ -254,7 +254,7 @@ bool FunctionDecoder::decodeRedux() {
   if (!sync || op < 0 || (!isBits && type != ScalarType::U32 && type != ScalarType::S32) || isBits != (op >= 3))
     return unsupported();
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(3, 3) || !destination(o[0], type, decoded.d) || !source(o[1], type, decoded.a) ||
       !source(o[2], ScalarType::U32, decoded.e))
     return false;
@@ -276,7 +276,7 @@ bool FunctionDecoder::decodeActivemask() {
 
 bool FunctionDecoder::decodeElect() {
   Form form(*in_);
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (!form.take("sync") || !expectOperands(2, 2) || o[0].kind != Operand::Kind::Pair)
     return unsupported();

@@ -53,7 +53,7 @@ bool FunctionDecoder::decodeCvt() {
     return unsupported("it rounds to integers only (.rni, .rzi, .rmi, .rpi)");
 
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   size_t operands = pair ? 3 : 2;
   ScalarType result = convert.to == ScalarType::TF32 ? ScalarType::B32 : convert.to;
   if (!expectOperands(operands, operands) || !destination(o[0], result, decoded.d, true) ||

@@ -14,7 +14,7 @@ using Operand = ptx::Operand;
 bool FunctionDecoder::decodeFence() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   decoded.handler = fenceHandler();
   int order = form.takeOneOf({"sc", "acq_rel", "acquire", "release"});
   int scope = form.takeOneOf({"cta", "cluster", "gpu", "sys"});
@@ -63,7 +63,7 @@ bool FunctionDecoder::decodePrefetch() {
 bool FunctionDecoder::decodeLineHint() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   bool discards = in_->opcode == "discard";
   form.take("global");
   if (!form.take(discards ? "L2" : "L2::evict_normal"))
@@ -81,7 +81,7 @@ bool FunctionDecoder::decodeLineHint() {
 bool FunctionDecoder::decodeCreatePolicy() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   int kind = form.takeOneOf({"fractional", "range", "cvt"});
   if (kind < 0)
     return unsupported();
@@ -112,7 +112,7 @@ bool FunctionDecoder::decodeCreatePolicy() {
 bool FunctionDecoder::decodeSetmaxnreg() {
   Form form(*in_);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!needsTarget(90, true))
     return false;
   if (form.takeOneOf({"inc", "dec"}) < 0 || !form.take("sync") || !form.take("aligned") ||

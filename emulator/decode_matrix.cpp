@@ -99,7 +99,7 @@ bool FunctionDecoder::decodeMma() {
   bool isDouble = matrix.a == MatrixElement::F64;
   ScalarType input = isDouble ? ScalarType::B64 : ScalarType::B32;
   ScalarType accumulator = isDouble ? ScalarType::B64 : ScalarType::B32;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   std::vector<uint32_t> operands;
   auto elements = [&](const Operand &operand, ScalarType type, uint32_t count, bool isSource) {
     if (operand.kind != Operand::Kind::Vector && count == 1) {

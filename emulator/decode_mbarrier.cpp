@@ -36,7 +36,7 @@ bool FunctionDecoder::mbarrierObject(const Operand &operand, Form &form, Decoded
 
 bool FunctionDecoder::decodeMbarrier() {
   Form form(*in_);
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (form.take("pending_count")) {
     if (form.takeType() != ScalarType::B64)
@@ -84,7 +84,7 @@ bool FunctionDecoder::decodeMbarrierArrive(Form &form) {
 
 /// state, [object] {, count}; the state may be left out or be a sink.
 bool FunctionDecoder::decodeMbarrierArrivals(Form &form, MbarrierOp op) {
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(1, 3))
     return false;
   size_t first = o[0].kind == Operand::Kind::Address ? 0 : 1;
@@ -108,7 +108,7 @@ bool FunctionDecoder::decodeMbarrierArrivals(Form &form, MbarrierOp op) {
 bool FunctionDecoder::decodeMbarrierWait(Form &form, bool isTry) {
   bool parity = form.take("parity");
   takeOrder(form);
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   uint32_t hint = kNoOperand;
   if (!expectOperands(3, isTry ? 4 : 3) || !predicateDestination(o[0], decoded.d) ||

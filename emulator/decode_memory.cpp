@@ -198,7 +198,7 @@ bool FunctionDecoder::decodeAtom() {
   size_t sources = atomic == AtomicOp::Cas ? 2 : 1, first = isRed ? 0 : 1;
   size_t operands = first + 1 + sources + (cachePolicy ? 1 : 0);
   Decoded decoded;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(operands, operands))
     return false;
   if (!isRed && o[0].kind != Operand::Kind::Sink && !destination(o[0], type, decoded.d))
@@ -299,7 +299,7 @@ bool FunctionDecoder::decodeCp() {
     return unsupported();
   form.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
   bool cachePolicy = form.take("L2::cache_hint");
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(cachePolicy ? 4 : 3, cachePolicy ? 5 : 4))
     return false;
   if (o[2].kind != Operand::Kind::Integer || (o[2].bits != 4 && o[2].bits != 8 && o[2].bits != 16) ||

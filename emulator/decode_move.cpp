@@ -14,7 +14,7 @@ bool FunctionDecoder::decodeMov() {
     return false;
   if (type == ScalarType::B128)
     return decodeWideMov();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (o[1].kind == Operand::Kind::Vector)
     return decodePack(type);
   if (o[0].kind == Operand::Kind::Vector)

@@ -11,7 +11,7 @@ using Operand = ptx::Operand;
 bool FunctionDecoder::decodeNarrowConversion(Form &form) {
   bool rn = form.take("rn"), satfinite = form.take("satfinite"), relu = form.take("relu");
   ScalarType to = form.takeType(), from = form.takeType();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (!needsTarget(89))
     return false;
@@ -51,7 +51,7 @@ bool FunctionDecoder::decodePackConversion(Form &form) {
   for (const Packed &candidate : kPacked)
     if (form.take(candidate.name))
       packed = &candidate;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (!packed || !form.take("sat") || !form.take("s32") || form.take("b32") != packed->above)
     return unsupported();

@@ -110,7 +110,7 @@ bool FunctionDecoder::decodeWgmmaMultiply(Form &form) {
   if (!shaped || !elementOf(form.takeType(), wgmma.a) || !elementOf(form.takeType(), wgmma.b) || !isKnown(wgmma, k) ||
       (wgmma.satfinite && !isByteInteger(wgmma.a)))
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   bool scales = !isByteInteger(wgmma.a), transposes = wgmmaElementBytes(wgmma.a) == 2;
   if (!expectOperands(4, 8))
     return false;

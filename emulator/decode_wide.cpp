@@ -8,7 +8,7 @@ using ptx::ScalarType;
 using Operand = ptx::Operand;
 
 bool FunctionDecoder::decodeWideAccess(Form &form, MemorySpace space, bool isLoad) {
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   if (!expectOperands(2, 2) || !address(o[isLoad ? 1 : 0], space, decoded) ||
       !(isLoad ? destination(o[0], ScalarType::B128, decoded.d) : source(o[1], ScalarType::B128, decoded.b)))
@@ -46,7 +46,7 @@ bool FunctionDecoder::decodeWideMov() {
 }
 
 bool FunctionDecoder::decodeWideAtomic(Form &form, MemorySpace space, AtomicOp op) {
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   Decoded decoded;
   bool cas = op == AtomicOp::Cas;
   if (in_->opcode != "atom" || (!cas && op != AtomicOp::Exch))
@@ -73,7 +73,7 @@ bool FunctionDecoder::decodeVectorAtomic(Form &form, MemorySpace space, AtomicOp
   if (!known || noftz == isSingle || ptx::byteSize(type) * count > 16 ||
       (space != MemorySpace::Global && space != MemorySpace::Generic))
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   size_t first = isRed ? 0 : 1, operands = first + 2 + cachePolicy;
   Decoded decoded;
   std::vector<uint32_t> list;

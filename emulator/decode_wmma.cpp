@@ -54,7 +54,7 @@ bool FunctionDecoder::decodeWmma() {
   if (!fragment)
     return unsupported();
   fragment->columnMajor = layout == 1;
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   if (!expectOperands(2, 3))
     return false;
   Decoded decoded;
@@ -111,7 +111,7 @@ bool FunctionDecoder::decodeWmmaMultiply(Form &form) {
   if (!fragments[0] || !fragments[1] || !fragments[2] || !fragments[3] || a != b || !accumulates(d) ||
       !accumulates(c) || (d != c && !isHalf) || (satfinite && !isByte))
     return unsupported();
-  const std::vector<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = in_->operands;
   std::vector<uint32_t> operands;
   if (!expectOperands(4, 4))
     return false;

@@ -55,6 +55,9 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // The proof: it does with each binding what the layout allows.
   checkAccess(context);
 
+  // And with nothing else that would outlive its launch.
+  checkModuleState(context);
+
   // Nothing is taken that a dispatch cannot pass.
   checkHandles(context);
 

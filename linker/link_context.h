@@ -4,7 +4,7 @@
 #include "abi/parameter_layout.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/link.h"
-#include "linker/object/object.h"
+#include "linker/object/object_reader.h"
 #include "linker/symbol/reachability.h"
 #include "linker/symbol/symbol_table.h"
 
@@ -25,8 +25,9 @@ struct Kernel {
   const Object *object = nullptr;
   const ptx::Function *entry = nullptr;
   Reachability reachable;
-  std::vector<AccessVerdict> access; // checkAccess: by binding; empty where the parameters do not match the layout
-  bool writes = false;               // checkAccess: writes any memory, or may
+  std::vector<AccessVerdict> access;  // checkAccess: by binding; empty where the parameters do not match the layout
+  bool writes = false;                // checkAccess: writes any memory, or may
+  const KernelTrace *trace = nullptr; // checkAccess: null where there is none
 };
 
 /// The objects of one name, target and origin: they share their symbols.
@@ -56,6 +57,8 @@ struct LinkContext {
 
   // checkJob: by export ordinal; absent where the layout itself is wrong.
   std::vector<std::optional<abi::ParameterLayout>> parameterLayouts;
+  // checkJob: the kernels that exports name, for the reader of objects.
+  TraceRequests requests;
   // expandObjects: the job's objects, containers replaced by what they hold.
   std::vector<const ObjectInput *> inputs;
   std::vector<std::unique_ptr<ObjectInput>> expandedInputs;

@@ -87,7 +87,8 @@ void addRows(const abi::ExecutableView &executable, uint32_t v, const fb::Kernel
     if (isFirst)
       row.insert(row.end(), {number(facts.registers()), number(place.stackBytes), number(facts.spill_bytes()),
                              number(place.spillLoadBytes), std::to_string(facts.static_shared_bytes()),
-                             kernel.symbol()->str(), place.entry.known() ? place.entry.toString() : place.object});
+                             std::string(executable.symbolOf(kernel)),
+                             place.entry.known() ? place.entry.toString() : place.object});
     isFirst = false;
     table.add(std::move(row));
   }
@@ -126,8 +127,8 @@ std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executab
   for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
     const abi::Export &value = executable.exportAt(ordinal);
     text += concat("\nexport ", ordinal, " '", value.name, "'");
-    if (value.declaredAt.known())
-      text += concat(", declared at ", value.declaredAt.toString());
+    if (const SourceLocation place = executable.declaredAt(ordinal); place.known())
+      text += concat(", declared at ", place.toString());
     if (value.launch.dynamicSharedBytes)
       text += concat(", dynamic shared ", value.launch.dynamicSharedBytes);
     text += "\n";

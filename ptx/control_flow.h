@@ -7,6 +7,7 @@
 
 #include "ptx/module.h"
 
+#include <memory>
 #include <span>
 
 namespace tenon::ptx {
@@ -34,7 +35,20 @@ struct ControlFlow {
   }
 };
 
-/// Builds the graph of a function with a body, in time linear in its statements.
+/// Builds the graphs of functions with bodies, one after the other, each in time linear in its statements; keeps its
+/// memory in between.
+class ControlFlowBuilder {
+public:
+  ControlFlowBuilder();
+  ~ControlFlowBuilder();
+  void run(const Function &function, ControlFlow &flow);
+
+private:
+  class Builder;
+  std::unique_ptr<Builder> builder_;
+};
+
+/// The graph of one function with a body.
 ControlFlow computeControlFlow(const Function &function);
 
 } // namespace tenon::ptx

@@ -1,53 +1,79 @@
 #include "ptx/def_use.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tenon::ptx {
 namespace {
 
 /// Registers `stem<count>`; members are numbered when they are first seen.
 struct Family {
+  std::string_view stem;
   uint32_t count = 0;
-  std::vector<uint32_t> dense;                   // member -> register + 1
-  std::unordered_map<uint32_t, uint32_t> sparse; // beyond what a body of this size would name one by one
+  uint32_t firstMember = kNone; // into Resolver::members_; kNone: too many for this body, see wide
+  uint32_t wide = kNone;        // into Resolver::wide_
+
+  static constexpr uint32_t kNone = UINT32_MAX;
 };
 
-struct Entry {
-  NameRef ref;
-  int32_t family = -1;
-};
+constexpr uint32_t kNotNumbered = UINT32_MAX;
 
-class Resolver {
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+} // namespace
+
+class DefUseFinder::Resolver {
 public:
-  Resolver(const Function &function, const ModuleNames &names) : function_(function), moduleNames_(names) {}
-
-  DefUse run() {
-    for (uint32_t i = 0; i < function_.parameters.size(); ++i)
-      declare(function_.parameters[i], {NameRef::Kind::Parameter, false, i});
-    for (uint32_t i = 0; i < function_.returns.size(); ++i)
-      declare(function_.returns[i], {NameRef::Kind::Return, false, i});
-    result_.first.reserve(function_.instructions.size() + 1);
-    result_.names.reserve(function_.instructions.size() * 3);
-    for (const Statement &statement : function_.statements)
+  const DefUse &run(const Function &function, const ModuleNames &names) {
+    function_ = &function;
+    moduleNames_ = &names;
+    reset();
+    for (uint32_t i = 0; i < function.parameters.size(); ++i)
+      declare(function.parameters[i], {NameRef::Kind::Parameter, false, i});
+    for (uint32_t i = 0; i < function.returns.size(); ++i)
+      declare(function.returns[i], {NameRef::Kind::Return, false, i});
+    for (const Statement &statement : function.statements)
       visit(statement);
     result_.first.push_back(static_cast<uint32_t>(result_.names.size()));
-    return std::move(result_);
+    return result_;
   }
 
 private:
+  void reset() {
+    result_.registerCount = 0;
+    result_.definitions.clear();
+    result_.names.clear();
+    result_.first.clear();
+    result_.unknown.clear();
+    numbers_.clear();
+    refs_.clear();
+    families_.clear();
+    stems_.clear();
+    members_.clear();
+    wideUsed_ = 0;
+    wideTotal_ = 0;
+    sparse_.clear();
+    hidden_.clear();
+    scopes_.clear();
+    plainDigits_ = scoped_ = false;
+  }
+
   void visit(const Statement &statement) {
     switch (statement.kind) {
     case Statement::Kind::BlockBegin:
       scopes_.push_back(hidden_.size());
+      scoped_ = true;
       break;
     case Statement::Kind::BlockEnd:
       leaveScope();
       break;
     case Statement::Kind::Declaration:
-      declare(function_.declarations[statement.index], {NameRef::Kind::Variable, false, statement.index});
+      declare(function_->declarations[statement.index], {NameRef::Kind::Variable, false, statement.index});
       break;
     case Statement::Kind::Instruction:
-      resolve(function_.instructions[statement.index]);
+      resolve(function_->instructions[statement.index]);
       break;
     case Statement::Kind::Label:
     case Statement::Kind::Loc:
@@ -60,20 +86,37 @@ private:
   }
 
   void declare(const Variable &variable, NameRef ref) {
-    Entry entry{ref, -1};
-    if (variable.space == StateSpace::Reg && variable.registerCount) {
-      entry.family = static_cast<int32_t>(families_.size());
-      families_.push_back({.count = variable.registerCount});
-    } else if (variable.space == StateSpace::Reg) {
-      entry.ref = {NameRef::Kind::Register, false, newRegister()};
-      plainDigits_ |= !variable.name.empty() && variable.name.back() >= '0' && variable.name.back() <= '9';
+    if (variable.space == StateSpace::Reg && variable.registerCount)
+      return declareFamily(variable);
+    if (variable.space == StateSpace::Reg) {
+      ref = {NameRef::Kind::Register, false, newRegister()};
+      plainDigits_ |= !variable.name.empty() && isDigit(variable.name.back());
     }
-    // Stems have a map of their own: a register may carry the name of a stem.
-    auto &names = entry.family < 0 ? names_ : stems_;
-    auto [found, isNew] = names.try_emplace(variable.name, entry);
+    uint32_t &number = numbers_[variable.name];
     if (!scopes_.empty())
-      hidden_.push_back({variable.name, isNew ? std::optional<Entry>() : found->second, entry.family >= 0});
-    found->second = entry;
+      hidden_.push_back({variable.name, number, false});
+    number = static_cast<uint32_t>(refs_.size());
+    refs_.push_back(ref);
+  }
+
+  /// Stems have a map of their own: a register may carry the name of a stem.
+  void declareFamily(const Variable &variable) {
+    uint32_t &number = stems_[variable.name];
+    if (!scopes_.empty())
+      hidden_.push_back({variable.name, number, true});
+    number = static_cast<uint32_t>(families_.size());
+    Family family{.stem = variable.name, .count = variable.registerCount};
+    const size_t instructions = function_->instructions.size();
+    if (family.count <= 2 * instructions + 64 && members_.size() + family.count <= 16 * instructions + 1024) {
+      family.firstMember = static_cast<uint32_t>(members_.size());
+      members_.resize(members_.size() + family.count, kNotNumbered);
+    } else {
+      family.wide = wideUsed_++;
+      if (wide_.size() < wideUsed_)
+        wide_.emplace_back();
+      wide_[family.wide].clear();
+    }
+    families_.push_back(family);
   }
 
   void leaveScope() {
@@ -81,11 +124,7 @@ private:
       return;
     for (; hidden_.size() > scopes_.back(); hidden_.pop_back()) {
       const Hidden &last = hidden_.back();
-      auto &names = last.isStem ? stems_ : names_;
-      if (last.entry)
-        names[last.name] = *last.entry;
-      else
-        names.erase(last.name);
+      (last.isStem ? stems_ : numbers_)[last.name] = last.number; // kNone: it has no meaning again
     }
     scopes_.pop_back();
   }
@@ -96,69 +135,90 @@ private:
   }
 
   /// A member of a family, or nothing.
-  std::optional<NameRef> findMember(std::string_view name) {
+  bool findMember(std::string_view name, NameRef &ref) {
     size_t digits = name.size();
     uint64_t number = 0, scale = 1;
-    for (; digits && name[digits - 1] >= '0' && name[digits - 1] <= '9' && scale <= 1'000'000'000; scale *= 10)
+    for (; digits && isDigit(name[digits - 1]) && scale <= 1'000'000'000; scale *= 10)
       number += scale * static_cast<uint64_t>(name[--digits] - '0');
-    if (digits == name.size())
-      return {};
     // The stem itself may end in digits (%r1<4>): the longest number is tried first.
     for (; digits < name.size(); ++digits) {
-      if (auto found = stems_.find(name.substr(0, digits)); found != stems_.end()) {
-        Family &family = families_[static_cast<size_t>(found->second.family)];
-        if (number < family.count)
-          return NameRef{NameRef::Kind::Register, false, member(family, static_cast<uint32_t>(number))};
+      const uint32_t found = findStem(name.substr(0, digits));
+      if (found != NameMap::kNone && number < families_[found].count) {
+        ref = {NameRef::Kind::Register, false, member(families_[found], found, static_cast<uint32_t>(number))};
+        return true;
       }
       scale /= 10;
       number %= std::max<uint64_t>(1, scale);
     }
-    return {};
+    return false;
   }
 
-  uint32_t member(Family &family, uint32_t number) {
+  /// Bodies have a handful of families; a few comparisons find one before a hash is computed.
+  uint32_t findStem(std::string_view stem) const {
+    constexpr size_t kFew = 8;
+    if (families_.size() > kFew || scoped_)
+      return stems_.find(stem);
+    for (size_t i = families_.size(); i-- > 0;)
+      if (sameName(families_[i].stem, stem))
+        return static_cast<uint32_t>(i);
+    return NameMap::kNone;
+  }
+
+  uint32_t member(const Family &family, uint32_t familyNumber, uint32_t number) {
     uint32_t *slot = nullptr;
-    if (number >= family.dense.size()) {
-      // Registers are mostly numbered without gaps; a body that leaves many pays with a slower lookup, not with memory.
-      const size_t size = std::max<size_t>(number + 1, family.dense.size() * 2);
-      const size_t grown = denseTotal_ - family.dense.size() + size;
-      if (grown <= 16 * function_.instructions.size() + 1024) {
-        denseTotal_ = grown;
-        family.dense.resize(size);
-        for (auto it = family.sparse.begin(); it != family.sparse.end();)
-          if (it->first < size) {
-            family.dense[it->first] = it->second;
-            it = family.sparse.erase(it);
-          } else {
-            ++it;
-          }
-      }
-    }
-    slot = number < family.dense.size() ? &family.dense[number] : &family.sparse[number];
-    if (!*slot)
-      *slot = newRegister() + 1;
-    return *slot - 1;
+    if (family.firstMember != Family::kNone)
+      slot = &members_[family.firstMember + number];
+    else if (std::vector<uint32_t> &members = wide_[family.wide];
+             number < members.size() || grow(members, familyNumber, number))
+      slot = &members[number];
+    else
+      slot = &sparse_.try_emplace(uint64_t(familyNumber) << 32 | number, kNotNumbered).first->second;
+    if (*slot == kNotNumbered)
+      *slot = newRegister();
+    return *slot;
   }
 
-  std::optional<NameRef> findLocal(std::string_view name) {
+  /// Registers are mostly numbered without gaps; a body that leaves many pays with a slower lookup, not with memory.
+  bool grow(std::vector<uint32_t> &members, uint32_t family, uint32_t number) {
+    const size_t size = std::max<size_t>(size_t(number) + 1, members.size() * 2);
+    const size_t total = wideTotal_ - members.size() + size;
+    if (total > 16 * function_->instructions.size() + 1024)
+      return false;
+    wideTotal_ = total;
+    members.resize(size, kNotNumbered);
+    for (auto it = sparse_.begin(); it != sparse_.end();)
+      if (it->first >> 32 == family && uint32_t(it->first) < size) {
+        members[uint32_t(it->first)] = it->second;
+        it = sparse_.erase(it);
+      } else {
+        ++it;
+      }
+    return true;
+  }
+
+  bool findLocal(std::string_view name, NameRef &ref) {
     // A plain register whose name ends in a digit goes before a family of the same stem.
-    const bool digit = !name.empty() && name.back() >= '0' && name.back() <= '9';
-    if (digit && !plainDigits_)
-      if (std::optional<NameRef> ref = findMember(name))
-        return ref;
-    if (auto found = names_.find(name); found != names_.end())
-      return found->second.ref;
-    return digit && plainDigits_ ? findMember(name) : std::nullopt;
+    const bool digit = !name.empty() && isDigit(name.back());
+    if (digit && !plainDigits_ && findMember(name, ref))
+      return true;
+    if (const uint32_t number = numbers_.find(name); number != NameMap::kNone) {
+      ref = refs_[number];
+      return true;
+    }
+    return digit && plainDigits_ && findMember(name, ref);
   }
 
   NameRef find(std::string_view name) {
-    if (std::optional<NameRef> ref = findLocal(name))
-      return *ref;
+    NameRef ref;
+    if (findLocal(name, ref))
+      return ref;
     // %v.x, %r.b0: a part of a register. Special registers (%tid.x) are declared nowhere.
-    if (size_t dot = name.find('.'); dot != std::string_view::npos)
-      if (std::optional<NameRef> ref = findLocal(name.substr(0, dot)))
-        return *ref;
-    return moduleNames_.find(name);
+    if (size_t dot = name.find('.'); dot != std::string_view::npos && findLocal(name.substr(0, dot), ref))
+      return ref;
+    ref = moduleNames_->find(name);
+    if (ref.kind == NameRef::Kind::Other)
+      result_.unknown.push_back(name);
+    return ref;
   }
 
   void addNames(const Operand &operand, bool written) {
@@ -178,6 +238,10 @@ private:
     result_.first.push_back(static_cast<uint32_t>(result_.names.size()));
     if (!instruction.predicate.empty())
       result_.names.push_back(find(instruction.predicate));
+    if (instruction.opcode == "bra") { // to a label, which is looked up in scopes of its own
+      result_.names.resize(result_.names.size() + instruction.operands.size());
+      return;
+    }
     const bool writes = writesFirstOperand(instruction);
     for (size_t i = 0; i < instruction.operands.size(); ++i)
       addNames(instruction.operands[i], writes && i == 0);
@@ -185,20 +249,35 @@ private:
 
   struct Hidden {
     std::string_view name;
-    std::optional<Entry> entry; // what the name meant outside; nothing: it had no meaning
+    uint32_t number = NameMap::kNone; // what the name meant outside; kNone: it had no meaning
     bool isStem = false;
   };
 
-  const Function &function_;
-  const ModuleNames &moduleNames_;
+  const Function *function_ = nullptr;
+  const ModuleNames *moduleNames_ = nullptr;
   DefUse result_;
-  std::unordered_map<std::string_view, Entry> names_, stems_;
+  NameMap numbers_, stems_; // into refs_, families_
+  std::vector<NameRef> refs_;
   std::vector<Family> families_;
-  std::vector<Hidden> hidden_; // to be restored when their scopes end
-  std::vector<size_t> scopes_; // hidden_.size() at the beginning of each open scope
-  size_t denseTotal_ = 0;
-  bool plainDigits_ = false; // some plain register's name ends in a digit
+  std::vector<uint32_t> members_;                 // of families: the register, or kNotNumbered
+  std::vector<std::vector<uint32_t>> wide_;       // the same, of families that declare more than a body can use
+  uint32_t wideUsed_ = 0;                         // of wide_, in this body
+  size_t wideTotal_ = 0;                          // their members
+  std::unordered_map<uint64_t, uint32_t> sparse_; // family and member beyond those
+  std::vector<Hidden> hidden_;                    // to be restored when their scopes end
+  std::vector<size_t> scopes_;                    // hidden_.size() at the beginning of each open scope
+  bool scoped_ = false;                           // there are scopes inside the body: not every family is in sight
+  bool plainDigits_ = false;                      // some plain register's name ends in a digit
 };
+
+DefUseFinder::DefUseFinder() : resolver_(std::make_unique<Resolver>()) {}
+DefUseFinder::~DefUseFinder() = default;
+
+const DefUse &DefUseFinder::run(const Function &function, const ModuleNames &names) {
+  return resolver_->run(function, names);
+}
+
+namespace {
 
 /// Opcodes whose operand 0 is a name but no result; those with an address there need not be listed.
 bool hasNoResult(std::string_view opcode) {
@@ -236,32 +315,39 @@ bool writesFirstOperand(const Instruction &instruction) {
   return !hasNoResult(opcode);
 }
 
-ModuleNames::ModuleNames(const Module &module) {
-  for (uint32_t i = 0; i < module.variables.size(); ++i) {
-    auto [found, isNew] =
-        names_.try_emplace(module.variables[i].name, NameRef{NameRef::Kind::ModuleVariable, false, i});
-    if (!isNew && !module.variables[i].isExtern)
-      found->second.index = i;
-  }
-  for (uint32_t i = 0; i < module.functions.size(); ++i) {
-    auto [found, isNew] = names_.try_emplace(module.functions[i].name, NameRef{NameRef::Kind::Function, false, i});
-    if (!isNew && found->second.kind == NameRef::Kind::Function && !module.functions[i].isDeclaration)
-      found->second.index = i;
-  }
-  for (const Alias &alias : module.aliases)
-    if (auto target = names_.find(alias.target); target != names_.end()) {
-      NameRef ref = target->second;
-      names_.insert_or_assign(alias.name, ref);
-    }
+/// The place of `name`, where it is known already; else null, and now it is.
+NameRef *ModuleNames::add(std::string_view name, NameRef ref) {
+  uint32_t &number = numbers_[name];
+  if (number != NameMap::kNone)
+    return &refs_[number];
+  number = static_cast<uint32_t>(refs_.size());
+  refs_.push_back(ref);
+  return nullptr;
 }
 
-NameRef ModuleNames::find(std::string_view name) const {
-  auto found = names_.find(name);
-  return found == names_.end() ? NameRef() : found->second;
+void ModuleNames::learn(const Module &module) {
+  for (; variables_ < module.variables.size(); ++variables_) {
+    const auto i = static_cast<uint32_t>(variables_);
+    NameRef *known = add(module.variables[i].name, {NameRef::Kind::ModuleVariable, false, i});
+    if (known && known->kind == NameRef::Kind::ModuleVariable && !module.variables[i].isExtern)
+      known->index = i;
+  }
+  for (; functions_ < module.functions.size(); ++functions_) {
+    const auto i = static_cast<uint32_t>(functions_);
+    NameRef *known = add(module.functions[i].name, {NameRef::Kind::Function, false, i});
+    if (known && known->kind == NameRef::Kind::Function && !module.functions[i].isDeclaration)
+      known->index = i;
+  }
+  for (; aliases_ < module.aliases.size(); ++aliases_) {
+    const Alias &alias = module.aliases[aliases_];
+    if (const NameRef ref = find(alias.target); ref.kind != NameRef::Kind::Other)
+      if (NameRef *known = add(alias.name, ref))
+        *known = ref;
+  }
 }
 
 DefUse computeDefUse(const Function &function, const ModuleNames &names) {
-  return Resolver(function, names).run();
+  return DefUseFinder().run(function, names);
 }
 
 } // namespace tenon::ptx

@@ -5,9 +5,10 @@
 #pragma once
 
 #include "ptx/module.h"
+#include "ptx/name_map.h"
 
+#include <memory>
 #include <span>
-#include <unordered_map>
 
 namespace tenon::ptx {
 
@@ -29,11 +30,21 @@ struct NameRef {
 /// Names of the module level, for lookup.
 class ModuleNames {
 public:
-  explicit ModuleNames(const Module &module);
-  NameRef find(std::string_view name) const;
+  ModuleNames() = default;
+  explicit ModuleNames(const Module &module) { learn(module); }
+  /// Takes in what the module has got since it was learnt last.
+  void learn(const Module &module);
+  NameRef find(std::string_view name) const {
+    const uint32_t number = numbers_.find(name);
+    return number == NameMap::kNone ? NameRef() : refs_[number];
+  }
 
 private:
-  std::unordered_map<std::string_view, NameRef> names_;
+  NameRef *add(std::string_view name, NameRef ref);
+
+  NameMap numbers_;
+  std::vector<NameRef> refs_;
+  size_t variables_ = 0, functions_ = 0, aliases_ = 0; // learnt
 };
 
 struct DefUse {
@@ -43,6 +54,7 @@ struct DefUse {
   /// those of vectors, lists and addresses included, from left to right.
   std::vector<NameRef> names;
   std::vector<uint32_t> first; // [instructions + 1] into names
+  std::vector<std::string_view> unknown; // names that nothing declares, special registers among them
 
   std::span<const NameRef> namesOf(uint32_t instruction) const {
     return {names.data() + first[instruction], first[instruction + 1] - first[instruction]};
@@ -52,7 +64,20 @@ struct DefUse {
 /// Whether operand 0 (of `call`: the returned values) is written. An opcode that is not known is taken to write.
 bool writesFirstOperand(const Instruction &instruction);
 
-/// Resolves a function with a body, in time linear in its size.
+/// Resolves functions with bodies, one after the other, each in time linear in its size; keeps its memory in between.
+class DefUseFinder {
+public:
+  DefUseFinder();
+  ~DefUseFinder();
+  /// What it returns is overwritten by the next call.
+  const DefUse &run(const Function &function, const ModuleNames &names);
+
+private:
+  class Resolver;
+  std::unique_ptr<Resolver> resolver_;
+};
+
+/// Resolves one function with a body.
 DefUse computeDefUse(const Function &function, const ModuleNames &names);
 
 } // namespace tenon::ptx

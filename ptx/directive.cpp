@@ -1,6 +1,8 @@
 // The table of directives. A new directive is one enumerator, one row here and its case in the parser.
 #include "ptx/directive.h"
 
+#include "ptx/word_table.h"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -13,7 +15,6 @@ struct Row {
   Directive directive;
 };
 
-// Frequent words first: the search is linear.
 constexpr Row kRows[] = {
     {"loc", Directive::Loc},
     {"param", Directive::Param},
@@ -57,6 +58,8 @@ constexpr Row kRows[] = {
     {"blocksareclusters", Directive::BlocksAreClusters},
 };
 
+constexpr WordTable<256> kTable(kRows);
+
 constexpr size_t kLongestWord = 24;
 
 /// Edit distance of two words of at most kLongestWord letters.
@@ -79,10 +82,8 @@ size_t editDistance(std::string_view a, std::string_view b) {
 } // namespace
 
 std::optional<Directive> parseDirective(std::string_view word) {
-  for (const Row &row : kRows)
-    if (row.word == word)
-      return row.directive;
-  return std::nullopt;
+  const int row = kTable.find(kRows, word);
+  return row < 0 ? std::nullopt : std::optional(kRows[row].directive);
 }
 
 std::string_view nearestDirective(std::string_view word) {

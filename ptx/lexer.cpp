@@ -2,52 +2,14 @@
 // std::string), which is in no class, so the inner loops need no bounds checks.
 #include "ptx/lexer.h"
 
-#include <array>
+#include "ptx/characters.h"
+
 #include <bit>
 #include <charconv>
 #include <cstring>
 
 namespace tenon::ptx {
 namespace {
-
-enum : uint8_t {
-  kWordStart = 1, // a-z A-Z _ $ %
-  kWord = 2,      // a-z A-Z 0-9 _ $
-  kDigit = 4,
-  kHexDigit = 8,
-  kBlank = 16, // space, tab, form feed, vertical tab, carriage return, line feed
-};
-
-constexpr std::array<uint8_t, 256> makeClasses() {
-  std::array<uint8_t, 256> table{};
-  for (int c = 'a'; c <= 'z'; ++c) {
-    table[c] |= kWordStart | kWord;
-    table[c - 'a' + 'A'] |= kWordStart | kWord;
-  }
-  for (int c = '0'; c <= '9'; ++c)
-    table[c] |= kWord | kDigit | kHexDigit;
-  for (int c = 'a'; c <= 'f'; ++c) {
-    table[c] |= kHexDigit;
-    table[c - 'a' + 'A'] |= kHexDigit;
-  }
-  table['_'] |= kWordStart | kWord;
-  table['$'] |= kWordStart | kWord;
-  table['%'] |= kWordStart;
-  for (unsigned char c : {' ', '\t', '\f', '\v', '\r', '\n'})
-    table[c] |= kBlank;
-  return table;
-}
-constexpr std::array<uint8_t, 256> kClasses = makeClasses();
-
-bool is(char c, uint8_t classes) {
-  return kClasses[static_cast<unsigned char>(c)] & classes;
-}
-
-const char *skipClass(const char *p, uint8_t classes) {
-  while (is(*p, classes))
-    ++p;
-  return p;
-}
 
 /// Value of a hexadecimal digit.
 unsigned digitValue(char c) {
@@ -80,8 +42,10 @@ std::string_view Lexer::stringText(const Token &token) const {
   return text;
 }
 
-Token Lexer::next() {
-  Token token;
+void Lexer::next(Token &token) {
+  token.kind = TokenKind::End;
+  token.isUnsigned = false;
+  token.bits = 0;
   for (;;) {
     skipBlanks();
     token.begin = static_cast<uint32_t>(cursor_ - base_);
@@ -111,7 +75,6 @@ Token Lexer::next() {
     cursor_ = end_;
     token.kind = TokenKind::End;
   }
-  return token;
 }
 
 void Lexer::skipBlanks() {
@@ -154,7 +117,7 @@ bool Lexer::skipBlockComment() {
 
 void Lexer::lexWord(Token &token) {
   token.kind = TokenKind::Identifier;
-  cursor_ = skipClass(cursor_ + 1, kWord);
+  cursor_ = wordEnd(cursor_ + 1, end_);
 }
 
 /// `.word`, `.2d`, `.L2::128B`. False, with nothing consumed, for a dot that begins no word.
@@ -162,9 +125,7 @@ bool Lexer::lexDotted(Token &token) {
   if (!is(cursor_[1], kWord))
     return false;
   token.kind = TokenKind::Dotted;
-  cursor_ = skipClass(cursor_ + 1, kWord);
-  while (cursor_[0] == ':' && cursor_[1] == ':' && is(cursor_[2], kWord))
-    cursor_ = skipClass(cursor_ + 2, kWord);
+  cursor_ = dottedEnd(cursor_, end_);
   return true;
 }
 

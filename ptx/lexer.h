@@ -17,8 +17,13 @@ public:
   /// `source` must outlive the lexer and be shorter than 4 GiB.
   Lexer(const SourceFile &source, Reporter &reporter);
 
-  /// The next token; End for ever once the text, or the patience of the reporter, is at its end.
-  Token next();
+  /// Puts the next token into `token`; End for ever once the text, or the patience of the reporter, is at its end.
+  void next(Token &token);
+  Token next() {
+    Token token;
+    next(token);
+    return token;
+  }
   /// The spelling of a token, as written.
   std::string_view spelling(const Token &token) const { return {base_ + token.begin, token.end - token.begin}; }
   /// The word of a Dotted token, without its dot; the contents of a String, without its quotes; else the spelling.
@@ -35,6 +40,18 @@ public:
   bool followedBy(char c) const;
   /// Whether a name (other than WARP_SZ) follows the last token, blanks aside.
   bool followedByName() const;
+  const char *textBegin() const { return base_; }
+  /// Where the text ends; the byte there is NUL.
+  const char *textEnd() const { return end_; }
+  /// The text of `token` and all behind it, for a reader of its own (parse_simple.cpp), and the place of its line.
+  const char *pointerTo(const Token &token) const { return base_ + token.begin; }
+  uint32_t offsetOf(const char *p) const { return static_cast<uint32_t>(p - base_); }
+  /// Goes on at `cursor`, which stands in line `line` that begins at `lineStart`.
+  void moveTo(const char *cursor, uint32_t line, const char *lineStart) {
+    cursor_ = cursor;
+    line_ = line;
+    lineStart_ = lineStart;
+  }
   /// The text [begin, end).
   std::string_view slice(uint32_t begin, uint32_t end) const { return {base_ + begin, end - begin}; }
 

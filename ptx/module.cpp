@@ -1,6 +1,8 @@
 // Small facts about the parts of a module: spellings and sizes of types, look-up by name.
 #include "ptx/module.h"
 
+#include "ptx/word_table.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -21,14 +23,13 @@ constexpr TypeRow kTypes[] = {
     {"s16x2", 4}, {"texref", 8}, {"samplerref", 8}, {"surfref", 8},
 };
 static_assert(std::size(kTypes) == static_cast<size_t>(ScalarType::SurfRef) + 1);
+constexpr WordTable<128> kTypeTable(kTypes);
 
 } // namespace
 
 ScalarType parseScalarType(std::string_view word) {
-  for (size_t i = 1; i < std::size(kTypes); ++i)
-    if (kTypes[i].word == word)
-      return static_cast<ScalarType>(i);
-  return ScalarType::None;
+  const int row = kTypeTable.find(kTypes, word);
+  return row < 0 ? ScalarType::None : static_cast<ScalarType>(row);
 }
 
 std::string_view spelling(ScalarType type) {

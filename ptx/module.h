@@ -2,10 +2,12 @@
 // table of opcodes stands behind this; what a modifier means is for the reader (linker: ABI proof; emulator: decode).
 //
 // Every string_view points into the module's own source text, so a Module is moved, never copied, and keeps its source.
+// Modifiers and operands lie in the module's arena: an instruction is plain memory, and a body is freed in one piece.
 #pragma once
 
 #include "abi/source_file.h"
 #include "abi/target_arch.h"
+#include "ptx/arena.h"
 
 #include <array>
 #include <cstdint>
@@ -86,16 +88,16 @@ struct Operand {
   std::string_view name;
   uint64_t bits = 0;
   int64_t offset = 0; // Address: bytes added to the base; Name: bytes added to the symbol
-  std::vector<Operand> elements;
+  List<Operand> elements;
   SourceRange range;
 };
 
 struct Instruction {
   std::string_view predicate; // register of @p / @!p; empty: none
   bool predicateNegated = false;
-  std::string_view opcode;                 // "ld"
-  std::vector<std::string_view> modifiers; // "global", "nc", "v4", "f32", "L1::no_allocate", in order, without dots
-  std::vector<Operand> operands;
+  std::string_view opcode;          // "ld"
+  List<std::string_view> modifiers; // "global", "nc", "v4", "f32", "L1::no_allocate", in order, without dots
+  List<Operand> operands;
   SourceRange range;
   uint32_t line = 0, column = 0; // from 1
 
@@ -211,7 +213,8 @@ struct Alias {
 
 struct Module {
   std::shared_ptr<const SourceFile> source;
-  uint16_t isa = 0; // .version, 10 * major + minor
+  std::unique_ptr<Arena> arena; // of modifiers, operands and their elements
+  uint16_t isa = 0;             // .version, 10 * major + minor
   abi::TargetArch target;
   std::vector<std::string_view> targetOptions; // "debug", "texmode_unified", ...
   uint32_t addressSize = 0;

@@ -27,7 +27,9 @@ bool Parser::parseFunction(const Linkage &linkage, bool isEntry) {
   advance();
   if (!parseFunctionHeader(function))
     return false;
-  if (at(TokenKind::LeftBrace)) {
+  const bool hasBody = at(TokenKind::LeftBrace);
+  if (hasBody) {
+    takeRoom(function);
     parseBody(function);
   } else {
     function.isDeclaration = true;
@@ -37,7 +39,38 @@ bool Parser::parseFunction(const Linkage &linkage, bool isEntry) {
   }
   function.range = rangeFrom(linkage.begin, previousEnd_);
   module_.functions.push_back(std::move(function));
+  if (hasBody && visit_)
+    showBody(module_.functions.back());
   return true;
+}
+
+/// The room of the body before, where bodies are dropped.
+void Parser::takeRoom(Function &function) {
+  if (!visit_)
+    return;
+  swapBodies(function, spare_);
+  function.statements.clear();
+  function.instructions.clear();
+  function.declarations.clear();
+  function.marks.clear();
+  function.tables.clear();
+  bodyArena_.reset();
+  arena_ = &bodyArena_;
+}
+
+void Parser::showBody(Function &function) {
+  if (!reporter_.any())
+    (*visit_)(module_, function);
+  swapBodies(function, spare_);
+  arena_ = module_.arena.get();
+}
+
+void Parser::swapBodies(Function &a, Function &b) {
+  a.statements.swap(b.statements);
+  a.instructions.swap(b.instructions);
+  a.declarations.swap(b.declarations);
+  a.marks.swap(b.marks);
+  a.tables.swap(b.tables);
 }
 
 bool Parser::parseFunctionHeader(Function &function) {
@@ -161,6 +194,12 @@ void Parser::parseBody(Function &function) {
 }
 
 bool Parser::parseStatement(Function &function) {
+  if (at(TokenKind::Identifier) || at(TokenKind::At)) {
+    const uint32_t begin = token_.begin;
+    parseSimpleStatements(function);
+    if (token_.begin != begin)
+      return true;
+  }
   switch (token_.kind) {
   case TokenKind::Identifier:
     return parseLabelOrInstruction(function);

@@ -113,7 +113,7 @@ bool Parser::parseInitializerValue(Variable::Initializer &initializer) {
 bool Parser::parseInitializerField(Variable::Initializer &initializer) {
   Token begin = token_;
   Operand &field = initializer.value;
-  Operand &value = field.elements.emplace_back();
+  Operand value;
   if (!parseName(field.name, "the name of a field") || !expect(TokenKind::Equal, "'='"))
     return false;
   Token valueBegin = token_;
@@ -124,6 +124,7 @@ bool Parser::parseInitializerField(Variable::Initializer &initializer) {
     return false;
   }
   value.range = rangeFrom(valueBegin, previousEnd_);
+  field.elements = List<Operand>(*arena_, {&value, 1});
   field.range = rangeFrom(begin, previousEnd_);
   return true;
 }

@@ -6,16 +6,13 @@
 // `ld.u32 r, [a].unified` has a modifier behind its address; it joins the others.
 #include "ptx/parser_state.h"
 
-#include <iterator>
-
 namespace tenon::ptx {
 namespace {
 
-/// Moves [first, end) of a stack of operands out, at its exact size.
-std::vector<Operand> takeFrom(std::vector<Operand> &stack, size_t first) {
-  auto begin = stack.begin() + static_cast<ptrdiff_t>(first);
-  std::vector<Operand> out(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
-  stack.erase(begin, stack.end());
+/// Takes [first, end) off a stack of operands.
+List<Operand> takeFrom(Arena &arena, std::vector<Operand> &stack, size_t first) {
+  List<Operand> out(arena, std::span<const Operand>(stack).subspan(first));
+  stack.resize(first);
   return out;
 }
 
@@ -33,7 +30,7 @@ bool Parser::parseInstruction(Function &function) {
   }
   if (!parseOpcode(instruction) || !parseOperands(instruction) || !expectSemicolon())
     return false;
-  instruction.modifiers.assign(modifiers_.begin(), modifiers_.end());
+  instruction.modifiers = List<std::string_view>(*arena_, modifiers_);
   instruction.range = rangeFrom(begin, previousEnd_);
   function.statements.push_back(
       {Statement::Kind::Instruction, static_cast<uint32_t>(function.instructions.size()), {}});
@@ -61,9 +58,9 @@ bool Parser::parseOperands(Instruction &instruction) {
         isCall && at(TokenKind::LeftParen) ? parseGroup(operand, TokenKind::RightParen, 0) : parseOperand(operand, 0);
     if (!parsed)
       return false;
-    operands_.push_back(std::move(operand));
+    operands_.push_back(operand);
   } while (accept(TokenKind::Comma));
-  instruction.operands = takeFrom(operands_, 0);
+  instruction.operands = takeFrom(*arena_, operands_, 0);
   return true;
 }
 
@@ -125,11 +122,11 @@ bool Parser::parseNameOperand(Operand &operand, unsigned depth) {
   advance();
   Operand pair;
   pair.kind = Operand::Kind::Pair;
-  pair.elements.resize(2);
-  pair.elements[0] = std::move(operand);
-  if (!parseOperand(pair.elements[1], depth + 1))
+  std::array<Operand, 2> sides = {operand, Operand()};
+  if (!parseOperand(sides[1], depth + 1))
     return false;
-  operand = std::move(pair);
+  pair.elements = List<Operand>(*arena_, sides);
+  operand = pair;
   return true;
 }
 
@@ -142,12 +139,12 @@ bool Parser::parseAddress(Operand &operand, unsigned depth) {
     Operand part;
     if (!parseOperand(part, depth + 1))
       return false;
-    operands_.push_back(std::move(part));
+    operands_.push_back(part);
   } while (accept(TokenKind::Comma));
   if (!expect(TokenKind::RightBracket, "',' or ']'"))
     return false;
-  operand.elements = takeFrom(operands_, first);
-  std::swap(operand.offset, operand.elements[0].offset);
+  std::swap(operand.offset, operands_[first].offset);
+  operand.elements = takeFrom(*arena_, operands_, first);
   for (; at(TokenKind::Dotted) && adjacent(); advance())
     modifiers_.push_back(text());
   return true;
@@ -166,13 +163,13 @@ bool Parser::parseGroup(Operand &operand, TokenKind close, unsigned depth) {
       Operand element;
       if (!parseOperand(element, depth + 1))
         return false;
-      operands_.push_back(std::move(element));
+      operands_.push_back(element);
     } while (accept(TokenKind::Comma));
   }
   if (!expect(close, isVector ? "',' or '}'" : "',' or ')'"))
     return false;
   openBraces_ -= isVector;
-  operand.elements = takeFrom(operands_, first);
+  operand.elements = takeFrom(*arena_, operands_, first);
   operand.range = rangeFrom(begin, previousEnd_);
   return true;
 }

@@ -31,13 +31,41 @@ Module parse(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics)
   return Parser(std::move(source), diagnostics).run();
 }
 
+Module parseBodies(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics, const BodyVisitor &visit) {
+  if (source->text().size() >= UINT32_MAX)
+    return parse(std::move(source), diagnostics); // refused there
+  return Parser(std::move(source), diagnostics).run(visit);
+}
+
+Function parseBody(const Module &module, const Function &function, Arena &arena) {
+  Diagnostics none; // it was parsed before
+  return Parser(module.source, none).runFunction(function, arena);
+}
+
 Parser::Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics)
     : reporter_(*source, diagnostics), lexer_(*source, reporter_) {
   module_.source = std::move(source);
+  module_.arena = std::make_unique<Arena>();
+  arena_ = module_.arena.get();
+}
+
+Module Parser::run(const BodyVisitor &visit) {
+  visit_ = &visit;
+  return run();
+}
+
+Function Parser::runFunction(const Function &known, Arena &arena) {
+  arena_ = &arena;
+  const SourceLocation place = module_.source->locate(known.range.begin);
+  const char *begin = lexer_.textBegin() + known.range.begin;
+  lexer_.moveTo(begin, place.line, begin - (place.column - 1));
+  lexer_.next(token_);
+  parseTopLevel();
+  return module_.functions.empty() ? Function() : std::move(module_.functions.front());
 }
 
 Module Parser::run() {
-  token_ = lexer_.next();
+  lexer_.next(token_);
   while (!at(TokenKind::End)) {
     Token begin = token_;
     openBraces_ = 0;

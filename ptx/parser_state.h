@@ -8,6 +8,7 @@
 #include "ptx/directive.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
+#include "ptx/parser.h"
 
 #include <memory>
 #include <span>
@@ -33,6 +34,10 @@ class Parser {
 public:
   Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics);
   Module run();
+  /// As run(), but bodies are shown to `visit` one by one and not kept.
+  Module run(const BodyVisitor &visit);
+  /// One function of a module that was parsed before, with its body.
+  Function runFunction(const Function &known, Arena &arena);
 
 private:
   static constexpr unsigned kMaximumNesting = 64;
@@ -43,7 +48,7 @@ private:
   void advance() {
     previousEnd_ = token_.end;
     previousLine_ = token_.line;
-    token_ = lexer_.next();
+    lexer_.next(token_);
   }
   bool accept(TokenKind kind) {
     if (!at(kind))
@@ -85,6 +90,9 @@ private:
 
   // --- functions (parse_function.cpp)
   bool parseFunction(const Linkage &linkage, bool isEntry);
+  void takeRoom(Function &function);
+  void showBody(Function &function);
+  static void swapBodies(Function &a, Function &b);
   bool parseFunctionHeader(Function &function);
   bool parseHeaderDirective(Function &function);
   bool parseExtents(std::optional<std::array<uint32_t, 3>> &extents);
@@ -110,6 +118,9 @@ private:
   bool parseInitializerValue(Variable::Initializer &initializer);
   bool parseInitializerField(Variable::Initializer &initializer);
   bool parseInitializerSymbol(Variable::Initializer &initializer);
+
+  // --- plain instructions, in one go (parse_simple.cpp)
+  void parseSimpleStatements(Function &function);
 
   // --- instructions (parse_instruction.cpp)
   bool parseInstruction(Function &function);
@@ -153,6 +164,10 @@ private:
   unsigned openBraces_ = 0; // of operands in the statement at hand: recovery must not take their `}` for the body's
   uint64_t paddingLeft_ = 1u << 20; // zeros that short groups of initialisers may still take; more is a mistake
   bool headerReported_ = false;
+  const BodyVisitor *visit_ = nullptr; // bodies are shown and dropped
+  Function spare_;                     // its vectors: room for the next body
+  Arena *arena_ = nullptr;             // takes modifiers and operands: the module's, or of the body at hand
+  Arena bodyArena_;
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;
   std::vector<Operand> operands_;

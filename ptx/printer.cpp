@@ -51,8 +51,8 @@ std::string offsetText(int64_t offset) {
   return offset == 0 ? "" : "+" + std::to_string(offset);
 }
 
-template <typename T, typename Print>
-void appendList(std::string &out, const std::vector<T> &items, std::string_view separator, Print print) {
+template <typename Items, typename Print>
+void appendList(std::string &out, const Items &items, std::string_view separator, Print print) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (i != 0)
       out.append(separator);

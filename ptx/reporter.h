@@ -22,6 +22,7 @@ public:
   void error(const Token &at, std::string_view rule, std::string message, std::string fix = {}) {
     error(at.line, at.column, rule, std::move(message), std::move(fix));
   }
+  bool any() const { return count_ != 0; }
   /// No more errors are taken.
   bool full() const { return count_ >= kMaximumErrors; }
 

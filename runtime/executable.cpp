@@ -64,10 +64,12 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.candidates = view_.candidates(ordinal);
   slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
   applyOptions(options_, slot.candidates, slot.ranking);
-  const abi::Export &declaration = view_.exportAt(ordinal);
-  const std::string where =
-      concat("export '", declaration.name, "' of executable '", view_.name(), "'",
-             declaration.declaredAt.known() ? concat(" (", declaration.declaredAt.toString(), ")") : std::string());
+  // Only failures name the place: it has to be looked up.
+  auto where = [&] {
+    const SourceLocation place = view_.declaredAt(ordinal);
+    return concat("export '", view_.exportAt(ordinal).name, "' of executable '", view_.name(), "'",
+                  place.known() ? concat(" (", place.toString(), ")") : std::string());
+  };
 
   // Best first. What the driver refuses goes to the end of the table with its reason, and the next one is tried.
   while (!slot.ranking.empty() && slot.ranking.front().verdict.runs) {
@@ -79,14 +81,14 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
     if (!refused) {
       slot.tried = false; // out of memory, say: another time it may load
       slot.failure =
-          std::move(status).withContext(concat(where, ", variant '", slot.candidates[best.index].variantName, "'"));
+          std::move(status).withContext(concat(where(), ", variant '", slot.candidates[best.index].variantName, "'"));
       return;
     }
     best.verdict = {false, concat("refused by the driver: ", status.message())};
     slot.ranking.erase(slot.ranking.begin());
     slot.ranking.push_back(std::move(best));
   }
-  slot.failure = makeError(StatusCode::FailedPrecondition, "no image of ", where, " runs on ", device_->description(),
+  slot.failure = makeError(StatusCode::FailedPrecondition, "no image of ", where(), " runs on ", device_->description(),
                            "\n", abi::explainRanking(slot.candidates, slot.ranking, &device_->traits()));
 }
 
@@ -108,7 +110,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out.imageOrigin = image.origin;
   TENON_ASSIGN_OR_RETURN(out.parameters, abi::computeParameterLayout(out.declaration->layout));
   const abi::fb::Kernel *kernel = view_.findKernel(candidate.variantIndex, ordinal);
-  out.symbol = kernel ? kernel->symbol()->str() : out.declaration->symbol;
+  out.symbol = kernel ? std::string(view_.symbolOf(*kernel)) : out.declaration->symbol;
 
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());

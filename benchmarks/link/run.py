@@ -5,7 +5,8 @@
 
 For each number of kernels and targets:
   tenon      tenon-link job.json: parse, prove, write one executable that holds the PTX, compressed
-  prove      the same with one export that no object has: everything but the writing (the link is refused at its end)
+  prove      the same on one thread (--jobs=1) with one export that no object has: everything but the writing (the link
+             is refused at its end)
   nvidia     nvlink over the cubins that `ptxas -c` made of the same PTX, once per target, then one fatbinary over the
              results; ptxas is not counted
   fatbin     fatbinary over the same PTX images, compressed: for the size of the file, and its time
@@ -75,7 +76,7 @@ def commands_for(objects, cubins, targets, tenon_link):
     fatbin = [["fatbinary", "--64", "--compress-all", "--create=ptx.fatbin",
                *[f"--image3=kind=ptx,sm={target[3:]},file={ptx.name}" for target, ptx in objects]]]
     return {"tenon": ([[*link, "job.json", "-o", "job.tnx"]], (0,)),
-            "prove": ([[*link, "broken.json", "-o", "broken.tnx"]], (1,)),
+            "prove": ([[*link, "--jobs=1", "broken.json", "-o", "broken.tnx"]], (1,)),
             "nvidia": (nvidia, (0,)), "fatbin": (fatbin, (0,))}
 
 

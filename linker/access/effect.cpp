@@ -185,6 +185,11 @@ Effect refine(const Row &row, const ptx::Instruction &instruction, ptx::StateSpa
 
 } // namespace
 
+bool dependsOnOperands(std::string_view opcode) {
+  const Row *row = find(opcode);
+  return !row || row->family == Family::AsyncCopy;
+}
+
 EffectOf effectOf(const ptx::Instruction &instruction) {
   const Row *row = find(instruction.opcode);
   if (!row) {

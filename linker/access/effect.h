@@ -38,4 +38,7 @@ struct EffectOf {
 
 EffectOf effectOf(const ptx::Instruction &instruction);
 
+/// Whether opcode and modifiers do not decide alone: an asynchronous copy, or an opcode without an entry.
+bool dependsOnOperands(std::string_view opcode);
+
 } // namespace tenon::linker

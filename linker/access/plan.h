@@ -1,15 +1,18 @@
-// A body prepared for tracing: every instruction as a few steps over numbered values, without names or text.
+// A body prepared for tracing: every instruction as a few steps over numbered values, without names or text. Once it is
+// there, the body itself is no longer needed.
 //
-// Values are the registers, then a handful of constants (ValueConstant). Cells are the .param variables: those of the
-// function's own parameters and returns, and those declared in the body for calls.
+// Values are the registers, then a handful of constants (ValueConstant). Cells are variables that are told apart place
+// by place: the function's own parameters and returns, the .param variables that its body declares for calls, and its
+// .local variables. An access of a .local variable goes to its cell where the address is the variable's plus a
+// constant.
 #pragma once
 
-#include "linker/access/effect.h"
+#include "linker/access/form.h"
 #include "ptx/control_flow.h"
 #include "ptx/def_use.h"
 
 #include <memory>
-#include <unordered_map>
+#include <span>
 
 namespace tenon::linker {
 
@@ -56,14 +59,17 @@ struct Passed {
   uint32_t index = 0;
 };
 
+inline constexpr uint32_t kNoFunction = UINT32_MAX;
+
 struct CallSite {
-  const ptx::Function *callee = nullptr; // null: indirect, or a name that the module does not know
+  uint32_t callee = kNoFunction; // into Module::functions; none: indirect, or a name that the module does not know
   std::string_view name;
   std::vector<Passed> arguments, results;
 };
 
 struct Plan {
-  const ptx::Function *function = nullptr;
+  uint32_t function = 0; // into Module::functions
+  uint32_t parameterCount = 0, returnCount = 0;
   ptx::ControlFlow flow;
   uint32_t registerCount = 0;
   std::vector<bool> severalDefinitions; // [registers]
@@ -71,27 +77,32 @@ struct Plan {
   std::vector<uint32_t> firstStep; // [blocks + 1]
   std::vector<uint32_t> values;    // results and sources of the steps
   std::vector<CallSite> calls;
-  uint32_t cellCount = 0; // parameters, then returns, then the .param variables of the body
+  uint32_t firstLocalCell = 0; // behind parameters, returns and the .param variables of the body
+  uint32_t cellCount = 0;
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;
   std::vector<uint32_t> disagreeing; // found since `tracked` was set
   std::vector<uint32_t> undefined;   // registers that no reachable instruction sets
 
   uint32_t constant(ValueConstant value) const { return registerCount + static_cast<uint32_t>(value); }
-  uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(function->parameters.size() + i); }
+  uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(parameterCount + i); }
+  bool isLocalCell(uint32_t cell) const { return cell >= firstLocalCell; }
 };
 
-class PlanCache {
+/// Makes plans, one after the other; keeps its memory in between.
+class PlanBuilder {
 public:
-  explicit PlanCache(const ptx::Module &module) : module_(module), names_(module) {}
-  /// The plan of a function with a body. A kernel's is dropped by drop().
-  Plan &planOf(const ptx::Function &function);
-  void drop(const ptx::Function &function) { plans_.erase(&function); }
+  PlanBuilder();
+  ~PlanBuilder();
+  /// Fills `plan` for a function that has its body. `names`: of all that the body may name.
+  void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names, Plan &plan);
+  /// What every name of the body planned last stands for.
+  const ptx::DefUse &uses() const { return *uses_; }
 
 private:
-  const ptx::Module &module_;
-  ptx::ModuleNames names_;
-  std::unordered_map<const ptx::Function *, std::unique_ptr<Plan>> plans_; // for lookup only
+  class Planner;
+  std::unique_ptr<Planner> planner_;
+  const ptx::DefUse *uses_ = nullptr;
 };
 
 } // namespace tenon::linker

@@ -4,7 +4,8 @@
 // How: an abstract run. Every register holds Origins (origins.h); steps (plan.h) combine them; a sweep over the
 // reachable blocks is repeated until nothing changes. A register with several definitions is one value as long as they
 // agree; those that disagree are told apart block by block. A called function is run once per distinct set of argument
-// origins. Thread-private and shared memory are one cell each: what is stored there may be what is loaded.
+// origins. A .local variable is told apart place by place where addresses are constants (spilled pointers, small
+// arrays); beyond that thread-private and shared memory are one cell each: what is stored there may be what is loaded.
 //
 // What counts as proved: nothing that derives from the parameter is an address of a write, and the pointer does not
 // leave the kernel's registers and private memory, by a store or by a call of code that is not here. Two bindings of
@@ -16,11 +17,12 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace tenon::linker {
 
 struct AccessPlace {
-  const ptx::Function *function = nullptr; // the kernel, or a function that it calls
+  uint32_t function = 0; // into Module::functions: the kernel, or a function that it calls
   uint32_t instruction = 0;
 };
 
@@ -41,23 +43,58 @@ struct ParameterAccess {
 
 struct KernelTrace {
   std::vector<ParameterAccess> parameters; // [entry parameters]
+  std::optional<AccessPlace> writesModule; // a variable of the module is, or may be, written here
   bool gaveUp = false;                     // too deep, or no fixpoint in bounds: every access is unknown
   bool writesElsewhere = false;            // memory that no parameter leads to, or nobody knows which
   std::optional<AccessPlace> storedToMap;  // a write through a tensor map or a surface, which says where to
 };
 
-/// Traces the kernels of one module. Bodies are prepared once, also when many kernels call them.
+/// The plans of one module's functions. A module may grow under it, and lose its bodies once they are planned.
+class Plans {
+public:
+  /// Plans a function that has its body, for good.
+  void add(const ptx::Module &module, const ptx::Function &function, PlanBuilder &builder);
+  /// Takes in a plan that was made.
+  void keep(Plan plan);
+  /// The plan of a function, or null: it has no body, or none was added.
+  Plan *find(uint32_t function) { return function < plans_.size() ? plans_[function].get() : nullptr; }
+  void drop(uint32_t function);
+
+  /// Names that the module has so far. To be learnt again when it has grown.
+  ptx::ModuleNames names;
+
+private:
+  std::vector<std::unique_ptr<Plan>> plans_; // by function
+};
+
+/// Traces kernels, one after the other; keeps its memory in between.
+class KernelTracer {
+public:
+  KernelTracer();
+  ~KernelTracer();
+  /// @param entry    the plan of a kernel of the module; those of the functions that it calls are in `plans`
+  /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
+  KernelTrace run(const ptx::Module &module, Plans &plans, Plan &entry, const std::vector<bool> &pointers);
+
+private:
+  class Tracing;
+  std::unique_ptr<Tracing> tracing_;
+};
+
+/// Traces the kernels of a module that has its bodies. They are prepared once, also when many kernels call them.
 class AccessTracer {
 public:
   explicit AccessTracer(const ptx::Module &module);
-  ~AccessTracer();
 
   /// @param entry    a kernel with a body, of the module
   /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
   KernelTrace trace(const ptx::Function &entry, const std::vector<bool> &pointers);
 
 private:
-  PlanCache plans_;
+  const ptx::Module &module_;
+  Plans plans_;
+  PlanBuilder builder_;
+  KernelTracer tracer_;
 };
 
 } // namespace tenon::linker

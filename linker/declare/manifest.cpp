@@ -8,6 +8,7 @@
 #include "linker/declare/declaration.h"
 #include "linker/declare/json_positions.h"
 #include "linker/declare/manifest_schema.inc"
+#include "linker/declare/plain_manifest.h"
 
 #include "linker/object/object.h"
 #include "linker/object/object_kind.h"
@@ -121,14 +122,21 @@ public:
         places_(findListElements(source)) {}
 
   LinkJob run() {
+    // What is written is stored, so that declaration.cpp can tell.
+    if (std::optional<flatbuffers::DetachedBuffer> plain = readPlainManifest(source_.text()))
+      return read(*flatbuffers::GetRoot<fb::Manifest>(plain->data()));
     flatbuffers::IDLOptions jsonOptions;
-    jsonOptions.force_defaults = true; // what is written is stored, so that declaration.cpp can tell
+    jsonOptions.force_defaults = true;
     flatbuffers::Parser parser(jsonOptions);
     if (!parser.Parse(kManifestSchema) || !parser.ParseJson(std::string(source_.text()).c_str())) {
       reportJsonError(source_.name(), parser.error_, diagnostics_);
       return {};
     }
-    const auto &manifest = *flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer());
+    return read(*flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer()));
+  }
+
+private:
+  LinkJob read(const fb::Manifest &manifest) {
     LinkJob job;
     job.name = manifest.name()->str();
     if (source_.name() != "<stdin>")
@@ -143,7 +151,6 @@ public:
     return job;
   }
 
-private:
   SourceLocation place(const std::string &list, uint32_t position) const {
     auto found = places_.find(list);
     if (found == places_.end() || position >= found->second.size())

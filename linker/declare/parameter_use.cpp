@@ -74,7 +74,7 @@ private:
   }
 
   void propagate(const ptx::Instruction &instruction) {
-    const std::vector<ptx::Operand> &operands = instruction.operands;
+    const ptx::List<ptx::Operand> &operands = instruction.operands;
     if (isParameterLoad(instruction)) {
       if (const uint32_t *parameter = parameterOf(operands[1]))
         grow(operands[0], {*parameter});
@@ -100,7 +100,7 @@ private:
   }
 
   void judge(const ptx::Instruction &instruction) {
-    const std::vector<ptx::Operand> &operands = instruction.operands;
+    const ptx::List<ptx::Operand> &operands = instruction.operands;
     if (isParameterLoad(instruction)) {
       if (const uint32_t *parameter = parameterOf(operands[1]))
         for (std::string_view modifier : instruction.modifiers)

@@ -3,6 +3,7 @@
 //
 //   0x05 max threads [3]    0x10 required threads [3]    0x19 bytes of all parameters    0x2f {symbol, registers}
 //   0x0a {symbol:32, where parameters begin in the constant bank:16, bytes of all:16}
+//   0x11 {symbol, bytes of its stack frame}
 //   0x17 {index, ordinal:16, offset:16, flags:18 size:14}      0x45 {index, ordinal:16, offset:16, size:16 flags:16}
 #include "linker/object/cubin.h"
 
@@ -27,6 +28,7 @@ enum Attribute : uint8_t {
   MaxThreads = 0x05,
   ParameterBank = 0x0a,
   RequiredThreads = 0x10,
+  FrameBytes = 0x11,
   Parameter = 0x17,
   ParameterBytes = 0x19,
   Registers = 0x2f,
@@ -94,8 +96,8 @@ Status readKernelInfo(const ElfSection &section, CubinKernel &kernel) {
   });
 }
 
-/// Registers stand in the section of the whole file, by symbol.
-Status readRegisters(const ElfFile &file, Cubin &cubin) {
+/// Registers and stack frames stand in the section of the whole file, by symbol.
+Status readResources(const ElfFile &file, Cubin &cubin) {
   const ElfSection *section = file.findSection(kInfo);
   if (!section)
     return okStatus();
@@ -104,10 +106,11 @@ Status readRegisters(const ElfFile &file, Cubin &cubin) {
     kernels.try_emplace(kernel.name, &kernel);
   return forEachAttribute(section->bytes, [&](uint8_t kind, std::string_view value) {
     const uint32_t index = numberAt<uint32_t>(value, 0);
-    if (kind != Attribute::Registers || index >= file.symbols.size())
+    if ((kind != Attribute::Registers && kind != Attribute::FrameBytes) || index >= file.symbols.size())
       return;
     if (auto kernel = kernels.find(file.symbols[index].name); kernel != kernels.end())
-      kernel->second->registers = numberAt<uint32_t>(value, 4);
+      (kind == Attribute::Registers ? kernel->second->registers : kernel->second->stackBytes) =
+          numberAt<uint32_t>(value, 4);
   });
 }
 
@@ -148,7 +151,7 @@ Result<Cubin> readCubin(std::string_view bytes) {
     TENON_RETURN_IF_ERROR(readKernelInfo(*info->second, kernel));
     cubin.kernels.push_back(std::move(kernel));
   }
-  TENON_RETURN_IF_ERROR(readRegisters(file, cubin));
+  TENON_RETURN_IF_ERROR(readResources(file, cubin));
   return cubin;
 }
 

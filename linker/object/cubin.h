@@ -29,6 +29,7 @@ struct CubinKernel {
   std::optional<std::array<uint32_t, 3>> requiredThreads, maxThreads;
   uint32_t registers = 0;
   uint32_t staticSharedBytes = 0;
+  uint32_t stackBytes = 0; // local memory of one thread, spilled registers among it
 };
 
 struct Cubin {

@@ -248,12 +248,10 @@ private:
 
   /// `.reg .b32 r<4>` of a body declares r0 to r3: a private r1 of the module cannot be renamed word by word then.
   static bool isRegisterSomewhere(const Object &object, std::string_view name) {
-    for (const ptx::Function &function : object.module.functions)
-      for (const ptx::Variable &variable : function.declarations)
-        if (variable.registerCount && name.starts_with(variable.name) && name.size() > variable.name.size() &&
-            name.find_first_not_of("0123456789", variable.name.size()) == std::string_view::npos)
-          return true;
-    return false;
+    return std::any_of(object.registerStems.begin(), object.registerStems.end(), [name](std::string_view stem) {
+      return name.size() > stem.size() && name.starts_with(stem) &&
+             name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
+    });
   }
 
   void chooseRenames(size_t index) {

@@ -3,6 +3,8 @@
 
 #include "ptx/parser.h"
 
+#include <algorithm>
+
 namespace tenon::linker {
 
 SourceLocation Object::placeOf(uint32_t line, uint32_t column) const {
@@ -31,7 +33,7 @@ std::string_view targetDirective(std::string_view text) {
   return {};
 }
 
-static void indexNames(Object &object) {
+void indexNames(Object &object) {
   for (const ptx::Function &function : object.module.functions) {
     auto [found, isNew] = object.functions.try_emplace(function.name, &function);
     if (!isNew && found->second->isDeclaration)
@@ -57,7 +59,50 @@ std::unique_ptr<Object> parseObject(const ObjectInput &input, Diagnostics &diagn
   if (!parsed)
     return nullptr;
   indexNames(*object);
+  indexBodies(*object);
   return object;
+}
+
+void indexBodies(Object &object) {
+  const ptx::ModuleNames names(object.module);
+  ptx::DefUseFinder uses;
+  object.bodies.resize(object.module.functions.size());
+  for (const ptx::Function &function : object.module.functions) {
+    if (function.isDeclaration)
+      continue;
+    object.bodies[object.indexOf(function)] = findBodyFacts(object.module, function, uses.run(function, names), names);
+    for (const ptx::Variable &variable : function.declarations)
+      if (variable.registerCount)
+        object.registerStems.push_back(variable.name);
+  }
+}
+
+const BodyFacts &Object::factsOf(const ptx::Function &function) const {
+  static const BodyFacts none;
+  const uint32_t index = indexOf(function);
+  return index < bodies.size() ? bodies[index] : none;
+}
+
+const ptx::Function &Object::bodyOf(uint32_t function) const {
+  const ptx::Function &known = module.functions[function];
+  if (known.isDeclaration || !known.statements.empty())
+    return known;
+  if (!readAgain_ || readAgain_->number != function) {
+    readAgain_ = std::make_unique<ReadAgain>();
+    readAgain_->number = function;
+    readAgain_->function = ptx::parseBody(module, known, readAgain_->arena);
+  }
+  return readAgain_->function;
+}
+
+const KernelTrace *Object::traceOf(const ptx::Function &entry, const std::vector<bool> &pointers) const {
+  const uint32_t function = indexOf(entry);
+  auto found = std::lower_bound(traces.begin(), traces.end(), function,
+                                [](const TracedKernel &kernel, uint32_t wanted) { return kernel.function < wanted; });
+  for (; found != traces.end() && found->function == function; ++found)
+    if (found->pointers == pointers)
+      return &found->trace;
+  return nullptr;
 }
 
 } // namespace tenon::linker

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 
 namespace tenon::linker {
@@ -23,10 +24,13 @@ struct Task {
 /// Objects that provide a kernel, in the order in which the writer stores them.
 std::vector<Task> collectTasks(const LinkContext &context) {
   std::vector<Task> tasks;
+  std::set<const Object *> providers; // membership only
+  for (const Variant &variant : context.variants)
+    for (const Kernel &kernel : variant.kernels)
+      providers.insert(kernel.object);
   for (const Variant &variant : context.variants)
     for (const Object *object : variant.objects)
-      if (std::any_of(variant.kernels.begin(), variant.kernels.end(),
-                      [&](const Kernel &kernel) { return kernel.object == object; }))
+      if (providers.contains(object))
         tasks.push_back({.variant = &variant, .object = object, .result = std::nullopt});
   return tasks;
 }
@@ -222,8 +226,10 @@ private:
     Assembly assembly{.outcome = Assembly::Outcome::Assembled, .cubin = std::string(task.object->cubin)};
     if (Result<Cubin> cubin = readCubin(task.object->cubin); cubin.ok())
       for (const CubinKernel &kernel : cubin->kernels)
-        assembly.kernels.push_back(
-            {.name = std::string(kernel.name), .registers = kernel.registers, .sharedBytes = kernel.staticSharedBytes});
+        assembly.kernels.push_back({.name = std::string(kernel.name),
+                                    .registers = kernel.registers,
+                                    .stackBytes = kernel.stackBytes,
+                                    .sharedBytes = kernel.staticSharedBytes});
     store(task, std::move(assembly));
   }
 

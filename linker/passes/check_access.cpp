@@ -9,7 +9,6 @@
 #include "linker/symbol/demangle.h"
 
 #include <algorithm>
-#include <map>
 
 namespace tenon::linker {
 namespace {
@@ -70,22 +69,24 @@ private:
 
   const ptx::Function &entry() const { return *kernel_.entry; }
   std::string bindingText(uint32_t i) const { return concat("binding ", i, named(declared_.layout.bindings[i].name)); }
-  SourceLocation placeOf(const AccessPlace &place) const {
-    return kernel_.object->placeOf(place.function->instructions[place.instruction]);
+  /// Read again: only findings need it.
+  const ptx::Instruction &instructionAt(const AccessPlace &place) const {
+    return kernel_.object->bodyOf(place.function).instructions[place.instruction];
   }
-  std::string opcodeAt(const AccessPlace &place) const {
-    return place.function->instructions[place.instruction].form();
-  }
+  SourceLocation placeOf(const AccessPlace &place) const { return kernel_.object->placeOf(instructionAt(place)); }
+  std::string opcodeAt(const AccessPlace &place) const { return instructionAt(place).form(); }
   /// "'saxpy'", "'store(float*)', which 'saxpy' calls,".
   std::string functionText(const AccessPlace &place) const {
-    if (place.function == &entry())
+    const ptx::Function &function = kernel_.object->module.functions[place.function];
+    if (&function == &entry())
       return concat("'", entry().name, "'");
-    const std::string name = demangle(place.function->name);
-    return concat("'", name.empty() ? place.function->name : name, "', which '", entry().name, "' calls,");
+    const std::string name = demangle(function.name);
+    return concat("'", name.empty() ? function.name : name, "', which '", entry().name, "' calls,");
   }
   Diagnostic &finish(Diagnostic &diagnostic, const AccessPlace *place) {
     if (place)
-      if (std::optional<SourceLocation> line = sourceLine(kernel_.object->module, *place->function, place->instruction))
+      if (std::optional<SourceLocation> line =
+              sourceLine(kernel_.object->module, kernel_.object->bodyOf(place->function), place->instruction))
         diagnostic.note(*line, "the source line of this instruction");
     return noteDeclared(diagnostic, declared_);
   }
@@ -222,9 +223,14 @@ private:
 
 } // namespace
 
+std::vector<bool> pointersOf(const abi::ParameterLayout &layout) {
+  std::vector<bool> pointers;
+  for (const abi::Parameter &slot : layout.parameters)
+    pointers.push_back(slot.kind != abi::ParameterKind::Constant);
+  return pointers;
+}
+
 void checkAccess(LinkContext &context) {
-  // One tracer per object: what a device function does is found once for all kernels that call it.
-  std::map<const Object *, std::unique_ptr<AccessTracer>> tracers;
   for (Variant &variant : context.variants)
     for (Kernel &kernel : variant.kernels) {
       if (kernel.object->isMetadataOnly)
@@ -232,13 +238,9 @@ void checkAccess(LinkContext &context) {
       const std::optional<abi::ParameterLayout> &layout = context.parameterLayouts[kernel.exportOrdinal];
       if (!layout || layout->parameters.size() != kernel.entry->parameters.size())
         continue; // K-3, K-11: nobody knows which parameter is which binding
-      std::vector<bool> pointers;
-      for (const abi::Parameter &slot : layout->parameters)
-        pointers.push_back(slot.kind != abi::ParameterKind::Constant);
-      std::unique_ptr<AccessTracer> &tracer = tracers[kernel.object];
-      if (!tracer)
-        tracer = std::make_unique<AccessTracer>(kernel.object->module);
-      Check(context, kernel, tracer->trace(*kernel.entry, pointers)).run();
+      kernel.trace = kernel.object->traceOf(*kernel.entry, pointersOf(*layout));
+      if (kernel.trace)
+        Check(context, kernel, *kernel.trace).run();
     }
 }
 

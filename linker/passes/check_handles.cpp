@@ -3,30 +3,14 @@
 // one would be handed an address or a number as a handle: it is refused by the instruction that gives it away.
 #include "linker/passes/passes.h"
 
-#include <algorithm>
-
 namespace tenon::linker {
-
-static constexpr std::string_view kHandleOpcodes[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
-
-static bool usesHandle(std::string_view opcode) {
-  const char first = opcode.empty() ? '\0' : opcode.front();
-  return (first == 't' || first == 's' || first == 'i') &&
-         std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
-}
-
-static const ptx::Instruction *firstHandleUse(const ptx::Function &function) {
-  for (const ptx::Instruction &instruction : function.instructions)
-    if (usesHandle(instruction.opcode))
-      return &instruction;
-  return nullptr;
-}
 
 static void checkKernel(LinkContext &context, const Kernel &kernel) {
   for (const ptx::Function *function : kernel.reachable.functions) {
-    const ptx::Instruction *use = firstHandleUse(*function);
-    if (!use)
+    const uint32_t first = kernel.object->factsOf(*function).handleUse;
+    if (first == BodyFacts::kNone)
       continue;
+    const ptx::Instruction *use = &kernel.object->bodyOf(kernel.object->indexOf(*function)).instructions[first];
     const bool isSurface = use->opcode.starts_with("su");
     std::string where = function == kernel.entry
                             ? concat("'", function->name, "'")

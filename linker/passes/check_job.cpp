@@ -50,8 +50,10 @@ void checkJob(LinkContext &context) {
   checkProvides(context);
 
   for (const abi::Export &declared : context.job.exports) {
+    context.requests.add(declared.symbol.empty() ? declared.name : declared.symbol);
     Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout);
     if (layout.ok()) {
+      context.requests.add(declared.symbol.empty() ? declared.name : declared.symbol, pointersOf(*layout));
       context.parameterLayouts.emplace_back(layout.take());
       continue;
     }

@@ -7,6 +7,8 @@
 #include "linker/passes/passes.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 namespace tenon::linker {
 namespace {
@@ -68,7 +70,7 @@ void checkHeader(const Object &object, Diagnostics &diagnostics) {
         .withFix("the object is malformed: compile it again with a toolkit that knows the target");
 }
 
-std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagnostics) {
+std::unique_ptr<Object> loadObject(const ObjectInput &input, ObjectReader &reader, Diagnostics &diagnostics) {
   ObjectKind kind = detectObjectKind(input.bytes);
   if (kind == ObjectKind::Cubin)
     return makeCubinObject(input, diagnostics);
@@ -77,7 +79,7 @@ std::unique_ptr<Object> loadObject(const ObjectInput &input, Diagnostics &diagno
     noteClaim(error, input).withFix(std::string(adviceFor(kind)));
     return nullptr;
   }
-  std::unique_ptr<Object> object = parseObject(input, diagnostics);
+  std::unique_ptr<Object> object = reader.read(input, diagnostics);
   if (object)
     checkHeader(*object, diagnostics);
   return object;
@@ -93,14 +95,55 @@ void reportMetadataOnly(const Object &object, LinkContext &context) {
                       ",compute_", suffix, ']'));
 }
 
+/// Each object by some thread; results and findings lie with their objects, so neither the number of threads nor their
+/// order shows.
+class Loader {
+public:
+  explicit Loader(LinkContext &context) : context_(context) {
+    context.objects.resize(context.inputs.size());
+    findings_.resize(context.inputs.size());
+  }
+
+  void run() {
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < threadCount(); ++i)
+      threads.emplace_back([this] { work(); });
+    work();
+    for (std::thread &thread : threads)
+      thread.join();
+    for (Diagnostics &found : findings_)
+      context_.diagnostics.append(std::move(found));
+  }
+
+private:
+  /// As many as the job takes, but a thread must have something to do.
+  size_t threadCount() const {
+    constexpr size_t kBytesEach = 1 << 20;
+    size_t bytes = 0;
+    for (const ObjectInput *input : context_.inputs)
+      bytes += input->bytes.size();
+    const size_t wanted = context_.job.jobs ? context_.job.jobs : std::max(1u, std::thread::hardware_concurrency());
+    return std::min({wanted, context_.inputs.size(), bytes / kBytesEach + 1});
+  }
+
+  void work() {
+    ObjectReader reader(context_.requests);
+    for (size_t i = next_++; i < context_.inputs.size(); i = next_++)
+      context_.objects[i] = loadObject(*context_.inputs[i], reader, findings_[i]);
+  }
+
+  LinkContext &context_;
+  std::vector<Diagnostics> findings_; // by object
+  std::atomic<size_t> next_ = 0;
+};
+
 } // namespace
 
 void loadInputs(LinkContext &context) {
-  for (const ObjectInput *input : context.inputs) {
-    context.objects.push_back(loadObject(*input, context.diagnostics));
-    if (context.objects.back() && context.objects.back()->isMetadataOnly)
-      reportMetadataOnly(*context.objects.back(), context);
-  }
+  Loader(context).run();
+  for (const std::unique_ptr<Object> &object : context.objects)
+    if (object && object->isMetadataOnly)
+      reportMetadataOnly(*object, context);
 }
 
 void formVariants(LinkContext &context) {

@@ -70,7 +70,7 @@ const Object *mergeGroup(LinkContext &context, const std::vector<const Object *>
     input->priority = std::max(input->priority, object->input->priority);
   }
   input->bytes = std::move(merged->text);
-  std::unique_ptr<Object> object = parseObject(*input, context.diagnostics);
+  std::unique_ptr<Object> object = ObjectReader(context.requests).read(*input, context.diagnostics);
   if (!object) {
     context.diagnostics.error({input->path, 0, 0}, "K-10", "the objects do not merge into one module")
         .withFix("put kernel and definition into one translation unit (nvcc without -rdc=true)");

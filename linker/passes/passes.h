@@ -40,9 +40,15 @@ void checkUnresolved(LinkContext &context);
 /// Parameters against the layout: count (K-11), order, kind, width, alignment (K-4), total size (K-5).
 void checkParameters(LinkContext &context);
 
+/// Which parameters of a layout are pointers: what a kernel is traced with.
+std::vector<bool> pointersOf(const abi::ParameterLayout &layout);
+
 /// What is done with each binding: read-only ones are not written (K-13); unused, swapped and misaligned slots (K-14).
 /// Fills Kernel::access and Kernel::writes.
 void checkAccess(LinkContext &context);
+
+/// Variables of the module that a kernel writes: they outlive its launch (K-14).
+void checkModuleState(LinkContext &context);
 
 /// Textures, surfaces and samplers, which a dispatch does not pass (K-19).
 void checkHandles(LinkContext &context);

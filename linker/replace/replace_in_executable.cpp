@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <zstd.h>
 
 namespace tenon::linker {
 namespace {
@@ -39,9 +40,14 @@ public:
     job.name = std::string(view_.name());
     job.exports = {view_.exportAt(ordinal_)};
     job.exports[0].ordinal = 0;
+    job.exports[0].declaredAt = view_.declaredAt(ordinal_);
     TENON_ASSIGN_OR_RETURN(LinkOutput linked, link(job, diagnostics_));
     whole::ExecutableT fresh;
     whole::GetExecutable(linked.executable.data())->UnPackTo(&fresh);
+    TENON_ASSIGN_OR_RETURN(const abi::ExecutableView freshView,
+                           abi::ExecutableView::create(linked.executable, view_.name()));
+    TENON_RETURN_IF_ERROR(standAlone(fresh, freshView));
+    TENON_RETURN_IF_ERROR(standAlone(executable_, view_));
     for (const auto &variant : fresh.variants)
       TENON_RETURN_IF_ERROR(findPlace(*variant));
     TENON_RETURN_IF_ERROR(proveAgainstTheRest(job));
@@ -58,6 +64,27 @@ public:
   }
 
 private:
+  /// Images come and go, and those that lean on others would have to follow: here none does.
+  static Status standAlone(whole::ExecutableT &executable, const abi::ExecutableView &view) {
+    constexpr int kLevel = 9; // as the writer packs them
+    for (uint32_t i = 0; i < executable.images.size(); ++i) {
+      whole::ImageT &image = *executable.images[i];
+      if (image.base == abi::kNoImage)
+        continue;
+      TENON_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, view.imageBytes(i));
+      image.base = abi::kNoImage;
+      image.data.resize(ZSTD_compressBound(bytes.size()));
+      const size_t size = ZSTD_compress(image.data.data(), image.data.size(), bytes.data(), bytes.size(), kLevel);
+      const bool pays = !ZSTD_isError(size) && size < bytes.size();
+      image.compression = pays ? whole::Compression::Zstd : whole::Compression::None;
+      if (pays)
+        image.data.resize(size);
+      else
+        image.data = bytes;
+    }
+    return okStatus();
+  }
+
   /// The variant that a new one replaces: for its target, with the export, hand-written before generated.
   Status findPlace(whole::VariantT &fresh) {
     const abi::TargetArch arch = archOf(fresh);

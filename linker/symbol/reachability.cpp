@@ -1,11 +1,12 @@
-// A breadth-first walk over names. A name in an operand is the function's own (register, label, parameter, local
-// variable) before it is the module's. Taking an address counts as reaching, so indirect calls are covered;
-// initialisers of reached variables are walked too (tables of function addresses). A shared variable declared in a body
-// counts even when nothing uses it, one of the module only where it is named: so ptxas 13 counts them.
+// A breadth-first walk over names, from body to body by the names that each uses (body_facts.h). Taking an address
+// counts as reaching, so indirect calls are covered; initialisers of reached variables are walked too (tables of
+// function addresses). A shared variable declared in a body counts even when nothing uses it, one of the module only
+// where it is named: so ptxas 13 counts them.
 #include "linker/symbol/reachability.h"
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace tenon::linker {
 namespace {
@@ -29,76 +30,17 @@ private:
 
   void walkBody(const ptx::Function &function) {
     user_ = &function;
-    locals_.clear();
-    registerStems_.clear();
-    collectLocals(function);
-    for (const ptx::Instruction &instruction : function.instructions) {
-      where_ = object_.placeOf(instruction);
-      for (const ptx::Operand &operand : instruction.operands)
-        visitOperand(operand);
-      if (instruction.opcode == "call")
-        visitCallee(instruction);
+    const BodyFacts &facts = object_.factsOf(function);
+    for (const NameUse &use : facts.uses) {
+      place_ = &use;
+      if (!use.isUndeclared)
+        visitName(use.name);
+      else if (!isModuleName(use.name))
+        addUnresolved(use.name, /*isFunction=*/true, {});
     }
-    for (const ptx::LabelTable &table : function.tables) {
-      where_ = object_.placeOf(table);
-      for (std::string_view entry : table.entries)
-        visitName(entry);
-    }
-    for (const ptx::Variable &variable : function.declarations) {
-      where_ = object_.placeOf(variable);
-      if (variable.space == ptx::StateSpace::Shared)
-        addLocalShared(variable);
-      visitInitializers(variable);
-    }
-  }
-
-  void collectLocals(const ptx::Function &function) {
-    auto add = [this](const ptx::Variable &variable) {
-      if (variable.registerCount)
-        registerStems_.push_back(variable.name);
-      else
-        locals_.insert(variable.name);
-    };
-    for (const ptx::Variable &variable : function.parameters)
-      add(variable);
-    for (const ptx::Variable &variable : function.returns)
-      add(variable);
-    for (const ptx::Variable &variable : function.declarations)
-      add(variable);
-    for (const ptx::Statement &statement : function.statements)
-      if (statement.kind == ptx::Statement::Kind::Label)
-        locals_.insert(statement.name);
-    for (const ptx::LabelTable &table : function.tables)
-      locals_.insert(table.name);
-  }
-
-  bool isLocal(std::string_view name) const {
-    if (locals_.contains(name))
-      return true;
-    // `.reg .b32 r<5>` declares r0 to r4.
-    return std::any_of(registerStems_.begin(), registerStems_.end(), [name](std::string_view stem) {
-      return name.size() > stem.size() && name.starts_with(stem) &&
-             name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
-    });
-  }
-
-  void visitOperand(const ptx::Operand &operand) {
-    if (operand.kind == ptx::Operand::Kind::Name && !isLocal(operand.name))
-      visitName(operand.name);
-    for (const ptx::Operand &element : operand.elements)
-      visitOperand(element);
-  }
-
-  /// The callee of a direct call that nothing declares would be found nowhere else.
-  void visitCallee(const ptx::Instruction &call) {
-    for (const ptx::Operand &operand : call.operands) {
-      if (operand.kind != ptx::Operand::Kind::Name)
-        continue;
-      std::string_view name = operand.name;
-      if (!name.starts_with('%') && !isLocal(name) && !isModuleName(name))
-        addUnresolved(name, /*isFunction=*/true, {});
-      return; // what follows the callee are tables and prototypes
-    }
+    place_ = nullptr;
+    for (const ptx::Variable &variable : facts.shared)
+      addLocalShared(variable);
   }
 
   bool isModuleName(std::string_view name) const {
@@ -130,8 +72,7 @@ private:
       addUnresolved(variable.name, /*isFunction=*/false, object_.placeOf(variable));
     } else {
       result_.variables.push_back(&variable);
-      const ptx::Function *user = user_;
-      user_ = nullptr;
+      const ptx::Function *user = std::exchange(user_, nullptr);
       visitInitializers(variable);
       user_ = user;
     }
@@ -154,16 +95,15 @@ private:
 
   void addUnresolved(std::string_view name, bool isFunction, SourceLocation declaredAt) {
     if (seen_.insert(name).second)
-      result_.unresolved.push_back({name, isFunction, user_, where_, std::move(declaredAt)});
+      result_.unresolved.push_back(
+          {name, isFunction, user_, place_ ? object_.placeOf(*place_) : SourceLocation(), std::move(declaredAt)});
   }
 
   const Object &object_;
   Reachability &result_;
   std::unordered_set<std::string_view> seen_; // module-level names
-  std::unordered_set<std::string_view> locals_;
-  std::vector<std::string_view> registerStems_;
   const ptx::Function *user_ = nullptr;
-  SourceLocation where_;
+  const NameUse *place_ = nullptr;
 };
 
 } // namespace

@@ -39,7 +39,7 @@ void requireCoverage(const abi::ExecutableView &executable, std::span<const abi:
       if (!ranking.empty() && ranking.front().verdict.runs)
         continue;
       Diagnostic &error =
-          diagnostics.error(value.declaredAt, "",
+          diagnostics.error(executable.declaredAt(ordinal), "",
                             concat("export '", value.name, "' of executable '", executable.name(), "' does not run on ",
                                    device.name, " with driver ", device.driverVersion / 1000, '.',
                                    device.driverVersion % 1000 / 10, device.canJit ? "" : " without its PTX compiler"));

@@ -79,10 +79,12 @@ std::string slotsText(const abi::Layout &layout) {
 std::vector<Property> kernelProperties(const abi::ExecutableView &executable, const fb::Variant &variant,
                                        const fb::Kernel &kernel) {
   const fb::KernelFacts &facts = *kernel.facts();
-  std::vector<Property> properties = {{"entry point", kernel.symbol()->str()},
-                                      {"parameter offsets", listText(facts.parameter_offsets())},
+  std::vector<Property> properties = {{"entry point", std::string(executable.symbolOf(kernel))},
+                                      {"parameter bytes", std::to_string(facts.parameter_bytes())},
                                       {"registers", std::to_string(facts.registers())},
                                       {"spilled bytes", std::to_string(facts.spill_bytes())},
+                                      {"local bytes", std::to_string(facts.local_bytes())},
+                                      {"workgroups per multiprocessor", std::to_string(facts.blocks_per_sm())},
                                       {"static shared bytes", std::to_string(facts.static_shared_bytes())},
                                       {"uses dynamic shared", facts.uses_dynamic_shared() ? "yes" : "no"},
                                       {"reqntid", listText(facts.required_threads())},

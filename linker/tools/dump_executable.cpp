@@ -2,7 +2,9 @@
 // with, so what is printed is what is passed.
 #include "linker/tools/dump.h"
 
+#include "abi/occupancy.h"
 #include "abi/parameter_layout.h"
+#include "abi/verify.h"
 
 #include <cstdio>
 
@@ -98,12 +100,12 @@ std::string launchText(const abi::Launch &launch) {
   return text;
 }
 
-std::string exportText(const abi::Export &value, std::string_view indent) {
+std::string exportText(const abi::Export &value, const SourceLocation &declaredAt, std::string_view indent) {
   std::string text = concat(indent, "export ", value.ordinal, " '", value.name, "'");
   if (value.symbol != value.name)
     text += concat(" (symbol '", value.symbol, "')");
-  if (value.declaredAt.known())
-    text += concat(", declared at ", value.declaredAt.toString());
+  if (declaredAt.known())
+    text += concat(", declared at ", declaredAt.toString());
   text += concat("\n", indent, "  layout: ", value.layout.toString(), "\n", indent,
                  "  launch: ", launchText(value.launch), "\n");
   Result<abi::ParameterLayout> layout = abi::computeParameterLayout(value.layout);
@@ -122,9 +124,9 @@ std::string exportText(const abi::Export &value, std::string_view indent) {
 
 std::string kernelText(const abi::ExecutableView &executable, const fb::Kernel &kernel, std::string_view indent) {
   const fb::KernelFacts &facts = *kernel.facts();
-  std::string text = concat(indent, "  kernel '", kernel.symbol()->string_view(), "' for export ",
-                            kernel.export_ordinal(), " '", executable.exportAt(kernel.export_ordinal()).name,
-                            "': static shared ", facts.static_shared_bytes(), " bytes");
+  std::string text = concat(indent, "  kernel '", executable.symbolOf(kernel), "' for export ", kernel.export_ordinal(),
+                            " '", executable.exportAt(kernel.export_ordinal()).name, "': static shared ",
+                            facts.static_shared_bytes(), " bytes");
   if (facts.uses_dynamic_shared())
     text += ", uses dynamic shared";
   if (facts.required_threads())
@@ -134,7 +136,11 @@ std::string kernelText(const abi::ExecutableView &executable, const fb::Kernel &
   if (facts.required_cluster())
     text += concat(", reqnctapercluster ", extentText(*facts.required_cluster()));
   if (facts.registers())
-    text += concat(", ", facts.registers(), " registers, ", facts.spill_bytes(), " bytes spilled");
+    text += concat(", ", facts.registers(), " registers, ", facts.spill_bytes(), " bytes spilled, ",
+                   facts.local_bytes(), " bytes of local memory");
+  if (facts.occupancy_limit() != fb::OccupancyLimit::Unknown)
+    text += concat(", ", counted(facts.blocks_per_sm(), "workgroup"), " per multiprocessor (limited by ",
+                   abi::spelling(abi::OccupancyLimit(facts.occupancy_limit())), ")");
   if (facts.access()) {
     text += ", access";
     for (fb::AccessVerdict verdict : *facts.access())
@@ -171,7 +177,7 @@ std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileB
   if (raw.producer())
     text += concat(indent, "producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
   for (uint32_t i = 0; i < executable.exportCount(); ++i)
-    text += exportText(executable.exportAt(i), indent);
+    text += exportText(executable.exportAt(i), executable.declaredAt(i), indent);
   for (uint32_t i = 0; i < raw.variants()->size(); ++i) {
     const fb::Variant &variant = *raw.variants()->Get(i);
     text += concat(indent, "variant ", i, " '", variant.name()->string_view(),
@@ -191,7 +197,8 @@ std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileB
     text += concat(indent, "image ", i, ": ", kindText(image.kind()), image.isa() ? " " + isaText(image.isa()) : "",
                    ", ", image.size(), " bytes");
     if (image.compression() == fb::Compression::Zstd)
-      text += concat(" (", image.data()->size(), " with zstd)");
+      text += concat(" (", image.data()->size(), " with zstd",
+                     image.base() == abi::kNoImage ? std::string() : concat(", beside image ", image.base()), ")");
     if (image.source())
       text += concat(", from '", sourceOf(image), "'");
     text += "\n";
@@ -199,12 +206,12 @@ std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileB
   return text;
 }
 
-static void exportJson(const abi::Export &value, JsonWriter &json) {
+static void exportJson(const abi::Export &value, const SourceLocation &declaredAt, JsonWriter &json) {
   json.beginObject();
   json.member("name", value.name);
   json.member("symbol", value.symbol);
   json.member("ordinal", value.ordinal);
-  json.member("declared_at", value.declaredAt.toString());
+  json.member("declared_at", declaredAt.toString());
   json.member("hidden_pointers", value.layout.hiddenPointers);
   json.key("parameters");
   json.beginArray();
@@ -246,11 +253,11 @@ static void exportJson(const abi::Export &value, JsonWriter &json) {
   json.endObject();
 }
 
-static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
+static void kernelJson(const abi::ExecutableView &executable, const fb::Kernel &kernel, JsonWriter &json) {
   const fb::KernelFacts &facts = *kernel.facts();
   json.beginObject();
   json.member("export", kernel.export_ordinal());
-  json.member("symbol", kernel.symbol()->string_view());
+  json.member("symbol", executable.symbolOf(kernel));
   json.member("parameter_bytes", facts.parameter_bytes());
   json.member("static_shared_bytes", facts.static_shared_bytes());
   json.member("uses_dynamic_shared", facts.uses_dynamic_shared());
@@ -260,7 +267,14 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
     json.key(name);
     json.numbers(*values);
   };
-  extent("parameter_offsets", facts.parameter_offsets());
+  std::vector<uint32_t> offsets;
+  if (Result<abi::ParameterLayout> layout =
+          abi::computeParameterLayout(executable.exportAt(kernel.export_ordinal()).layout);
+      layout.ok())
+    for (const abi::Parameter &parameter : layout->parameters)
+      offsets.push_back(parameter.offset);
+  json.key("parameter_offsets");
+  json.numbers(offsets);
   extent("required_threads", facts.required_threads());
   extent("max_threads", facts.max_threads());
   extent("required_cluster", facts.required_cluster());
@@ -268,6 +282,11 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
   if (facts.registers()) {
     json.member("registers", facts.registers());
     json.member("spill_bytes", facts.spill_bytes());
+    json.member("local_bytes", facts.local_bytes());
+  }
+  if (facts.occupancy_limit() != fb::OccupancyLimit::Unknown) {
+    json.member("blocks_per_sm", facts.blocks_per_sm());
+    json.member("occupancy_limit", abi::spelling(abi::OccupancyLimit(facts.occupancy_limit())));
   }
   if (facts.access()) {
     json.key("access");
@@ -279,7 +298,7 @@ static void kernelJson(const fb::Kernel &kernel, JsonWriter &json) {
   json.endObject();
 }
 
-static void variantJson(const fb::Executable &executable, const fb::Variant &variant, JsonWriter &json) {
+static void variantJson(const abi::ExecutableView &executable, const fb::Variant &variant, JsonWriter &json) {
   json.beginObject();
   json.member("name", variant.name()->string_view());
   json.member("target", abi::archFromStruct(*variant.arch()).toString());
@@ -287,13 +306,13 @@ static void variantJson(const fb::Executable &executable, const fb::Variant &var
   json.member("priority", variant.priority());
   json.key("images");
   json.numbers(*variant.images());
-  const VariantBytes bytes = bytesOf(executable, variant);
+  const VariantBytes bytes = bytesOf(executable.raw(), variant);
   json.member("bytes", bytes.unpacked);
   json.member("stored_bytes", bytes.stored);
   json.key("kernels");
   json.beginArray();
   for (const fb::Kernel *kernel : *variant.kernels())
-    kernelJson(*kernel, json);
+    kernelJson(executable, *kernel, json);
   json.endArray();
   json.endObject();
 }
@@ -309,12 +328,12 @@ void dumpExecutableJson(const abi::ExecutableView &executable, uint64_t fileByte
   json.key("exports");
   json.beginArray();
   for (uint32_t i = 0; i < executable.exportCount(); ++i)
-    exportJson(executable.exportAt(i), json);
+    exportJson(executable.exportAt(i), executable.declaredAt(i), json);
   json.endArray();
   json.key("variants");
   json.beginArray();
   for (const fb::Variant *variant : *raw.variants())
-    variantJson(raw, *variant, json);
+    variantJson(executable, *variant, json);
   json.endArray();
   json.key("images");
   json.beginArray();

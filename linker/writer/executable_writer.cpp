@@ -5,48 +5,137 @@
 // of the file of its own, with the name and the architecture that they share. Selection is per export, so nothing is
 // lost.
 //
+// Ten thousand kernels have a handful of layouts, launches and proved facts between them: each is written once.
+//
 // Bytes depend on the job alone: no folder of a path, no clock, no hash order; zstd at a fixed level is deterministic.
 #include "linker/writer/executable_writer.h"
 
 #include "abi/executable_generated.h"
 #include "abi/executable_view.h"
+#include "abi/occupancy.h"
 #include "abi/verify.h"
+#include "linker/writer/image_tables.h"
 
-#include <algorithm>
 #include <map>
-#include <zstd.h>
+#include <unordered_map>
 
 namespace tenon::linker {
 namespace {
 
 namespace fb = abi::fb;
-constexpr int kZstdLevel = 12; // PTX of 1 MB in well under a second, within 2 % of the highest level
-
 std::string fileName(const std::string &path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+/// The fields of fb::KernelFacts; an empty list is an absent one.
+struct Facts {
+  uint32_t parameterBytes = 0, staticSharedBytes = 0;
+  bool usesDynamicShared = false;
+  uint32_t registers = 0, spillBytes = 0, localBytes = 0;
+  abi::Occupancy occupancy;
+  std::vector<uint32_t> requiredThreads, maxThreads, requiredCluster;
+  std::vector<fb::AccessVerdict> access;
+};
+
+/// What is proved about a kernel, as one table for all kernels about which it is the same.
+class FactTables {
+public:
+  explicit FactTables(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
+
+  flatbuffers::Offset<fb::KernelFacts> add(const LinkContext &context, const Variant &variant, const Kernel &kernel) {
+    Facts facts;
+    const ptx::Function &entry = *kernel.entry;
+    facts.parameterBytes = context.parameterLayouts[kernel.exportOrdinal]->bytes;
+    auto extent = [](const std::optional<std::array<uint32_t, 3>> &value) {
+      return value ? std::vector<uint32_t>(value->begin(), value->end()) : std::vector<uint32_t>();
+    };
+    facts.requiredThreads = extent(entry.requiredThreads);
+    facts.maxThreads = extent(entry.maxThreads);
+    facts.requiredCluster = extent(entry.requiredCluster);
+    facts.staticSharedBytes = uint32_t(kernel.reachable.staticSharedBytes());
+    facts.usesDynamicShared = kernel.reachable.dynamicShared != nullptr;
+    for (AccessVerdict verdict : kernel.access)
+      facts.access.push_back(fb::AccessVerdict(verdict));
+    if (const KernelResources *resources = context.resourcesOf(kernel))
+      addResources(facts, *resources, context.exportOf(kernel).launch, variant.arch);
+    const std::string key = keyOf(facts);
+    auto [known, isNew] = known_.try_emplace(key);
+    if (isNew)
+      known->second = write(facts);
+    return known->second;
+  }
+
+private:
+  static void addResources(Facts &facts, const KernelResources &resources, const abi::Launch &launch,
+                           abi::TargetArch arch) {
+    facts.staticSharedBytes = resources.sharedBytes;
+    facts.registers = resources.registers;
+    facts.spillBytes = resources.spillStoreBytes;
+    facts.localBytes = resources.stackBytes;
+    facts.occupancy = abi::computeOccupancy(arch, launch.threads(), resources.registers,
+                                            uint64_t(resources.sharedBytes) + launch.dynamicSharedBytes);
+  }
+
+  flatbuffers::Offset<fb::KernelFacts> write(const Facts &facts) {
+    auto extent = [this](const std::vector<uint32_t> &value) {
+      return value.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint32_t>>() : builder_.CreateVector(value);
+    };
+    auto requiredThreads = extent(facts.requiredThreads);
+    auto maxThreads = extent(facts.maxThreads);
+    auto requiredCluster = extent(facts.requiredCluster);
+    auto access = facts.access.empty() ? flatbuffers::Offset<flatbuffers::Vector<fb::AccessVerdict>>()
+                                       : builder_.CreateVector(facts.access);
+    return fb::CreateKernelFacts(builder_, facts.parameterBytes, 0, requiredThreads, maxThreads,
+                                 facts.staticSharedBytes, facts.usesDynamicShared, requiredCluster, facts.registers,
+                                 facts.spillBytes, access, facts.localBytes, uint16_t(facts.occupancy.blocksPerSm),
+                                 fb::OccupancyLimit(facts.occupancy.limit));
+  }
+
+  static std::string keyOf(const Facts &facts) {
+    std::string key;
+    auto add = [&key](uint32_t number) { key.append(reinterpret_cast<const char *>(&number), sizeof number); };
+    for (uint32_t number :
+         {facts.parameterBytes, facts.staticSharedBytes, uint32_t(facts.usesDynamicShared), facts.registers,
+          facts.spillBytes, facts.localBytes, facts.occupancy.blocksPerSm, uint32_t(facts.occupancy.limit)})
+      add(number);
+    for (const std::vector<uint32_t> *extent : {&facts.requiredThreads, &facts.maxThreads, &facts.requiredCluster}) {
+      add(uint32_t(extent->size()));
+      for (uint32_t number : *extent)
+        add(number);
+    }
+    for (fb::AccessVerdict verdict : facts.access)
+      key += char(verdict);
+    return key;
+  }
+
+  flatbuffers::FlatBufferBuilder &builder_;
+  std::map<std::string, flatbuffers::Offset<fb::KernelFacts>> known_;
+};
+
 class Writer {
 public:
-  explicit Writer(const LinkContext &context) : context_(context) {}
+  explicit Writer(const LinkContext &context)
+      : context_(context), exportTables_(builder_), factTables_(builder_), images_(builder_) {}
 
   Result<LinkOutput> run() {
+    std::vector<abi::Export> declared = context_.job.exports;
     std::vector<flatbuffers::Offset<fb::Export>> exports;
-    for (abi::Export declared : context_.job.exports) {
-      declared.declaredAt.file = fileName(declared.declaredAt.file);
-      exports.push_back(abi::exportToTable(builder_, declared));
+    for (abi::Export &value : declared) {
+      value.declaredAt.file = fileName(value.declaredAt.file);
+      exports.push_back(exportTables_.add(value));
     }
     std::vector<flatbuffers::Offset<fb::Variant>> variants;
     for (const Variant &variant : context_.variants)
-      for (const Object *object : variant.objects)
-        addVariant(variant, *object, variants);
+      addVariant(variant, variants);
     auto producer = builder_.CreateString("tenon " TENON_VERSION);
     auto name = builder_.CreateString(context_.job.name);
     auto exportVector = builder_.CreateVector(exports);
-    auto imageVector = builder_.CreateVector(images_);
+    auto imageVector = builder_.CreateVector(images_.tables());
     auto variantVector = builder_.CreateVector(variants);
+    const std::vector<uint8_t> frame = abi::placesToFrame(declared);
+    auto places = frame.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>() : builder_.CreateVector(frame);
     fb::FinishExecutableBuffer(builder_, fb::CreateExecutable(builder_, abi::kFormatVersion, producer, name,
-                                                              exportVector, imageVector, variantVector));
+                                                              exportVector, imageVector, variantVector, places));
     LinkOutput output;
     output.executable.assign(builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize());
     if (Status status = abi::verifyExecutable(output.executable, context_.job.name); !status.ok())
@@ -55,98 +144,53 @@ public:
   }
 
 private:
-  /// The variant of the file for the kernels that `object` provides; none when it provides none.
-  void addVariant(const Variant &variant, const Object &object,
-                  std::vector<flatbuffers::Offset<fb::Variant>> &variants) {
-    std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
+  /// The variants of the file for the objects that provide a kernel.
+  void addVariant(const Variant &variant, std::vector<flatbuffers::Offset<fb::Variant>> &variants) {
+    std::unordered_map<const Object *, std::vector<flatbuffers::Offset<fb::Kernel>>> byObject; // lookup only
     for (const Kernel &kernel : variant.kernels)
-      if (kernel.object == &object)
-        kernels.push_back(addKernel(kernel));
-    if (kernels.empty())
-      return;
-    auto name = builder_.CreateString(variant.name);
-    auto images = builder_.CreateVector(addImages(object));
-    auto kernelVector = builder_.CreateVector(kernels);
-    fb::Arch arch(variant.arch.number, fb::ArchSuffix(variant.arch.suffix));
-    variants.push_back(fb::CreateVariant(builder_, name, &arch, fb::Origin(variant.origin), object.input->priority,
-                                         images, kernelVector));
+      byObject[kernel.object].push_back(addKernel(variant, kernel));
+    for (size_t i = 0; i < variant.objects.size(); ++i) {
+      const Object &object = *variant.objects[i];
+      auto kernels = byObject.find(&object);
+      if (kernels == byObject.end())
+        continue;
+      auto name = builder_.CreateSharedString(variant.name);
+      auto images = builder_.CreateVector(addImages(object, i));
+      auto kernelVector = builder_.CreateVector(kernels->second);
+      fb::Arch arch(variant.arch.number, fb::ArchSuffix(variant.arch.suffix));
+      variants.push_back(fb::CreateVariant(builder_, name, &arch, fb::Origin(variant.origin), object.input->priority,
+                                           images, kernelVector));
+    }
   }
 
-  flatbuffers::Offset<fb::Kernel> addKernel(const Kernel &kernel) {
-    const abi::ParameterLayout &layout = *context_.parameterLayouts[kernel.exportOrdinal];
-    const ptx::Function &entry = *kernel.entry;
-    std::vector<uint32_t> offsets;
-    for (const abi::Parameter &parameter : layout.parameters)
-      offsets.push_back(parameter.offset);
-    auto extent = [this](const std::optional<std::array<uint32_t, 3>> &value) {
-      return value ? builder_.CreateVector(value->data(), value->size())
-                   : flatbuffers::Offset<flatbuffers::Vector<uint32_t>>();
-    };
-    auto symbol = builder_.CreateString(entry.name.data(), entry.name.size());
-    auto offsetVector = builder_.CreateVector(offsets);
-    auto requiredThreads = extent(entry.requiredThreads);
-    auto maxThreads = extent(entry.maxThreads);
-    auto requiredCluster = extent(entry.requiredCluster);
-
-    std::vector<fb::AccessVerdict> verdicts;
-    for (AccessVerdict verdict : kernel.access)
-      verdicts.push_back(fb::AccessVerdict(verdict));
-    auto access = builder_.CreateVector(verdicts);
-
-    fb::KernelFactsBuilder facts(builder_);
-    facts.add_parameter_bytes(layout.bytes);
-    facts.add_parameter_offsets(offsetVector);
-    if (!requiredThreads.IsNull())
-      facts.add_required_threads(requiredThreads);
-    if (!maxThreads.IsNull())
-      facts.add_max_threads(maxThreads);
-    const KernelResources *resources = context_.resourcesOf(kernel);
-    facts.add_static_shared_bytes(resources ? resources->sharedBytes : uint32_t(kernel.reachable.staticSharedBytes()));
-    facts.add_uses_dynamic_shared(kernel.reachable.dynamicShared != nullptr);
-    if (!requiredCluster.IsNull())
-      facts.add_required_cluster(requiredCluster);
-    if (!verdicts.empty())
-      facts.add_access(access);
-    if (resources) {
-      facts.add_registers(resources->registers);
-      facts.add_spill_bytes(resources->spillStoreBytes);
-    }
-    return fb::CreateKernel(builder_, kernel.exportOrdinal, symbol, facts.Finish());
+  flatbuffers::Offset<fb::Kernel> addKernel(const Variant &variant, const Kernel &kernel) {
+    auto facts = factTables_.add(context_, variant, kernel);
+    const abi::Export &declared = context_.exportOf(kernel);
+    const std::string_view symbol = kernel.entry->name;
+    const bool isExports = symbol == (declared.symbol.empty() ? declared.name : declared.symbol);
+    auto name =
+        isExports ? flatbuffers::Offset<flatbuffers::String>() : builder_.CreateString(symbol.data(), symbol.size());
+    return fb::CreateKernel(builder_, kernel.exportOrdinal, name, facts);
   }
 
   /// The cubin before the PTX that it was made of: the order of preference where nothing else decides.
-  std::vector<uint32_t> addImages(const Object &object) {
+  std::vector<uint32_t> addImages(const Object &object, size_t position) {
     std::vector<uint32_t> images;
+    const std::string source = fileName(object.input->path);
+    const uint16_t isa = object.isMetadataOnly ? 0 : object.module.isa;
     auto assembled = context_.assembled.find(&object);
     if (assembled != context_.assembled.end())
-      images.push_back(addImage(object, fb::ImageKind::Cubin, assembled->second.cubin));
+      images.push_back(images_.add({fb::ImageKind::Cubin, isa, source, position}, assembled->second.cubin));
     if (!object.isMetadataOnly && (images.empty() || context_.job.imagePolicy != ImagePolicy::Cubin))
-      images.push_back(addImage(object, fb::ImageKind::Ptx, object.text()));
+      images.push_back(images_.add({fb::ImageKind::Ptx, isa, source, position}, object.text()));
     return images;
-  }
-
-  /// Index of an image; equal bytes are stored once. The bytes live as long as the context.
-  uint32_t addImage(const Object &object, fb::ImageKind kind, std::string_view given) {
-    auto [found, isNew] = imageIndex_.try_emplace(given, uint32_t(images_.size()));
-    if (!isNew)
-      return found->second;
-    std::vector<uint8_t> packed(ZSTD_compressBound(given.size()));
-    const size_t packedSize = ZSTD_compress(packed.data(), packed.size(), given.data(), given.size(), kZstdLevel);
-    const bool pays = !ZSTD_isError(packedSize) && packedSize < given.size();
-    const auto *bytes = pays ? packed.data() : reinterpret_cast<const uint8_t *>(given.data());
-    const size_t size = pays ? packedSize : given.size();
-    builder_.ForceVectorAlignment(size, 1, 16);
-    auto data = builder_.CreateVector(bytes, size);
-    auto source = builder_.CreateString(fileName(object.input->path));
-    images_.push_back(fb::CreateImage(builder_, kind, pays ? fb::Compression::Zstd : fb::Compression::None,
-                                      given.size(), object.isMetadataOnly ? 0 : object.module.isa, data, source));
-    return found->second;
   }
 
   const LinkContext &context_;
   flatbuffers::FlatBufferBuilder builder_;
-  std::vector<flatbuffers::Offset<fb::Image>> images_;
-  std::map<std::string_view, uint32_t> imageIndex_;
+  abi::ExportTables exportTables_;
+  FactTables factTables_;
+  ImageTables images_;
 };
 
 } // namespace

@@ -56,7 +56,7 @@ TEST(ExecutableView, FindsKernels) {
   ASSERT_TRUE(view.ok());
   EXPECT_NE(view->findKernel(0, 0), nullptr);
   EXPECT_EQ(view->findKernel(0, 1), nullptr);
-  EXPECT_EQ(view->findKernel(1, 1)->symbol()->string_view(), "scale_kernel");
+  EXPECT_EQ(view->symbolOf(*view->findKernel(1, 1)), "scale_kernel");
   EXPECT_EQ(view->findKernel(2, 0), nullptr);
 }
 

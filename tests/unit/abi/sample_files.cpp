@@ -48,7 +48,8 @@ static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &builder, const KernelPa
     access = builder.CreateVectorScalarCast<fb::AccessVerdict>(parts.access->data(), parts.access->size());
   auto facts = fb::CreateKernelFacts(builder, parts.parameterBytes, offsets, required, max, parts.staticShared, false,
                                      cluster, 0, 0, access);
-  return fb::CreateKernel(builder, parts.ordinal, builder.CreateString(parts.symbol), facts);
+  auto symbol = parts.symbol == "-" ? Offset<flatbuffers::String>() : builder.CreateString(parts.symbol);
+  return fb::CreateKernel(builder, parts.ordinal, symbol, facts);
 }
 
 static Offset<fb::Variant> writeVariant(FlatBufferBuilder &builder, const VariantParts &parts) {
@@ -71,7 +72,7 @@ std::vector<uint8_t> write(const ExecutableParts &parts) {
   for (const ImageParts &image : parts.images) {
     auto data = createAlignedBytes(builder, bytesOf(image.data), image.data.size(), image.alignment);
     images.push_back(fb::CreateImage(builder, image.kind, image.compression, image.size.value_or(image.data.size()),
-                                     image.isa, data));
+                                     image.isa, data, 0, image.base));
   }
   std::vector<Offset<fb::Variant>> variants;
   for (const VariantParts &variant : parts.variants)
@@ -80,8 +81,10 @@ std::vector<uint8_t> write(const ExecutableParts &parts) {
   auto exportVector = builder.CreateVector(exports);
   auto imageVector = builder.CreateVector(images);
   auto variantVector = builder.CreateVector(variants);
+  auto places = parts.places.empty() ? Offset<flatbuffers::Vector<uint8_t>>()
+                                     : builder.CreateVector(bytesOf(parts.places), parts.places.size());
   fb::FinishExecutableBuffer(
-      builder, fb::CreateExecutable(builder, parts.version, 0, name, exportVector, imageVector, variantVector));
+      builder, fb::CreateExecutable(builder, parts.version, 0, name, exportVector, imageVector, variantVector, places));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -4,6 +4,7 @@
 
 #include "abi/executable_view.h"
 #include "abi/program_generated.h"
+#include "abi/verify.h"
 
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@ struct ImageParts {
   uint16_t isa = 80;
   std::string data = ".version 8.0\n";
   size_t alignment = 16;
+  uint32_t base = kNoImage;
 };
 
 struct KernelParts {
@@ -69,8 +71,9 @@ struct ExportParts {
 
 /// One export 'add' (two read-only bindings, one written, one word), one PTX image, one variant.
 struct ExecutableParts {
-  uint32_t version = 1;
+  uint32_t version = kFormatVersion;
   std::string name = "kernels";
+  std::string places; // a frame; empty: absent
   std::vector<ExportParts> exports = {ExportParts()};
   std::vector<ImageParts> images = {ImageParts()};
   std::vector<VariantParts> variants = {VariantParts()};
@@ -128,7 +131,7 @@ struct FunctionParts {
 /// fill.
 struct ProgramParts {
   ProgramParts();
-  uint32_t version = 1;
+  uint32_t version = kFormatVersion;
   std::vector<ExecutableParts> executables = {ExecutableParts()};
   std::optional<std::vector<uint8_t>> rawExecutable; // instead of executables
   size_t executableAlignment = 64;

@@ -148,6 +148,38 @@ TEST(VerifyExecutable, ChecksImages) {
             "'x.tnx': images[0]: [F-9] size is 9, the zstd frame says 5");
 }
 
+/// An image that takes `base` as its dictionary.
+static ImageParts basedOn(uint32_t base) {
+  return {fb::ImageKind::Ptx, fb::Compression::Zstd, 5, 80, compressed("12345"), 16, base};
+}
+
+TEST(VerifyExecutable, ChecksBasesOfImages) {
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.images = {basedOn(kNoImage), basedOn(0), basedOn(1)}; }), "");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.images = {basedOn(0)}; }),
+            "'x.tnx': images[0]: [F-9] base 0 is not before image 0");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.images = {basedOn(7)}; }),
+            "'x.tnx': images[0]: [F-9] base 7 is not before image 0");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.images = {basedOn(kNoImage), basedOn(0), basedOn(1), basedOn(2)}; }),
+            "'x.tnx': images[3]: [F-9] more than 2 bases follow each other");
+  EXPECT_EQ(verdict([](ExecutableParts &p) {
+              p.images = {ImageParts(), ImageParts()};
+              p.images[1].base = 0;
+            }),
+            "'x.tnx': images[1]: [F-9] an image that is not compressed has a base");
+}
+
+TEST(VerifyExecutable, ChecksPlaces) {
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = compressed("a:1:1\n"); }), "");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = "a:1:1\n"; }),
+            "'x.tnx': [F-23] places are no zstd frame with its content size");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = compressed(std::string(5000, 'x')); }),
+            "'x.tnx': [F-23] places decompress to 5000 bytes, too many for 1 exports");
+}
+
+TEST(VerifyExecutable, AKernelMayLeaveItsSymbolToTheExport) {
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.variants[0].kernels[0].symbol = "-"; }), "");
+}
+
 TEST(VerifyExecutable, ChecksVariants) {
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.variants[0].number = 0; }),
             "'x.tnx': variants[0]: [F-10] arch has no number");

@@ -65,13 +65,13 @@ TEST(Verify, RefusesEveryTruncatedFile) {
 
 TEST(Verify, NamesTheFormatVersion) {
   ExecutableParts executable;
-  executable.version = 2;
+  executable.version = 3;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(executable)).span(), false),
-            "data loss: 'x.tnx': [F-3] format version 2, this build reads 1: update Tenon");
+            "data loss: 'x.tnx': [F-3] format version 3, this build reads 2: update Tenon");
   ProgramParts program;
   program.version = 0;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
-            "data loss: 'x.tenon': [F-3] format version 0, this build reads 1: build the file again");
+            "data loss: 'x.tenon': [F-3] format version 0, this build reads 2: build the file again");
 }
 
 /// Writes with data of every length from 1 to 64 behind a vector that wants `alignment` and does not get it; the
@@ -139,7 +139,7 @@ static std::vector<uint8_t> sharedCommands(uint32_t count) {
   auto buffers = builder.CreateVector(std::vector{buffer});
   auto function = fb::CreateFunction(builder, builder.CreateString("f"), 0, registers, buffers, 0, commands);
   auto functions = builder.CreateVector(std::vector{function});
-  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, 1, 0, 0, executables, functions));
+  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, kFormatVersion, 0, 0, executables, functions));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -158,7 +158,7 @@ static size_t walk(const ExecutableView &view) {
     DeviceTraits device{"test", 90, 12080};
     sum += explainRanking(candidates, rankCandidates(candidates, device), &device).size();
     for (const Candidate &candidate : candidates) {
-      sum += view.findKernel(candidate.variantIndex, ordinal)->symbol()->size();
+      sum += view.symbolOf(*view.findKernel(candidate.variantIndex, ordinal)).size();
       if (auto bytes = view.imageBytes(candidate.imageIndex); bytes.ok())
         sum += bytes->size();
     }

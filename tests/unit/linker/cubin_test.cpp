@@ -20,6 +20,7 @@ TEST(Cubin, ReadsWhatTheDriverReads) {
   EXPECT_EQ(cubin->findKernel("other"), nullptr);
   EXPECT_TRUE(kernel.isGlobal);
   EXPECT_EQ(kernel.registers, 14u);
+  EXPECT_EQ(kernel.stackBytes, 48u);
   EXPECT_EQ(kernel.staticSharedBytes, 256u);
   EXPECT_EQ(kernel.parameterBytes, 20u);
   ASSERT_EQ(kernel.parameters.size(), 3u);

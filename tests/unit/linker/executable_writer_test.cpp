@@ -69,7 +69,7 @@ TEST(ExecutableWriter, StoresWhatWasDeclared) {
   const abi::ExecutableView executable = view(linked);
   EXPECT_EQ(executable.exportAt(0).layout, declared.layout);
   EXPECT_EQ(executable.exportAt(0).launch, declared.launch);
-  EXPECT_EQ(executable.exportAt(0).declaredAt, declared.declaredAt);
+  EXPECT_EQ(executable.declaredAt(0), declared.declaredAt);
   EXPECT_EQ(executable.candidates(0)[0].priority, 7);
   EXPECT_EQ(executable.raw().images()->Get(0)->source()->str(), "a.ptx");
   ASSERT_NE(executable.findKernel(0, 0)->facts()->required_threads(), nullptr);

@@ -26,6 +26,7 @@ struct Loaded {
       object.variables[variable.name] = &variable;
     for (const ptx::Alias &alias : object.module.aliases)
       object.aliases[alias.name] = alias.target;
+    indexBodies(object);
   }
   Reachability from(std::string_view entry) { return computeReachability(object, *object.functions.at(entry)); }
 };

@@ -12,7 +12,8 @@ TEST(ResolveEntries, FindsAnEntryBySymbol) {
   declared.symbol = "_Z3fooPf";
   Linked linked = linkOne(entry("_Z3fooPf", "p"), declared);
   EXPECT_LINKS(linked);
-  EXPECT_EQ(view(linked).findKernel(0, 0)->symbol()->str(), "_Z3fooPf");
+  const abi::ExecutableView executable = view(linked);
+  EXPECT_EQ(executable.symbolOf(*executable.findKernel(0, 0)), "_Z3fooPf");
 }
 
 TEST(ResolveEntries, OffersTheNearestNames) {

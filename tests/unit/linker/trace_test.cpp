@@ -56,6 +56,43 @@ TEST(AccessTrace, FollowsThePathThatNvccPrints) {
             "read written");
 }
 
+/// Two pointers spilled to a local array, as nvcc prints it.
+constexpr std::string_view kSpill =
+    ".local .align 8 .b8 __local_depot0[32]; mov.u64 %rd10, __local_depot0; cvta.local.u64 %rd11, %rd10;\n"
+    "add.u64 %rd12, %rd11, 8; add.u64 %rd13, %rd10, 8; st.local.u64 [%rd10], %rd1; st.u64 [%rd12], %rd2;\n"
+    "st.local.u64 [%rd10+16], %rd3; ";
+
+TEST(AccessTrace, TellsSlotsOfALocalArrayApart) {
+  EXPECT_EQ(body(std::string(kSpill) + "ld.local.u64 %rd4, [%rd10]; ld.global.u32 %r1, [%rd4];\n"
+                                       "ld.local.u64 %rd5, [%rd13]; st.global.u32 [%rd5], %r1;"),
+            "read written");
+  EXPECT_EQ(body(std::string(kSpill) + "ld.u64 %rd4, [%rd11+8]; st.global.u32 [%rd4], 1;\n"
+                                       "ld.local.u64 %rd5, [__local_depot0]; ld.global.u32 %r1, [%rd5];"),
+            "read written");
+  EXPECT_EQ(body(std::string(kSpill) + "ld.local.u64 %rd4, [%rd10+16]; st.global.u32 [%rd4], 1;"), "number number")
+      << "the constant";
+}
+
+TEST(AccessTrace, AnIndexIntoALocalArrayMayMeanAnySlot) {
+  // Read with an index: either pointer.
+  EXPECT_EQ(
+      body(std::string(kSpill) + "add.s64 %rd6, %rd10, %rd3; ld.local.u64 %rd4, [%rd6]; st.global.u32 [%rd4], 1;"),
+      "maybe maybe");
+  // Written with an index: q may stand in every slot.
+  EXPECT_EQ(body(std::string(kSpill) + "add.s64 %rd6, %rd10, %rd3; st.local.u64 [%rd6], %rd2;\n"
+                                       "ld.local.u64 %rd4, [%rd10]; st.global.u32 [%rd4], 1;"),
+            "maybe maybe");
+}
+
+TEST(AccessTrace, ACalledFunctionMayWriteAnySlotThatItCanReach) {
+  const std::string call = "{ .param .b64 a; .param .b64 b; st.param.b64 [a], %rd11; st.param.b64 [b], %rd2;\n"
+                           "call f, (a, b); } ld.local.u64 %rd4, [%rd10]; st.global.u32 [%rd4], 1;";
+  EXPECT_EQ(body(std::string(kSpill) + call,
+                 ".func f(.param .b64 x, .param .b64 y) { .reg .b64 %rd<9>; ld.param.b64 %rd1, [x];\n"
+                 "ld.param.b64 %rd2, [y]; st.u64 [%rd1], %rd2; ret; }\n"),
+            "maybe maybe");
+}
+
 TEST(AccessTrace, TellsUnusedFromNotAnAddress) {
   EXPECT_EQ(trace(".visible .entry k(.param .u64 p, .param .u64 q) { .reg .b64 %rd<9>; .reg .pred %p<9>;\n"
                   "ld.param.u64 %rd1, [p]; setp.lt.u64 %p1, %rd1, 7; ret; }"),

@@ -22,6 +22,10 @@ template <typename T> bool equal(const std::vector<T> &a, const std::vector<T> &
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T &x, const T &y) { return equal(x, y); });
 }
 
+template <typename T> bool equal(const List<T> &a, const List<T> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T &x, const T &y) { return equal(x, y); });
+}
+
 inline bool equal(const Operand &a, const Operand &b) {
   return a.kind == b.kind && a.negated == b.negated && a.minus == b.minus && a.name == b.name && a.bits == b.bits &&
          a.offset == b.offset && equal(a.elements, b.elements);

@@ -38,7 +38,8 @@ TEST(PtxModule, CountsBytesAndAlignment) {
 TEST(PtxModule, PrintsTheFormOfAnInstruction) {
   Instruction instruction;
   instruction.opcode = "ld";
-  instruction.modifiers = {"global", "L2::128B", "f32"};
+  const std::array<std::string_view, 3> modifiers = {"global", "L2::128B", "f32"};
+  instruction.modifiers = List<std::string_view>(modifiers.data(), modifiers.size());
   EXPECT_EQ(instruction.form(), "ld.global.L2::128B.f32");
   EXPECT_TRUE(instruction.hasModifier("f32"));
   EXPECT_FALSE(instruction.hasModifier("f3"));

@@ -2,6 +2,7 @@
 
 #include "abi/aligned_bytes.h"
 #include "abi/executable_view.h"
+#include "abi/verify.h"
 #include "abi/parameter_layout.h"
 
 #include <cstring>
@@ -56,7 +57,7 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
     variantTables.push_back(
         fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, fb::Origin::HandWritten, 0, &indices, &kernels));
   }
-  auto root = fb::CreateExecutableDirect(builder, 1, "test", name.c_str(), &exportTables, &images, &variantTables);
+  auto root = fb::CreateExecutableDirect(builder, abi::kFormatVersion, "test", name.c_str(), &exportTables, &images, &variantTables);
   fb::FinishExecutableBuffer(builder, root);
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
@@ -133,7 +134,7 @@ static AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
   std::vector<Offset<fb::Function>> tables;
   for (const FunctionSpec &function : functions)
     tables.push_back(functionTable(builder, function));
-  auto root = fb::CreateProgramDirect(builder, 1, "test", "test", &nested, &tables, &data);
+  auto root = fb::CreateProgramDirect(builder, abi::kFormatVersion, "test", "test", &nested, &tables, &data);
   fb::FinishProgramBuffer(builder, root);
   return AlignedBytes({builder.GetBufferPointer(), builder.GetSize()});
 }

@@ -1,0 +1,24 @@
+// Where exports are declared, as an executable keeps it: cold, so it is one compressed block that is decoded when a
+// message asks for it.
+#pragma once
+
+#include "abi/diagnostics.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tenon::abi {
+
+/// The inverse of SourceLocation::toString().
+SourceLocation parseLocation(std::string_view text);
+
+/// Bytes that a frame of places may decompress to, for so many exports (F-23).
+constexpr uint64_t mostPlaceBytes(uint64_t exports) {
+  return exports * 4096;
+}
+
+/// Line `ordinal` of a frame; unknown where there is none, or where it does not decompress.
+SourceLocation placeFromFrame(std::span<const uint8_t> frame, uint32_t ordinal, uint64_t exports);
+
+} // namespace tenon::abi

@@ -1,0 +1,38 @@
+// What a kernel does with the memory behind its parameters, put down while its last sweep goes by.
+#pragma once
+
+#include "linker/access/trace.h"
+
+namespace tenon::linker {
+
+class Findings {
+public:
+  Findings(size_t parameters, const std::vector<bool> &pointers);
+
+  /// Slots of the parameters that are declared as pointers.
+  uint64_t pointerBits() const { return pointerBits_; }
+  static uint32_t slotOf(uint32_t parameter) { return parameter < kTrackedParameters ? parameter : kFurtherParameters; }
+
+  void named(uint32_t parameter);
+  void lowBitsTested(const Origins &value);
+  void read(const Origins &address, const Step &step, AccessPlace place);
+  void written(const Origins &address, const Step &step, AccessPlace place);
+  /// Pointers of these slots go where the trace does not follow.
+  void escaped(uint64_t bits, std::optional<AccessPlace> ParameterAccess::*how, AccessPlace place);
+  void storedToMap(AccessPlace place) {
+    if (!trace_.storedToMap)
+      trace_.storedToMap = place;
+  }
+  void writesElsewhere() { trace_.writesElsewhere = true; }
+  void gaveUp() { trace_.gaveUp = true; }
+  KernelTrace take() { return std::move(trace_); }
+
+private:
+  template <typename Function> void forEachParameter(uint64_t bits, Function function);
+  void addressed(const Origins &address, const Step &step, AccessPlace place);
+
+  uint64_t pointerBits_ = 0;
+  KernelTrace trace_;
+};
+
+} // namespace tenon::linker

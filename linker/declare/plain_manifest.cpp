@@ -1,0 +1,385 @@
+#include "linker/declare/plain_manifest.h"
+
+#include <charconv>
+#include <vector>
+
+namespace tenon::linker {
+namespace {
+
+namespace fb = abi::fb;
+using flatbuffers::Offset;
+
+template <typename T> using Maybe = std::optional<T>;
+
+/// Values of JSON from a cursor on. What is not plain makes all further reading fail.
+class Reader {
+public:
+  explicit Reader(std::string_view text) : next_(text.data()), end_(text.data() + text.size()) {
+    builder_.ForceDefaults(true);
+  }
+
+  std::optional<flatbuffers::DetachedBuffer> run() {
+    const Offset<fb::Manifest> root = manifest();
+    skipBlanks();
+    if (failed_ || next_ != end_)
+      return {};
+    builder_.Finish(root);
+    return builder_.Release();
+  }
+
+private:
+  // --------------------------------------------------------------------------------------------------------- values
+
+  void fail() { failed_ = true; }
+
+  void skipBlanks() {
+    while (next_ != end_ && (*next_ == ' ' || *next_ == '\n' || *next_ == '\t' || *next_ == '\r'))
+      ++next_;
+  }
+  bool accept(char c) {
+    skipBlanks();
+    if (failed_ || next_ == end_ || *next_ != c)
+      return false;
+    ++next_;
+    return true;
+  }
+  void expect(char c) { failed_ |= !accept(c); }
+
+  std::string_view text() {
+    expect('"');
+    const char *begin = next_;
+    for (; next_ != end_ && *next_ != '"'; ++next_)
+      if (*next_ == '\\' || static_cast<unsigned char>(*next_) < 0x20 || static_cast<unsigned char>(*next_) >= 0x7f)
+        fail();
+    if (failed_ || next_ == end_) {
+      fail();
+      return {};
+    }
+    return {begin, static_cast<size_t>(next_++ - begin)};
+  }
+
+  Offset<flatbuffers::String> string() {
+    const std::string_view value = text();
+    return builder_.CreateString(value.data(), value.size());
+  }
+
+  uint32_t number() {
+    skipBlanks();
+    uint32_t value = 0;
+    auto [stop, error] = std::from_chars(next_, end_, value);
+    if (error != std::errc() || (stop != end_ && (*stop == '.' || *stop == 'e' || *stop == 'E' || *stop == 'x')))
+      fail();
+    next_ = stop;
+    return value;
+  }
+
+  bool boolean() {
+    skipBlanks();
+    for (std::string_view word : {"true", "false"})
+      if (std::string_view(next_, static_cast<size_t>(end_ - next_)).starts_with(word)) {
+        next_ += word.size();
+        return word == "true";
+      }
+    fail();
+    return false;
+  }
+
+  /// An enumerator by name; `names` ends with null.
+  template <typename Enum> Enum enumerator(const char *const *names) {
+    const std::string_view wanted = text();
+    for (int i = 0; names[i]; ++i)
+      if (wanted == names[i])
+        return static_cast<Enum>(i);
+    fail();
+    return {};
+  }
+
+  /// Calls read() for each element.
+  template <typename Read> void array(Read read) {
+    expect('[');
+    if (accept(']'))
+      return;
+    do
+      read();
+    while (!failed_ && accept(','));
+    expect(']');
+  }
+
+  Offset<flatbuffers::Vector<uint32_t>> numbers() {
+    std::vector<uint32_t> values;
+    array([&] { values.push_back(number()); });
+    return builder_.CreateVector(values);
+  }
+
+  template <typename T, typename Read> Offset<flatbuffers::Vector<Offset<T>>> tables(Read read) {
+    std::vector<Offset<T>> values;
+    array([&] { values.push_back(read()); });
+    return builder_.CreateVector(values);
+  }
+
+  /// Calls member(key) for each member, which reads its value or fails.
+  template <typename Member> void object(Member member) {
+    expect('{');
+    if (accept('}'))
+      return;
+    do {
+      const std::string_view key = text();
+      expect(':');
+      if (!failed_)
+        member(key);
+    } while (!failed_ && accept(','));
+    expect('}');
+  }
+
+  /// A field may be there once.
+  template <typename T> void set(Maybe<T> &field, T value) {
+    if (field)
+      fail();
+    field = value;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- tables
+
+  Offset<fb::Binding> binding() {
+    Maybe<fb::BindingKind> kind;
+    Maybe<bool> readOnly, indirect;
+    Maybe<uint32_t> alignment;
+    Maybe<Offset<flatbuffers::String>> name;
+    object([&](std::string_view key) {
+      if (key == "kind")
+        set(kind, enumerator<fb::BindingKind>(fb::EnumNamesBindingKind()));
+      else if (key == "read_only")
+        set(readOnly, boolean());
+      else if (key == "indirect")
+        set(indirect, boolean());
+      else if (key == "alignment")
+        set(alignment, number());
+      else if (key == "name")
+        set(name, string());
+      else
+        fail();
+    });
+    fb::BindingBuilder table(builder_);
+    if (name)
+      table.add_name(*name);
+    if (alignment)
+      table.add_alignment(*alignment);
+    if (indirect)
+      table.add_indirect(*indirect);
+    if (readOnly)
+      table.add_read_only(*readOnly);
+    if (kind)
+      table.add_kind(*kind);
+    return table.Finish();
+  }
+
+  Offset<fb::Constant> constant() {
+    Maybe<fb::ConstantKind> kind;
+    Maybe<fb::ElementType> element;
+    Maybe<uint32_t> size, alignment;
+    Maybe<Offset<flatbuffers::String>> name;
+    object([&](std::string_view key) {
+      if (key == "kind")
+        set(kind, enumerator<fb::ConstantKind>(fb::EnumNamesConstantKind()));
+      else if (key == "element")
+        set(element, enumerator<fb::ElementType>(fb::EnumNamesElementType()));
+      else if (key == "size")
+        set(size, number());
+      else if (key == "alignment")
+        set(alignment, number());
+      else if (key == "name")
+        set(name, string());
+      else
+        fail();
+    });
+    fb::ConstantBuilder table(builder_);
+    if (name)
+      table.add_name(*name);
+    if (alignment)
+      table.add_alignment(*alignment);
+    if (size)
+      table.add_size(*size);
+    if (element)
+      table.add_element(*element);
+    if (kind)
+      table.add_kind(*kind);
+    return table.Finish();
+  }
+
+  Offset<fb::Layout> layout() {
+    Maybe<Offset<flatbuffers::Vector<Offset<fb::Binding>>>> bindings;
+    Maybe<Offset<flatbuffers::Vector<Offset<fb::Constant>>>> constants;
+    Maybe<uint32_t> hiddenPointers;
+    object([&](std::string_view key) {
+      if (key == "bindings")
+        set(bindings, tables<fb::Binding>([this] { return binding(); }));
+      else if (key == "constants")
+        set(constants, tables<fb::Constant>([this] { return constant(); }));
+      else if (key == "hidden_pointers")
+        set(hiddenPointers, number());
+      else
+        fail();
+    });
+    fb::LayoutBuilder table(builder_);
+    if (hiddenPointers)
+      table.add_hidden_pointers(*hiddenPointers);
+    if (constants)
+      table.add_constants(*constants);
+    if (bindings)
+      table.add_bindings(*bindings);
+    return table.Finish();
+  }
+
+  Offset<fb::Launch> launch() {
+    Maybe<Offset<flatbuffers::Vector<uint32_t>>> workgroupSize, cluster;
+    Maybe<uint32_t> subgroupSize, dynamicShared;
+    Maybe<bool> cooperative, programmatic;
+    object([&](std::string_view key) {
+      if (key == "workgroup_size")
+        set(workgroupSize, numbers());
+      else if (key == "subgroup_size")
+        set(subgroupSize, number());
+      else if (key == "dynamic_shared_bytes")
+        set(dynamicShared, number());
+      else if (key == "cluster")
+        set(cluster, numbers());
+      else if (key == "cooperative")
+        set(cooperative, boolean());
+      else if (key == "programmatic_dependent_launch")
+        set(programmatic, boolean());
+      else
+        fail();
+    });
+    fb::LaunchBuilder table(builder_);
+    if (cluster)
+      table.add_cluster(*cluster);
+    if (dynamicShared)
+      table.add_dynamic_shared_bytes(*dynamicShared);
+    if (subgroupSize)
+      table.add_subgroup_size(*subgroupSize);
+    if (workgroupSize)
+      table.add_workgroup_size(*workgroupSize);
+    if (programmatic)
+      table.add_programmatic_dependent_launch(*programmatic);
+    if (cooperative)
+      table.add_cooperative(*cooperative);
+    return table.Finish();
+  }
+
+  Offset<fb::DeclaredExport> declaredExport() {
+    Maybe<Offset<flatbuffers::String>> name, symbol, declaredAt;
+    Maybe<uint32_t> ordinal;
+    Maybe<Offset<fb::Layout>> layoutTable;
+    Maybe<Offset<fb::Launch>> launchTable;
+    Maybe<Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>> signature;
+    object([&](std::string_view key) {
+      if (key == "name")
+        set(name, string());
+      else if (key == "symbol")
+        set(symbol, string());
+      else if (key == "ordinal")
+        set(ordinal, number());
+      else if (key == "layout")
+        set(layoutTable, layout());
+      else if (key == "launch")
+        set(launchTable, launch());
+      else if (key == "declared_at")
+        set(declaredAt, string());
+      else if (key == "signature")
+        set(signature, tables<flatbuffers::String>([this] { return string(); }));
+      else
+        fail();
+    });
+    if (!name || !layoutTable || !launchTable) {
+      fail();
+      return {};
+    }
+    fb::DeclaredExportBuilder table(builder_);
+    if (signature)
+      table.add_signature(*signature);
+    if (declaredAt)
+      table.add_declared_at(*declaredAt);
+    table.add_launch(*launchTable);
+    table.add_layout(*layoutTable);
+    if (ordinal)
+      table.add_ordinal(*ordinal);
+    if (symbol)
+      table.add_symbol(*symbol);
+    table.add_name(*name);
+    return table.Finish();
+  }
+
+  Offset<fb::ManifestObject> manifestObject() {
+    Maybe<Offset<flatbuffers::String>> path, target, variant;
+    Maybe<uint32_t> priority;
+    object([&](std::string_view key) {
+      if (key == "path")
+        set(path, string());
+      else if (key == "target")
+        set(target, string());
+      else if (key == "variant")
+        set(variant, string());
+      else if (key == "priority")
+        set(priority, number());
+      else
+        fail();
+    });
+    if (!path || (priority && *priority > INT32_MAX)) {
+      fail();
+      return {};
+    }
+    fb::ManifestObjectBuilder table(builder_);
+    if (priority)
+      table.add_priority(static_cast<int32_t>(*priority));
+    if (variant)
+      table.add_variant(*variant);
+    if (target)
+      table.add_target(*target);
+    table.add_path(*path);
+    return table.Finish();
+  }
+
+  Offset<fb::Manifest> manifest() {
+    Maybe<Offset<flatbuffers::String>> name;
+    Maybe<Offset<flatbuffers::Vector<Offset<fb::DeclaredExport>>>> exports;
+    Maybe<Offset<flatbuffers::Vector<Offset<fb::ManifestObject>>>> objects;
+    Maybe<bool> fromRecords;
+    object([&](std::string_view key) {
+      if (key == "name")
+        set(name, string());
+      else if (key == "exports")
+        set(exports, tables<fb::DeclaredExport>([this] { return declaredExport(); }));
+      else if (key == "objects")
+        set(objects, tables<fb::ManifestObject>([this] { return manifestObject(); }));
+      else if (key == "exports_from_records")
+        set(fromRecords, boolean());
+      else
+        fail();
+    });
+    if (!name || !objects) {
+      fail();
+      return {};
+    }
+    fb::ManifestBuilder table(builder_);
+    if (fromRecords)
+      table.add_exports_from_records(*fromRecords);
+    table.add_objects(*objects);
+    if (exports)
+      table.add_exports(*exports);
+    table.add_name(*name);
+    return table.Finish();
+  }
+
+  flatbuffers::FlatBufferBuilder builder_;
+  const char *next_;
+  const char *end_;
+  bool failed_ = false;
+};
+
+} // namespace
+
+std::optional<flatbuffers::DetachedBuffer> readPlainManifest(std::string_view text) {
+  return Reader(text).run();
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,17 @@
+// The short way through a manifest: what programs write, in one pass, without the schema. Whatever is not as plain (a
+// comment, an escape, a number that is no unsigned integer, an unknown field, any mistake) is left to the parser that
+// reads the schema; both make the same of the same text.
+#pragma once
+
+#include "abi/manifest_generated.h"
+
+#include <optional>
+#include <string_view>
+
+namespace tenon::linker {
+
+/// A buffer whose root is a fb::Manifest, in which every field that is written is stored; nothing where the text is not
+/// plain.
+std::optional<flatbuffers::DetachedBuffer> readPlainManifest(std::string_view text);
+
+} // namespace tenon::linker

@@ -1,0 +1,150 @@
+#include "linker/object/object_reader.h"
+
+#include "ptx/parser.h"
+
+#include <algorithm>
+
+namespace tenon::linker {
+
+void TraceRequests::add(std::string_view symbol, std::vector<bool> pointers) {
+  std::vector<std::vector<bool>> &known = bySymbol_[std::string(symbol)];
+  if (std::find(known.begin(), known.end(), pointers) == known.end())
+    known.push_back(std::move(pointers));
+}
+
+const std::vector<std::vector<bool>> *TraceRequests::find(std::string_view symbol) const {
+  auto found = bySymbol_.find(symbol);
+  return found == bySymbol_.end() ? nullptr : &found->second;
+}
+
+class ObjectReader::Reading {
+public:
+  explicit Reading(const TraceRequests &requests) : requests_(requests) {}
+
+  std::unique_ptr<Object> run(const ObjectInput &input, Diagnostics &diagnostics) {
+    auto object = std::make_unique<Object>();
+    object_ = object.get();
+    object->input = &input;
+    object->cubin = input.cubin;
+    auto source = std::make_shared<const SourceFile>(input.path, SourceFile::Borrowed{input.bytes});
+    reset();
+    Diagnostics found;
+    object->module = ptx::parseBodies(
+        source, found, [this](const ptx::Module &module, const ptx::Function &function) { visit(module, function); });
+    const bool parsed = !found.hasErrors();
+    diagnostics.append(std::move(found));
+    if (!parsed)
+      return nullptr;
+    plans_.names.learn(object->module);
+    if (usesLateNames(object->module))
+      readWhole(source);
+    tracePending();
+    indexNames(*object);
+    return object;
+  }
+
+private:
+  void reset() {
+    plans_ = Plans();
+    pending_.clear();
+    unknown_.clear();
+    unknownNumbers_.clear();
+    object_->bodies.clear();
+    object_->traces.clear();
+  }
+
+  void visit(const ptx::Module &module, const ptx::Function &function) {
+    plans_.names.learn(module);
+    const auto index = static_cast<uint32_t>(&function - module.functions.data());
+    object_->bodies.resize(std::max<size_t>(object_->bodies.size(), index + 1));
+    const std::vector<std::vector<bool>> *requested = function.isEntry ? requests_.find(function.name) : nullptr;
+    noteStems(function);
+    if (function.isEntry && !requested)
+      return; // only called functions are wanted besides
+    builder_.run(module, function, plans_.names, plan_);
+    object_->bodies[index] = findBodyFacts(module, function, builder_.uses(), plans_.names);
+    noteUnknown(builder_.uses());
+    if (function.isEntry && plan_.calls.empty())
+      return trace(module, plan_, *requested);
+    plans_.keep(std::move(plan_));
+    plan_ = Plan();
+    if (function.isEntry)
+      pending_.push_back(index);
+  }
+
+  void trace(const ptx::Module &module, Plan &plan, const std::vector<std::vector<bool>> &requested) {
+    for (const std::vector<bool> &pointers : requested)
+      if (pointers.size() == plan.parameterCount)
+        object_->traces.push_back({plan.function, pointers, tracer_.run(module, plans_, plan, pointers)});
+  }
+
+  /// Kernels that call: the functions may stand behind them.
+  void tracePending() {
+    for (uint32_t index : pending_)
+      if (Plan *plan = plans_.find(index))
+        trace(object_->module, *plan, *requests_.find(object_->module.functions[index].name));
+    std::sort(object_->traces.begin(), object_->traces.end(),
+              [](const TracedKernel &a, const TracedKernel &b) { return a.function < b.function; });
+  }
+
+  /// Stems of registers (`%r` of `.reg .b32 %r<9>`), each once for the object.
+  void noteStems(const ptx::Function &function) {
+    std::vector<std::string_view> &stems = object_->registerStems;
+    for (const ptx::Variable &variable : function.declarations)
+      if (variable.registerCount && std::find(stems.begin(), stems.end(), variable.name) == stems.end())
+        stems.push_back(variable.name);
+  }
+
+  void noteUnknown(const ptx::DefUse &uses) {
+    for (std::string_view name : uses.unknown) {
+      if (name.starts_with('%'))
+        continue; // a special register; usesLateNames looks for others
+      uint32_t &number = unknownNumbers_[name];
+      if (number == ptx::NameMap::kNone) {
+        number = 0;
+        unknown_.push_back(name);
+      }
+    }
+  }
+
+  /// Whether a body has used a name that is declared only behind it. PTX asks for the other order, but what is not
+  /// understood must not pass for what is proved.
+  bool usesLateNames(const ptx::Module &module) const {
+    auto isSpecial = [](const auto &named) { return named.name.starts_with('%'); };
+    return std::any_of(
+               unknown_.begin(), unknown_.end(),
+               [&](std::string_view name) { return plans_.names.find(name).kind != ptx::NameRef::Kind::Other; }) ||
+           std::any_of(module.variables.begin(), module.variables.end(), isSpecial) ||
+           std::any_of(module.functions.begin(), module.functions.end(), isSpecial);
+  }
+
+  /// Once more with all names known, bodies kept.
+  void readWhole(const std::shared_ptr<const SourceFile> &source) {
+    reset();
+    Diagnostics none; // it was parsed before
+    object_->module = ptx::parse(source, none);
+    plans_.names.learn(object_->module);
+    for (const ptx::Function &function : object_->module.functions)
+      if (!function.isDeclaration)
+        visit(object_->module, function);
+  }
+
+  const TraceRequests &requests_;
+  PlanBuilder builder_;
+  KernelTracer tracer_;
+  Plan plan_;
+  Plans plans_;
+  std::vector<uint32_t> pending_; // kernels that call
+  std::vector<std::string_view> unknown_;
+  ptx::NameMap unknownNumbers_;
+  Object *object_ = nullptr;
+};
+
+ObjectReader::ObjectReader(const TraceRequests &requests) : reading_(std::make_unique<Reading>(requests)) {}
+ObjectReader::~ObjectReader() = default;
+
+std::unique_ptr<Object> ObjectReader::read(const ObjectInput &input, Diagnostics &diagnostics) {
+  return reading_->run(input, diagnostics);
+}
+
+} // namespace tenon::linker

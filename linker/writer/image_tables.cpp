@@ -1,0 +1,102 @@
+#include "linker/writer/image_tables.h"
+
+#include "abi/unpack_zstd.h"
+#include "abi/verify.h"
+
+#include <memory>
+#include <zstd.h>
+
+namespace tenon::linker {
+
+namespace fb = abi::fb;
+
+// With a dictionary, lower levels miss most of what there is to find; higher ones cost twice the time for 2 %.
+static constexpr int kZstdLevel = 9;
+
+class ImageTables::Packer {
+public:
+  /// Empty where compression does not pay.
+  std::string_view run(std::string_view bytes) {
+    return packed(ZSTD_compressCCtx(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(), kZstdLevel),
+                  bytes);
+  }
+  std::string_view run(std::string_view bytes, std::string_view base) {
+    // The first image is everybody's base: it is prepared once.
+    if (!prepared_ || preparedFrom_.data() != base.data()) {
+      if (prepared_)
+        return packed(ZSTD_compress_usingDict(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(),
+                                              base.data(), base.size(), kZstdLevel),
+                      bytes);
+      prepared_.reset(ZSTD_createCDict(base.data(), base.size(), kZstdLevel));
+      preparedFrom_ = base;
+    }
+    return packed(ZSTD_compress_usingCDict(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(),
+                                           prepared_.get()),
+                  bytes);
+  }
+
+private:
+  uint8_t *room(std::string_view bytes) {
+    if (room_.size() < ZSTD_compressBound(bytes.size()))
+      room_.resize(ZSTD_compressBound(bytes.size()));
+    return room_.data();
+  }
+  std::string_view packed(size_t size, std::string_view bytes) const {
+    if (ZSTD_isError(size) || size >= bytes.size())
+      return {};
+    return {reinterpret_cast<const char *>(room_.data()), size};
+  }
+
+  struct Free {
+    void operator()(ZSTD_CCtx *context) const { ZSTD_freeCCtx(context); }
+    void operator()(ZSTD_CDict *dictionary) const { ZSTD_freeCDict(dictionary); }
+  };
+  std::unique_ptr<ZSTD_CCtx, Free> context_{ZSTD_createCCtx()};
+  std::unique_ptr<ZSTD_CDict, Free> prepared_;
+  std::string_view preparedFrom_;
+  std::vector<uint8_t> room_;
+};
+
+ImageTables::ImageTables(flatbuffers::FlatBufferBuilder &builder)
+    : builder_(builder), packer_(std::make_unique<Packer>()) {}
+ImageTables::~ImageTables() = default;
+
+/// Cubins of different code have little in common, and those of the same code are the same.
+uint32_t ImageTables::baseFor(const Image &image) const {
+  if (image.kind != fb::ImageKind::Ptx || firstAt_.empty())
+    return abi::kNoImage;
+  auto twin = firstAt_.find(image.position);
+  const uint32_t base = twin != firstAt_.end() ? twin->second : firstAt_.begin()->second;
+  return steps_[base] < abi::kMaxImageBases ? base : abi::kNoImage;
+}
+
+uint32_t ImageTables::add(const Image &image, std::string_view bytes) {
+  const auto index = static_cast<uint32_t>(tables_.size());
+  auto [found, isNew] = known_.try_emplace(bytes, index);
+  if (!isNew)
+    return found->second;
+  uint32_t base = baseFor(image);
+  std::string_view packed = base == abi::kNoImage ? packer_->run(bytes) : packer_->run(bytes, bytes_[base]);
+  if (!packed.empty() && abi::isImplausiblySmall(packed.size(), bytes.size())) { // readers would take it for a bomb
+    base = abi::kNoImage;
+    packed = packer_->run(bytes);
+    if (abi::isImplausiblySmall(packed.size(), bytes.size()))
+      packed = {};
+  }
+  const auto compression = packed.empty() ? fb::Compression::None : fb::Compression::Zstd;
+  if (packed.empty()) {
+    packed = bytes;
+    base = abi::kNoImage;
+  }
+  builder_.ForceVectorAlignment(packed.size(), 1, 16);
+  auto data = builder_.CreateVector(reinterpret_cast<const uint8_t *>(packed.data()), packed.size());
+  auto source = builder_.CreateString(image.source);
+  tables_.push_back(fb::CreateImage(builder_, image.kind, compression, bytes.size(), image.isa, data, source, base));
+  bytes_.push_back(bytes);
+  steps_.push_back(base == abi::kNoImage ? 0 : steps_[base] + 1);
+  if (image.kind == fb::ImageKind::Ptx)
+    firstAt_.try_emplace(image.position, index);
+  return index;
+}
+
+} // namespace tenon::linker
