@@ -66,14 +66,14 @@ TEST(PtxParseSimple, LabelsKeepTheirTables) {
   EXPECT_EQ(function.tables.size(), 1u);
   EXPECT_EQ(function.instructions.size(), 2u);
   EXPECT_EQ(function.statements.size(), 5u);
-  EXPECT_EQ(function.instructions[1].line, 8u);
+  EXPECT_EQ(function.instructions[1].line, 9u);
   EXPECT_EQ(function.instructions[1].column, 4u);
 }
 
 TEST(PtxParseSimple, ErrorsKeepTheirPlaces) {
-  Parsed parsed = parseModule(".entry k() {\nadd.s32 %r1, %r2;\nadd.s32 %r1 %r2;\nret\n}\n");
+  Parsed parsed = parseModule(".entry k() {\nadd.s32 %r1, %r2;\nadd.s32 %r1 %r2;\nmov.u32 %r1, %r2\nret;\n}\n");
   EXPECT_NE(parsed.errors.find("k.ptx:6:13: error: [P-4]"), std::string::npos) << parsed.errors;
-  EXPECT_NE(parsed.errors.find("k.ptx:7:4: error: [P-4]"), std::string::npos) << parsed.errors;
+  EXPECT_NE(parsed.errors.find("k.ptx:7:17: error: [P-4]"), std::string::npos) << parsed.errors;
 }
 
 TEST(PtxBodies, AreShownOneByOneAndReadAgain) {
