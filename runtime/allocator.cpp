@@ -8,31 +8,15 @@ namespace tenon::runtime {
 
 namespace {
 
-Status checkOptions(const BufferOptions &options) {
-  if (options.usage == 0 || (options.usage & ~kUsageAll) != 0)
-    return makeError(StatusCode::InvalidArgument, "a buffer's usage is ", options.usage, ": some of the bits 1 to 16");
-  if (options.access == 0 || (options.access & ~kAccessAll) != 0)
-    return makeError(StatusCode::InvalidArgument, "a buffer's access is ", options.access, ": read 1, write 2 or both");
-  return okStatus();
-}
-
-/// What a buffer in device memory is good for: everything asked for but mapping.
-BufferOptions withoutMapping(BufferOptions options) {
-  options.memory = MemoryType::DeviceLocal;
-  options.usage &= ~kUsageMapping;
-  return options;
-}
-
 Result<std::shared_ptr<Buffer>> allocateDeviceLocal(Device &device, uint64_t bytes, const BufferOptions &options) {
   const cuda::Driver &driver = device.driver();
-  if (options.usage == kUsageMapping)
-    return makeError(StatusCode::InvalidArgument, "a buffer in device memory cannot be mapped");
+  TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
   CUdeviceptr address = 0;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuMemAlloc_v2(&address, bytes == 0 ? 1 : bytes),
                                            concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device.description())));
   device.countAllocation(bytes);
   return std::make_shared<Buffer>(
-      device.shared_from_this(), address, bytes, withoutMapping(options), nullptr,
+      device.shared_from_this(), address, bytes, local, nullptr,
       [owner = &device, address, bytes] { owner->release(address, bytes, /*streamOrdered=*/false); });
 }
 
@@ -62,7 +46,7 @@ Result<std::shared_ptr<Buffer>> allocateHostVisible(Device &device, uint64_t byt
 } // namespace
 
 Result<std::shared_ptr<Buffer>> allocateBuffer(Device &device, uint64_t bytes, const BufferOptions &options) {
-  TENON_RETURN_IF_ERROR(checkOptions(options));
+  TENON_RETURN_IF_ERROR(checkBufferOptions(options));
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   switch (options.memory) {
@@ -76,16 +60,15 @@ Result<std::shared_ptr<Buffer>> allocateBuffer(Device &device, uint64_t bytes, c
 
 Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t address, uint64_t bytes,
                                                    const BufferOptions &options, Buffer::Release released) {
-  TENON_RETURN_IF_ERROR(checkOptions(options));
+  TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
   if (address == 0 && bytes != 0)
     return makeError(StatusCode::InvalidArgument, "a null address was given for ", bytes, " bytes to import");
-  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, withoutMapping(options), nullptr,
-                                  std::move(released));
+  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, local, nullptr, std::move(released));
 }
 
 Result<std::shared_ptr<Buffer>> importHostMemory(Device &device, void *memory, uint64_t bytes,
                                                  const BufferOptions &options, Buffer::Release released) {
-  TENON_RETURN_IF_ERROR(checkOptions(options));
+  TENON_RETURN_IF_ERROR(checkBufferOptions(options));
   if (!memory || bytes == 0)
     return makeError(StatusCode::InvalidArgument, "host memory to import: ", bytes, " bytes at ",
                      memory ? "an address" : "a null address");

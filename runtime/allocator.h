@@ -21,7 +21,8 @@ Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t addr
                                                    const BufferOptions &options, Buffer::Release released);
 
 /// Host memory of others, pinned and mapped for the device until the last user is done; then `released` is called.
-/// Errors of cuMemHostRegister; Unimplemented: the driver does not register host memory (the emulator).
+/// The same memory can be imported again once it was let go. Errors of cuMemHostRegister; Unimplemented: the driver
+/// does not register host memory.
 Result<std::shared_ptr<Buffer>> importHostMemory(Device &device, void *memory, uint64_t bytes,
                                                  const BufferOptions &options, Buffer::Release released);
 

@@ -14,6 +14,23 @@ std::string usageNames(uint32_t usage) {
   return out.empty() ? "nothing" : out;
 }
 
+Status checkBufferOptions(const BufferOptions &options) {
+  if (options.usage == 0 || (options.usage & ~kUsageAll) != 0)
+    return makeError(StatusCode::InvalidArgument, "a buffer's usage is ", options.usage, ": some of the bits 1 to 16");
+  if (options.access == 0 || (options.access & ~kAccessAll) != 0)
+    return makeError(StatusCode::InvalidArgument, "a buffer's access is ", options.access, ": read 1, write 2 or both");
+  return okStatus();
+}
+
+Result<BufferOptions> deviceLocalOptions(BufferOptions options) {
+  TENON_RETURN_IF_ERROR(checkBufferOptions(options));
+  if (options.usage == kUsageMapping)
+    return makeError(StatusCode::InvalidArgument, "a buffer in device memory cannot be mapped");
+  options.memory = MemoryType::DeviceLocal;
+  options.usage &= ~kUsageMapping;
+  return options;
+}
+
 Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered,
                const BufferOptions &options)
     : device_(std::move(device)), address_(address), size_(size), options_(options), streamOrdered_(streamOrdered) {

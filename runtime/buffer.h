@@ -44,6 +44,11 @@ struct BufferOptions {
 
 /// "transfer source, dispatch"; "nothing" for 0.
 std::string usageNames(uint32_t usage);
+/// InvalidArgument: no usage or access at all, or unknown bits of either.
+Status checkBufferOptions(const BufferOptions &options);
+/// What a buffer in device memory is good for: everything asked for but mapping. InvalidArgument: mapping alone, or
+/// what checkBufferOptions refuses.
+Result<BufferOptions> deviceLocalOptions(BufferOptions options);
 
 class Buffer {
 public:

@@ -172,6 +172,7 @@ Result<std::shared_ptr<Buffer>> SubmissionQueue::allocate(SemaphorePoints waits,
   TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
   if (options.memory != MemoryType::DeviceLocal)
     return makeError(StatusCode::InvalidArgument, "allocate: only device memory is stream-ordered");
+  TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
   std::shared_ptr<Buffer> buffer;
   {
     cuda::ContextScope scope = device_->enter();
@@ -184,8 +185,6 @@ Result<std::shared_ptr<Buffer>> SubmissionQueue::allocate(SemaphorePoints waits,
         driver, pooled ? driver.cuMemAllocAsync(&address, asked, stream_.get()) : driver.cuMemAlloc_v2(&address, asked),
         concat(pooled ? "cuMemAllocAsync" : "cuMemAlloc_v2", " of ", bytes, " bytes on ", device_->description())));
     device_->countAllocation(bytes);
-    BufferOptions local = options;
-    local.usage &= ~kUsageMapping;
     buffer = std::make_shared<Buffer>(device_, address, bytes, pooled, local);
   }
   auto submission = pool_.acquire();

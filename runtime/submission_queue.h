@@ -62,7 +62,8 @@ public:
                     SemaphorePoints signals);
 
   /// Device memory from the stream-ordered pool. Its address is known at once; commands may use it once the signals are
-  /// reached. InvalidArgument: host-visible memory is not stream-ordered. ResourceExhausted: no memory.
+  /// reached. InvalidArgument: host-visible memory is not stream-ordered; usage or access that allocateBuffer refuses.
+  /// ResourceExhausted: no memory.
   Result<std::shared_ptr<Buffer>> allocate(SemaphorePoints waits, uint64_t bytes, const BufferOptions &options,
                                            SemaphorePoints signals);
   /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object;

@@ -1,20 +1,11 @@
-// Dispatches: bindings, constants, entry points, grids, indirect grids, pipelines, reuse.
+// Dispatches: bindings, constants, entry points, grids, indirect grids; the same as submissions of a queue.
 #include "fixture.h"
 
 namespace tenon::conformance {
 
 CONFORMANCE_SUITE(Dispatch);
 CONFORMANCE_SUITE(IndirectDispatch);
-CONFORMANCE_SUITE(Pipeline);
-CONFORMANCE_SUITE(Reuse);
 using QueueDispatch = DeviceTest;
-
-std::vector<float> floats(size_t n, float from, float step) {
-  std::vector<float> out(n);
-  for (size_t i = 0; i < n; ++i)
-    out[i] = from + step * static_cast<float>(i);
-  return out;
-}
 
 TEST_P(Dispatch, Plain) {
   constexpr uint32_t n = 1000; // no multiple of a workgroup
@@ -76,6 +67,46 @@ TEST_P(Dispatch, SeveralEntryPoints) {
     return commands.dispatch(executable, kScale, {1, 1, 1}, {{BufferRef::of(buffer)}, {kThreads, 2}});
   }));
   EXPECT_EQ(download<uint32_t>(*buffer)[63], 126u);
+}
+TEST_P(Dispatch, EntryPointsShareAnInput) {
+  const std::vector<float> values = floats(kThreads, 1, 1);
+  std::vector<uint32_t> bits(kThreads);
+  std::memcpy(bits.data(), values.data(), kThreads * 4);
+  auto input = upload(values), sum = zeros(kThreads), shifted = zeros(kThreads);
+  for (bool bySlots : {false, true}) {
+    auto at = [&](uint32_t slot, const std::shared_ptr<Buffer> &buffer) {
+      return bySlots ? BufferRef::ofSlot(slot) : BufferRef::of(buffer);
+    };
+    auto commands = record(
+        [&](CommandBuffer &c) {
+          TENON_RETURN_IF_ERROR(
+              c.dispatch(executable, kAdd, {1, 1, 1}, {{at(0, input), at(0, input), at(1, sum)}, {kThreads}}));
+          return c.dispatch(executable, kScaleAndOffset, {1, 1, 1},
+                            {{at(0, input), at(2, shifted)}, {kThreads, 1, bySlots ? 6u : 5u}});
+        },
+        {.slotCount = bySlots ? 3u : 0u});
+    OK(run(commands, bySlots ? std::vector<TableEntry>{{input}, {sum}, {shifted}} : std::vector<TableEntry>{}));
+    EXPECT_EQ(download<float>(*sum), floats(kThreads, 2, 2));
+    EXPECT_EQ(download<uint32_t>(*shifted)[7], bits[7] + (bySlots ? 6 : 5));
+  }
+}
+TEST_P(Dispatch, PartsOfBuffersThroughSlots) {
+  auto input = upload(numbers(4, 10)), out = upload(std::vector<uint32_t>(4, 9));
+  auto commands = record(
+      [&](CommandBuffer &c) {
+        return c.dispatch(executable, kScaleAndOffset, {1, 1, 1},
+                          {{BufferRef::ofSlot(0, 0, 8), BufferRef::ofSlot(1, 0, 8)}, {2, 3, 10}});
+      },
+      {.slotCount = 2});
+  OK(run(commands, {{input, 4, 8}, {out, 4, 8}}));
+  EXPECT_EQ(download<uint32_t>(*out), (std::vector<uint32_t>{9, 43, 46, 9}));
+  auto constants = record(
+      [&](CommandBuffer &c) {
+        return c.dispatch(executable, kStoreConstants, {1, 1, 1}, {{BufferRef::ofSlot(0)}, {11, 22, 33, 44}});
+      },
+      {.slotCount = 1});
+  OK(run(constants, {{out}}));
+  EXPECT_EQ(download<uint32_t>(*out), (std::vector<uint32_t>{11, 22, 33, 44}));
 }
 TEST_P(Dispatch, ManyWorkgroups) {
   auto counter = zeros(1);
@@ -147,6 +178,22 @@ TEST_P(IndirectDispatch, GridFromAnUpdate) {
   }));
   EXPECT_EQ(download<uint32_t>(*counter)[0], 12u);
 }
+TEST_P(IndirectDispatch, GridFromAnUpdateOfTheQueue) {
+  auto grid = zeros(3), marks = zeros(32);
+  const uint32_t counts[] = {4, 1, 1};
+  auto timeline = Semaphore::create();
+  const SemaphorePoint updated = {timeline, 1}, done = {timeline, 2};
+  auto commands = record([&](CommandBuffer &c) {
+    return c.dispatchIndirect(executable, kMarkWorkgroups, BufferRef::of(grid), {{BufferRef::of(marks)}, {}});
+  });
+  const BoundCommandBuffer bound = {commands};
+  OK(queue->update({}, {reinterpret_cast<const uint8_t *>(counts), 12}, BufferRef::of(grid), {&updated, 1}));
+  OK(queue->submit({&updated, 1}, {&bound, 1}, {&done, 1}));
+  OK(timeline->wait(2, kWaitForever));
+  std::vector<uint32_t> expected = numbers(4, 1);
+  expected.resize(32);
+  EXPECT_EQ(download<uint32_t>(*marks), expected);
+}
 TEST_P(IndirectDispatch, GridFromAFill) {
   auto grid = zeros(3), counter = zeros(1);
   OK(run([&](CommandBuffer &c) {
@@ -190,106 +237,6 @@ TEST_P(IndirectDispatch, GridFromASlot) {
   EXPECT_EQ(download<uint32_t>(*counter)[0], 5u);
 }
 
-TEST_P(Pipeline, ChainedDispatches) {
-  auto buffer = upload(std::vector<uint32_t>(kThreads, 1));
-  OK(run([&](CommandBuffer &c) {
-    for (uint32_t factor : {2u, 3u, 5u, 7u}) {
-      TENON_RETURN_IF_ERROR(c.dispatch(executable, kScale, {1, 1, 1}, {{BufferRef::of(buffer)}, {kThreads, factor}}));
-      TENON_RETURN_IF_ERROR(c.barrier());
-    }
-    return okStatus();
-  }));
-  EXPECT_EQ(download<uint32_t>(*buffer), std::vector<uint32_t>(kThreads, 210));
-}
-TEST_P(Pipeline, FillThenDispatchThenCopy) {
-  auto buffer = zeros(kThreads), out = zeros(kThreads);
-  OK(run([&](CommandBuffer &c) {
-    TENON_RETURN_IF_ERROR(c.fill(BufferRef::of(buffer), 6, 4));
-    TENON_RETURN_IF_ERROR(c.barrier());
-    TENON_RETURN_IF_ERROR(c.dispatch(executable, kScale, {1, 1, 1}, {{BufferRef::of(buffer)}, {kThreads, 7}}));
-    TENON_RETURN_IF_ERROR(c.barrier());
-    return c.copy(BufferRef::of(buffer), BufferRef::of(out));
-  }));
-  EXPECT_EQ(download<uint32_t>(*out), std::vector<uint32_t>(kThreads, 42));
-}
-TEST_P(Pipeline, IndependentDispatchesShareABarrier) {
-  std::vector<std::shared_ptr<Buffer>> buffers;
-  for (int i = 0; i < 8; ++i)
-    buffers.push_back(zeros(kThreads));
-  OK(run([&](CommandBuffer &c) {
-    for (auto &buffer : buffers)
-      TENON_RETURN_IF_ERROR(c.dispatch(executable, kIota, {1, 1, 1}, {{BufferRef::of(buffer)}, {kThreads}}));
-    TENON_RETURN_IF_ERROR(c.barrier());
-    for (auto &buffer : buffers)
-      TENON_RETURN_IF_ERROR(c.dispatch(executable, kScale, {1, 1, 1}, {{BufferRef::of(buffer)}, {kThreads, 3}}));
-    return okStatus();
-  }));
-  for (auto &buffer : buffers)
-    EXPECT_EQ(download<uint32_t>(*buffer)[63], 189u);
-}
-
-TEST_P(Reuse, OtherBuffersEachTime) {
-  auto commands = record(
-      [&](CommandBuffer &c) {
-        return c.dispatch(executable, kScale, {1, 1, 1}, {{BufferRef::ofSlot(0)}, {kThreads, 2}});
-      },
-      {.slotCount = 1});
-  for (uint32_t i = 1; i <= 3; ++i) {
-    auto buffer = upload(std::vector<uint32_t>(kThreads, i));
-    OK(run(commands, {{buffer}}));
-    EXPECT_EQ(download<uint32_t>(*buffer), std::vector<uint32_t>(kThreads, 2 * i));
-  }
-}
-TEST_P(Reuse, MixedDirectAndSlotBindings) {
-  auto fixed = upload(floats(kThreads, 100, 0));
-  auto commands = record(
-      [&](CommandBuffer &c) {
-        return c.dispatch(executable, kAdd, {1, 1, 1},
-                          {{BufferRef::of(fixed), BufferRef::ofSlot(0, 4), BufferRef::ofSlot(1)}, {kThreads - 1}});
-      },
-      {.slotCount = 2});
-  auto input = upload(floats(kThreads, 0, 1)), out = zeros(kThreads);
-  OK(run(commands, {{input}, {out}}));
-  EXPECT_EQ(download<float>(*out)[0], 101.f);
-  EXPECT_EQ(download<float>(*out)[62], 163.f);
-}
-TEST_P(Reuse, LargeGrid) {
-  constexpr uint32_t n = 1 << 16;
-  auto commands = record(
-      [&](CommandBuffer &c) {
-        return c.dispatch(executable, kIota, {n / kThreads, 1, 1}, {{BufferRef::ofSlot(0)}, {n}});
-      },
-      {.slotCount = 1});
-  for (int i = 0; i < 2; ++i) {
-    auto out = zeros(n);
-    OK(run(commands, {{out}}));
-    EXPECT_EQ(download<uint32_t>(*out), numbers(n));
-  }
-}
-TEST_P(Reuse, AllocateExecuteDeallocate) {
-  auto commands = record(
-      [&](CommandBuffer &c) {
-        TENON_RETURN_IF_ERROR(c.dispatch(executable, kIota, {1, 1, 1}, {{BufferRef::ofSlot(0)}, {kThreads}}));
-        TENON_RETURN_IF_ERROR(c.barrier());
-        return c.copy(BufferRef::ofSlot(0), BufferRef::ofSlot(1));
-      },
-      {.slotCount = 2});
-  auto out = zeros(kThreads);
-  auto timeline = Semaphore::create();
-  for (uint64_t i = 0; i < 8; ++i) {
-    const SemaphorePoint points[] = {
-        {timeline, 3 * i}, {timeline, 3 * i + 1}, {timeline, 3 * i + 2}, {timeline, 3 * i + 3}};
-    auto memory = queue->allocate({&points[0], 1}, kThreads * 4, {}, {&points[1], 1});
-    ASSERT_TRUE(memory.ok()) << memory.status().message();
-    const std::vector<TableEntry> table = {{*memory}, {out}};
-    const BoundCommandBuffer bound = {commands, table};
-    OK(queue->submit({&points[1], 1}, {&bound, 1}, {&points[2], 1}));
-    OK(queue->deallocate({&points[2], 1}, memory.take(), {&points[3], 1}));
-  }
-  OK(timeline->wait(24, kWaitForever));
-  EXPECT_EQ(download<uint32_t>(*out), numbers(kThreads));
-}
-
 TEST_F(QueueDispatch, WaitsAndSignals) {
   auto buffer = zeros(kThreads);
   auto gate = Semaphore::create(), done = Semaphore::create();
@@ -300,11 +247,42 @@ TEST_F(QueueDispatch, WaitsAndSignals) {
   OK(done->wait(1, kWaitForever));
   EXPECT_EQ(download<uint32_t>(*buffer), numbers(kThreads));
 }
-TEST_F(QueueDispatch, EmptyGridStillSignals) {
+TEST_F(QueueDispatch, ConstantsAndBindings) {
+  auto input = upload(numbers(4, 1)), out = zeros(4);
   auto done = Semaphore::create();
   const SemaphorePoint signal = {done, 1};
-  OK(queue->dispatch({}, executable, kIota, {0, 1, 1}, {{BufferRef::of(zeros(1))}, {1}}, {&signal, 1}));
+  OK(queue->dispatch({}, executable, kScaleAndOffset, {1, 1, 1},
+                     {{BufferRef::of(input), BufferRef::of(out)}, {4, 3, 10}}, {&signal, 1}));
   OK(done->wait(1, kWaitForever));
+  EXPECT_EQ(download<uint32_t>(*out), (std::vector<uint32_t>{13, 16, 19, 22}));
+}
+TEST_F(QueueDispatch, OneThatWaitsHoldsUpNoOther) {
+  auto input = upload(numbers(4, 1)), first = zeros(4), second = zeros(4);
+  auto gate = Semaphore::create(), held = Semaphore::create(), free = Semaphore::create();
+  const SemaphorePoint wait = {gate, 1}, late = {held, 1}, soon = {free, 1};
+  OK(queue->dispatch({&wait, 1}, executable, kScaleAndOffset, {1, 1, 1},
+                     {{BufferRef::of(input), BufferRef::of(first)}, {4, 2, 0}}, {&late, 1}));
+  OK(queue->dispatch({}, executable, kScaleAndOffset, {1, 1, 1},
+                     {{BufferRef::of(input), BufferRef::of(second)}, {4, 3, 0}}, {&soon, 1}));
+  OK(free->wait(1, kWaitForever));
+  EXPECT_EQ(*held->query(), 0u);
+  EXPECT_EQ(download<uint32_t>(*first), std::vector<uint32_t>(4));
+  OK(gate->signal(1));
+  OK(held->wait(1, kWaitForever));
+  EXPECT_EQ(download<uint32_t>(*first), (std::vector<uint32_t>{2, 4, 6, 8}));
+  EXPECT_EQ(download<uint32_t>(*second), (std::vector<uint32_t>{3, 6, 9, 12}));
+}
+TEST_F(QueueDispatch, EmptyGridsWaitSignalAndTouchNothing) {
+  auto buffer = upload(std::vector<uint32_t>(4, 99));
+  auto gate = Semaphore::create(), deferred = Semaphore::create(), done = Semaphore::create();
+  const SemaphorePoint wait = {gate, 1}, late = {deferred, 1}, signal = {done, 1};
+  OK(queue->dispatch({&wait, 1}, executable, kIota, {0, 0, 0}, {{BufferRef::of(buffer)}, {4}}, {&late, 1}));
+  OK(queue->dispatch({}, executable, kIota, {0, 1, 1}, {{BufferRef::of(buffer)}, {4}}, {&signal, 1}));
+  OK(done->wait(1, kWaitForever));
+  EXPECT_EQ(*deferred->query(), 0u);
+  OK(gate->signal(1));
+  OK(deferred->wait(1, kWaitForever));
+  EXPECT_EQ(download<uint32_t>(*buffer), std::vector<uint32_t>(4, 99));
 }
 
 } // namespace tenon::conformance

@@ -57,6 +57,16 @@ TEST_F(ExecutableFile, MalformedBytesAreRefused) {
         EXPECT_FALSE(loaded.status().message().empty());
     }
 }
+TEST_F(ExecutableFile, OtherFormatsAreRefused) {
+  for (const std::string &other : {std::string("FOO?"),
+                                   std::string("\x7f"
+                                               "ELF\2\1\1\0\0\0\0\0\0\0\0\0",
+                                               16),
+                                   readPtx(80)}) {
+    const std::vector<uint8_t> bytes(other.begin(), other.end());
+    FAILS(Executable::create(device, bytes, "other").status(), DataLoss, "other");
+  }
+}
 TEST_F(ExecutableFile, AMissingKernelIsNotLinked) {
   std::vector<abi::Export> exports = kernelExports();
   exports[kAdd].symbol = "no_such_kernel";

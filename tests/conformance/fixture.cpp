@@ -33,7 +33,8 @@ std::vector<abi::Export> kernelExports() {
                            {"write_grid", 0, 1, 3},
                            {"reverse_shared", 0, 1, 0},
                            {"write_to_null", 0, 1, 0},
-                           {"store_structs", 0, 1, 0}};
+                           {"store_structs", 0, 1, 0},
+                           {"scale_and_offset", 1, 2, 3}};
   std::vector<abi::Export> exports;
   for (const Row &row : kRows) {
     abi::Export out;
@@ -142,6 +143,20 @@ std::vector<uint32_t> DeviceTest::numbers(size_t n, uint32_t from) {
   std::vector<uint32_t> out(n);
   for (size_t i = 0; i < n; ++i)
     out[i] = from + static_cast<uint32_t>(i);
+  return out;
+}
+
+std::vector<float> DeviceTest::floats(size_t n, float from, float step) {
+  std::vector<float> out(n);
+  for (size_t i = 0; i < n; ++i)
+    out[i] = from + step * static_cast<float>(i);
+  return out;
+}
+
+std::vector<uint8_t> DeviceTest::noise(size_t n) {
+  std::vector<uint8_t> out(n);
+  for (size_t i = 0; i < n; ++i)
+    out[i] = static_cast<uint8_t>((i * 2654435761u) >> 13);
   return out;
 }
 

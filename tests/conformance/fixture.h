@@ -36,7 +36,8 @@ enum Kernel : uint32_t {
   kWriteGrid,
   kReverseShared,
   kWriteToNull,
-  kStoreStructs
+  kStoreStructs,
+  kScaleAndOffset
 };
 inline constexpr uint32_t kThreads = 64; // of every workgroup
 
@@ -91,6 +92,9 @@ protected:
   }
   std::shared_ptr<Buffer> zeros(size_t words) { return upload(std::vector<uint32_t>(words)); }
   static std::vector<uint32_t> numbers(size_t n, uint32_t from = 0);
+  static std::vector<float> floats(size_t n, float from, float step);
+  /// Bytes without a short period.
+  static std::vector<uint8_t> noise(size_t n);
 
   std::shared_ptr<Device> device;
   std::shared_ptr<SubmissionQueue> queue;

@@ -98,3 +98,11 @@ extern "C" __global__ void store_structs(int *out, int first, Three three, Line 
     out[at] = last;
   }
 }
+
+// One input that is only read, one output: what pipelines are made of.
+extern "C" __global__ void scale_and_offset(const unsigned *in, unsigned *out, unsigned n, unsigned factor,
+                                            unsigned offset) {
+  unsigned i = globalIndex();
+  if (i < n)
+    out[i] = in[i] * factor + offset;
+}

@@ -313,6 +313,23 @@ TEST_F(QueueMemory, ADeallocationIsOrderedByItsWaits) {
   FAILS(queue->fill({}, BufferRef::of(memory), 1, 4, {}), FailedPrecondition, "deallocated");
   FAILS(queue->deallocate({}, memory, {}), FailedPrecondition, "deallocated before");
 }
+TEST_F(QueueMemory, AnyQueueOfTheDeviceReturnsIt) {
+  auto other = SubmissionQueue::create(device).take();
+  auto timeline = Semaphore::create();
+  const SemaphorePoint there = {timeline, 1}, filled = {timeline, 2}, gone = {timeline, 3};
+  auto memory = queue->allocate({}, 4096, {}, {&there, 1}).take();
+  OK(queue->fill({&there, 1}, BufferRef::of(memory), 1, 4, {&filled, 1}));
+  OK(other->deallocate({&filled, 1}, memory, {&gone, 1}));
+  OK(timeline->wait(3, kWaitForever));
+  FAILS(queue->fill({}, BufferRef::of(memory), 1, 4, {}), FailedPrecondition, "deallocated");
+}
+TEST_F(QueueMemory, ChecksWhatItIsFor) {
+  FAILS(queue->allocate({}, 64, {.access = 0}, {}).status(), InvalidArgument, "access is 0");
+  FAILS(queue->allocate({}, 64, {.usage = 0}, {}).status(), InvalidArgument, "usage is 0");
+  FAILS(queue->allocate({}, 64, {.usage = kUsageMapping}, {}).status(), InvalidArgument, "cannot be mapped");
+  FAILS(queue->allocate({}, 64, {}, {})->get()->map(0, 1, kAccessRead).status(), FailedPrecondition,
+        "cannot be mapped");
+}
 TEST_F(QueueMemory, OutOfMemoryIsAnError) {
   FAILS(queue->allocate({}, uint64_t(1) << 50, {}, {}).status(), ResourceExhausted, "1125899906842624 bytes");
   EXPECT_TRUE(queue->allocate({}, 64, {}, {}).ok());

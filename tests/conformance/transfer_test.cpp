@@ -1,4 +1,4 @@
-// Command buffers: states, fill, update, copy, barriers, events, stress; the same as submissions of a queue.
+// Command buffers: states, fill, update, copy, barriers, events, stress.
 #include "fixture.h"
 
 namespace tenon::conformance {
@@ -9,7 +9,6 @@ CONFORMANCE_SUITE(Update);
 CONFORMANCE_SUITE(Copy);
 CONFORMANCE_SUITE(Events);
 CONFORMANCE_SUITE(Stress);
-using QueueTransfer = DeviceTest;
 
 TEST_P(Basics, SubmitsEmptyCommandBuffers) {
   OK(run([](CommandBuffer &) { return okStatus(); }));
@@ -218,36 +217,6 @@ TEST_P(Stress, ManySubmissionsInFlight) {
   }
   OK(timeline->wait(200, kWaitForever));
   EXPECT_EQ(download<uint32_t>(*buffer)[0], expected);
-}
-
-TEST_F(QueueTransfer, ChainsFillUpdateCopy) {
-  auto a = zeros(8), b = zeros(8);
-  auto timeline = Semaphore::create();
-  const SemaphorePoint points[] = {{timeline, 1}, {timeline, 2}, {timeline, 3}};
-  const uint32_t word = 7;
-  OK(queue->fill({}, BufferRef::of(a), 5, 4, {&points[0], 1}));
-  OK(queue->update({&points[0], 1}, {reinterpret_cast<const uint8_t *>(&word), 4}, BufferRef::of(a, 4, 4),
-                   {&points[1], 1}));
-  OK(queue->copy({&points[1], 1}, BufferRef::of(a, 0, 16), BufferRef::of(b, 16, 16), {&points[2], 1}));
-  OK(timeline->wait(3, kWaitForever));
-  EXPECT_EQ(download<uint32_t>(*b), (std::vector<uint32_t>{0, 0, 0, 0, 5, 7, 5, 5}));
-}
-TEST_F(QueueTransfer, Large) {
-  constexpr uint64_t kBytes = uint64_t(8) << 20;
-  auto a = allocate(kBytes), b = allocate(kBytes);
-  auto timeline = Semaphore::create();
-  const SemaphorePoint first = {timeline, 1}, second = {timeline, 2};
-  OK(queue->fill({}, BufferRef::of(a), 0xa5, 1, {&first, 1}));
-  OK(queue->copy({&first, 1}, BufferRef::of(a), BufferRef::of(b), {&second, 1}));
-  OK(timeline->wait(2, kWaitForever));
-  EXPECT_EQ(download<uint8_t>(*b), std::vector<uint8_t>(kBytes, 0xa5));
-}
-TEST_F(QueueTransfer, Burst) {
-  auto buffer = zeros(256);
-  for (uint32_t i = 0; i < 256; ++i)
-    OK(queue->fill({}, BufferRef::of(buffer, i * 4, 4), i, 4, {}));
-  OK(queue->waitIdle(kWaitForever));
-  EXPECT_EQ(download<uint32_t>(*buffer), numbers(256));
 }
 
 } // namespace tenon::conformance

@@ -103,6 +103,7 @@ TEST_F(SubmissionQueueTest, AllocatesAndDeallocatesInOrder) {
   EXPECT_STATUS(queue->fill({}, BufferRef::of(*memory), 1, 4, {}), FailedPrecondition, "that was deallocated");
   EXPECT_STATUS(queue->deallocate({}, buffer, {}), FailedPrecondition, "is not of this device's stream-ordered memory");
   EXPECT_STATUS(queue->deallocate({}, nullptr, {}), InvalidArgument, "no buffer");
+  EXPECT_STATUS(queue->allocate({}, 8, {.access = 0}, {}).status(), InvalidArgument, "access is 0");
   EXPECT_STATUS(queue->allocate({}, 8, {.memory = MemoryType::HostVisible}, {}).status(), InvalidArgument,
                 "only device memory");
 }
