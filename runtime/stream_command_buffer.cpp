@@ -8,6 +8,9 @@
 namespace tenon::runtime {
 
 Status StreamCommandBuffer::prepare() {
+  // A driver encodes tensor maps in a context only.
+  cuda::ContextScope scope = device().enter();
+  TENON_RETURN_IF_ERROR(scope.status());
   packed_.resize(commands().size());
   for (size_t i = 0; i < commands().size(); ++i) {
     const auto *dispatch = std::get_if<DispatchCommand>(&commands()[i]);

@@ -16,8 +16,8 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
 // SM: tenon emulator: TENON_EMULATOR_SM=42 is not understood; wanted one of 70, 75, 80
 // SM: tenon-run: error: {{.*}}CUDA_ERROR_INVALID_VALUE (1)
 
-// RUN: not env TENON_EMULATOR_FAIL=cuLaunchKernel:1=CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES tenon-run %t.tenon --input=4xf32=1 2>&1 | FileCheck %s --check-prefix=FAIL
-// FAIL: tenon emulator: TENON_EMULATOR_FAIL: call 1 of cuLaunchKernel fails with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+// RUN: not env TENON_EMULATOR_FAIL=cuGraphLaunch:1=CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES tenon-run %t.tenon --input=4xf32=1 2>&1 | FileCheck %s --check-prefix=FAIL
+// FAIL: tenon emulator: TENON_EMULATOR_FAIL: call 1 of cuGraphLaunch fails with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
 // FAIL: tenon-run: error: {{.*}}CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)
 
 // RUN: not env TENON_EMULATOR_FAIL=cuLaunchKernels tenon-run %t.tenon --input=4xf32=1 2>&1 | FileCheck %s --check-prefix=NAME
