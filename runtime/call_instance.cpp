@@ -188,19 +188,40 @@ Status CallInstance::issueCommand(size_t index, CUstream stream) {
   return makeError(StatusCode::Internal, "unknown command");
 }
 
+void CallInstance::traceCommand(size_t index, StreamTrace &trace) const {
+  const CallPlan::Command &planned = plan_->commands[index];
+  Trace::Details details = {{"command", plan_->describeCommand(planned)}};
+  if (planned.kind == CallPlan::Kind::Dispatch) {
+    const std::array<uint32_t, 3> &grid = planned.grid;
+    details.emplace_back("variant", planned.kernel->variantName);
+    details.emplace_back("kernel", planned.kernel->symbol);
+    details.emplace_back("grid", concat(grid[0], " x ", grid[1], " x ", grid[2]));
+    return trace.command(planned.kernel->declaration->name, "dispatch", std::move(details));
+  }
+  const bool isCopy = planned.kind == CallPlan::Kind::Copy;
+  details.emplace_back("bytes", concat(planned.ranges.back().bytes));
+  trace.command(isCopy ? "copy" : "fill", isCopy ? "copy" : "fill", std::move(details));
+}
+
 Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results,
                            const Options &options) {
   TENON_RETURN_IF_ERROR(bind(inputs, results));
   isInFlight_ |= !options.isWaitedFor;
   const cuda::Driver &driver = device_->driver();
-  if (options.graph && !options.synchronous && !commands_.empty() && ReplayGraph::isSupported(driver)) {
+  const bool isTraced = options.isTraced && device_->trace();
+  if (options.graph && !options.synchronous && !isTraced && !commands_.empty() && ReplayGraph::isSupported(driver)) {
     bool done = false;
     Status status = issueGraph(stream, done);
     if (done || !status.ok())
       return status.code() == StatusCode::Aborted ? plan_->describeFault(std::move(status)) : std::move(status);
   }
+  std::optional<StreamTrace> trace;
+  if (isTraced)
+    trace.emplace(*device_, stream);
   for (size_t i = 0; i < commands_.size(); ++i) {
     Status status = issueCommand(i, stream);
+    if (trace && status.ok())
+      traceCommand(i, *trace);
     if (status.ok() && options.synchronous)
       status = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
     if (status.ok())
@@ -210,6 +231,8 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
     return isFault ? plan_->describeFault(std::move(status))
                    : std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));
   }
+  if (trace)
+    trace->finish();
   return okStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/argument_packer.h"
 #include "runtime/call_plan.h"
 #include "runtime/replay_graph.h"
+#include "runtime/stream_trace.h"
 
 #include <optional>
 
@@ -20,6 +21,7 @@ public:
   struct Options {
     bool graph = true;        // where that pays
     bool synchronous = false; // wait after every command
+    bool isTraced = true;     // where the device has a trace: no graph, and the call waits
     bool isWaitedFor = false; // by the caller, before anything of this can go away
   };
 
@@ -53,6 +55,7 @@ private:
   Result<bool> patchGraph();
   Status issueGraph(CUstream stream, bool &done);
   Status issueCommand(size_t index, CUstream stream);
+  void traceCommand(size_t index, StreamTrace &trace) const;
 
   std::shared_ptr<Device> device_;
   std::shared_ptr<const CallPlan> plan_;

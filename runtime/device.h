@@ -8,6 +8,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/handles.h"
 #include "runtime/queue.h"
+#include "runtime/trace.h"
 
 #include <array>
 #include <atomic>
@@ -75,6 +76,10 @@ public:
   /// Returns memory of cuMemAlloc or, stream-ordered, of allocate(). Called by Buffer.
   void release(uint64_t address, uint64_t bytes, bool streamOrdered);
 
+  /// Where calls and dispatches of this device are recorded from now on; set while no call runs. Null: nowhere.
+  void setTrace(std::shared_ptr<Trace> trace) { trace_ = std::move(trace); }
+  Trace *trace() const { return trace_.get(); }
+
   Statistics statistics() const;
   /// Memory that others allocate and free on this device's behalf.
   void countAllocation(uint64_t bytes);
@@ -98,6 +103,7 @@ private:
   uint32_t sharedBytesWithoutOptin_ = 0;
   bool hasMemoryPools_ = false;
   std::unique_ptr<Queue> queue_;
+  std::shared_ptr<Trace> trace_;
 
   std::atomic<uint64_t> allocations_ = 0, frees_ = 0, bytesLive_ = 0, bytesPeak_ = 0, launches_ = 0, modulesLoaded_ = 0;
   std::atomic<uint64_t> jitCompilations_ = 0, jitCacheHits_ = 0, graphsInstantiated_ = 0, graphNodesPatched_ = 0;

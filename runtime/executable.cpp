@@ -61,6 +61,7 @@ Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
 void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.tried = true;
   slot.failure = okStatus();
+  HostSpan span(device_->trace(), "load", "load", view_.exportAt(ordinal).name);
   slot.candidates = view_.candidates(ordinal);
   slot.ranking = abi::rankCandidates(slot.candidates, device_->traits());
   applyOptions(options_, slot.candidates, slot.ranking);
@@ -76,8 +77,12 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
     abi::RankedCandidate best = slot.ranking.front();
     bool refused = false;
     Status status = loadCandidate(ordinal, slot.candidates[best.index], slot.loaded, refused);
-    if (status.ok())
+    if (status.ok()) {
+      span.detail("variant", slot.loaded.variantName);
+      span.detail("kernel", slot.loaded.symbol);
+      span.detail("image", slot.loaded.imageOrigin);
       return;
+    }
     if (!refused) {
       slot.tried = false; // out of memory, say: another time it may load
       slot.failure =

@@ -91,6 +91,7 @@ Status Program::checkFunction(uint32_t function) const {
 Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
                          const CallOptions &options) {
   TENON_RETURN_IF_ERROR(checkFunction(function));
+  HostSpan span(device_->trace(), "call", "call", view_.functionAt(function).name()->string_view());
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_->driver();
@@ -132,6 +133,7 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   if (&queue.device() != device_.get())
     return makeError(StatusCode::FailedPrecondition, "submit: the queue is of another device, ",
                      queue.device().description());
+  HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
   TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, results));
@@ -175,7 +177,7 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
       .graph = options.graph, .synchronous = options.synchronous, .isWaitedFor = !options.stream};
   if (isCaptured) {
     // The caller's graph may run at any time: it has an arena of its own, and launches instead of a graph in a graph.
-    how = {.graph = false, .synchronous = false};
+    how = {.graph = false, .synchronous = false, .isTraced = false};
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
                            CallInstance::create(device_, planned.plan, constants_));
     Status status = instance->issue(stream, inputs, results, how);

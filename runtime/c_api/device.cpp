@@ -164,6 +164,19 @@ tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_stat
                                     counts.graphNodesPatched};
   return toC(writeStruct(out, value, "out"));
 }
+tenon_status_t *tenon_device_trace_begin(tenon_device_t *device) {
+  TENON_C_REQUIRE(device);
+  device->value->setTrace(std::make_shared<Trace>());
+  return nullptr;
+}
+tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path) {
+  TENON_C_REQUIRE(device);
+  TENON_C_REQUIRE(path);
+  const Trace *trace = device->value->trace();
+  if (!trace)
+    return toC(makeError(StatusCode::FailedPrecondition, "the device records nothing: tenon_device_trace_begin first"));
+  return toC(trace->write(path));
+}
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes) {
   TENON_C_OUTPUT(free_bytes);
   TENON_C_OUTPUT(total_bytes);

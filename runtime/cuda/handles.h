@@ -54,6 +54,7 @@ private:
 };
 
 using Stream = OwnedHandle<CUstream, &Driver::cuStreamDestroy_v2>;
+using TimedEvent = OwnedHandle<CUevent, &Driver::cuEventDestroy_v2>;
 using Module = OwnedHandle<CUmodule, &Driver::cuModuleUnload>;
 
 } // namespace tenon::runtime::cuda

@@ -26,7 +26,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, modules;
-  std::string function, device, variant, cacheFolder;
+  std::string function, device, variant, cacheFolder, trace;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
   bool explain = false, statistics = false, synchronous = false, noJit = false, forcePtx = false;
@@ -132,7 +132,7 @@ Result<OpenedFile> openProgram(const Options &options) {
 }
 
 /// The exit status, or why there is none.
-Result<int> run(const Options &options) {
+Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   TENON_ASSIGN_OR_RETURN(const size_t maxElements, parseCount("output_max_element_count", options.maxElements, 0));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
@@ -141,6 +141,7 @@ Result<int> run(const Options &options) {
   // The program, on a device.
   TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  device->setTrace(trace);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
@@ -216,6 +217,8 @@ int main(int argc, char **argv) {
                    "keep PTX that a GPU's driver compiled in DIR/jit (as TENON_CACHE_DIR; default: tenon in\n"
                    "$XDG_CACHE_HOME, else in ~/.cache); none keeps nothing");
   commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
+  commandLine.text("trace", "FILE", &options.trace,
+                   "write what ran when, on host and device, for Perfetto or chrome://tracing (no CUDA graph then)");
   commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
   commandLine.flag("print-statistics", &options.statistics,
                    "print counts to stderr: memory, launches, modules, compilations, graphs");
@@ -230,7 +233,11 @@ int main(int argc, char **argv) {
   if (options.files.empty())
     return commandLine.usageError("no program given");
 
-  Result<int> status = run(options);
+  const auto trace = options.trace.empty() ? nullptr : std::make_shared<Trace>();
+  Result<int> status = run(options, trace);
+  if (trace) // also of a call that failed
+    if (Status written = trace->write(options.trace); !written.ok() && status.ok())
+      status = std::move(written);
   if (status.ok())
     return *status;
   std::fflush(stdout);

@@ -264,6 +264,14 @@ TEST_F(CApiTest, CallsPrograms) {
   EXPECT_EQ(program, nullptr);
 }
 
+TEST_F(CApiTest, TracesWhatWasBegun) {
+  const std::string path = testing::TempDir() + "tenon_c_api_trace.json";
+  expectStatus(tenon_device_trace_write(device, path.c_str()), TENON_FAILED_PRECONDITION, "records nothing");
+  expectOk(tenon_device_trace_begin(device));
+  expectOk(tenon_device_trace_write(device, path.c_str()));
+  std::remove(path.c_str());
+}
+
 TEST_F(CApiTest, ImagesAreRuledOut) {
   const auto executableBytes = buildExecutable("exe", {makeExport("add", 1, 0)}, {{.name = "v", .image = "ptx"}});
   const AlignedBytes bytes = buildProgram({{.name = "f"}}, {executableBytes});

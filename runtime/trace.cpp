@@ -1,0 +1,114 @@
+// Spans as JSON.
+#include "runtime/trace.h"
+
+#include "abi/file.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tenon::runtime {
+
+namespace {
+
+constexpr int kHostProcess = 1, kFirstDeviceProcess = 2;
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    char escaped[8];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c < 0x20) {
+      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
+      out += escaped;
+    } else {
+      out += static_cast<char>(c);
+    }
+  }
+  return out + '"';
+}
+
+std::string microseconds(double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.3f", value);
+  return text;
+}
+
+std::string nameOfProcess(int process, std::string_view name) {
+  return concat("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": ", process,
+                ", \"tid\": 0, \"args\": {\"name\": ", quoted(name), "}}");
+}
+
+} // namespace
+
+Trace::Trace() : start_(std::chrono::steady_clock::now()) {}
+
+double Trace::now() const {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Trace::add(Span span) {
+  std::lock_guard lock(mutex_);
+  const int thread =
+      span.track.empty()
+          ? threads_.try_emplace(std::this_thread::get_id(), static_cast<int>(threads_.size()) + 1).first->second
+          : 1;
+  events_.push_back({std::move(span), thread});
+}
+
+std::string Trace::toJson() const {
+  std::lock_guard lock(mutex_);
+  std::vector<const Event *> ordered;
+  for (const Event &event : events_)
+    ordered.push_back(&event);
+  std::sort(ordered.begin(), ordered.end(),
+            [](const Event *a, const Event *b) { return a->span.beginUs < b->span.beginUs; });
+  std::map<std::string, int> processes; // of devices
+  std::string out = "[\n" + nameOfProcess(kHostProcess, "host");
+  for (const Event *event : ordered) {
+    const Span &span = event->span;
+    int process = kHostProcess;
+    if (!span.track.empty()) {
+      const auto [known, isNew] =
+          processes.try_emplace(span.track, kFirstDeviceProcess + static_cast<int>(processes.size()));
+      process = known->second;
+      if (isNew)
+        out += concat(",\n", nameOfProcess(process, span.track));
+    }
+    out += concat(",\n{\"ph\": \"X\", \"name\": ", quoted(span.name), ", \"cat\": ", quoted(span.category),
+                  ", \"pid\": ", process, ", \"tid\": ", event->thread, ", \"ts\": ", microseconds(span.beginUs),
+                  ", \"dur\": ", microseconds(std::max(0.0, span.endUs - span.beginUs)), ", \"args\": {");
+    for (size_t i = 0; i < span.details.size(); ++i)
+      out += concat(i ? ", " : "", quoted(span.details[i].first), ": ", quoted(span.details[i].second));
+    out += "}}";
+  }
+  return out + "\n]\n";
+}
+
+Status Trace::write(const std::string &path) const {
+  return writeFile(path, toJson());
+}
+
+HostSpan::HostSpan(Trace *trace, std::string_view category, std::string_view what, std::string_view name)
+    : trace_(trace) {
+  if (!trace_)
+    return;
+  span_.category = category;
+  span_.name = concat(what, " ", name);
+  span_.beginUs = trace_->now();
+}
+
+HostSpan::~HostSpan() {
+  if (!trace_)
+    return;
+  span_.endUs = trace_->now();
+  trace_->add(std::move(span_));
+}
+
+void HostSpan::detail(std::string_view key, std::string_view value) {
+  if (trace_)
+    span_.details.emplace_back(key, value);
+}
+
+} // namespace tenon::runtime

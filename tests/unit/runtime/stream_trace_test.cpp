@@ -1,0 +1,49 @@
+#include "runtime/stream_trace.h"
+
+#include "call_fixture.h"
+
+namespace tenon::runtime {
+
+class StreamTraceTest : public CallTest {
+protected:
+  std::string callTraced(const std::map<std::string, int> &failures = {}) {
+    load({addAndScale()});
+    trace = std::make_shared<Trace>();
+    device->setTrace(trace);
+    const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(10)};
+    fake.failures = failures;
+    auto results = program->call(0, inputs);
+    EXPECT_TRUE(results.ok()) << results.status().message();
+    fake.failures.clear();
+    if (results.ok())
+      EXPECT_EQ(read((*results)[0]), (std::vector<float>{40, 60}));
+    return trace->toJson();
+  }
+  std::shared_ptr<Trace> trace;
+};
+
+TEST_F(StreamTraceTest, EveryDispatchHasItsTime) {
+  const std::string text = callTraced();
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 0u);
+  for (const char *part : {R"("name": "call f", "cat": "call", "pid": 1)", R"("name": "load add", "cat": "load")",
+                           R"("name": "add", "cat": "dispatch", "pid": 2)", R"("name": "scale", "cat": "dispatch")",
+                           R"("dur": 250.000)", R"("variant": "sm_80", "kernel": "add", "grid": "1 x 1 x 1")",
+                           R"("args": {"name": "'Fake GPU' (sm_80, driver 13.0)"})
+    "})
+        EXPECT_NE(text.find(part), std::string::npos)
+        << part << "\n"
+        << text;
+}
+
+TEST_F(StreamTraceTest, WithoutTimesTheCallStillRuns) {
+  for (const char *function : {"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"}) {
+    const std::string text = callTraced({{function, CUDA_ERROR_UNKNOWN}});
+    EXPECT_NE(text.find("call f"), std::string::npos);
+    EXPECT_EQ(text.find("\"dispatch\""), std::string::npos) << function;
+    TearDown();
+    fake.launches.clear();
+    device.reset();
+  }
+}
+
+} // namespace tenon::runtime
