@@ -298,11 +298,6 @@ FAKE CUresult cuEventRecord(CUevent, CUstream) {
   ENTER();
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
-  ENTER();
-  *milliseconds = 0.25f;
-  return CUDA_SUCCESS;
-}
 FAKE CUresult cuEventSynchronize(CUevent) {
   ENTER();
   return fake().sticky;

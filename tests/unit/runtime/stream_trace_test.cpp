@@ -11,6 +11,7 @@ protected:
     trace = std::make_shared<Trace>();
     device->setTrace(trace);
     const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(10)};
+    fake.elapsedMilliseconds = 0.25f;
     fake.failures = failures;
     auto results = program->call(0, inputs);
     EXPECT_TRUE(results.ok()) << results.status().message();
