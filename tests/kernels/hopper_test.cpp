@@ -189,7 +189,7 @@ TEST_F(HopperKernels, TensorsOfThreeDimensionsMove) {
                       steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_64B,
                       CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                   CUDA_SUCCESS);
-      ASSERT_EQ(launch({1}, {32}, 16 * 4 * 2 * 4, in, out, 16 * 4 * 2 * 4, x, 3, z), CUDA_SUCCESS);
+      ASSERT_EQ(launch({1}, {32}, 16 * 4 * 2 * 4, in, out, 16 * 4 * 2 * 4, x, 3, z), CUDA_SUCCESS) << x << " " << z;
       std::vector<int> want(values.size());
       for (int k = z; k < z + 2; ++k)
         for (int j = 3; j < 7; ++j)
