@@ -71,6 +71,8 @@ Result<RunResult> runCase(Device &device, const LoadedExport &kernel, const Case
     ranges.push_back({one.buffer->address() + one.before, one.bytes});
     placed.push_back(std::move(one));
   }
+  cuda::ContextScope scope = device.enter(); // a driver encodes tensor maps in a context only
+  TENON_RETURN_IF_ERROR(scope.status());
   TENON_ASSIGN_OR_RETURN(ArgumentPack arguments,
                          ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, ranges, inputs.constants));
   TENON_RETURN_IF_ERROR(
