@@ -53,7 +53,7 @@ struct DefUse {
   /// Names of all instructions: of one instruction the predicate first, if it has one, then the names of its operands,
   /// those of vectors, lists and addresses included, from left to right.
   std::vector<NameRef> names;
-  std::vector<uint32_t> first; // [instructions + 1] into names
+  std::vector<uint32_t> first;           // [instructions + 1] into names
   std::vector<std::string_view> unknown; // names that nothing declares, special registers among them
 
   std::span<const NameRef> namesOf(uint32_t instruction) const {

@@ -1,5 +1,6 @@
 // Tensor loads whose shared memory is compared with the host and recorded on a GPU: one table for hopper_test.cpp and
-// tests/golden/hopper.cpp. The tensor has rows of 256 bytes, 40 of them, and its bytes follow from their place (tensorBytes).
+// tests/golden/hopper.cpp. The tensor has rows of 256 bytes, 40 of them, and its bytes follow from their place
+// (tensorBytes).
 #pragma once
 
 #include <cuda.h>

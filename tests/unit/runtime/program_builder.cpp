@@ -2,8 +2,8 @@
 
 #include "abi/aligned_bytes.h"
 #include "abi/executable_view.h"
-#include "abi/verify.h"
 #include "abi/parameter_layout.h"
+#include "abi/verify.h"
 
 #include <cstring>
 
@@ -57,7 +57,8 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
     variantTables.push_back(
         fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, fb::Origin::HandWritten, 0, &indices, &kernels));
   }
-  auto root = fb::CreateExecutableDirect(builder, abi::kFormatVersion, "test", name.c_str(), &exportTables, &images, &variantTables);
+  auto root = fb::CreateExecutableDirect(builder, abi::kFormatVersion, "test", name.c_str(), &exportTables, &images,
+                                         &variantTables);
   fb::FinishExecutableBuffer(builder, root);
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
