@@ -26,6 +26,7 @@ public:
 
   /// @param bindings  [n] binding order
   /// @param constants [m] words, as abi::packParameters takes them; extents for a tensor map (K-22)
+  /// The device's context is current where the layout has tensor maps: a driver encodes them in one only.
   /// Errors of abi::packParameters (K-7) and encodeTensorMap (K-22).
   Status set(std::span<const DeviceRange> bindings, std::span<const uint64_t> constants);
 

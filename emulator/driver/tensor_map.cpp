@@ -27,7 +27,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 const cuuint64_t *sizes, const cuuint64_t *strides, const cuuint32_t *box,
                                 const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-  TENON_ENTER();
+  TENON_ENTER_CONTEXT(); // an H200's driver wants one, though a map is only bytes
   if (!map || !mapAt(map))
     return refuse(__func__, "the tensor map has to lie at a multiple of 64");
   static_assert(sizeof(cuuint64_t) == sizeof(uint64_t) && sizeof(CUtensorMap) == kTensorMapBytes);

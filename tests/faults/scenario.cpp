@@ -255,6 +255,8 @@ private:
       TENON_ASSIGN_OR_RETURN(auto x, buffer(numbers()));
       const std::vector<uint64_t> extents = {8, 8};
       CUtensorMap map;
+      cuda::ContextScope scope = device_->enter();
+      TENON_RETURN_IF_ERROR(scope.status());
       return encodeTensorMap(device_->driver().cuTensorMapEncodeTiled, declared, {x->address(), x->size()}, extents,
                              map);
     });

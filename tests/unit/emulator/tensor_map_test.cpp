@@ -156,6 +156,14 @@ TEST(EmulatorTensorMap, ABoxBeginsAtAMultipleOf16BytesAlongItsRow) {
   }
 }
 
+TEST(EmulatorTensorMap, IsEncodedInAContext) {
+  Session session;
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxPopCurrent(&context), CUDA_SUCCESS);
+  EXPECT_EQ(Arguments().encode(), CUDA_ERROR_INVALID_CONTEXT);
+  ASSERT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
+}
+
 TEST(EmulatorTensorMap, ReplacesTheAddress) {
   Session session;
   Arguments arguments;
