@@ -74,30 +74,20 @@ uint8_t *elementAt(const Fragment &fragment, const int64_t (&lines)[kLanes], uin
   return reinterpret_cast<uint8_t *>(lines[line]) + index * fragment.elementBytes();
 }
 
-void loadFragment(Warp &warp, const Decoded &i, uint32_t mask) {
+/// wmma.load and wmma.store: each element of a fragment has one place in memory.
+template <bool IsStore> void moveFragment(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint32_t *operands = vectorOperands(warp, i);
   Fragment fragment = readFragment(operands);
   int64_t lines[kLanes];
-  if (!resolveLines(warp, i, mask, fragment, false, lines))
+  if (!resolveLines(warp, i, mask, fragment, IsStore, lines))
     return;
   uint32_t perLane = fragment.perLane(), total = fragment.rows * fragment.columns;
   for (uint32_t lane = 0; lane < kLanes; ++lane)
-    for (uint32_t e = 0; e < perLane; ++e)
-      memcpy(elementIn(warp, fragment, operands + kFragmentWords, lane, e),
-             elementAt(fragment, lines, (lane * perLane + e) % total), fragment.elementBytes());
-}
-
-void storeFragment(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint32_t *operands = vectorOperands(warp, i);
-  Fragment fragment = readFragment(operands);
-  int64_t lines[kLanes];
-  if (!resolveLines(warp, i, mask, fragment, true, lines))
-    return;
-  uint32_t perLane = fragment.perLane(), total = fragment.rows * fragment.columns;
-  for (uint32_t lane = 0; lane < kLanes; ++lane)
-    for (uint32_t e = 0; e < perLane; ++e)
-      memcpy(elementAt(fragment, lines, (lane * perLane + e) % total),
-             elementIn(warp, fragment, operands + kFragmentWords, lane, e), fragment.elementBytes());
+    for (uint32_t e = 0; e < perLane; ++e) {
+      uint8_t *held = elementIn(warp, fragment, operands + kFragmentWords, lane, e);
+      uint8_t *stored = elementAt(fragment, lines, (lane * perLane + e) % total);
+      memcpy(IsStore ? stored : held, IsStore ? held : stored, fragment.elementBytes());
+    }
 }
 
 constexpr uint32_t kMostElements = 32 * 16;
@@ -180,10 +170,10 @@ void multiplyFragments(Warp &warp, const Decoded &i, uint32_t mask) {
 } // namespace
 
 Handler loadFragmentHandler() {
-  return &loadFragment;
+  return &moveFragment<false>;
 }
 Handler storeFragmentHandler() {
-  return &storeFragment;
+  return &moveFragment<true>;
 }
 Handler multiplyFragmentsHandler() {
   return &multiplyFragments;
