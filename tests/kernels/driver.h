@@ -178,4 +178,13 @@ private:
   uint64_t state_;
 };
 
+/// Whole numbers from low to high.
+inline std::vector<int> integers(size_t count, uint64_t seed, int low, int high) {
+  Random random(seed);
+  std::vector<int> out(count);
+  for (int &value : out)
+    value = low + static_cast<int>(random.next() % static_cast<uint32_t>(high - low + 1));
+  return out;
+}
+
 } // namespace tenon::kernels

@@ -38,13 +38,6 @@ protected:
   }
 };
 
-std::vector<int> integers(size_t count, uint64_t seed, int low, int high) {
-  Random random(seed);
-  std::vector<int> out(count);
-  for (int &value : out)
-    value = low + static_cast<int>(random.next() % static_cast<uint32_t>(high - low + 1));
-  return out;
-}
 uint16_t half(int value) {
   return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
 }

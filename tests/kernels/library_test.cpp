@@ -9,17 +9,9 @@ namespace {
 
 using LibraryKernels = Kernels;
 
-std::vector<int> integers(size_t count, uint64_t seed = 1) {
-  Random random(seed);
-  std::vector<int> out(count);
-  for (int &value : out)
-    value = static_cast<int>(random.next() % 2000) - 1000;
-  return out;
-}
-
 TEST_F(LibraryKernels, BlockReduce) {
   TENON_KERNEL("library", "blockReduce");
-  auto in = integers(3 * 128);
+  auto in = integers(3 * 128, 1, -1000, 999);
   Array<int> din(in), sums(3);
   Array<float> largest(3);
   ASSERT_EQ(launch({3}, {128}, 0, din.address, sums.address, largest.address), CUDA_SUCCESS);
@@ -34,7 +26,7 @@ TEST_F(LibraryKernels, BlockReduce) {
 
 TEST_F(LibraryKernels, BlockScan) {
   TENON_KERNEL("library", "blockScan");
-  auto in = integers(512, 2);
+  auto in = integers(512, 2, -1000, 999);
   Array<int> din(in), inclusive(512), exclusive(512);
   ASSERT_EQ(launch({1}, {128}, 0, din.address, inclusive.address, exclusive.address), CUDA_SUCCESS);
   auto gotInclusive = inclusive.read(), gotExclusive = exclusive.read();
@@ -79,7 +71,7 @@ TEST_F(LibraryKernels, BlockHistogram) {
 
 TEST_F(LibraryKernels, AlgorithmsOfGroups) {
   TENON_KERNEL("library", "groupAlgorithms");
-  auto in = integers(64, 5);
+  auto in = integers(64, 5, -1000, 999);
   Array<int> din(in), out(5 * 64);
   ASSERT_EQ(launch({1}, {64}, 0, din.address, out.address), CUDA_SUCCESS);
   auto got = out.read();

@@ -8,13 +8,6 @@ namespace {
 
 using TensorKernels = Kernels;
 
-std::vector<int> integers(size_t count, uint64_t seed) {
-  Random random(seed);
-  std::vector<int> out(count);
-  for (int &value : out)
-    value = static_cast<int>(random.next() % 17) - 8;
-  return out;
-}
 uint16_t half(int value) {
   return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
 }
@@ -49,7 +42,7 @@ std::vector<int> product(const std::vector<int> &a, Layout la, const std::vector
 TEST_F(TensorKernels, WmmaHalfMatmul) {
   TENON_KERNEL("tensor", "wmma_f16");
   const size_t m = 32, n = 48, k = 64;
-  auto a = integers(m * k, 1), b = integers(n * k, 2);
+  auto a = integers(m * k, 1, -8, 8), b = integers(n * k, 2, -8, 8);
   Array<uint16_t> da(as<uint16_t>(a, half)), db(as<uint16_t>(b, half));
   Array<float> dc(m * n);
   ASSERT_EQ(launch({n / 16, m / 16}, {32}, 0, da.address, db.address, dc.address, int(n), int(k)), CUDA_SUCCESS);
@@ -66,7 +59,8 @@ TEST_F(TensorKernels, WmmaHalfAccumulators) {
   };
   for (const Case &shape : {Case{"wmma_half_32x8", 32, 8}, Case{"wmma_half_8x32", 8, 32}}) {
     TENON_KERNEL("tensor", shape.kernel);
-    auto a = integers(shape.m * 16, 3), b = integers(16 * shape.n, 4), c = integers(shape.m * shape.n, 5);
+    auto a = integers(shape.m * 16, 3, -8, 8), b = integers(16 * shape.n, 4, -8, 8),
+         c = integers(shape.m * shape.n, 5, -8, 8);
     Array<uint16_t> da(as<uint16_t>(a, half)), db(as<uint16_t>(b, half)), dc(as<uint16_t>(c, half));
     Array<uint16_t> dd(shape.m * shape.n);
     ASSERT_EQ(launch({1}, {32}, 0, da.address, db.address, dc.address, dd.address), CUDA_SUCCESS);
@@ -82,7 +76,7 @@ TEST_F(TensorKernels, WmmaHalfAccumulators) {
 
 TEST_F(TensorKernels, WmmaInt8) {
   TENON_KERNEL("tensor", "wmma_s8");
-  auto a = integers(256, 6), b = integers(256, 7);
+  auto a = integers(256, 6, -8, 8), b = integers(256, 7, -8, 8);
   Array<int8_t> da(as<int8_t>(a)), db(as<int8_t>(b));
   Array<int> dc(256);
   ASSERT_EQ(launch({1}, {32}, 0, da.address, db.address, dc.address), CUDA_SUCCESS);
@@ -95,7 +89,7 @@ TEST_F(TensorKernels, WmmaInt8) {
 TEST_F(TensorKernels, WmmaBfloat) {
   NEEDS(80, "bf16");
   TENON_KERNEL("tensor", "wmma_bf16");
-  auto a = integers(256, 8), b = integers(256, 9);
+  auto a = integers(256, 8, -8, 8), b = integers(256, 9, -8, 8);
   Array<uint16_t> da(as<uint16_t>(a, bfloat)), db(as<uint16_t>(b, bfloat));
   Array<float> dc(256);
   ASSERT_EQ(launch({1}, {32}, 0, da.address, db.address, dc.address), CUDA_SUCCESS);
@@ -105,7 +99,7 @@ TEST_F(TensorKernels, WmmaBfloat) {
 TEST_F(TensorKernels, WmmaTf32) {
   NEEDS(80, "tf32");
   TENON_KERNEL("tensor", "wmma_tf32");
-  auto a = integers(128, 10), b = integers(128, 11);
+  auto a = integers(128, 10, -8, 8), b = integers(128, 11, -8, 8);
   Array<float> da(as<float>(a)), db(as<float>(b)), dc(256);
   ASSERT_EQ(launch({1}, {32}, 0, da.address, db.address, dc.address), CUDA_SUCCESS);
   EXPECT_EQ(dc.read(), as<float>(product(a, {8, 1}, b, {16, 1}, 16, 16, 8)));
@@ -114,7 +108,7 @@ TEST_F(TensorKernels, WmmaTf32) {
 TEST_F(TensorKernels, WmmaDouble) {
   NEEDS(80, "wmma of f64");
   TENON_KERNEL("tensor", "wmma_f64");
-  auto a = integers(32, 12), b = integers(32, 13);
+  auto a = integers(32, 12, -8, 8), b = integers(32, 13, -8, 8);
   Array<double> da(as<double>(a)), db(as<double>(b)), dc(64);
   ASSERT_EQ(launch({1}, {32}, 0, da.address, db.address, dc.address), CUDA_SUCCESS);
   auto want = as<double>(product(a, {4, 1}, b, {8, 1}, 8, 8, 4));
@@ -127,7 +121,7 @@ TEST_F(TensorKernels, MatmulInTwoBuffers) {
   NEEDS(80, "cp.async");
   TENON_KERNEL("tensor", "matmul_double_buffered");
   const size_t n = 64;
-  auto a = integers(n * n, 14), b = integers(n * n, 15);
+  auto a = integers(n * n, 14, -8, 8), b = integers(n * n, 15, -8, 8);
   Array<float> da(as<float>(a)), db(as<float>(b)), dc(n * n);
   ASSERT_EQ(launch({n / 16, n / 16}, {16, 16}, 0, da.address, db.address, dc.address, int(n)), CUDA_SUCCESS);
   EXPECT_EQ(dc.read(), as<float>(product(a, {n, 1}, b, {n, 1}, n, n, n)));
@@ -137,7 +131,7 @@ TEST_F(TensorKernels, MbarrierPipeline) {
   NEEDS(90, "this kernel");
   TENON_KERNEL("tensor", "mbarrier_pipeline");
   const size_t tiles = 5;
-  auto in = integers(tiles * 128, 16);
+  auto in = integers(tiles * 128, 16, -8, 8);
   Array<float> din(as<float>(in)), dout(128);
   ASSERT_EQ(launch({1}, {128}, 0, din.address, dout.address, int(tiles)), CUDA_SUCCESS);
   std::vector<float> want(128);
