@@ -1,5 +1,6 @@
 #include "emulator/check.h"
 
+#include "abi/text.h"
 #include "emulator/checker.h"
 #include "emulator/cluster.h"
 #include "emulator/grid.h"
@@ -11,12 +12,6 @@
 
 namespace tenon::emulator {
 namespace {
-
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 std::string spaceName(MemorySpace space) {
   switch (space) {
@@ -65,7 +60,7 @@ std::string sharedDescription(const Warp &warp, uint64_t offset) {
            (warp.block->cluster->blocks[rank]->finished ? " and has exited" : "");
   }
   if (offset < warp.sharedBegin)
-    return "below the block's shared memory, which begins at " + hex(kSharedStart);
+    return "below the block's shared memory, which begins at " + hexText(kSharedStart);
   std::string size = "the block's " + std::to_string(bytes) + " bytes of shared memory (static " +
                      std::to_string(warp.executor->launch->program->staticShared) + ", dynamic " +
                      std::to_string(warp.executor->launch->dynamicShared) + ")";
@@ -163,7 +158,7 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       raiseFault(warp, i, lane, code,
                  (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : kind) + spaceName(where) +
                      (isWrite ? " write" : " read") + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
-                     " at " + hex(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
+                     " at " + hexText(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
                      ": " + why);
     };
     bool misaligned = offset & (size - 1);
@@ -184,7 +179,7 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       addresses[lane] = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
     } else if (where == MemorySpace::Local) {
       if (offset < kLocalStart || offset + size > warp.localStride) {
-        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hex(warp.localStride));
+        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hexText(warp.localStride));
         continue;
       }
       if (misaligned) {

@@ -1,5 +1,6 @@
 #include "emulator/checker.h"
 
+#include "abi/text.h"
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/initialised_map.h"
@@ -15,11 +16,6 @@ namespace {
 constexpr size_t kMostFound = 8;
 constexpr uint64_t kInstructionsAfterRace = 1u << 20; // a race may keep a kernel from ending
 
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 std::string bytesOf(uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
@@ -124,7 +120,7 @@ bool Checker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, 
   auto fail = [&](int code, const char *check, const std::string &what) {
     raiseFault(warp, instruction, lane, code,
                std::string(check) + (owner ? " shared " : " global ") + (isWrite ? "write" : "read") + " of " +
-                   bytesOf(bytes) + " at " + hex(address) + ": " + what);
+                   bytesOf(bytes) + " at " + hexText(address) + ": " + what);
     return false;
   };
   if (owner) {
@@ -175,8 +171,8 @@ void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDet
   std::string where = isShared ? whereInShared(access.address) : executor_.memory->describe(access.address);
   std::string text = "kernel '" + launch_.program->name + "': [races] " + (isShared ? "shared " : "global ") +
                      (access.order.asynchronous ? "asynchronous " : "") + (access.isWrite ? "write" : "read") + " of " +
-                     bytesOf(access.bytes) + " at " + hex(access.address) + " (" + where + ") by " + nameOfThread(me) +
-                     "\n  at " + place(access.instruction) + "\n  is not ordered after the " +
+                     bytesOf(access.bytes) + " at " + hexText(access.address) + " (" + where + ") by " +
+                     nameOfThread(me) + "\n  at " + place(access.instruction) + "\n  is not ordered after the " +
                      (other.inFlight ? "asynchronous " : "") + (conflict.otherWrites ? "write" : "read") + " by " +
                      nameOfThread(other.thread) + "\n  at " + place(other.instruction) + "\n  " + missing;
   if (found_.empty())

@@ -1,6 +1,7 @@
 // Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
 #include "emulator/memory.h"
 
+#include "abi/text.h"
 #include "emulator/machine.h"
 
 #include <algorithm>
@@ -282,19 +283,14 @@ bool Memory::accessible(uint64_t address, uint64_t bytes, bool write) const {
 }
 
 namespace {
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 std::string nameOf(const Allocation &allocation) {
   std::string size = std::to_string(allocation.bytes) + "-byte ";
   if (!allocation.name.empty())
-    return size + "variable '" + allocation.name + "' at " + hex(allocation.begin);
+    return size + "variable '" + allocation.name + "' at " + hexText(allocation.begin);
   std::string by = *allocation.by ? " (by " + std::string(allocation.by) + ")" : std::string();
   return size +
          (allocation.kind == AllocationKind::Registered ? "range of registered host memory at " : "allocation at ") +
-         hex(allocation.begin) + by;
+         hexText(allocation.begin) + by;
 }
 } // namespace
 

@@ -1,5 +1,6 @@
 #include "emulator/range.h"
 
+#include "abi/text.h"
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/grid.h"
@@ -10,21 +11,12 @@
 #include <cuda.h>
 
 namespace tenon::emulator {
-namespace {
-
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-} // namespace
 
 uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, const RangeAccess &access) {
   const Executor &executor = *warp.executor;
   auto refuse = [&](int code, const std::string &why) -> uint8_t * {
     raiseFault(warp, i, lane, code,
-               std::string(access.what) + ", " + std::to_string(access.bytes) + " bytes at " + hex(address) + ": " +
+               std::string(access.what) + ", " + std::to_string(access.bytes) + " bytes at " + hexText(address) + ": " +
                    why);
     return nullptr;
   };
@@ -39,8 +31,8 @@ uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, 
                           : "the cluster has no block " + std::to_string(offset >> kClusterRankShift));
     const Warp &first = owner->warps[0];
     if (offset < first.sharedBegin || offset + access.bytes > first.sharedEnd)
-      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the block's shared memory is [" + hex(first.sharedBegin) + ", " +
-                                                    hex(first.sharedEnd) + ") of the shared window");
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the block's shared memory is [" + hexText(first.sharedBegin) + ", " +
+                                                    hexText(first.sharedEnd) + ") of the shared window");
     return first.shared + offset;
   }
   if (uint64_t offset = address - kLocalWindow; offset < kWindowBytes) {

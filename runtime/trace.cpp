@@ -2,6 +2,7 @@
 #include "runtime/trace.h"
 
 #include "abi/file.h"
+#include "abi/text.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,23 +13,6 @@ namespace {
 
 constexpr int kHostProcess = 1, kFirstDeviceProcess = 2;
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (unsigned char c : text) {
-    char escaped[8];
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c < 0x20) {
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
-      out += escaped;
-    } else {
-      out += static_cast<char>(c);
-    }
-  }
-  return out + '"';
-}
-
 std::string microseconds(double value) {
   char text[64];
   std::snprintf(text, sizeof(text), "%.3f", value);
@@ -37,7 +21,7 @@ std::string microseconds(double value) {
 
 std::string nameOfProcess(int process, std::string_view name) {
   return concat("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": ", process,
-                ", \"tid\": 0, \"args\": {\"name\": ", quoted(name), "}}");
+                ", \"tid\": 0, \"args\": {\"name\": ", jsonString(name), "}}");
 }
 
 } // namespace
@@ -76,11 +60,11 @@ std::string Trace::toJson() const {
       if (isNew)
         out += concat(",\n", nameOfProcess(process, span.track));
     }
-    out += concat(",\n{\"ph\": \"X\", \"name\": ", quoted(span.name), ", \"cat\": ", quoted(span.category),
+    out += concat(",\n{\"ph\": \"X\", \"name\": ", jsonString(span.name), ", \"cat\": ", jsonString(span.category),
                   ", \"pid\": ", process, ", \"tid\": ", event->thread, ", \"ts\": ", microseconds(span.beginUs),
                   ", \"dur\": ", microseconds(std::max(0.0, span.endUs - span.beginUs)), ", \"args\": {");
     for (size_t i = 0; i < span.details.size(); ++i)
-      out += concat(i ? ", " : "", quoted(span.details[i].first), ": ", quoted(span.details[i].second));
+      out += concat(i ? ", " : "", jsonString(span.details[i].first), ": ", jsonString(span.details[i].second));
     out += "}}";
   }
   return out + "\n]\n";

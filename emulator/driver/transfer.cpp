@@ -1,5 +1,6 @@
 // Copies and fills as work: every form of the API is a CUDA_MEMCPY3D of bytes, or a CUDA_MEMSET_NODE_PARAMS. Device
 // ranges are checked against live allocations row by row, host ranges are the caller's.
+#include "abi/text.h"
 #include "emulator/driver/state.h"
 #include "emulator/driver/work.h"
 
@@ -45,16 +46,10 @@ uint8_t *resolve(Driver &driver, CUdeviceptr address, size_t bytes, bool isHost,
   return memory.accessible(address, bytes, false) ? memory.host(address) : nullptr;
 }
 
-std::string hex(uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 Fault refuse(Driver &driver, const Work &work, const char *verb, CUdeviceptr address, size_t bytes) {
   Device *device = deviceOf(driver, address);
   return {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": out-of-bounds " + verb + " of " + std::to_string(bytes) +
-                                          " bytes at " + hex(address) + ": " +
+                                          " bytes at " + hexText(address) + ": " +
                                           (device ? device->memory->describe(address) : "no memory of a device")};
 }
 
@@ -208,7 +203,7 @@ std::string describeWork(const Work &work) {
     std::string operator()(const MemoryAllocWork &w) const {
       return "allocation of " + std::to_string(w.parameters.bytesize) + " bytes";
     }
-    std::string operator()(const MemoryFreeWork &w) const { return "free of " + hex(w.address); }
+    std::string operator()(const MemoryFreeWork &w) const { return "free of " + hexText(w.address); }
     std::string operator()(const MemoryOpsWork &w) const {
       if (w.next >= w.operations.size())
         return "memory operations";
@@ -217,8 +212,8 @@ std::string describeWork(const Work &work) {
       if (!wide && op.operation != CU_STREAM_MEM_OP_WAIT_VALUE_32)
         return "memory operation";
       static constexpr const char *kRelations[] = {">=", "==", "&", "nor"};
-      return "wait for the " + std::string(wide ? "64" : "32") + "-bit value at " + hex(op.waitValue.address) + " " +
-             kRelations[op.waitValue.flags & 3] + " " + hex(wide ? op.waitValue.value64 : op.waitValue.value);
+      return "wait for the " + std::string(wide ? "64" : "32") + "-bit value at " + hexText(op.waitValue.address) +
+             " " + kRelations[op.waitValue.flags & 3] + " " + hexText(wide ? op.waitValue.value64 : op.waitValue.value);
     }
     std::string operator()(const ChildGraphWork &) const { return "child graph"; }
   };

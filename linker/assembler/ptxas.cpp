@@ -10,19 +10,13 @@
 // "Function properties" are also given for functions that the entry calls; "Used" belongs to the entry compiled last.
 #include "linker/assembler/ptxas.h"
 
+#include "abi/text.h"
 #include "linker/assembler/find_program.h"
 
 #include <charconv>
 
 namespace tenon::linker {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 /// The number just before `unit` ("256 bytes smem"), or 0.
 uint32_t amountOf(std::string_view line, std::string_view unit) {

@@ -4,6 +4,7 @@
 
 #include "abi/executable_view.h"
 #include "abi/manifest_generated.h"
+#include "abi/text.h"
 
 #include <algorithm>
 #include <optional>
@@ -199,19 +200,6 @@ std::string launchJson(const abi::Launch &launch) {
 }
 
 } // namespace
-
-std::string jsonString(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += concat("\\u00", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 std::string extentText(const abi::Extent3 &extent) {
   return concat(extent[0], 'x', extent[1], 'x', extent[2]);

@@ -30,9 +30,6 @@ Declaration declarationFromTable(const abi::fb::DeclaredExport &table, SourceLoc
 std::string declarationToJson(const Declaration &declaration, size_t indent,
                               const std::vector<std::string> &notes = {});
 
-/// In quotes, escaped.
-std::string jsonString(std::string_view text);
-
 /// "64x1x1".
 std::string extentText(const abi::Extent3 &extent);
 

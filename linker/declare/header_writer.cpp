@@ -4,6 +4,7 @@
 // in the object, where the linker finds it again.
 #include "linker/declare/header_writer.h"
 
+#include "abi/text.h"
 #include "linker/declare/declaration.h"
 #include "linker/symbol/demangle.h"
 

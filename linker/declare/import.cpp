@@ -4,6 +4,7 @@
 #include "linker/declare/import.h"
 
 #include "abi/nearest_names.h"
+#include "abi/text.h"
 #include "linker/access/trace.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"

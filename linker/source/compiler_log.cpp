@@ -7,18 +7,13 @@
 // Lines up to the next message show the source; a blank line, a summary or a remark about options ends them.
 #include "linker/source/compiler_log.h"
 
+#include "abi/text.h"
+
 #include <charconv>
 #include <optional>
 
 namespace tenon::linker {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 std::optional<Severity> severityOf(std::string_view word) {
   // "error", "error #20", "fatal error", "catastrophic error", "internal error"; "warning #550-D"

@@ -1,26 +1,8 @@
-// RFC 8259: quotes, backslashes and control characters are escaped, all other bytes are written as they are.
 #include "linker/tools/json_writer.h"
 
-#include <cstdio>
+#include "abi/text.h"
 
 namespace tenon::linker {
-
-static void appendQuoted(std::string &out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(c));
-      out += escape;
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 void JsonWriter::separate() {
   if (afterKey_) {
@@ -36,14 +18,14 @@ void JsonWriter::separate() {
 
 void JsonWriter::key(std::string_view name) {
   separate();
-  appendQuoted(text_, name);
+  text_ += jsonString(name);
   text_ += ": ";
   afterKey_ = true;
 }
 
 void JsonWriter::value(std::string_view text) {
   separate();
-  appendQuoted(text_, text);
+  text_ += jsonString(text);
 }
 
 void JsonWriter::raw(std::string_view text) {

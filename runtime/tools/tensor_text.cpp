@@ -1,6 +1,7 @@
 // Brackets only repeat what the shape says, so they may be left out; where they are, they must agree with it.
 #include "runtime/tools/tensor_text.h"
 
+#include "abi/text.h"
 #include "runtime/tools/element_text.h"
 
 #include <charconv>
@@ -12,13 +13,6 @@ namespace tenon::runtime {
 namespace {
 
 constexpr uint64_t kMaxTextBytes = uint64_t(1) << 40; // of a tensor given on a command line
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\n\r");
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(" \t\n\r") - first + 1);
-}
 
 bool isSeparator(char c) {
   return c == ' ' || c == ',' || c == '\t' || c == '\n' || c == '\r';
@@ -139,7 +133,7 @@ void formatDimension(const HostTensor &tensor, size_t dimension, const uint8_t *
 } // namespace
 
 Result<TensorType> parseTensorType(std::string_view text) {
-  text = trim(text);
+  text = trimmed(text);
   const size_t last = text.rfind('x');
   // "index" is the one element type with an x in it.
   const bool isIndex = text == "index" || text.ends_with("xindex");
@@ -177,7 +171,7 @@ Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view 
     return makeError(StatusCode::OutOfRange, formatTensorType(type), " has ", bytes, " bytes, the limit here is ",
                      kMaxTextBytes);
   HostTensor tensor{type.element, type.shape, std::vector<uint8_t>(bytes)};
-  text = trim(text);
+  text = trimmed(text);
   if (text.empty())
     return tensor;
   const uint32_t size = abi::byteSize(type.element);
@@ -206,13 +200,13 @@ std::string formatTensor(const HostTensor &tensor, size_t maxElements) {
 }
 
 Result<Scalar> parseScalar(std::string_view text, abi::ElementType type) {
-  std::string_view value = trim(text);
+  std::string_view value = trimmed(text);
   if (const size_t equals = value.find('='); equals != std::string_view::npos) {
-    const std::string_view word = trim(value.substr(0, equals));
+    const std::string_view word = trimmed(value.substr(0, equals));
     const bool same = word == abi::spelling(type) || (word == "i64" && type == abi::ElementType::Index);
     if (!same)
       return makeError(StatusCode::InvalidArgument, "'", text, "' is given for a scalar of type ", abi::spelling(type));
-    value = trim(value.substr(equals + 1));
+    value = trimmed(value.substr(equals + 1));
   }
   TENON_ASSIGN_OR_RETURN(uint64_t bits, parseElement(value, type));
   int64_t extended = static_cast<int64_t>(bits);

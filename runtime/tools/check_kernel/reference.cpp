@@ -1,6 +1,7 @@
 #include "runtime/tools/check_kernel/reference.h"
 
 #include "abi/file.h"
+#include "abi/text.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
 #include "runtime/tools/check_kernel/guarded_run.h"
@@ -11,12 +12,6 @@
 
 namespace tenon::runtime {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool isOutput(const CaseBinding &binding) {
   return binding.role != BindingRole::Input;
@@ -94,7 +89,7 @@ public:
     std::unique_ptr<ProgramReference> out(new ProgramReference(std::move(file), path, context.options.device));
     TENON_RETURN_IF_ERROR(out->ensureOpen());
     const size_t open = call.find('(');
-    TENON_ASSIGN_OR_RETURN(out->function_, out->program_->findFunction(trim(call.substr(0, open))));
+    TENON_ASSIGN_OR_RETURN(out->function_, out->program_->findFunction(trimmed(call.substr(0, open))));
     if (open != std::string_view::npos)
       TENON_RETURN_IF_ERROR(out->readArguments(call.substr(open), context.declared->layout));
     else
@@ -168,11 +163,11 @@ private:
   Status readArguments(std::string_view text, const abi::Layout &layout) {
     if (!text.ends_with(')'))
       return makeError(StatusCode::InvalidArgument, "'", text, "': '(' without ')'");
-    text = trim(text.substr(1, text.size() - 2));
+    text = trimmed(text.substr(1, text.size() - 2));
     while (!text.empty()) {
       const size_t comma = std::min(text.find(','), text.size());
-      const std::string_view word = trim(text.substr(0, comma));
-      text = trim(text.substr(std::min(comma + 1, text.size())));
+      const std::string_view word = trimmed(text.substr(0, comma));
+      text = trimmed(text.substr(std::min(comma + 1, text.size())));
       Argument argument;
       argument.isConstant = word.starts_with('c');
       const char *end = word.data() + word.size();
@@ -206,8 +201,8 @@ public:
     auto out = std::make_unique<NpyReference>();
     while (!text.empty()) {
       const size_t comma = std::min(text.find(','), text.size());
-      std::string_view path = trim(text.substr(0, comma));
-      text = trim(text.substr(std::min(comma + 1, text.size())));
+      std::string_view path = trimmed(text.substr(0, comma));
+      text = trimmed(text.substr(std::min(comma + 1, text.size())));
       if (!path.starts_with('@'))
         return makeError(StatusCode::InvalidArgument, "'", path, "': expected @FILE.npy");
       TENON_ASSIGN_OR_RETURN(std::string file, readFile(std::string(path.substr(1))));
@@ -251,7 +246,7 @@ Result<std::unique_ptr<Reference>> select(std::string_view text, const Reference
     return ExportReference::make("", context.bytes, context.path, options, context.declared->name, *context.declared);
   }
   if (text.starts_with("export "))
-    return ExportReference::make("", context.bytes, context.path, options, trim(text.substr(7)), *context.declared);
+    return ExportReference::make("", context.bytes, context.path, options, trimmed(text.substr(7)), *context.declared);
   const size_t open = std::min(text.find('('), text.size());
   const size_t colon = text.substr(0, open).rfind(':');
   if (colon == std::string_view::npos)
@@ -261,13 +256,13 @@ Result<std::unique_ptr<Reference>> select(std::string_view text, const Reference
   if (path.ends_with(".tenon"))
     return ProgramReference::make(path, text.substr(colon + 1), context);
   TENON_ASSIGN_OR_RETURN(std::string file, readFile(path));
-  return ExportReference::make(std::move(file), {}, path, options, trim(text.substr(colon + 1)), *context.declared);
+  return ExportReference::make(std::move(file), {}, path, options, trimmed(text.substr(colon + 1)), *context.declared);
 }
 
 } // namespace
 
 Result<std::unique_ptr<Reference>> makeReference(std::string_view text, const ReferenceContext &context) {
-  Result<std::unique_ptr<Reference>> reference = select(trim(text), context);
+  Result<std::unique_ptr<Reference>> reference = select(trimmed(text), context);
   if (!reference.ok())
     return reference.takeStatus().withContext(concat("reference '", text, "'"));
   return std::unique_ptr<Reference>(std::make_unique<CheckedReference>(reference.take()));

@@ -1,5 +1,7 @@
 #include "runtime/tools/check_kernel/report.h"
 
+#include "abi/text.h"
+
 #include <algorithm>
 
 namespace tenon::runtime {
@@ -53,25 +55,12 @@ std::string placeText(const Finding &finding) {
   return text;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += concat("\\u00", "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]);
-    else
-      out += c;
-  }
-  return out + '"';
-}
-
 std::string findingJson(const Finding &finding) {
   constexpr const char *kResults[] = {"passed", "failed", "skipped"};
-  std::string out = concat("{\"check\": ", quoted(finding.check), ", \"case\": ", quoted(finding.caseText),
+  std::string out = concat("{\"check\": ", jsonString(finding.check), ", \"case\": ", jsonString(finding.caseText),
                            ", \"result\": \"", kResults[size_t(finding.verdict)], "\"");
   if (!finding.message.empty())
-    out += concat(", \"message\": ", quoted(finding.message));
+    out += concat(", \"message\": ", jsonString(finding.message));
   if (finding.binding)
     out += concat(", \"binding\": ", *finding.binding);
   if (finding.byteOffset)
@@ -79,7 +68,7 @@ std::string findingJson(const Finding &finding) {
   if (finding.element)
     out += concat(", \"element\": ", *finding.element);
   if (!finding.found.empty())
-    out += concat(", \"found\": ", quoted(finding.found), ", \"expected\": ", quoted(finding.expected));
+    out += concat(", \"found\": ", jsonString(finding.found), ", \"expected\": ", jsonString(finding.expected));
   return out + '}';
 }
 
@@ -120,9 +109,9 @@ std::string tableOf(const ExportReport &report) {
 std::string jsonOf(const std::vector<ExportReport> &reports) {
   std::string out = "{\"exports\": [";
   for (const ExportReport &report : reports) {
-    out += concat(&report == &reports.front() ? "\n" : ",\n", " {\"export\": ", quoted(report.name),
-                  ", \"variant\": ", quoted(report.variant), ", \"kernel\": ", quoted(report.symbol),
-                  ", \"device\": ", quoted(report.device), ", \"failed\": ", report.hasFailed() ? "true" : "false",
+    out += concat(&report == &reports.front() ? "\n" : ",\n", " {\"export\": ", jsonString(report.name),
+                  ", \"variant\": ", jsonString(report.variant), ", \"kernel\": ", jsonString(report.symbol),
+                  ", \"device\": ", jsonString(report.device), ", \"failed\": ", report.hasFailed() ? "true" : "false",
                   ", \"findings\": [");
     for (const Finding &finding : report.findings)
       out += concat(&finding == &report.findings.front() ? "\n  " : ",\n  ", findingJson(finding));

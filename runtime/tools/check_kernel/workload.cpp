@@ -2,6 +2,7 @@
 // size (TENON_CONSTANT(int, n)) is that size.
 #include "runtime/tools/check_kernel/workload.h"
 
+#include "abi/text.h"
 #include "runtime/tools/check_kernel/workload_values.h"
 
 #include <algorithm>
@@ -10,12 +11,6 @@ namespace tenon::runtime {
 namespace {
 
 constexpr uint64_t kMaxGrid[3] = {2147483647, 65535, 65535};
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Split at commas outside parentheses.
 std::vector<std::string_view> splitList(std::string_view text) {
@@ -27,7 +22,7 @@ std::vector<std::string_view> splitList(std::string_view text) {
       depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
     if (i < text.size() && (text[i] != ',' || depth > 0))
       continue;
-    parts.push_back(trim(text.substr(start, i - start)));
+    parts.push_back(trimmed(text.substr(start, i - start)));
     start = i + 1;
   }
   return parts;
@@ -83,7 +78,7 @@ private:
   Status readSizes() {
     for (const std::string &text : workload_.sizes) {
       const size_t equal = text.find('=');
-      const std::string name(trim(std::string_view(text).substr(0, equal)));
+      const std::string name(trimmed(std::string_view(text).substr(0, equal)));
       const bool isName = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
         return c != 'x' && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_');
       });
@@ -254,7 +249,7 @@ private:
 } // namespace
 
 Status Workload::add(std::string_view key, std::string_view value) {
-  const std::string text(trim(value));
+  const std::string text(trimmed(value));
   std::string *single = nullptr;
   if (key == "size")
     sizes.push_back(text);
@@ -280,7 +275,7 @@ Result<std::vector<Workload>> parseWorkloads(std::string_view text, std::string_
   std::vector<Workload> out;
   for (size_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view content = trim(text.substr(0, end));
+    const std::string_view content = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     auto wrong = [&](auto... words) { return makeError(StatusCode::InvalidArgument, path, ":", line, ": ", words...); };
     if (content.empty() || content.front() == '#')
@@ -288,7 +283,7 @@ Result<std::vector<Workload>> parseWorkloads(std::string_view text, std::string_
     if (content.front() == '[') {
       if (content.back() != ']' || content.size() < 3)
         return wrong("expected [EXPORT]");
-      out.emplace_back().exportName = trim(content.substr(1, content.size() - 2));
+      out.emplace_back().exportName = trimmed(content.substr(1, content.size() - 2));
       continue;
     }
     const size_t equal = content.find('=');
@@ -296,7 +291,7 @@ Result<std::vector<Workload>> parseWorkloads(std::string_view text, std::string_
       return wrong("expected key = value");
     if (out.empty())
       return wrong("expected [EXPORT] before the first line");
-    Status status = out.back().add(trim(content.substr(0, equal)), content.substr(equal + 1));
+    Status status = out.back().add(trimmed(content.substr(0, equal)), content.substr(equal + 1));
     if (!status.ok())
       return wrong(status.message());
   }

@@ -2,6 +2,7 @@
 #include "runtime/tools/check_kernel/workload_values.h"
 
 #include "abi/file.h"
+#include "abi/text.h"
 #include "runtime/tools/element_text.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/small_float.h"
@@ -20,17 +21,11 @@ constexpr double kFloatLow = -1, kFloatHigh = 1;
 constexpr int64_t kIntegerLow = -100, kIntegerHigh = 100;
 constexpr uint64_t kMaxBytes = uint64_t(1) << 32; // of one binding
 
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// Takes `word` and a space off the front.
 bool takeWord(std::string_view &text, std::string_view word) {
   if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ' ')
     return false;
-  text = trim(text.substr(word.size()));
+  text = trimmed(text.substr(word.size()));
   return true;
 }
 
@@ -66,8 +61,8 @@ uint64_t floatBits(double value, ElementType element) {
 /// "LOW..HIGH", of numbers (floats) or expressions (integers); HIGH is not among the values.
 Status fillRandom(HostTensor &tensor, std::string_view range, const Sizes &sizes, uint64_t seed) {
   const size_t dots = range.find("..");
-  const std::string low(trim(range.substr(0, dots)));
-  const std::string high(dots == std::string_view::npos ? "" : trim(range.substr(dots + 2)));
+  const std::string low(trimmed(range.substr(0, dots)));
+  const std::string high(dots == std::string_view::npos ? "" : trimmed(range.substr(dots + 2)));
   double floatLow = kFloatLow, floatHigh = kFloatHigh;
   int64_t integerLow = kIntegerLow, integerHigh = kIntegerHigh;
   if (tensor.element == ElementType::I1) {
@@ -125,11 +120,11 @@ Result<uint64_t> parseNumber(std::string_view text, ElementType element, const S
 /// "i32=n" or "n" with the type that is at hand.
 Result<uint64_t> parseTyped(std::string_view text, ElementType &element, const Sizes &sizes) {
   if (const size_t equal = text.find('='); equal != std::string_view::npos) {
-    const std::optional<ElementType> type = abi::parseElementType(trim(text.substr(0, equal)));
+    const std::optional<ElementType> type = abi::parseElementType(trimmed(text.substr(0, equal)));
     if (!type)
-      return makeError(StatusCode::InvalidArgument, "'", trim(text.substr(0, equal)), "' is no element type");
+      return makeError(StatusCode::InvalidArgument, "'", trimmed(text.substr(0, equal)), "' is no element type");
     element = *type;
-    text = trim(text.substr(equal + 1));
+    text = trimmed(text.substr(equal + 1));
   }
   return parseNumber(text, element, sizes);
 }
@@ -155,7 +150,7 @@ Result<std::vector<uint8_t>> parseStruct(std::string_view members, const abi::Co
   size_t widest = 1;
   while (!members.empty()) {
     const size_t comma = std::min(members.find(','), members.size());
-    const std::string_view member = trim(members.substr(0, comma));
+    const std::string_view member = trimmed(members.substr(0, comma));
     members.remove_prefix(std::min(comma + 1, members.size()));
     if (member.find('=') == std::string_view::npos)
       return makeError(StatusCode::InvalidArgument, "the member '", member, "' has no type, as in i32=", member);
@@ -178,13 +173,13 @@ Result<std::vector<uint8_t>> parseStruct(std::string_view members, const abi::Co
 
 Result<BindingSpec> parseBindingSpec(std::string_view text) {
   BindingSpec out;
-  text = trim(text);
+  text = trimmed(text);
   out.inOut = takeWord(text, "inout");
   out.partial = takeWord(text, "partial");
   const size_t equal = text.find('=');
   if (equal != std::string_view::npos) {
-    out.contents = trim(text.substr(equal + 1));
-    text = trim(text.substr(0, equal));
+    out.contents = trimmed(text.substr(equal + 1));
+    text = trimmed(text.substr(0, equal));
     if (out.contents.empty())
       return makeError(StatusCode::InvalidArgument, "there is nothing behind '='");
   }
@@ -194,7 +189,7 @@ Result<BindingSpec> parseBindingSpec(std::string_view text) {
     depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
     if (text[i] != 'x' || depth != 0)
       continue;
-    out.extents.emplace_back(trim(text.substr(start, i - start)));
+    out.extents.emplace_back(trimmed(text.substr(start, i - start)));
     start = i + 1;
   }
   const std::optional<ElementType> element = abi::parseElementType(text.substr(start));
@@ -242,9 +237,9 @@ Result<CaseBinding> makeBinding(std::string_view text, bool readOnly, const Size
 }
 
 Result<std::vector<uint8_t>> parseConstant(std::string_view text, const abi::Constant &constant, const Sizes &sizes) {
-  text = trim(text);
+  text = trimmed(text);
   if (text.starts_with("bytes:"))
-    return parseBytes(trim(text.substr(6)), constant.size);
+    return parseBytes(trimmed(text.substr(6)), constant.size);
   ElementType element = constant.element;
   switch (constant.kind) {
   case abi::ConstantKind::Struct:

@@ -1,0 +1,27 @@
+#include "abi/text.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(Text, TrimsBothEndsOnly) {
+  EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \n\t"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(Text, EscapesWhatJsonCannotHold) {
+  EXPECT_EQ(jsonString("a\"b\\c\nd\x01"), "\"a\\\"b\\\\c\\u000ad\\u0001\"");
+  EXPECT_EQ(jsonString("\xc3\xa4"), "\"\xc3\xa4\"");
+  EXPECT_EQ(jsonString(""), "\"\"");
+}
+
+TEST(Text, WritesHexadecimalNumbers) {
+  EXPECT_EQ(hexText(0), "0x0");
+  EXPECT_EQ(hexText(~uint64_t(0)), "0xffffffffffffffff");
+}
+
+} // namespace
+} // namespace tenon
