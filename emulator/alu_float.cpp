@@ -133,9 +133,10 @@ template <bool Sat, bool Fused> void multiplyFlushed(Warp &warp, const Decoded &
   const float *a = at<float>(warp, i.a), *b = at<float>(warp, i.b), *c = Fused ? at<float>(warp, i.c) : a;
   float result[kLanes];
   uint32_t candidates = 0;
+  TENON_LANE_LOOP
   for (uint32_t l = 0; l < kLanes; ++l) {
     float product = Fused ? __builtin_fmaf(flush(a[l]), flush(b[l]), flush(c[l])) : flush(a[l]) * flush(b[l]);
-    candidates |= isSmallestNormal(product);
+    candidates |= isSmallestNormal(product) ? 1u : 0u;
     result[l] = output<true, Sat>(product);
   }
   if (candidates)

@@ -62,83 +62,69 @@ inline int32_t clampToS32(int64_t value) {
 /// lop3: `imm` is the truth table over (a, b, c).
 template <typename = void> void lop3(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint32_t *a = at<uint32_t>(warp, i.a), *b = at<uint32_t>(warp, i.b), *c = at<uint32_t>(warp, i.c);
-  uint32_t result[kLanes], minterms[8];
+  uint32_t minterms[8];
   for (uint32_t k = 0; k < 8; ++k)
     minterms[k] = i.imm >> k & 1 ? ~0u : 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
+  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) {
     uint32_t x = a[l], y = b[l], z = c[l];
     uint32_t high = (y & ((z & minterms[7]) | (~z & minterms[6]))) | (~y & ((z & minterms[5]) | (~z & minterms[4])));
     uint32_t low = (y & ((z & minterms[3]) | (~z & minterms[2]))) | (~y & ((z & minterms[1]) | (~z & minterms[0])));
-    result[l] = (x & high) | (~x & low);
-  }
-  write(at<uint32_t>(warp, i.d), result, mask);
+    return (x & high) | (~x & low);
+  });
 }
 
 /// d += dot(bytes of a, bytes of b); `imm`: bit 0 a is signed, bit 1 b is signed.
 template <int Mode> void dotProduct(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint32_t *a = at<uint32_t>(warp, i.a), *b = at<uint32_t>(warp, i.b), *c = at<uint32_t>(warp, i.c);
-  uint32_t result[kLanes];
   bool aSigned = i.imm & 1, bSigned = i.imm & 2;
-  auto byte = [](uint32_t v, uint32_t k, bool s) -> int64_t {
+  auto byte = [](uint32_t v, uint32_t k, bool s) {
     uint32_t x = v >> (8 * k) & 0xff;
-    return s ? static_cast<int8_t>(x) : static_cast<int64_t>(x);
+    return s ? static_cast<int8_t>(x) : static_cast<int32_t>(x);
   };
-  auto word = [](uint32_t v, uint32_t k, bool s) -> int64_t {
+  auto word = [](uint32_t v, uint32_t k, bool s) {
     uint32_t x = v >> (16 * k) & 0xffff;
-    return s ? static_cast<int16_t>(x) : static_cast<int64_t>(x);
+    return s ? static_cast<int16_t>(x) : static_cast<int32_t>(x);
   };
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    int64_t sum = c[l];
+  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) {
+    uint32_t sum = c[l];
     if constexpr (Mode == 4)
       for (uint32_t k = 0; k < 4; ++k)
-        sum += byte(a[l], k, aSigned) * byte(b[l], k, bSigned);
+        sum += static_cast<uint32_t>(byte(a[l], k, aSigned) * byte(b[l], k, bSigned));
     else
       for (uint32_t k = 0; k < 2; ++k)
-        sum += word(a[l], k, aSigned) * byte(b[l], k + (Mode == 2 ? 2 : 0), bSigned);
-    result[l] = static_cast<uint32_t>(sum);
-  }
-  write(at<uint32_t>(warp, i.d), result, mask);
+        sum += static_cast<uint32_t>(word(a[l], k, aSigned) * byte(b[l], k + (Mode == 2 ? 2 : 0), bSigned));
+    return sum;
+  });
 }
 
 /// add.cc, addc, sub.cc, subc, mad.lo/hi.cc, madc: the carry (or borrow) of each lane is a bit of the mask at `e`.
-template <typename U, IntOp Op> void carry(Warp &warp, const Decoded &i, uint32_t mask) {
+/// T is signed where that changes the product: madc.hi.
+template <typename T, IntOp Op> void carry(Warp &warp, const Decoded &i, uint32_t mask) {
+  using U = std::make_unsigned_t<T>;
   const U *a = at<U>(warp, i.a), *b = at<U>(warp, i.b), *c = Op >= IntOp::CarryMadLo ? at<U>(warp, i.c) : b;
-  uint32_t carryIn = i.flag & kCarryIn ? *at<uint32_t>(warp, i.e) : 0, carryOut = 0;
+  uint32_t carryIn = i.flag & kCarryIn ? *at<uint32_t>(warp, i.e) : 0;
   U result[kLanes];
+  std::make_signed_t<T> carries[kLanes];
+  TENON_LANE_LOOP
   for (uint32_t l = 0; l < kLanes; ++l) {
-    unsigned __int128 in = carryIn >> l & 1, value;
-    if constexpr (Op == IntOp::CarryAdd)
-      value = static_cast<unsigned __int128>(a[l]) + b[l] + in;
-    else if constexpr (Op == IntOp::CarrySub)
-      value = static_cast<unsigned __int128>(a[l]) - b[l] - in;
-    else {
-      unsigned __int128 product = static_cast<unsigned __int128>(a[l]) * b[l];
-      U part = static_cast<U>(Op == IntOp::CarryMadHi ? product >> kBits<U> : product);
-      value = static_cast<unsigned __int128>(part) + c[l] + in;
+    U in = carryIn >> l & 1, first = a[l], second = c[l];
+    if constexpr (Op == IntOp::CarrySub) {
+      U difference = first - second;
+      result[l] = difference - in;
+      carries[l] = first < second || difference < in ? -1 : 0;
+      continue;
     }
-    result[l] = static_cast<U>(value);
-    carryOut |= static_cast<uint32_t>(value >> kBits<U> & 1) << l;
+    if constexpr (Op == IntOp::CarryMadLo)
+      first *= b[l];
+    if constexpr (Op == IntOp::CarryMadHi)
+      first = static_cast<U>(mulHi<T>(static_cast<T>(first), static_cast<T>(b[l])));
+    U sum = first + second;
+    result[l] = sum + in;
+    carries[l] = sum < second || sum + in < in ? -1 : 0;
   }
   write(at<U>(warp, i.d), result, mask);
   if (i.flag & kCarryOut)
-    writeMask(warp, i.e, carryOut, mask);
-}
-/// madc.hi.s32: the high half is that of the signed product.
-template <typename S> void carryMadHiSigned(Warp &warp, const Decoded &i, uint32_t mask) {
-  using U = std::make_unsigned_t<S>;
-  const S *a = at<S>(warp, i.a), *b = at<S>(warp, i.b);
-  const U *c = at<U>(warp, i.c);
-  uint32_t carryIn = i.flag & kCarryIn ? *at<uint32_t>(warp, i.e) : 0, carryOut = 0;
-  U result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    unsigned __int128 value =
-        static_cast<unsigned __int128>(static_cast<U>(mulHi<S>(a[l], b[l]))) + c[l] + (carryIn >> l & 1);
-    result[l] = static_cast<U>(value);
-    carryOut |= static_cast<uint32_t>(value >> kBits<U> & 1) << l;
-  }
-  write(at<U>(warp, i.d), result, mask);
-  if (i.flag & kCarryOut)
-    writeMask(warp, i.e, carryOut, mask);
+    writeMask(warp, i.e, packMask(carries), mask);
 }
 
 template <typename T> void select(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -146,10 +132,12 @@ template <typename T> void select(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t chosen = *at<uint32_t>(warp, i.c);
   if (i.flag & kThirdNegated)
     chosen = ~chosen;
+  T *d = at<T>(warp, i.d);
+  if (mask == kAllLanes)
+    return blend(d, a, b, chosen);
   T result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = (chosen >> l & 1) ? a[l] : b[l];
-  write(at<T>(warp, i.d), result, mask);
+  blend(result, a, b, chosen);
+  write(d, result, mask);
 }
 
 /// Operations that both 16-, 32- and 64-bit integers have.
@@ -230,10 +218,7 @@ template <typename T> Handler wide(IntOp op) {
     return [](Warp &warp, const Decoded &i, uint32_t mask) {
       const U *a = at<U>(warp, i.a), *b = at<U>(warp, i.b);
       const uint32_t *c = at<uint32_t>(warp, i.c), *e = at<uint32_t>(warp, i.e);
-      U result[kLanes];
-      for (uint32_t l = 0; l < kLanes; ++l)
-        result[l] = bitFieldInsert<U>(a[l], b[l], c[l], e[l]);
-      write(at<U>(warp, i.d), result, mask);
+      forLanes(at<U>(warp, i.d), mask, [=](uint32_t l) { return bitFieldInsert<U>(a[l], b[l], c[l], e[l]); });
     };
   case IntOp::CarryAdd:
     return &carry<U, IntOp::CarryAdd>;
@@ -242,10 +227,7 @@ template <typename T> Handler wide(IntOp op) {
   case IntOp::CarryMadLo:
     return &carry<U, IntOp::CarryMadLo>;
   case IntOp::CarryMadHi:
-    if constexpr (std::is_signed_v<T>)
-      return &carryMadHiSigned<T>;
-    else
-      return &carry<U, IntOp::CarryMadHi>;
+    return &carry<T, IntOp::CarryMadHi>;
   default:
     return common<T>(op);
   }

@@ -13,9 +13,11 @@
 #define TENON_LEVEL v2
 #endif
 
-// Registers of one instruction are the same or do not overlap, so lanes never depend on each other.
+// Registers of one instruction are the same or do not overlap, so lanes never depend on each other. A loop over them is
+// worth its 32 lanes only when it is vectorised, and a compiler that unrolls it first makes scalar code of it: so it
+// must not. What one lane computes may hold branches; it should hold no call that is not inlined.
 #if defined(__clang__)
-#define TENON_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define TENON_LANE_LOOP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define TENON_LANE_LOOP _Pragma("GCC ivdep")
 #endif
@@ -26,85 +28,132 @@ template <typename T> [[gnu::always_inline]] inline T *at(Warp &warp, uint32_t o
   return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
 }
 
+/// 32 bytes of lanes as unsigned numbers of Bytes each: one AVX register, or two of SSE.
+template <uint32_t Bytes> struct LaneBlock;
+template <> struct LaneBlock<2> {
+  using Element = uint16_t;
+  using Type = uint16_t __attribute__((vector_size(32)));
+  static constexpr Type kBits = {1,      2,      4,       8,       1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+};
+template <> struct LaneBlock<4> {
+  using Element = uint32_t;
+  using Type = uint32_t __attribute__((vector_size(32)));
+  static constexpr Type kBits = {1, 2, 4, 8, 16, 32, 64, 128};
+};
+template <> struct LaneBlock<8> {
+  using Element = uint64_t;
+  using Type = uint64_t __attribute__((vector_size(32)));
+  static constexpr Type kBits = {1, 2, 4, 8};
+};
+
+/// d = mask ? a : b, lane by lane. d may be a or b.
+template <typename T> [[gnu::always_inline]] inline void blend(T *d, const T *a, const T *b, uint32_t mask) {
+  if constexpr (sizeof(T) == 1) {
+    TENON_LANE_LOOP
+    for (uint32_t l = 0; l < kLanes; ++l)
+      d[l] = (mask >> l & 1) ? a[l] : b[l];
+  } else {
+    using Block = typename LaneBlock<sizeof(T)>::Type;
+    constexpr Block kBits = LaneBlock<sizeof(T)>::kBits;
+    constexpr uint32_t kCount = sizeof(Block) / sizeof(T);
+    for (uint32_t l = 0; l < kLanes; l += kCount) {
+      Block x, y, chosen = kBits & static_cast<typename LaneBlock<sizeof(T)>::Element>(mask >> l);
+      memcpy(&x, a + l, sizeof x);
+      memcpy(&y, b + l, sizeof y);
+      chosen = reinterpret_cast<Block>(chosen == kBits);
+      x = (x & chosen) | (y & ~chosen);
+      memcpy(d + l, &x, sizeof x);
+    }
+  }
+}
+
 /// Writes the lanes of `mask`.
 template <typename T> [[gnu::always_inline]] inline void write(T *d, const T (&result)[kLanes], uint32_t mask) {
-  TENON_LANE_LOOP
-  for (uint32_t l = 0; l < kLanes; ++l)
-    d[l] = (mask >> l & 1) ? result[l] : d[l];
+  blend(d, result, d, mask);
 }
 [[gnu::always_inline]] inline void writeMask(Warp &warp, uint32_t operand, uint32_t value, uint32_t mask) {
   uint32_t *d = at<uint32_t>(warp, operand);
   *d = (*d & ~mask) | (value & mask);
 }
 
-template <typename D, typename A, typename F> void unary(Warp &warp, const Decoded &i, uint32_t mask) {
-  D *d = at<D>(warp, i.d);
-  const A *a = at<A>(warp, i.a);
-  F f;
-  if (mask == kAllLanes) {
-    TENON_LANE_LOOP
-    for (uint32_t l = 0; l < kLanes; ++l)
-      d[l] = f(a[l]);
-    return;
-  }
+/// d[l] = compute(l) for the lanes of `mask`; it is computed for all of them.
+template <typename D, typename F> [[gnu::always_inline]] inline void forLanes(D *d, uint32_t mask, F compute) {
   D result[kLanes];
+  D *to = mask == kAllLanes ? d : result;
+  TENON_LANE_LOOP
   for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = f(a[l]);
-  write(d, result, mask);
+    to[l] = compute(l);
+  if (mask != kAllLanes)
+    write(d, result, mask);
+}
+
+template <typename D, typename A, typename F> void unary(Warp &warp, const Decoded &i, uint32_t mask) {
+  const A *a = at<A>(warp, i.a);
+  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l]); });
 }
 
 template <typename D, typename A, typename B, typename F> void binary(Warp &warp, const Decoded &i, uint32_t mask) {
-  D *d = at<D>(warp, i.d);
   const A *a = at<A>(warp, i.a);
   const B *b = at<B>(warp, i.b);
-  F f;
-  if (mask == kAllLanes) {
-    TENON_LANE_LOOP
-    for (uint32_t l = 0; l < kLanes; ++l)
-      d[l] = f(a[l], b[l]);
-    return;
-  }
-  D result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = f(a[l], b[l]);
-  write(d, result, mask);
+  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l], b[l]); });
 }
 
 template <typename D, typename A, typename B, typename C, typename F>
 void ternary(Warp &warp, const Decoded &i, uint32_t mask) {
-  D *d = at<D>(warp, i.d);
   const A *a = at<A>(warp, i.a);
   const B *b = at<B>(warp, i.b);
   const C *c = at<C>(warp, i.c);
-  F f;
-  if (mask == kAllLanes) {
-    TENON_LANE_LOOP
-    for (uint32_t l = 0; l < kLanes; ++l)
-      d[l] = f(a[l], b[l], c[l]);
-    return;
-  }
-  D result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = f(a[l], b[l], c[l]);
-  write(d, result, mask);
+  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l], b[l], c[l]); });
 }
 
-/// Bit l of the result is bit 7 of bytes[l].
-[[gnu::always_inline]] inline uint32_t packMask(const uint8_t *bytes) {
-  __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes));
-  __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + 16));
-  return static_cast<uint32_t>(_mm_movemask_epi8(low)) | static_cast<uint32_t>(_mm_movemask_epi8(high)) << 16;
+/// Bit l of the result is the highest bit of lanes[l].
+template <typename T> [[gnu::always_inline]] inline uint32_t packMask(const T *lanes) {
+  auto part = [&](uint32_t byte) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const uint8_t *>(lanes) + byte));
+  };
+  uint32_t mask = 0;
+  for (uint32_t k = 0; k < 2; ++k) { // 16 lanes
+    uint32_t from = static_cast<uint32_t>(16 * sizeof(T)) * k, bits = 0;
+    if constexpr (sizeof(T) == 1)
+      bits = static_cast<uint32_t>(_mm_movemask_epi8(part(from)));
+    else if constexpr (sizeof(T) == 2)
+      bits = static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(part(from), part(from + 16))));
+    else if constexpr (sizeof(T) == 4)
+      for (uint32_t q = 0; q < 4; ++q)
+        bits |= static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(part(from + 16 * q)))) << (4 * q);
+    else
+      for (uint32_t q = 0; q < 8; ++q)
+        bits |= static_cast<uint32_t>(_mm_movemask_pd(_mm_castsi128_pd(part(from + 16 * q)))) << (2 * q);
+    mask |= bits << (16 * k);
+  }
+  return mask;
 }
+
+template <uint32_t Bytes> struct SignedOf;
+template <> struct SignedOf<1> {
+  using Type = int8_t;
+};
+template <> struct SignedOf<2> {
+  using Type = int16_t;
+};
+template <> struct SignedOf<4> {
+  using Type = int32_t;
+};
+template <> struct SignedOf<8> {
+  using Type = int64_t;
+};
 
 /// One bit per lane: f(a, b).
 template <typename A, typename F> [[gnu::always_inline]] inline uint32_t compareLanes(Warp &warp, const Decoded &i) {
   const A *a = at<A>(warp, i.a);
   const A *b = at<A>(warp, i.b);
-  alignas(16) uint8_t bytes[kLanes];
-  F f;
+  using Truth = typename SignedOf<sizeof(A)>::Type;
+  alignas(16) Truth holds[kLanes];
+  TENON_LANE_LOOP
   for (uint32_t l = 0; l < kLanes; ++l)
-    bytes[l] = f(a[l], b[l]) ? 0xff : 0;
-  return packMask(bytes);
+    holds[l] = F{}(a[l], b[l]) ? Truth(-1) : Truth(0);
+  return packMask(holds);
 }
 
 /// The second half of setp and set: combines with the third predicate. Returns the value for `d`; `negated` gets that
@@ -147,10 +196,8 @@ template <typename A, typename F> void setPredicate(Warp &warp, const Decoded &i
 /// set: `imm` is the bit pattern of true.
 template <typename A, typename D, typename F> void setValue(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t negated, value = combine(warp, i, compareLanes<A, F>(warp, i), negated);
-  D result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = (value >> l & 1) ? static_cast<D>(i.imm) : D(0);
-  write(at<D>(warp, i.d), result, mask);
+  D truth = static_cast<D>(i.imm);
+  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return (value >> l & 1) ? truth : D(0); });
 }
 
 } // namespace tenon::emulator::TENON_LEVEL
