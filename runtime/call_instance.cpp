@@ -203,6 +203,14 @@ void CallInstance::traceCommand(size_t index, StreamTrace &trace) const {
   trace.command(isCopy ? "copy" : "fill", isCopy ? "copy" : "fill", std::move(details));
 }
 
+Status CallInstance::describeFault(Status status) const {
+  if (status.code() != StatusCode::Aborted)
+    return status;
+  status = plan_->describeFault(std::move(status));
+  device_->rememberFault(status);
+  return status;
+}
+
 Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results,
                            const Options &options) {
   TENON_RETURN_IF_ERROR(bind(inputs, results));
@@ -213,7 +221,7 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
     bool done = false;
     Status status = issueGraph(stream, done);
     if (done || !status.ok())
-      return status.code() == StatusCode::Aborted ? plan_->describeFault(std::move(status)) : std::move(status);
+      return describeFault(std::move(status));
   }
   std::optional<StreamTrace> trace;
   if (isTraced)
@@ -228,8 +236,11 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
       continue;
     // A kernel's fault may come back from a later command; waiting after each, it is this one's.
     const bool isFault = status.code() == StatusCode::Aborted && !options.synchronous;
-    return isFault ? plan_->describeFault(std::move(status))
-                   : std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));
+    if (isFault)
+      return describeFault(std::move(status));
+    status = std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));
+    device_->rememberFault(status);
+    return status;
   }
   if (trace)
     trace->finish();

@@ -55,6 +55,7 @@ private:
   Result<bool> patchGraph();
   Status issueGraph(CUstream stream, bool &done);
   Status issueCommand(size_t index, CUstream stream);
+  Status describeFault(Status status) const;
   void traceCommand(size_t index, StreamTrace &trace) const;
 
   std::shared_ptr<Device> device_;

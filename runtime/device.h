@@ -6,6 +6,7 @@
 #include "abi/target_arch.h"
 #include "runtime/buffer.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/first_fault.h"
 #include "runtime/cuda/handles.h"
 #include "runtime/queue.h"
 #include "runtime/trace.h"
@@ -66,6 +67,11 @@ public:
   /// Makes the primary context current for a scope.
   cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
   CUcontext context() const { return context_; }
+  /// A kernel's fault is kept for the errors of what fails after it (cuda/first_fault.h); other statuses are not.
+  void rememberFault(const Status &status) const {
+    if (status.code() == StatusCode::Aborted)
+      cuda::rememberFault(*driver_, description(), status);
+  }
   Queue &queue() { return *queue_; }
   /// The driver's stream-ordered allocator can be used.
   bool hasMemoryPools() const { return hasMemoryPools_; }

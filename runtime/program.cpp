@@ -118,7 +118,9 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
     return submitted;
   Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
   TENON_RETURN_IF_ERROR(std::move(submitted));
-  return finished.ok() ? okStatus() : planned->plan->describeFault(std::move(finished));
+  finished = planned->plan->describeFault(std::move(finished));
+  device_->rememberFault(finished);
+  return finished;
 }
 
 Result<std::vector<Value>> Program::call(uint32_t function, std::span<const Value> inputs, const CallOptions &options) {

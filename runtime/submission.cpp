@@ -10,6 +10,11 @@ bool Submission::needsWorker() const {
          std::any_of(work.begin(), work.end(), [](const Work &item) { return item.commandBuffer->waitsOnHost(); });
 }
 
+bool Submission::mayFault() const {
+  return streamWork || std::any_of(work.begin(), work.end(),
+                                   [](const Work &item) { return !item.commandBuffer->dispatchNames().empty(); });
+}
+
 std::string Submission::describe() const {
   constexpr size_t kMost = 8;
   if (streamWork)

@@ -37,6 +37,8 @@ struct Submission {
 
   /// Only the queue's worker may issue it: it waits for the device, or runs code of the user.
   bool needsWorker() const;
+  /// Kernels may run in it: fills and copies alone do not fault, they see another's fault.
+  bool mayFault() const;
   /// Its dispatches, for the error of a fault: the device says that something failed, not what.
   std::string describe() const;
   /// Lets go of everything but memory of its own.

@@ -169,6 +169,8 @@ Status SubmissionQueue::finalStatus(Submission &submission) {
       status = point.semaphore->wait(point.value, kWaitForever);
   if (status.ok() && !finished.ok())
     status = std::move(finished).withContext(submission.describe());
+  if (!status.ok() && submission.mayFault())
+    device_->rememberFault(status);
   return status;
 }
 

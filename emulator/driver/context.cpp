@@ -37,6 +37,18 @@ Context *findContext(CUcontext handle) {
   return driver().contexts.count(context) && context->active ? context : nullptr;
 }
 
+void markLost(Context *context, int code) {
+  Driver &driver = tenon::emulator::driver();
+  context->sticky = code;
+  if (!driver.faultsEndProcess)
+    return;
+  if (!driver.lost)
+    driver.lost = code;
+  for (Context *other : driver.contexts)
+    if (other->active && !other->sticky)
+      other->sticky = code;
+}
+
 namespace {
 /// Everything goes, but for the registrations of host memory, which hold for every device.
 void resetMemory(Device &device) {
@@ -116,6 +128,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
+  if (driver.lost)
+    return static_cast<CUresult>(driver.lost);
   activatePrimary(*device);
   ++device->primaryReferences;
   *out = handleOf(device->primary.get());
@@ -173,6 +187,8 @@ CUresult createContext(Driver &driver, CUcontext *out, unsigned flags, CUdevice 
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
+  if (driver.lost)
+    return static_cast<CUresult>(driver.lost);
   auto context = std::make_unique<Context>();
   context->device = device;
   context->flags = flags;
@@ -237,8 +253,9 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
       stack.pop_back();
     return CUDA_SUCCESS;
   }
-  Context *context = findContext(handle);
-  if (!context)
+  // A primary context that was reset may be made current; calls in it fail.
+  auto *context = reinterpret_cast<Context *>(handle);
+  if (!driver.contexts.count(context) || (!context->active && !context->isPrimary))
     return CUDA_ERROR_INVALID_CONTEXT;
   if (stack.empty())
     stack.push_back(context);

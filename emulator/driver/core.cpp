@@ -125,6 +125,11 @@ CUresult initialiseDriver(Driver &driver) {
   if (const char *text = getenv("TENON_EMULATOR_ORDER"); text && *text)
     if (!driver.queue.setOrder(text))
       return badVariable("TENON_EMULATOR_ORDER", text, "eager, lazy, or random:SEED with a number");
+  if (const char *text = getenv("TENON_EMULATOR_FAULTS"); text && *text) {
+    if (strcmp(text, "process") != 0 && strcmp(text, "context") != 0)
+      return badVariable("TENON_EMULATOR_FAULTS", text, "process or context");
+    driver.faultsEndProcess = !strcmp(text, "process");
+  }
   uint64_t mebibytes = 16384;
   if (const char *text = getenv("TENON_EMULATOR_MEMORY"); text && *text) {
     mebibytes = strtoull(text, nullptr, 10);

@@ -123,6 +123,8 @@ struct Driver {
   std::recursive_mutex mutex;
   bool initialised = false;
   int version = 13000;
+  bool faultsEndProcess = true; // TENON_EMULATOR_FAULTS
+  int lost = 0;                 // what ended the process's use of the driver, see markLost
   std::vector<std::unique_ptr<Device>> devices;
   std::set<Context *> contexts;
   std::set<Module *> modules;
@@ -204,6 +206,11 @@ CUresult finishStream(Stream &stream);
 /// Reads the environment and makes the devices.
 CUresult initialiseDriver(Driver &driver);
 void activatePrimary(Device &device);
+/// After a kernel's fault, or a deadlock, with result `code`: every call in the context returns it. With NVIDIA's
+/// driver (580, seen on two H100) so does every other context of the process, on every device, contexts made later and
+/// primary contexts that were reset: only a new process works again. TENON_EMULATOR_FAULTS=context leaves the others
+/// alone.
+void markLost(Context *context, int code);
 /// Frees what belongs to the context.
 void destroyContents(Context *context);
 void unloadModule(Module *module);

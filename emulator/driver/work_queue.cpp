@@ -124,7 +124,7 @@ void WorkQueue::run(const OperationPtr &pointer) {
   else if (auto *release = std::get_if<MemoryFreeWork>(&operation.work))
     fault = runRelease(driver_, *release);
   if (fault.code) {
-    context->sticky = fault.code;
+    markLost(context, fault.code);
     driver_.lastReport = fault.message;
     fflush(stdout);
     fprintf(stderr, "tenon emulator: error: %s\n", fault.message.c_str());
@@ -317,7 +317,7 @@ CUresult WorkQueue::reportStuck(const OperationPtr &target) {
   driver_.lastReport = text;
   fprintf(stderr, "tenon emulator: error: %s\n", text.c_str());
   Context *context = target->context;
-  context->sticky = CUDA_ERROR_LAUNCH_TIMEOUT;
+  markLost(context, CUDA_ERROR_LAUNCH_TIMEOUT);
   runReady(context); // sticky: they are dropped
   return CUDA_ERROR_LAUNCH_TIMEOUT;
 }

@@ -2,6 +2,7 @@
 #include "runtime/cuda/driver_status.h"
 
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/first_fault.h"
 
 namespace tenon::runtime::cuda {
 
@@ -57,7 +58,12 @@ Status driverStatus(const Driver &driver, CUresult result, std::string_view call
   const char *sentence = nullptr;
   if (driver.cuGetErrorString(result, &sentence) == CUDA_SUCCESS && sentence)
     message += concat(": ", sentence);
-  return Status(statusCodeOf(result), std::move(message));
+  const StatusCode code = statusCodeOf(result);
+  if (code == StatusCode::Aborted)
+    if (std::string fault = firstFault(driver); !fault.empty())
+      message +=
+          concat("; a kernel failed before, and this process cannot use CUDA any more, start a new one: ", fault);
+  return Status(code, std::move(message));
 }
 
 } // namespace tenon::runtime::cuda

@@ -17,6 +17,7 @@ class Session {
 public:
   Session() {
     setenv("TENON_EMULATOR_QUIET", "1", 0);
+    setenv("TENON_EMULATOR_FAULTS", "context", 0); // many tests, one process
     EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);

@@ -21,6 +21,7 @@ class PeerTest : public ::testing::Test {
 protected:
   void SetUp() override {
     setenv("TENON_EMULATOR_QUIET", "1", 0);
+    setenv("TENON_EMULATOR_FAULTS", "context", 0); // many tests, one process
     ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
     int count = 0;
     ASSERT_EQ(cuDeviceGetCount(&count), CUDA_SUCCESS);
@@ -165,6 +166,39 @@ TEST_F(PeerTest, ManyThreads) {
     for (std::thread &thread : threads)
       thread.join();
   }
+}
+
+// What two H100 with driver 580 answered after a kernel of the first wrote to a null address.
+TEST_F(PeerTest, AFaultEndsEveryDeviceOfTheProcess) {
+  auto answers = [&] {
+    CUstream stream;
+    CUdeviceptr address;
+    CUcontext made;
+    std::vector<int> all;
+    use(0);
+    all.push_back(launch(0, 0) == CUDA_SUCCESS ? cuCtxSynchronize() : -1);
+    use(1);
+    all.push_back(launch(1, memory[1]));
+    all.push_back(cuStreamCreate(&stream, 0));
+    all.push_back(cuMemAlloc(&address, 64));
+    all.push_back(load(header() + kIncrement).result);
+    all.push_back(cuDevicePrimaryCtxReset(0));
+    all.push_back(cuDevicePrimaryCtxRetain(&context[0], 0));
+    all.push_back(cuCtxCreate(&made, nullptr, 0, 1));
+    use(0);
+    all.push_back(load(header() + kIncrement).result);
+    return all;
+  };
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  setenv("TENON_EMULATOR_FAULTS", "process", 1); // of the child
+  EXPECT_EXIT(
+      {
+        for (int each : answers())
+          fprintf(stderr, "%d ", each);
+        _exit(0);
+      },
+      ::testing::ExitedWithCode(0), "700 700 700 700 700 0 700 700 709 $");
+  setenv("TENON_EMULATOR_FAULTS", "context", 1);
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "runtime/cuda/driver_status.h"
 
+#include "runtime/cuda/first_fault.h"
+
 #include "fixture.h"
 
 namespace tenon::runtime::cuda {
@@ -14,6 +16,26 @@ TEST(DriverStatus, NamesTheCallTheCodeAndTheSentence) {
   Status status = driverStatus(**driver, CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc_v2(12)");
   EXPECT_EQ(status.message(), "cuMemAlloc_v2(12): CUDA_ERROR_OUT_OF_MEMORY (2): the fake driver says so");
   EXPECT_EQ(resultName(**driver, static_cast<CUresult>(998)), "CUDA error 998");
+}
+
+// On a GPU a kernel's fault ends CUDA for the process: what fails later says what failed first, on whatever device.
+TEST(DriverStatus, WhatFailsAfterAFaultNamesTheFirst) {
+  resetFakeDriver();
+  auto driver = Driver::openFirst({fakeDriverPath()}, "the fake");
+  ASSERT_OK(driver.status());
+  forgetFaults();
+  EXPECT_EQ(firstFault(**driver), "");
+  EXPECT_STATUS(driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuCtxSynchronize"), Aborted, "says so");
+  rememberFault(**driver, "device A", makeError(StatusCode::Aborted, "dispatch 'first'"));
+  rememberFault(**driver, "device B", makeError(StatusCode::Aborted, "dispatch 'second'"));
+  EXPECT_EQ(firstFault(**driver), "device A: dispatch 'first'");
+  Status later = driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuMemAlloc_v2(12)");
+  EXPECT_STATUS(later, Aborted, "cuMemAlloc_v2(12): CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_STATUS(later, Aborted, "start a new one: device A: dispatch 'first'");
+  EXPECT_EQ(driverStatus(**driver, CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc_v2(12)").message().find("dispatch"),
+            std::string::npos)
+      << "has nothing to do with it";
+  forgetFaults();
 }
 
 TEST(DriverStatus, MapsCodes) {
