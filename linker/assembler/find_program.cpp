@@ -32,15 +32,16 @@ static std::vector<std::string> toolkitFolders() {
 }
 
 Result<std::string> findCudaProgram(const std::string &name, const std::string &given) {
-  if (!given.empty()) {
+  if (given.find('/') != std::string::npos) {
     if (isProgram(given))
       return given;
     return makeError(StatusCode::NotFound, "'", given, "' is not a program that can be run");
   }
+  const std::string &wanted = given.empty() ? name : given;
   for (const std::string &folder : toolkitFolders())
-    if (std::string candidate = concat(folder, "/", name); isProgram(candidate))
+    if (std::string candidate = concat(folder, "/", wanted); isProgram(candidate))
       return candidate;
-  return makeError(StatusCode::NotFound, "no ", name,
+  return makeError(StatusCode::NotFound, "no ", wanted,
                    " in $CUDA_HOME/bin, $CUDA_PATH/bin, PATH or /usr/local/cuda/bin");
 }
 

@@ -71,6 +71,9 @@ TEST(Ptxas, KeepsWarnings) {
 TEST(Ptxas, MustBeAProgram) {
   EXPECT_EQ(findPtxas("/no/such/ptxas").status().message(), "'/no/such/ptxas' is not a program that can be run");
   EXPECT_EQ(*findPtxas("/bin/sh"), "/bin/sh");
+  // A name is searched for.
+  EXPECT_TRUE(findPtxas("sh")->ends_with("/sh"));
+  EXPECT_TRUE(findPtxas("no-such-ptxas").status().message().starts_with("no no-such-ptxas in "));
 }
 
 } // namespace
