@@ -14,6 +14,9 @@ std::string_view trimmed(std::string_view text);
 /// (RFC 8259).
 std::string jsonString(std::string_view text);
 
+/// "0.0001", "1e+20": six significant digits.
+std::string numberText(double value);
+
 /// "0x1f00".
 std::string hexText(uint64_t value);
 

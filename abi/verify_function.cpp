@@ -1,6 +1,6 @@
 // What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
-// to an input or a constant. Rules F-15 to F-22.
+// to an input or a constant. Rules F-15 to F-22 and F-24.
 #include "abi/element_type.h"
 #include "abi/verify_support.h"
 
@@ -103,6 +103,7 @@ public:
   Status checkBuffer(const fb::Buffer &value);
   Status checkCommand(const fb::Command &command);
   Status checkResult(const fb::ResultValue &result);
+  Status checkExpectation(const fb::Expectation &expectation);
   /// `index` is a register.
   Status checkOperand(std::string_view rule, std::string_view field, uint32_t index) {
     return checkIndex(rule, field, index, registers_, "registers");
@@ -224,6 +225,26 @@ Status FunctionChecker::checkResult(const fb::ResultValue &result) {
                  [&](uint32_t, uint32_t index) { return checkOperand("F-22", "register", index); });
 }
 
+/// F-24.
+Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
+  TENON_RETURN_IF_ERROR(checkEnum("kind", expectation.kind()));
+  TENON_RETURN_IF_ERROR(within("found", checkResult(*expectation.found())));
+  const bool compares =
+      expectation.kind() == fb::ExpectationKind::Equal || expectation.kind() == fb::ExpectationKind::AlmostEqual;
+  if (compares != (expectation.wanted() != nullptr))
+    return broken("F-24", compares ? "nothing to compare with" : "a wanted value that nothing is compared with");
+  for (double tolerance : {expectation.absolute_tolerance(), expectation.relative_tolerance()})
+    if (!(tolerance >= 0) || tolerance == std::numeric_limits<double>::infinity())
+      return broken("F-24", "a tolerance of ", tolerance, ", not a finite number of at least 0");
+  if (!compares)
+    return okStatus();
+  TENON_RETURN_IF_ERROR(within("wanted", checkResult(*expectation.wanted())));
+  const fb::ValueType &found = *expectation.found()->type(), &wanted = *expectation.wanted()->type();
+  if (found.kind() != wanted.kind() || found.element() != wanted.element())
+    return broken("F-24", "found and wanted differ in kind or element type");
+  return okStatus();
+}
+
 Status checkFunction(FileBytes &file, const fb::Function &function, const ProgramScope &scope) {
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
                                 [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
@@ -239,8 +260,10 @@ Status checkFunction(FileBytes &file, const fb::Function &function, const Progra
   }));
   TENON_RETURN_IF_ERROR(forEach(file, function.commands(), "commands",
                                 [&](uint32_t, const fb::Command *command) { return checker.checkCommand(*command); }));
-  return forEach(file, function.results(), "results",
-                 [&](uint32_t, const fb::ResultValue *result) { return checker.checkResult(*result); });
+  TENON_RETURN_IF_ERROR(forEach(file, function.results(), "results",
+                                [&](uint32_t, const fb::ResultValue *result) { return checker.checkResult(*result); }));
+  return forEach(file, function.expectations(), "expectations",
+                 [&](uint32_t, const fb::Expectation *expectation) { return checker.checkExpectation(*expectation); });
 }
 
 } // namespace tenon::abi::verify

@@ -45,6 +45,7 @@ private:
   Status evaluateChecks() const;
   Status planBuffers();
   Status planResults();
+  Status planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index);
   Status planCommands();
   Status planCommand(const abi::fb::Command &source, CallPlan::Command &command);
   Status planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command);
@@ -105,32 +106,46 @@ Status Planner::planBuffers() {
 }
 
 Status Planner::planResults() {
-  for (uint32_t i = 0; i < sizeOf(function_.results()); ++i) {
-    const abi::fb::ResultValue &source = *function_.results()->Get(i);
-    CallPlan::Result result;
-    result.element = static_cast<abi::ElementType>(source.type()->element());
-    result.isScalar = source.type()->kind() == abi::fb::ValueKind::Scalar;
-    if (result.isScalar) {
-      result.scalar = {result.element, registers_[source.scalar()]};
-      plan_->results.push_back(std::move(result));
-      continue;
-    }
-    for (uint32_t axis = 0; axis < sizeOf(source.shape()); ++axis)
-      result.shape.push_back(registers_[source.shape()->Get(axis)]);
-    TENON_ASSIGN_OR_RETURN(result.bytes, denseBytes(result.shape, result.element));
-    result.buffer = source.buffer();
-    CallPlan::Buffer &buffer = plan_->buffers[source.buffer()];
-    if (result.bytes > buffer.bytes)
-      return makeError(StatusCode::OutOfRange, "result ", i, " of ", name(), " is ",
-                       tensorTypeSpelling(result.shape, result.element), " (", result.bytes, " bytes) in a buffer of ",
-                       buffer.bytes, " bytes");
-    if (buffer.place == CallPlan::Place::Arena) {
-      buffer.place = CallPlan::Place::Result;
-      buffer.index = static_cast<uint32_t>(plan_->resultBuffers.size());
-      plan_->resultBuffers.push_back(source.buffer());
-    }
-    plan_->results.push_back(std::move(result));
+  for (uint32_t i = 0; i < sizeOf(function_.results()); ++i)
+    TENON_RETURN_IF_ERROR(planResult(*function_.results()->Get(i), "result", i));
+  plan_->returned = plan_->results.size();
+  for (uint32_t i = 0; i < sizeOf(function_.expectations()); ++i) {
+    const abi::fb::Expectation &source = *function_.expectations()->Get(i);
+    CallPlan::Expectation expectation{&source, static_cast<uint32_t>(plan_->results.size()), 0};
+    TENON_RETURN_IF_ERROR(planResult(*source.found(), "expectation", i));
+    if (source.wanted())
+      TENON_RETURN_IF_ERROR(planResult(*source.wanted(), "expectation", i));
+    expectation.wanted = static_cast<uint32_t>(plan_->results.size() - 1);
+    plan_->expectations.push_back(expectation);
   }
+  return okStatus();
+}
+
+/// A value that outlives the commands: number `index` of those that messages call `what`.
+Status Planner::planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index) {
+  CallPlan::Result result;
+  result.element = static_cast<abi::ElementType>(source.type()->element());
+  result.isScalar = source.type()->kind() == abi::fb::ValueKind::Scalar;
+  if (result.isScalar) {
+    result.scalar = {result.element, registers_[source.scalar()]};
+    plan_->results.push_back(std::move(result));
+    return okStatus();
+  }
+  for (uint32_t axis = 0; axis < sizeOf(source.shape()); ++axis)
+    result.shape.push_back(registers_[source.shape()->Get(axis)]);
+  TENON_ASSIGN_OR_RETURN(result.bytes, denseBytes(result.shape, result.element));
+  result.buffer = source.buffer();
+  CallPlan::Buffer &buffer = plan_->buffers[source.buffer()];
+  if (result.bytes > buffer.bytes)
+    return makeError(StatusCode::OutOfRange, what, ' ', index, " of ", name(), " is ",
+                     tensorTypeSpelling(result.shape, result.element), " (", result.bytes, " bytes) in a buffer of ",
+                     buffer.bytes, " bytes");
+  if (buffer.place == CallPlan::Place::Arena) {
+    buffer.place = CallPlan::Place::Result;
+    buffer.index = static_cast<uint32_t>(plan_->resultBuffers.size());
+    plan_->resultBuffers.push_back(source.buffer());
+  }
+  plan_->results.push_back(std::move(result));
   return okStatus();
 }
 

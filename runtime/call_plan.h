@@ -51,6 +51,11 @@ struct CallPlan {
     uint32_t buffer = 0;
     uint64_t bytes = 0;
   };
+  /// What the host compares once the call has ended: indices into `results`, behind those of the function.
+  struct Expectation {
+    const abi::fb::Expectation *source = nullptr;
+    uint32_t found = 0, wanted = 0; // the same where nothing is compared with
+  };
 
   CallKey key;
   const abi::fb::Function *function = nullptr;
@@ -58,7 +63,9 @@ struct CallPlan {
   std::vector<uint32_t> resultBuffers; // indices into `buffers`: new memory of each call
   std::vector<Command> commands;       // without empty grids and ranges
   std::vector<OrderedNode> order;      // [commands]
-  std::vector<Result> results;
+  std::vector<Result> results;         // of the function, then what its expectations compare
+  size_t returned = 0;                 // results of the function
+  std::vector<Expectation> expectations;
   uint64_t arenaBytes = 0;
   uint64_t launches = 0; // dispatches among `commands`
 

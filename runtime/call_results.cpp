@@ -81,12 +81,10 @@ Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
                    std::vector<Value> &results) {
-  if (results.empty()) {
-    results.resize(plan.results.size());
-  } else if (results.size() != plan.results.size()) {
+  if (!results.empty() && results.size() != plan.returned)
     return makeError(StatusCode::InvalidArgument, results.size(), " results given, function '",
-                     plan.function->name()->string_view(), "' returns ", plan.results.size());
-  }
+                     plan.function->name()->string_view(), "' returns ", plan.returned);
+  results.resize(plan.results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const CallPlan::Result &planned = plan.results[i];
     if (planned.isScalar) {

@@ -61,6 +61,16 @@ uint64_t streamId(const cuda::Driver &driver, CUstream stream) {
   return reinterpret_cast<uintptr_t>(stream);
 }
 
+/// The values behind the function's own results are the call's, not the caller's.
+struct ShorterAtEnd {
+  std::vector<Value> &values;
+  size_t size;
+  ~ShorterAtEnd() {
+    if (values.size() > size)
+      values.resize(size);
+  }
+};
+
 } // namespace
 
 struct Program::PlannedCall {
@@ -88,6 +98,16 @@ Status Program::checkFunction(uint32_t function) const {
   return okStatus();
 }
 
+/// The host compares when the call ends: it must end before it returns.
+static Status refuseExpectations(const abi::fb::Function &function) {
+  if (!function.expectations() || function.expectations()->size() == 0)
+    return okStatus();
+  return makeError(StatusCode::FailedPrecondition, "function '", function.name()->string_view(), "' has ",
+                   function.expectations()->size(),
+                   " expectations (check.*), which the host compares once it has ended: "
+                   "call it without a stream or a queue");
+}
+
 Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
                          const CallOptions &options) {
   TENON_RETURN_IF_ERROR(checkFunction(function));
@@ -98,6 +118,7 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   const CUstream stream = options.stream.value_or(device_->queue().handle());
   bool isCaptured = false;
   if (options.stream) {
+    TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
     TENON_ASSIGN_OR_RETURN(isCaptured, isCapturing(driver, stream));
   }
   RelaxedCapture relaxed(driver, isCaptured);
@@ -109,7 +130,8 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   // Shapes, sizes, grids, kernels, checks of the function: of the first call like this one.
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
 
-  // Memory of the results.
+  // Memory of the results, and of what the host will compare.
+  const ShorterAtEnd trimmed{results, planned->plan->returned};
   TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, results));
 
   // Dispatches, copies and fills. What was submitted before a failure still runs, so it is waited for in any case.
@@ -120,7 +142,20 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   TENON_RETURN_IF_ERROR(std::move(submitted));
   finished = planned->plan->describeFault(std::move(finished));
   device_->rememberFault(finished);
-  return finished;
+  TENON_RETURN_IF_ERROR(std::move(finished));
+
+  // What check.* said of its values.
+  return planned->plan->expectations.empty() ? okStatus()
+                                             : compareExpectations(*planned->plan, results, options.expectations);
+}
+
+Status Program::compareExpectations(const CallPlan &plan, std::span<const Value> results,
+                                    std::vector<ExpectationOutcome> *outcomes) {
+  TENON_ASSIGN_OR_RETURN(std::vector<ExpectationOutcome> found, evaluateExpectations(*device_, plan, results));
+  if (!outcomes)
+    return statusOf(found, plan.function->name()->string_view());
+  *outcomes = std::move(found);
+  return okStatus();
 }
 
 Result<std::vector<Value>> Program::call(uint32_t function, std::span<const Value> inputs, const CallOptions &options) {
@@ -135,6 +170,7 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   if (&queue.device() != device_.get())
     return makeError(StatusCode::FailedPrecondition, "submit: the queue is of another device, ",
                      queue.device().description());
+  TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
   HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));

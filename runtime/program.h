@@ -11,6 +11,7 @@
 #include "abi/program_view.h"
 #include "runtime/call_plan.h"
 #include "runtime/executable.h"
+#include "runtime/expectation.h"
 #include "runtime/value.h"
 
 #include <cuda.h>
@@ -38,6 +39,8 @@ struct CallOptions {
   /// takes the commands into the caller's graph, whose memory lives as long as the program. Not given: the device's own
   /// queue, and the call is complete when it returns.
   std::optional<CUstream> stream;
+  /// Given: what the function's expectations (check.*) found, and one that failed is no error. Not given: it is.
+  std::vector<ExpectationOutcome> *expectations = nullptr;
 };
 
 class Program {
@@ -65,7 +68,9 @@ public:
   /// @param inputs [inputs of the function] types as declared; tensors are read, never written
   /// @return [results]. InvalidArgument: count, element type, rank or a static extent differs, or a check of the
   ///         function failed: nothing was launched. Else errors of registers, loading, memory and launches; the work of
-  ///         a dispatch that failed on the device is named by its export and location.
+  ///         a dispatch that failed on the device is named by its export and location. FailedPrecondition: an
+  ///         expectation of the function (check.*) failed; its text has a line for each. A function that has any is
+  ///         called on the device's own queue only, and not by submit(): the host compares once the work is complete.
   Result<std::vector<Value>> call(uint32_t function, std::span<const Value> inputs, const CallOptions &options = {});
 
   /// As call(), into the caller's memory: a tensor of `results` that has a buffer is written there (its shape is set),
@@ -98,6 +103,8 @@ private:
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
   Status checkFunction(uint32_t function) const;
   Result<std::shared_ptr<PlannedCall>> plan(uint32_t function, std::span<const Value> inputs);
+  Status compareExpectations(const CallPlan &plan, std::span<const Value> results,
+                             std::vector<ExpectationOutcome> *outcomes);
   Status issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
                std::span<const Value> results, const CallOptions &options);
 

@@ -14,6 +14,7 @@ namespace tenon::compiler::host {
 
 /// Position of an operation in its function. A value nobody reads has its definition as its last reader.
 using Position = uint32_t;
+constexpr Position kEndOfCall = ~Position(0); // read after the last operation
 
 class BufferPlan {
 public:

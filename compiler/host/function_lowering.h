@@ -18,7 +18,4 @@ namespace tenon::compiler::host {
 mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ExecutableTable &executables,
                                         ConstantPool &constants);
 
-/// The program's type of a function argument or result; nothing for a type that it cannot hold.
-std::optional<ValueType> toValueType(mlir::Type type);
-
 } // namespace tenon::compiler::host

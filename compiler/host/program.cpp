@@ -3,7 +3,18 @@
 namespace tenon::compiler::host {
 namespace {
 
-/// Calls `visit` on every buffer index that commands and results name.
+/// Calls `visit` on every value that is looked at after the last command.
+template <typename Visit> void forEachOutput(Function &function, Visit visit) {
+  for (ResultValue &result : function.results)
+    visit(result);
+  for (Expectation &expectation : function.expectations) {
+    visit(expectation.found);
+    if (expectation.wanted)
+      visit(*expectation.wanted);
+  }
+}
+
+/// Calls `visit` on every buffer index that commands, results and expectations name.
 template <typename Visit> void forEachBuffer(Function &function, Visit visit) {
   for (Command &command : function.commands) {
     if (auto *dispatch = std::get_if<Dispatch>(&command.body)) {
@@ -14,9 +25,10 @@ template <typename Visit> void forEachBuffer(Function &function, Visit visit) {
       visit(copy->target);
     }
   }
-  for (ResultValue &result : function.results)
-    if (result.type.isTensor)
-      visit(result.buffer);
+  forEachOutput(function, [&](ResultValue &output) {
+    if (output.type.isTensor)
+      visit(output.buffer);
+  });
 }
 
 /// Calls `visit` on every register that is read outside the register program.
@@ -32,11 +44,11 @@ template <typename Visit> void forEachRegister(Function &function, Visit visit) 
       for (Register &constant : dispatch->constants)
         visit(constant);
     }
-  for (ResultValue &result : function.results) {
-    for (Register &dim : result.shape)
+  forEachOutput(function, [&](ResultValue &output) {
+    for (Register &dim : output.shape)
       visit(dim);
-    visit(result.scalar);
-  }
+    visit(output.scalar);
+  });
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -65,6 +66,18 @@ struct ResultValue {
   Register scalar = kNoRegister; // scalars
 };
 
+enum class ExpectationKind : uint8_t { NonZero, Zero, Equal, AlmostEqual };
+
+/// check.*: compared by the host once the call has ended.
+struct Expectation {
+  ExpectationKind kind = ExpectationKind::NonZero;
+  std::string operation; // "check.expect_eq"
+  ResultValue found;
+  std::optional<ResultValue> wanted; // Equal, AlmostEqual
+  double absoluteTolerance = 0, relativeTolerance = 0;
+  std::string location;
+};
+
 struct Function {
   std::string name;
   std::vector<ValueType> inputs;
@@ -73,8 +86,9 @@ struct Function {
   std::vector<Check> checks;
   std::vector<Command> commands; // in stream order
   std::vector<ResultValue> results;
+  std::vector<Expectation> expectations;
 
-  /// Drops buffers and registers that no command, check or result names, and renumbers the rest in order.
+  /// Drops buffers and registers that no command, check, result or expectation names, and renumbers the rest in order.
   void dropUnused();
 };
 

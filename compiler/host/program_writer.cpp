@@ -56,6 +56,30 @@ Offset<fb::ResultValue> writeResult(FlatBufferBuilder &builder, const ResultValu
   return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape));
 }
 
+fb::ExpectationKind toFile(ExpectationKind kind) {
+  switch (kind) {
+  case ExpectationKind::NonZero:
+    return fb::ExpectationKind::NonZero;
+  case ExpectationKind::Zero:
+    return fb::ExpectationKind::Zero;
+  case ExpectationKind::Equal:
+    return fb::ExpectationKind::Equal;
+  case ExpectationKind::AlmostEqual:
+    return fb::ExpectationKind::AlmostEqual;
+  }
+  return fb::ExpectationKind::NonZero;
+}
+
+Offset<fb::Expectation> writeExpectation(FlatBufferBuilder &builder, const Expectation &expectation) {
+  Offset<fb::ResultValue> found = writeResult(builder, expectation.found), wanted;
+  if (expectation.wanted)
+    wanted = writeResult(builder, *expectation.wanted);
+  auto operation = builder.CreateString(expectation.operation);
+  return fb::CreateExpectation(builder, toFile(expectation.kind), operation, found, wanted,
+                               expectation.absoluteTolerance, expectation.relativeTolerance,
+                               builder.CreateString(expectation.location));
+}
+
 fb::BufferSource toFile(BufferSource source) {
   switch (source) {
   case BufferSource::Input:
@@ -89,6 +113,8 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   });
   auto commands = writeAll(function.commands, [&](const Command &command) { return writeCommand(builder, command); });
   auto results = writeAll(function.results, [&](const ResultValue &result) { return writeResult(builder, result); });
+  auto expectations = writeAll(function.expectations,
+                               [&](const Expectation &expectation) { return writeExpectation(builder, expectation); });
   auto name = builder.CreateString(function.name);
   auto inputTable = builder.CreateVector(inputs);
   auto registerTable = builder.CreateVectorOfStructs(operations);
@@ -96,8 +122,11 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   auto checkTable = builder.CreateVector(checks);
   auto commandTable = builder.CreateVector(commands);
   auto resultTable = builder.CreateVector(results);
+  Offset<flatbuffers::Vector<Offset<fb::Expectation>>> expectationTable; // absent in most functions
+  if (!expectations.empty())
+    expectationTable = builder.CreateVector(expectations);
   return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
-                            resultTable);
+                            resultTable, expectationTable);
 }
 
 } // namespace

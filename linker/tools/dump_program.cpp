@@ -2,6 +2,8 @@
 // Registers are r0, r1, ...; buffers b0, b1, ...
 #include "linker/tools/dump.h"
 
+#include "abi/text.h"
+
 namespace tenon::linker {
 namespace {
 
@@ -83,6 +85,16 @@ std::string resultText(const fb::ResultValue &result) {
   return concat(type, " = b", result.buffer(), ", shape (", registers(result.shape()), ")");
 }
 
+std::string expectationText(const fb::Expectation &expectation) {
+  std::string text = concat(expectation.operation()->string_view(), " ", resultText(*expectation.found()));
+  if (expectation.wanted())
+    text += concat(" wanted ", resultText(*expectation.wanted()));
+  if (expectation.kind() == fb::ExpectationKind::AlmostEqual)
+    text += concat(", atol ", numberText(expectation.absolute_tolerance()), ", rtol ",
+                   numberText(expectation.relative_tolerance()));
+  return text + at(expectation.location());
+}
+
 std::string signatureText(const fb::Function &function) {
   std::string text = concat("'", function.name()->string_view(), "'(");
   if (function.inputs())
@@ -97,7 +109,7 @@ std::string signatureText(const fb::Function &function) {
 
 /// The parts of a function as lines of text, for both ways of printing.
 struct FunctionLines {
-  std::vector<std::string> registers, buffers, checks, commands, results;
+  std::vector<std::string> registers, buffers, checks, commands, results, expectations;
 };
 
 FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &function) {
@@ -118,6 +130,9 @@ FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &funct
   if (function.results())
     for (const fb::ResultValue *result : *function.results())
       lines.results.push_back(resultText(*result));
+  if (function.expectations())
+    for (const fb::Expectation *expectation : *function.expectations())
+      lines.expectations.push_back(expectationText(*expectation));
   return lines;
 }
 
@@ -207,6 +222,7 @@ FunctionText functionText(const abi::ProgramView &program, const fb::Function &f
   section("checks", lines.checks);
   section("commands", lines.commands);
   section("results", lines.results);
+  section("expectations", lines.expectations);
   return text;
 }
 
@@ -262,6 +278,7 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
     section("checks", lines.checks);
     section("commands", lines.commands);
     section("results", lines.results);
+    section("expectations", lines.expectations);
     json.endObject();
   }
   json.endArray();

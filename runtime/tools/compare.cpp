@@ -1,7 +1,8 @@
 // Reports all results that differ, each with its first differing element and both tensors.
 #include "runtime/tools/compare.h"
 
-#include "runtime/tools/element_text.h"
+#include "runtime/element_compare.h"
+#include "runtime/element_text.h"
 #include "runtime/tools/tensor_text.h"
 
 #include <cmath>
@@ -33,18 +34,9 @@ static double thresholdOf(const Thresholds &thresholds, ElementType element) {
 }
 
 bool elementsMatch(const uint8_t *expected, const uint8_t *found, ElementType element, const Thresholds &thresholds) {
-  if (std::memcmp(expected, found, abi::byteSize(element)) == 0)
-    return true;
-  if (!abi::isFloat(element))
-    return element == ElementType::I1 && (*expected != 0) == (*found != 0);
-  const double wanted = elementAsDouble(expected, element), got = elementAsDouble(found, element);
-  if (std::isnan(wanted) || std::isnan(got))
-    return std::isnan(wanted) && std::isnan(got);
-  if (wanted == got)
-    return true; // equal infinities, 0 and -0
-  if (std::isinf(wanted) || std::isinf(got))
-    return false;
-  return std::fabs(got - wanted) <= thresholdOf(thresholds, element) * std::fmax(1.0, std::fabs(wanted));
+  const double distance = elementDistance(found, expected, element);
+  return isNear(distance,
+                thresholdOf(thresholds, element) * std::fmax(1.0, std::fabs(elementAsDouble(expected, element))));
 }
 
 /// Empty when they match, else what differs first and how much differs in all.

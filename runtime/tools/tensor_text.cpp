@@ -2,7 +2,7 @@
 #include "runtime/tools/tensor_text.h"
 
 #include "abi/text.h"
-#include "runtime/tools/element_text.h"
+#include "runtime/element_text.h"
 
 #include <charconv>
 #include <cstring>

@@ -72,6 +72,21 @@ static LogicalResult verifyFloat(Operation *op, Type tensor, FloatAttr atol, Flo
   return success();
 }
 
+static LogicalResult verifyScalar(Operation *op) {
+  Type type = op->getOperand(0).getType();
+  if (!type.isIntOrIndex())
+    return op->emitOpError() << "found " << type << ", an integer is wanted: for a tensor use 'check.expect_all_true'";
+  return success();
+}
+
+LogicalResult ExpectTrueOp::verify() {
+  return verifyScalar(*this);
+}
+
+LogicalResult ExpectFalseOp::verify() {
+  return verifyScalar(*this);
+}
+
 LogicalResult ExpectAllTrueOp::verify() {
   auto tensor = dyn_cast<TensorType>(getOperand().getType());
   if (!tensor || !tensor.getElementType().isIntOrIndexOrFloat())

@@ -15,6 +15,18 @@ def Check_Dialect : Dialect {
 // No declared effects: an expectation is never removed.
 class Check_Op<string word, list<Trait> traits = []> : Op<Check_Dialect, word, traits> { let hasVerifier = 1; }
 
+def Check_ExpectTrueOp : Check_Op<"expect_true"> {
+  let summary = "a scalar that is not zero";
+  let arguments = (ins AnyType:$operand);
+  let assemblyFormat = "`(` $operand `)` attr-dict `:` type($operand)";
+}
+
+def Check_ExpectFalseOp : Check_Op<"expect_false"> {
+  let summary = "a scalar that is zero";
+  let arguments = (ins AnyType:$operand);
+  let assemblyFormat = "`(` $operand `)` attr-dict `:` type($operand)";
+}
+
 def Check_ExpectAllTrueOp : Check_Op<"expect_all_true"> {
   let summary = "every element is non-zero";
   let arguments = (ins AnyType:$operand);

@@ -1,6 +1,6 @@
 #include "runtime/tools/check_kernel/kernel_checks.h"
 
-#include "runtime/tools/element_text.h"
+#include "runtime/element_text.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // RUN: tenon-opt %s --canonicalize --cse | tenon-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @expectations
-// CHECK-SAME: (%[[A:.*]]: tensor<2x2xf32>, %[[B:.*]]: tensor<2x2xf32>, %[[I:.*]]: tensor<?xi32>)
-func.func @expectations(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %i: tensor<?xi32>) {
+// CHECK-SAME: (%[[A:.*]]: tensor<2x2xf32>, %[[B:.*]]: tensor<2x2xf32>, %[[I:.*]]: tensor<?xi32>, %[[S:.*]]: i32, %[[N:.*]]: index)
+func.func @expectations(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %i: tensor<?xi32>, %s: i32, %n: index) {
   // CHECK-NEXT: check.expect_all_true(%[[I]]) : tensor<?xi32>
   check.expect_all_true(%i) : tensor<?xi32>
   // CHECK-NEXT: check.expect_eq(%[[A]], %[[B]]) : tensor<2x2xf32>
@@ -18,5 +18,9 @@ func.func @expectations(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %i: tensor<?xi
   check.expect_almost_eq(%a, %b, rtol 0.25, atol 0.5) : tensor<2x2xf32>
   // CHECK-NEXT: check.expect_almost_eq_const(%[[A]], dense<1.000000e+00> : tensor<2x2xf32>, rtol 5.000000e-01) : tensor<2x2xf32>
   check.expect_almost_eq_const(%a, dense<1.0> : tensor<2x2xf32>, rtol 0.5) : tensor<2x2xf32>
+  // CHECK-NEXT: check.expect_true(%[[S]]) : i32
+  check.expect_true(%s) : i32
+  // CHECK-NEXT: check.expect_false(%[[N]]) : index
+  check.expect_false(%n) : index
   return
 }

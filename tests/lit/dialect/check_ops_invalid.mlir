@@ -45,3 +45,19 @@ func.func @f(%a: tensor<2xf32>) {
   check.expect_almost_eq(%a, %a, tol 1.0) : tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2xi32>) {
+  // expected-error @+1 {{found 'tensor<2xi32>', an integer is wanted: for a tensor use 'check.expect_all_true'}}
+  check.expect_true(%a) : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%a: f32) {
+  // expected-error @+1 {{found 'f32', an integer is wanted}}
+  check.expect_false(%a) : f32
+  return
+}

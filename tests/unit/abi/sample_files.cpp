@@ -107,6 +107,19 @@ static Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const Comman
   return fb::CreateCommand(builder, parts.kind, body);
 }
 
+static Offset<fb::ResultValue> writeResult(FlatBufferBuilder &builder, const ResultParts &result) {
+  auto type = writeType(builder, result.type);
+  return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape), result.scalar);
+}
+
+static Offset<fb::Expectation> writeExpectation(FlatBufferBuilder &builder, const ExpectationParts &parts) {
+  Offset<fb::ResultValue> found = writeResult(builder, parts.found), wanted;
+  if (parts.wanted)
+    wanted = writeResult(builder, *parts.wanted);
+  auto operation = builder.CreateString("check.expect");
+  return fb::CreateExpectation(builder, parts.kind, operation, found, wanted, parts.absolute, parts.relative);
+}
+
 static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const FunctionParts &parts) {
   std::vector<Offset<fb::ValueType>> inputs;
   for (const TypeParts &type : parts.inputs)
@@ -121,19 +134,20 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
   for (const CommandParts &command : parts.commands)
     commands.push_back(writeCommand(builder, command));
   std::vector<Offset<fb::ResultValue>> results;
-  for (const ResultParts &result : parts.results) {
-    auto type = writeType(builder, result.type);
-    results.push_back(
-        fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape), result.scalar));
-  }
+  for (const ResultParts &result : parts.results)
+    results.push_back(writeResult(builder, result));
+  std::vector<Offset<fb::Expectation>> expectations;
+  for (const ExpectationParts &expectation : parts.expectations)
+    expectations.push_back(writeExpectation(builder, expectation));
   auto name = builder.CreateString(parts.name);
   auto inputVector = builder.CreateVector(inputs);
   auto registers = builder.CreateVectorOfStructs(parts.registers);
   auto bufferVector = builder.CreateVector(buffers);
   auto checkVector = builder.CreateVector(checks);
   auto commandVector = builder.CreateVector(commands);
+  auto resultVector = builder.CreateVector(results);
   return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
-                            builder.CreateVector(results));
+                            resultVector, builder.CreateVector(expectations));
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,

@@ -110,6 +110,13 @@ struct ResultParts {
   uint32_t scalar = 0;
 };
 
+struct ExpectationParts {
+  fb::ExpectationKind kind = fb::ExpectationKind::Equal;
+  ResultParts found;
+  std::optional<ResultParts> wanted = ResultParts();
+  double absolute = 0, relative = 0;
+};
+
 struct ConstantDataParts {
   std::optional<std::string> data = std::string(16, 'c');
   uint64_t offset = 0;
@@ -125,6 +132,7 @@ struct FunctionParts {
   Uints checks;
   std::vector<CommandParts> commands;
   std::vector<ResultParts> results;
+  std::vector<ExpectationParts> expectations;
 };
 
 /// main(tensor<?xf32>, tensor<?xf32>, i32) -> tensor<?xf32>: a dispatch of 'add', then a copy of a constant, then a

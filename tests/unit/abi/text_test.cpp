@@ -18,6 +18,12 @@ TEST(Text, EscapesWhatJsonCannotHold) {
   EXPECT_EQ(jsonString(""), "\"\"");
 }
 
+TEST(Text, WritesNumbersInSixDigits) {
+  EXPECT_EQ(numberText(0), "0");
+  EXPECT_EQ(numberText(1e-4f), "0.0001");
+  EXPECT_EQ(numberText(1e20), "1e+20");
+}
+
 TEST(Text, WritesHexadecimalNumbers) {
   EXPECT_EQ(hexText(0), "0x0");
   EXPECT_EQ(hexText(~uint64_t(0)), "0xffffffffffffffff");

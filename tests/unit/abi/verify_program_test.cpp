@@ -4,6 +4,7 @@
 #include "sample_files.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace tenon;
 using namespace tenon::abi;
@@ -197,4 +198,28 @@ TEST(VerifyProgram, ChecksResults) {
               f.results[0].scalar = 9;
             }),
             "results[0]: [F-22] scalar is 9, there are 9 registers");
+}
+
+TEST(VerifyProgram, ChecksExpectations) {
+  auto with = [](auto change) {
+    return inMain([&](FunctionParts &f) {
+      f.expectations.emplace_back();
+      change(f.expectations[0]);
+    });
+  };
+  EXPECT_EQ(with([](ExpectationParts &) {}), "") << "one that is right";
+  EXPECT_EQ(with([](ExpectationParts &e) { e.kind = fb::ExpectationKind(9); }),
+            "expectations[0]: [F-5] kind has the unknown value 9");
+  EXPECT_EQ(with([](ExpectationParts &e) { e.found.buffer = 4; }),
+            "expectations[0]: found: [F-22] buffer is 4, there are 4 buffers");
+  EXPECT_EQ(with([](ExpectationParts &e) { e.wanted->buffer = 4; }),
+            "expectations[0]: wanted: [F-22] buffer is 4, there are 4 buffers");
+  EXPECT_EQ(with([](ExpectationParts &e) { e.wanted.reset(); }), "expectations[0]: [F-24] nothing to compare with");
+  EXPECT_EQ(with([](ExpectationParts &e) { e.kind = fb::ExpectationKind::NonZero; }),
+            "expectations[0]: [F-24] a wanted value that nothing is compared with");
+  EXPECT_EQ(with([](ExpectationParts &e) { e.wanted->type.element = fb::ElementType::I32; }),
+            "expectations[0]: [F-24] found and wanted differ in kind or element type");
+  for (double tolerance : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_NE(with([&](ExpectationParts &e) { e.relative = tolerance; }).find("[F-24] a tolerance of "),
+              std::string::npos);
 }

@@ -90,6 +90,19 @@ Offset<fb::Command> commandTable(FlatBufferBuilder &builder, const CommandSpec &
   return fb::CreateCommandDirect(builder, kind, body, spec.location.empty() ? nullptr : spec.location.c_str());
 }
 
+Offset<fb::ResultValue> resultTable(FlatBufferBuilder &builder, const ResultSpec &spec) {
+  auto type = typeTable(builder, spec.type);
+  return fb::CreateResultValueDirect(builder, type, spec.buffer, &spec.shape, spec.scalar);
+}
+
+Offset<fb::Expectation> expectationTable(FlatBufferBuilder &builder, const ExpectationSpec &spec) {
+  Offset<fb::ResultValue> found = resultTable(builder, spec.found), wanted;
+  if (spec.wanted)
+    wanted = resultTable(builder, *spec.wanted);
+  return fb::CreateExpectationDirect(builder, spec.kind, "check.expect", found, wanted, spec.atol, spec.rtol,
+                                     spec.location.empty() ? nullptr : spec.location.c_str());
+}
+
 Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpec &spec) {
   std::vector<Offset<fb::ValueType>> inputs;
   for (const TypeSpec &type : spec.inputs)
@@ -105,12 +118,13 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
   for (const CommandSpec &command : spec.commands)
     commands.push_back(commandTable(builder, command));
   std::vector<Offset<fb::ResultValue>> results;
-  for (const ResultSpec &result : spec.results) {
-    auto type = typeTable(builder, result.type);
-    results.push_back(fb::CreateResultValueDirect(builder, type, result.buffer, &result.shape, result.scalar));
-  }
+  for (const ResultSpec &result : spec.results)
+    results.push_back(resultTable(builder, result));
+  std::vector<Offset<fb::Expectation>> expectations;
+  for (const ExpectationSpec &expectation : spec.expectations)
+    expectations.push_back(expectationTable(builder, expectation));
   return fb::CreateFunctionDirect(builder, spec.name.c_str(), &inputs, &spec.registers, &buffers, &checks, &commands,
-                                  &results);
+                                  &results, &expectations);
 }
 
 Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {

@@ -6,6 +6,7 @@
 #include "abi/program_generated.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,6 +71,13 @@ struct ResultSpec {
   std::vector<uint32_t> shape;
   uint32_t scalar = 0;
 };
+struct ExpectationSpec {
+  abi::fb::ExpectationKind kind;
+  ResultSpec found;
+  std::optional<ResultSpec> wanted;
+  double atol = 0, rtol = 0;
+  std::string location;
+};
 struct FunctionSpec {
   std::string name;
   std::vector<TypeSpec> inputs;
@@ -78,6 +86,7 @@ struct FunctionSpec {
   std::vector<CheckSpec> checks;
   std::vector<CommandSpec> commands;
   std::vector<ResultSpec> results;
+  std::vector<ExpectationSpec> expectations;
 };
 
 inline constexpr uint32_t kWhole = 0xffffffff;

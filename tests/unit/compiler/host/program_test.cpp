@@ -36,5 +36,25 @@ TEST(Program, DropUnusedRenumbersBuffersAndRegisters) {
   EXPECT_EQ(function.registers.operations().size(), 4u) << "dim, 1, 8 and the comparison";
 }
 
+TEST(Program, DropUnusedKeepsWhatIsExpected) {
+  Function function;
+  RegisterProgram &registers = function.registers;
+  Register unused = registers.constant(99), n = registers.dim(1, 0);
+  const ValueType type{true, abi::ElementType::F32, {-1}};
+  function.buffers = {{.source = BufferSource::Transient, .size = unused},
+                      {.source = BufferSource::Input, .index = 1},
+                      {.source = BufferSource::Constant, .index = 0}};
+  function.expectations.push_back({.kind = ExpectationKind::Equal,
+                                   .operation = "check.expect_eq",
+                                   .found = {type, 1, {n}},
+                                   .wanted = ResultValue{type, 2, {n}},
+                                   .location = ""});
+  function.dropUnused();
+  ASSERT_EQ(function.buffers.size(), 2u);
+  EXPECT_EQ(function.expectations[0].found.buffer, 0u);
+  EXPECT_EQ(function.expectations[0].wanted->buffer, 1u);
+  EXPECT_EQ(function.expectations[0].wanted->shape, std::vector<Register>{0});
+}
+
 } // namespace
 } // namespace tenon::compiler::host

@@ -50,6 +50,38 @@ TEST(ProgramWriter, WritesWhatTheViewReads) {
   EXPECT_EQ(view->raw().constants()->Get(0)->size(), 4u);
 }
 
+TEST(ProgramWriter, WritesExpectations) {
+  Program program = copyProgram();
+  Function &function = program.functions[0];
+  const ResultValue copied = function.results[0];
+  function.expectations.push_back({.kind = ExpectationKind::AlmostEqual,
+                                   .operation = "check.expect_almost_eq",
+                                   .found = copied,
+                                   .wanted = copied,
+                                   .absoluteTolerance = 0.5,
+                                   .relativeTolerance = 0.25,
+                                   .location = "a.mlir:4:5"});
+  function.expectations.push_back({.kind = ExpectationKind::Zero,
+                                   .operation = "check.expect_false",
+                                   .found = function.results[1],
+                                   .wanted = {},
+                                   .location = ""});
+  Result<std::vector<uint8_t>> bytes = writeProgram(program);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().toString();
+  Result<abi::ProgramView> view = abi::ProgramView::create(*bytes, "copy.tenon");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  const auto &expectations = *view->functionAt(0).expectations();
+  ASSERT_EQ(expectations.size(), 2u);
+  EXPECT_EQ(expectations.Get(0)->kind(), abi::fb::ExpectationKind::AlmostEqual);
+  EXPECT_EQ(expectations.Get(0)->wanted()->buffer(), 1u);
+  EXPECT_EQ(expectations.Get(0)->absolute_tolerance(), 0.5);
+  EXPECT_EQ(expectations.Get(0)->relative_tolerance(), 0.25);
+  EXPECT_EQ(expectations.Get(0)->location()->string_view(), "a.mlir:4:5");
+  EXPECT_EQ(expectations.Get(1)->kind(), abi::fb::ExpectationKind::Zero);
+  EXPECT_EQ(expectations.Get(1)->wanted(), nullptr);
+  EXPECT_EQ(expectations.Get(1)->found()->scalar(), 4u);
+}
+
 TEST(ProgramWriter, SameProgramSameBytes) {
   Result<std::vector<uint8_t>> first = writeProgram(copyProgram()), second = writeProgram(copyProgram());
   ASSERT_TRUE(first.ok() && second.ok());

@@ -18,6 +18,9 @@ Result<uint64_t> parseElement(std::string_view text, abi::ElementType type);
 /// Prints the element whose bytes lie at `data`.
 std::string formatElement(const uint8_t *data, abi::ElementType type);
 
+/// As formatElement, with digits enough to tell it from every other element of its type.
+std::string formatElementExactly(const uint8_t *data, abi::ElementType type);
+
 /// The element as a number, for comparisons; exact for every type but i64 and index.
 double elementAsDouble(const uint8_t *data, abi::ElementType type);
 

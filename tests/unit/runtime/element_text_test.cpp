@@ -1,4 +1,4 @@
-#include "runtime/tools/element_text.h"
+#include "runtime/element_text.h"
 
 #include "fixture.h"
 
@@ -42,6 +42,12 @@ TEST(ElementText, ReadsAndPrintsFloats) {
   EXPECT_EQ(roundTrip("nan", ElementType::F16), "NAN");
   EXPECT_EQ(roundTrip("0x1p3", ElementType::F32), "8");
   EXPECT_EQ(roundTrip("1e-45", ElementType::F32), "1.4013E-45");
+}
+
+TEST(ElementText, PrintsDigitsEnough) {
+  const float next = 1.00000012f;
+  EXPECT_EQ(formatElement(reinterpret_cast<const uint8_t *>(&next), ElementType::F32), "1");
+  EXPECT_EQ(formatElementExactly(reinterpret_cast<const uint8_t *>(&next), ElementType::F32), "1.00000012");
 }
 
 TEST(ElementText, RefusesWhatIsNoNumber) {

@@ -1,4 +1,4 @@
-#include "runtime/tools/small_float.h"
+#include "runtime/small_float.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Numbers by <charconv> and strtod (the tools never set a locale, so the point is a point); the whole word must parse.
-#include "runtime/tools/element_text.h"
+#include "runtime/element_text.h"
 
-#include "runtime/tools/small_float.h"
+#include "runtime/small_float.h"
 
 #include <bit>
 #include <cerrno>
@@ -108,15 +108,23 @@ double elementAsDouble(const uint8_t *data, ElementType type) {
   return 0;
 }
 
-std::string formatElement(const uint8_t *data, ElementType type) {
+static std::string format(const uint8_t *data, ElementType type, int digits) {
   if (type == ElementType::I64 || type == ElementType::Index)
     return std::to_string(load<int64_t>(data));
   const double value = elementAsDouble(data, type);
   if (!abi::isFloat(type))
     return std::to_string(static_cast<int64_t>(value));
-  char text[32];
-  std::snprintf(text, sizeof(text), "%G", value);
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.*G", digits, value);
   return text;
+}
+
+std::string formatElement(const uint8_t *data, ElementType type) {
+  return format(data, type, 6);
+}
+
+std::string formatElementExactly(const uint8_t *data, ElementType type) {
+  return format(data, type, type == ElementType::F64 ? 17 : 9);
 }
 
 } // namespace tenon::runtime

@@ -1,5 +1,5 @@
 // By hand, in integers: the same bits on every machine, with or without hardware conversions.
-#include "runtime/tools/small_float.h"
+#include "runtime/small_float.h"
 
 #include <bit>
 #include <cmath>

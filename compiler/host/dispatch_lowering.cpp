@@ -1,0 +1,177 @@
+#include "compiler/host/dispatch_lowering.h"
+
+#include "compiler/host/dispatch_constants.h"
+
+namespace tenon::compiler::host {
+namespace {
+
+using mlir::LogicalResult;
+
+/// What messages call the parts of a dispatch. A user has never heard of the kernels that the compiler made.
+class DispatchNames {
+public:
+  DispatchNames(flow::DispatchOp op, const LinkedExport &target) {
+    if (target.isGenerated)
+      return;
+    mlir::SymbolRefAttr name = op.entryPoint();
+    text_ = "@" + name.getRootReference().str() + "::@" + name.getLeafReference().str();
+  }
+
+  std::string operand(unsigned index) const {
+    return text_.empty() ? "an operand" : "operand " + std::to_string(index) + " of " + text_;
+  }
+  std::string declaredSize(unsigned index) const {
+    return text_.empty() ? "the size of the other operands" : "the size declared for " + operand(index);
+  }
+  std::string result(unsigned index) const {
+    return text_.empty() ? "the result" : "result " + std::to_string(index) + " of " + text_;
+  }
+
+private:
+  std::string text_; // "@executable::@export"; empty: generated
+};
+
+class DispatchLowering {
+public:
+  DispatchLowering(flow::DispatchOp op, const ExecutableTable &executables, FunctionState &state)
+      : op_(op), executables_(executables), state_(state) {}
+
+  LogicalResult lower();
+
+private:
+  LogicalResult lowerGrid(const LinkedExport &target, Dispatch &dispatch);
+  LogicalResult lowerBindings(const LinkedExport &target, Dispatch &dispatch);
+  LogicalResult lowerResults(const LinkedExport &target, Dispatch &dispatch);
+  void lowerConstants(const LinkedExport &target, Dispatch &dispatch);
+
+  flow::DispatchOp op_;
+  const ExecutableTable &executables_;
+  FunctionState &state_;
+};
+
+LogicalResult DispatchLowering::lowerGrid(const LinkedExport &target, Dispatch &dispatch) {
+  hal::ExecutableExportOp exportOp = target.op;
+  mlir::Region &region = exportOp.getWorkgroupCount();
+  if (!region.hasOneBlock())
+    return exportOp.emitOpError() << "has a count region with control flow, which is not supported";
+  mlir::Block &block = region.front();
+  // The first argument is the device, which registers know nothing of.
+  for (auto [argument, value] : llvm::zip(block.getArguments().drop_front(), op_.getWorkload()))
+    state_.scalars.define(argument, state_.scalars.lookup(value));
+  for (mlir::Operation &inner : block.without_terminator()) {
+    if (mlir::failed(state_.scalars.lower(&inner))) {
+      mlir::emitRemark(op_.getLoc()) << "while computing the grid of this dispatch";
+      return mlir::failure();
+    }
+  }
+  mlir::OperandRange counts = block.getTerminator()->getOperands();
+  if (counts.size() != 3)
+    return exportOp.emitOpError() << "has a count region that returns " << counts.size() << " values, wanted 3";
+  for (auto [axis, count] : llvm::enumerate(counts))
+    dispatch.grid[axis] = state_.scalars.lookup(count);
+  return mlir::success();
+}
+
+/// Tensor operands, in order. One that the kernel writes, because it is tied or because nothing says that it is only
+/// read, is written in place only where no other reader can tell.
+LogicalResult DispatchLowering::lowerBindings(const LinkedExport &target, Dispatch &dispatch) {
+  Position position = state_.positions[op_];
+  DispatchNames names(op_, target);
+  llvm::SmallVector<unsigned> operands = op_.tensorArguments();
+  for (auto [binding, argument] : llvm::enumerate(operands)) {
+    mlir::Value operand = op_.getArguments()[argument];
+    const TensorValue &value = state_.tensors[operand];
+    mlir::FailureOr<Shape> declared = state_.shapeFrom(op_, operand.getType(), op_.argumentDims(argument));
+    if (mlir::failed(declared))
+      return mlir::failure();
+    for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(value.shape, *declared))) {
+      std::string dimName = "dimension " + std::to_string(dim) + " of " + names.operand(argument);
+      if (mlir::failed(
+              state_.requireEqual(op_, std::get<0>(sizes), std::get<1>(sizes), dimName, names.declaredSize(argument))))
+        return mlir::failure();
+    }
+    bool written = op_.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
+    size_t readers = size_t(llvm::count_if(
+        operands, [&](unsigned other) { return state_.tensors[op_.getArguments()[other]].buffer == value.buffer; }));
+    bool inPlace = state_.plan.mayOverwrite(value.buffer, position) && readers == 1;
+    dispatch.bindings.push_back(written && !inPlace ? state_.copyOf(op_, operand.getType(), value, position)
+                                                    : value.buffer);
+  }
+  return mlir::success();
+}
+
+LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatch &dispatch) {
+  DispatchNames names(op_, target);
+  llvm::SmallVector<unsigned> operands = op_.tensorArguments();
+  llvm::DenseMap<BufferIndex, Position> takenOver;
+  for (auto [index, result] : llvm::enumerate(op_.getResults())) {
+    if (mlir::failed(state_.checkElementType(op_, result)))
+      return mlir::failure();
+    mlir::FailureOr<Shape> shape = state_.shapeFrom(op_, result.getType(), op_.resultDims(unsigned(index)));
+    if (mlir::failed(shape))
+      return mlir::failure();
+    std::string name = names.result(unsigned(index));
+    state_.requireNonNegative(op_, *shape, name);
+    Register bytes = state_.bytesOf(result.getType(), *shape);
+    std::optional<unsigned> tied = op_.getTiedOperandIndex(unsigned(index));
+    if (!tied) {
+      state_.tensors[result] = {state_.plan.addTransient(bytes, state_.lastUse(result)), *shape};
+      dispatch.bindings.push_back(state_.tensors[result].buffer);
+      continue;
+    }
+    mlir::Value operand = op_.getArguments()[*tied];
+    Register operandBytes = state_.bytesOf(operand.getType(), state_.tensors[operand].shape);
+    if (mlir::failed(
+            state_.requireEqual(op_, bytes, operandBytes, "the size of " + name, "that of the operand it is tied to")))
+      return mlir::failure();
+    BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *tied) - operands.begin())];
+    Position last = std::max(state_.lastUse(result), takenOver[buffer]);
+    state_.plan.takeOver(buffer, last);
+    takenOver[buffer] = last;
+    state_.tensors[result] = {buffer, *shape};
+  }
+  return mlir::success();
+}
+
+/// Behind bindings and results: a tensor map is encoded from the shape of one.
+void DispatchLowering::lowerConstants(const LinkedExport &target, Dispatch &dispatch) {
+  llvm::SmallVector<Register> scalars;
+  for (unsigned argument : op_.scalarArguments())
+    scalars.push_back(state_.scalars.lookup(op_.getArguments()[argument]));
+  llvm::SmallVector<mlir::Value> bound;
+  for (unsigned argument : op_.tensorArguments())
+    bound.push_back(op_.getArguments()[argument]);
+  for (unsigned result : op_.untiedResults())
+    bound.push_back(op_.getResult(result));
+  dispatch.constants =
+      constantWords(state_.function.registers, hal::ExecutableExportOp(target.op).getLayout(), scalars,
+                    [&](unsigned binding) { return llvm::ArrayRef<Register>(state_.tensors[bound[binding]].shape); });
+}
+
+LogicalResult DispatchLowering::lower() {
+  if (op_.getEntryPoints().size() != 1)
+    return op_.emitOpError() << "names " << op_.getEntryPoints().size() << " entry points, wanted 1";
+  mlir::SymbolRefAttr name = op_.entryPoint();
+  auto executable = executables_.find(name.getRootReference().getValue());
+  if (executable == executables_.end() || !executable->second.exports.contains(name.getLeafReference().getValue()))
+    return op_.emitOpError() << "names " << name << ", which is not a linked export";
+  const LinkedExport &target = executable->second.exports.find(name.getLeafReference().getValue())->second;
+
+  Dispatch dispatch;
+  dispatch.executable = executable->second.index;
+  dispatch.exportOrdinal = target.ordinal;
+  if (mlir::failed(lowerGrid(target, dispatch)) || mlir::failed(lowerBindings(target, dispatch)) ||
+      mlir::failed(lowerResults(target, dispatch)))
+    return mlir::failure();
+  lowerConstants(target, dispatch);
+  state_.function.commands.push_back({std::move(dispatch), locationText(op_.getLoc())});
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult lowerDispatch(flow::DispatchOp op, const ExecutableTable &executables, FunctionState &state) {
+  return DispatchLowering(op, executables, state).lower();
+}
+
+} // namespace tenon::compiler::host

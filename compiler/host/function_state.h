@@ -1,0 +1,52 @@
+// A function of the program while it is built: what was made of the values so far, and what later operations need.
+//
+// The lowerings of single operations (function_lowering.cpp, dispatch_lowering.cpp) share it: registers of scalars,
+// where each tensor lives and how large it is, and until when its contents are read.
+#pragma once
+
+#include "compiler/host/buffer_plan.h"
+#include "compiler/host/program.h"
+#include "compiler/host/scalar_lowering.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::host {
+
+using Shape = llvm::SmallVector<Register>;
+
+/// Where a tensor value lives.
+struct TensorValue {
+  BufferIndex buffer = 0;
+  Shape shape;            // [rank]
+  bool undefined = false; // contents are tensor.empty's
+};
+
+bool isTensor(mlir::Value value);
+
+/// The program's type of a function argument or result; nothing for a type that it cannot hold.
+std::optional<ValueType> toValueType(mlir::Type type);
+
+struct FunctionState {
+  explicit FunctionState(mlir::func::FuncOp op) : op(op), scalars(function) {}
+
+  void findLive();
+  Position lastUse(mlir::Value value) const;
+  mlir::FailureOr<Shape> shapeFrom(mlir::Operation *user, mlir::Type type, mlir::ValueRange dynamicDims);
+  void requireNonNegative(mlir::Operation *user, const Shape &shape, const std::string &subject);
+  Register bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape);
+  mlir::LogicalResult requireEqual(mlir::Operation *user, Register found, Register wanted, std::string foundName,
+                                   std::string wantedName);
+  BufferIndex copyOf(mlir::Operation *user, mlir::Type type, const TensorValue &source, Position lastUse);
+  /// A value that is looked at after the last command; its type is one that a program can hold.
+  ResultValue outputOf(mlir::Value value);
+  mlir::LogicalResult checkElementType(mlir::Operation *user, mlir::Value value);
+
+  mlir::func::FuncOp op;
+  Function function;
+  ScalarLowering scalars;
+  BufferPlan plan;
+  llvm::DenseMap<mlir::Value, TensorValue> tensors;
+  llvm::DenseMap<mlir::Operation *, Position> positions; // live operations only
+};
+
+} // namespace tenon::compiler::host
