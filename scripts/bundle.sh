@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rm -rf bundle
 mkdir -p bundle/bin bundle/tests bundle/programs bundle/benchmarks
 
-for tool in runtime/tools/tenon-run runtime/tools/tenon-benchmark runtime/tools/tenon-check-kernel linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
+for tool in runtime/tools/tenon-run runtime/tools/tenon-check runtime/tools/tenon-benchmark runtime/tools/tenon-check-kernel linker/tools/tenon-link linker/tools/tenon-dump emulator/libtenon_emulator.so; do
   cp "build/$tool" bundle/bin/
 done
 # The only library that a tool needs beside the system's.
@@ -30,6 +30,7 @@ for arch in 75 80 90; do
   nvcc -ptx -arch=compute_$arch samples/custom_dispatch/kernels.cu -o build/samples/kernels_sm_$arch.ptx
 done
 tenon-compile samples/custom_dispatch/example.mlir --object-search-path=build/samples -o bundle/programs/example.tenon
+tenon-compile samples/custom_dispatch/checks.mlir --object-search-path=build/samples -o bundle/programs/checks.tenon
 
 # Kernels to check, good ones and ones with a defect; structs and tensor maps as constants.
 inputs=tests/e2e/Inputs

@@ -48,6 +48,8 @@ TENON_CUDA_DRIVER=cuda benchmarks/tenon-runtime-benchmark --output=results; repo
 LD_LIBRARY_PATH=$PWD/bin:$library_path tenon-benchmark programs/example.tenon "${arguments[@]}" --device=cuda --benchmark_out=results/tenon-benchmark.json
 report $? "tenon-benchmark on the GPU"
 
+tenon-check programs/checks.tenon --device=cuda; report $? "tenon-check on the GPU"
+
 # Kernels between guards; each defect is found by its check.
 tenon-check-kernel programs/check_kernels.tnx --device=cuda --workload=programs/kernels.workload; report $? "good kernels checked on the GPU"
 tenon-check-kernel programs/tensor_map.tnx --device=cuda --export=scale_tiles --binding='rowsx(4*m)xf32' \

@@ -54,9 +54,10 @@ func.func @f(%a: i32, %b: i32) -> i32 {
 }
 
 //--- check.mlir
-// CHECK: check.mlir:[[#@LINE+2]]:3: error: 'check.expect_eq' op is not supported
-func.func @f(%a: tensor<4xf32>) {
-  check.expect_eq(%a, %a) : tensor<4xf32>
+// CHECK: check.mlir:[[#@LINE+3]]:3: error: 'check.expect_true' op compares a value of type 'i7', which a program cannot hold
+func.func @f() {
+  %a = arith.constant 1 : i7
+  check.expect_true(%a) : i7
   return
 }
 
