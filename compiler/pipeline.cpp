@@ -50,7 +50,7 @@ void registerPipelineDialects(mlir::DialectRegistry &registry) {
   registerDialects(registry);
 }
 
-mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
+mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
   mlir::LogicalResult prepared = runPasses(module, options, [&](mlir::PassManager &manager) {
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
@@ -92,7 +92,7 @@ mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const
     (void)check(module, bytes.takeStatus());
     return mlir::failure();
   }
-  return bytes.take();
+  return CompiledProgram{bytes.take(), std::move(linked->inputFiles)};
 }
 
 } // namespace tenon::compiler

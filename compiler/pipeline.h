@@ -29,8 +29,12 @@ struct CompileOptions {
 /// Dialects and interfaces that the pipeline needs in the context, those of its input among them.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
+struct CompiledProgram {
+  std::vector<uint8_t> bytes;          // a TNP1 buffer; same module and objects, same bytes
+  std::vector<std::string> inputFiles; // objects, CUDA sources and their headers that were read, for depfiles
+};
+
 /// Compiles `module`, which is consumed. Findings go to the context's diagnostics.
-/// @return a TNP1 buffer; same module and objects, same bytes
-mlir::FailureOr<std::vector<uint8_t>> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace tenon::compiler

@@ -43,6 +43,9 @@ public:
     linked.table[job_.name] = std::move(entry);
     linked.executables.push_back(std::move(output->executable));
     linked.names.push_back(job_.name);
+    for (const std::string &file : job_.inputFiles)
+      if (!llvm::is_contained(linked.inputFiles, file))
+        linked.inputFiles.push_back(file);
     return mlir::success();
   }
 
@@ -107,6 +110,7 @@ private:
     Result<std::string> bytes = readFile(*path);
     if (!bytes.ok())
       return source_.emitOpError() << std::string(bytes.status().message());
+    job_.inputFiles.push_back(*path);
     input.path = *path;
     input.bytes = bytes.take();
     input.isSource = linker::isCudaSource(input.path, input.bytes);

@@ -18,6 +18,7 @@ struct LinkedModule {
   std::vector<std::vector<uint8_t>> executables; // TNX1 buffers, in the order of their sources
   std::vector<std::string> names;                // [executables] symbols of the sources
   host::ExecutableTable table;
+  std::vector<std::string> inputFiles; // objects, CUDA sources and their headers that were read, each once
 };
 
 /// Links the executable sources of a normalized module: every object stands under a key that names its architecture.

@@ -3,6 +3,7 @@
 #include "abi/file.h"
 #include "compiler/pipeline.h"
 #include "linker/link_flags.h"
+#include "linker/source/make_rule.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -19,7 +20,7 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends;
   tenon::linker::LinkFlags link;
-  std::string output, cudaPath, dumpSources, dumpBinaries, dumpKernels;
+  std::string output, depfile, cudaPath, dumpSources, dumpBinaries, dumpKernels;
   bool printIrAfterAll = false;
 };
 
@@ -28,6 +29,10 @@ tenon::CommandLine commandLine(Flags &flags) {
                              "Compiles a module: links its hand-written kernels, generates the others, and writes one "
                              "program for every target.");
   options.text("o", "FILE", &flags.output, "write the program here ('-': standard output)");
+  options.text(
+      "depfile", "FILE", &flags.depfile,
+      "write the files that were read here (the module, objects, CUDA sources and their headers), as a rule for "
+      "Make or Ninja");
   flags.link.declare(options);
   options.list("target", "ARCH,..", &flags.targets,
                "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
@@ -93,11 +98,19 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return tenon::kExitFailure;
-  mlir::FailureOr<std::vector<uint8_t>> program = tenon::compiler::compileModule(*module, options);
+  mlir::FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options);
   if (mlir::failed(program))
     return tenon::kExitFailure;
-  std::string_view bytes(reinterpret_cast<const char *>(program->data()), program->size());
+  std::string_view bytes(reinterpret_cast<const char *>(program->bytes.data()), program->bytes.size());
   if (tenon::Status written = tenon::writeFile(flags.output, bytes); !written.ok())
+    return fail(std::string(written.message()));
+  if (flags.depfile.empty())
+    return 0;
+  std::vector<std::string> &files = program->inputFiles;
+  if (flags.inputs.front() != "-")
+    files.insert(files.begin(), flags.inputs.front());
+  if (tenon::Status written = tenon::writeFile(flags.depfile, tenon::linker::writeMakeRule(flags.output, files));
+      !written.ok())
     return fail(std::string(written.message()));
   return 0;
 }
@@ -113,6 +126,8 @@ int main(int argc, char **argv) {
     return options.usageError(flags.inputs.empty() ? "no input file" : "more than one input file");
   if (flags.output.empty())
     return options.usageError("no output file: pass -o FILE");
+  if (!flags.depfile.empty() && flags.output == "-")
+    return options.usageError("--depfile needs the output's name: -o FILE");
   tenon::Result<tenon::compiler::CompileOptions> parsed = compileOptions(flags);
   if (!parsed.ok())
     return fail(std::string(parsed.status().message()));
