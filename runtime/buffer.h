@@ -79,6 +79,9 @@ public:
   ///         access (`access`: kAccessRead, kAccessWrite or both). OutOfRange: past the end.
   Result<std::span<uint8_t>> map(uint64_t offset, uint64_t length, uint32_t access) const;
 
+  /// Where the host sees it, whatever the usage: for the runtime itself. Null: device memory.
+  uint8_t *host() const { return static_cast<uint8_t *>(host_); }
+
   /// True for the first caller, who returns the memory: SubmissionQueue::deallocate, or else the destructor.
   bool claimMemory() { return !claimed_.exchange(true); }
   void markRetired() { retired_.store(true, std::memory_order_release); }

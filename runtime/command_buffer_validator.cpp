@@ -140,6 +140,18 @@ Status CommandBufferValidator::check(const CopyCommand &command) {
   return okStatus();
 }
 
+Status CommandBufferValidator::checkTransfer(const Device &device, std::string_view name, BufferRef &ref,
+                                             uint32_t usage, uint32_t access) {
+  if (!ref.buffer)
+    return makeError(StatusCode::InvalidArgument, name, ": no buffer");
+  CommandBufferValidator validator(device, {});
+  uint64_t length = 0;
+  TENON_RETURN_IF_ERROR(
+      validator.checkRef(ref, {name, access == kAccessWrite ? "the target" : "the source", usage, access}, length));
+  ref.length = length;
+  return okStatus();
+}
+
 Status checkGrid(const std::array<uint32_t, 3> &grid) {
   for (size_t axis = 0; axis < 3; ++axis)
     if (grid[axis] > kMaxWorkgroups[axis])

@@ -26,6 +26,11 @@ public:
   Status check(const BarrierCommand &command);
   Status check(const EventCommand &command);
 
+  /// A buffer that something else than a recorded command reads or writes; `ref.length` becomes its bytes.
+  /// InvalidArgument: a slot; else as commands.
+  static Status checkTransfer(const Device &device, std::string_view name, BufferRef &ref, uint32_t usage,
+                              uint32_t access);
+
   /// Ready, not used up, and `table` meets the requirements of every slot. Marks a one-shot command buffer as used.
   Status checkSubmission(BindingTable table);
 

@@ -6,7 +6,7 @@
 namespace tenon::runtime {
 
 bool Submission::needsWorker() const {
-  return hostCall ||
+  return runsOnHost() ||
          std::any_of(work.begin(), work.end(), [](const Work &item) { return item.commandBuffer->waitsOnHost(); });
 }
 
@@ -39,6 +39,7 @@ void Submission::clear() {
   streamWork = nullptr;
   streamWorkName.clear();
   hostCall = nullptr;
+  file.reset();
   deallocated = allocated = nullptr;
   status = okStatus();
   event = nullptr;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "runtime/command_buffer.h"
+#include "runtime/file_transfer.h"
 #include "runtime/timeline_semaphore.h"
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct Submission {
   std::function<Status(CUstream)> streamWork; // of a program; kept until the device is done, with what it holds
   std::string streamWorkName;
   std::function<Status()> hostCall;
+  std::optional<FileCommand> file;
   std::shared_ptr<Buffer> deallocated; // its memory goes back
   std::shared_ptr<Buffer> allocated;   // kept until it is there
 
@@ -35,7 +38,9 @@ struct Submission {
   std::shared_ptr<GpuEvent> event; // behind the work; null: none was issued
   bool synchronizeStream = false;  // work was issued, and no event could be recorded behind it
 
-  /// Only the queue's worker may issue it: it waits for the device, or runs code of the user.
+  /// It runs on the host: its waits must be reached there, a stream's waiting is not enough.
+  bool runsOnHost() const { return hostCall || file; }
+  /// Only the queue's worker may issue it: it waits for the device, or runs on the host.
   bool needsWorker() const;
   /// Kernels may run in it: fills and copies alone do not fault, they see another's fault.
   bool mayFault() const;

@@ -2,6 +2,7 @@
 // submission_threads.cpp.
 #include "runtime/submission_queue.h"
 
+#include "runtime/command_buffer_validator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
 #include "runtime/stream_command_buffer.h"
@@ -34,6 +35,7 @@ SubmissionQueue::~SubmissionQueue() {
     waker_->changed.notify_one();
   }
   worker_.join();
+  files_.reset(); // with all it has
   for (std::unique_ptr<Submission> &submission : pending_) {
     submission->status =
         makeError(StatusCode::Aborted, "the queue was destroyed before the submission's waits were reached");
@@ -80,7 +82,7 @@ Status SubmissionQueue::enqueue(std::unique_ptr<Submission> submission, Semaphor
   }
   // Copied: once it is in the list, the worker may take it and be done with it.
   const std::vector<SemaphorePoint> watched = submission->waits;
-  const bool orInFlight = !submission->hostCall;
+  const bool orInFlight = !submission->runsOnHost();
   {
     std::lock_guard lock(pendingMutex_);
     pending_.push_back(std::move(submission));
@@ -152,6 +154,34 @@ Status SubmissionQueue::hostCall(SemaphorePoints waits, std::function<Status()> 
   auto submission = pool_.acquire();
   submission->hostCall = std::move(function);
   return enqueue(std::move(submission), waits, signals);
+}
+
+Status SubmissionQueue::enqueueFile(SemaphorePoints waits, FileCommand command, SemaphorePoints signals) {
+  const bool isRead = command.kind == FileCommand::Kind::Read;
+  const std::string_view name = isRead ? "read of a file" : "write of a file";
+  TENON_RETURN_IF_ERROR(checkPoints(waits, "wait"));
+  TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
+  if (!command.file)
+    return makeError(StatusCode::InvalidArgument, name, ": no file");
+  TENON_RETURN_IF_ERROR(CommandBufferValidator::checkTransfer(*device_, name, command.buffer,
+                                                              isRead ? kUsageTransferTarget : kUsageTransferSource,
+                                                              isRead ? kAccessWrite : kAccessRead));
+  TENON_RETURN_IF_ERROR(
+      command.file->check(command.fileOffset, command.buffer.length, isRead ? kAccessRead : kAccessWrite)
+          .withContext(name));
+  auto submission = pool_.acquire();
+  submission->file = std::move(command);
+  return enqueue(std::move(submission), waits, signals);
+}
+
+Status SubmissionQueue::readFile(SemaphorePoints waits, std::shared_ptr<File> file, uint64_t fileOffset,
+                                 BufferRef target, SemaphorePoints signals) {
+  return enqueueFile(waits, {FileCommand::Kind::Read, std::move(file), fileOffset, std::move(target)}, signals);
+}
+
+Status SubmissionQueue::writeFile(SemaphorePoints waits, BufferRef source, std::shared_ptr<File> file,
+                                  uint64_t fileOffset, SemaphorePoints signals) {
+  return enqueueFile(waits, {FileCommand::Kind::Write, std::move(file), fileOffset, std::move(source)}, signals);
 }
 
 Status SubmissionQueue::streamWork(SemaphorePoints waits, std::function<Status(CUstream)> work, std::string name,

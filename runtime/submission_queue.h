@@ -1,5 +1,5 @@
-// Submissions: command buffers, fills, copies, allocations and host calls that begin when their wait semaphores are
-// reached and then signal theirs. A queue is one stream; queues of a device run side by side.
+// Submissions: command buffers, fills, copies, allocations, file transfers and host calls that begin when their wait
+// semaphores are reached and then signal theirs. A queue is one stream; queues of a device run side by side.
 //
 // submit() never waits for the device or for a semaphore:
 //
@@ -14,6 +14,7 @@
 // status: none is left half-signalled. Host functions of streams are not used: the driver skips them after a fault.
 #pragma once
 
+#include "runtime/file_worker.h"
 #include "runtime/submission.h"
 
 #include <condition_variable>
@@ -55,6 +56,16 @@ public:
   /// submission's. Keep it short: it holds up the submissions that wait in this queue.
   Status hostCall(SemaphorePoints waits, std::function<Status()> function, SemaphorePoints signals);
 
+  /// Bytes of a file from `fileOffset` on into `target`, as many as it has; or those of `source` into the file. They
+  /// begin when the waits are reached on the host, on a thread of their own: a slow disk holds up nothing else of the
+  /// queue. Beside the buffer's rules: OutOfRange: past the file's end; FailedPrecondition: the file may not be read or
+  /// written. What fails later (a disk, a file that was cut short) fails the signals and names the file and the byte;
+  /// what was transferred until then stays.
+  Status readFile(SemaphorePoints waits, std::shared_ptr<File> file, uint64_t fileOffset, BufferRef target,
+                  SemaphorePoints signals);
+  Status writeFile(SemaphorePoints waits, BufferRef source, std::shared_ptr<File> file, uint64_t fileOffset,
+                   SemaphorePoints signals);
+
   /// Calls `work` with the queue's stream when the waits are reached or in flight, on the caller's thread or the
   /// queue's; what it gives to the stream is the submission's. It neither waits nor calls this queue. `name` is for
   /// messages: "a call of 'f'".
@@ -88,6 +99,8 @@ private:
   void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
   Status issueWork(Submission &submission);
   void runHostCall(std::unique_ptr<Submission> submission);
+  void runFileCommand(std::unique_ptr<Submission> submission);
+  Status enqueueFile(SemaphorePoints waits, FileCommand command, SemaphorePoints signals);
   /// Hands over to the completion thread.
   void finish(std::unique_ptr<Submission> submission);
   std::unique_ptr<Submission> takeReady(Readiness &readiness);
@@ -101,6 +114,7 @@ private:
   GpuEventPool events_;
   std::shared_ptr<Waker> waker_;
   SubmissionPool pool_;
+  std::unique_ptr<FileWorker> files_; // made by the worker thread when it has work for it
 
   std::mutex issueMutex_; // one thread at a time gives work to the stream; a caller of submit never waits for it
 

@@ -19,8 +19,8 @@ SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submissi
     case Semaphore::State::Reached:
       break;
     case Semaphore::State::Pending: {
-      // A host call needs the work to be complete; a stream can wait for it by itself.
-      if (!submission.hostCall && point.semaphore->deviceSignal(point.value))
+      // The host needs the work to be complete; a stream can wait for it by itself.
+      if (!submission.runsOnHost() && point.semaphore->deviceSignal(point.value))
         break;
       // Between the two questions a signal in flight may have been reached: nobody wakes the worker for it again.
       const Semaphore::State now = point.semaphore->state(point.value);
@@ -103,6 +103,13 @@ void SubmissionQueue::runHostCall(std::unique_ptr<Submission> submission) {
   finish(std::move(submission));
 }
 
+void SubmissionQueue::runFileCommand(std::unique_ptr<Submission> submission) {
+  if (!files_)
+    files_ =
+        std::make_unique<FileWorker>(device_, [this](std::unique_ptr<Submission> done) { finish(std::move(done)); });
+  files_->add(std::move(submission));
+}
+
 void SubmissionQueue::finish(std::unique_ptr<Submission> submission) {
   std::lock_guard lock(completionMutex_);
   inFlight_.push_back(std::move(submission));
@@ -138,6 +145,8 @@ void SubmissionQueue::runWorker() {
         finish(std::move(submission));
       } else if (submission->hostCall) {
         runHostCall(std::move(submission));
+      } else if (submission->file) {
+        runFileCommand(std::move(submission));
       } else {
         std::lock_guard lock(issueMutex_);
         issue(std::move(submission));

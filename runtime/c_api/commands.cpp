@@ -20,21 +20,18 @@ Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *po
   return out;
 }
 
-namespace {
-
 BufferRef readRef(const tenon_buffer_ref_t &ref) {
   return {ref.buffer ? ref.buffer->value : nullptr, ref.offset, ref.length, ref.slot};
 }
+
+namespace {
 
 tenon_status_t *wait(const tenon_semaphore_point_t *points, size_t count, WaitMode mode, uint64_t timeoutNs) {
   TENON_C_ASSIGN_OR_RETURN(std::vector<SemaphorePoint> read, readPoints(points, count, "points"));
   return toC(waitSemaphores(read, mode, timeoutNs));
 }
 
-struct ReadSubmission {
-  tenon_submission_t given;
-  std::vector<SemaphorePoint> waits, signals;
-};
+} // namespace
 
 Result<ReadSubmission> readSubmission(const tenon_submission_t *submission) {
   ReadSubmission out;
@@ -44,7 +41,13 @@ Result<ReadSubmission> readSubmission(const tenon_submission_t *submission) {
   return out;
 }
 
-} // namespace
+Result<ReadSubmission> readPointsOnly(const tenon_submission_t *submission, const char *what) {
+  TENON_ASSIGN_OR_RETURN(ReadSubmission read, readSubmission(submission));
+  if (read.given.commands || read.given.binding_count != 0)
+    return makeError(StatusCode::InvalidArgument, what, " takes no commands");
+  return read;
+}
+
 } // namespace tenon::runtime::c_api
 
 tenon_status_t *tenon_semaphore_create(uint64_t initial_value, tenon_semaphore_t **out) {
@@ -201,9 +204,7 @@ tenon_status_t *tenon_queue_host_call(tenon_queue_t *queue, const tenon_submissi
                                       tenon_host_fn function, void *user) {
   TENON_C_REQUIRE(queue);
   TENON_C_REQUIRE(function);
-  TENON_C_ASSIGN_OR_RETURN(ReadSubmission read, readSubmission(submission));
-  if (read.given.commands)
-    return toC(makeError(StatusCode::InvalidArgument, "a host call takes no commands"));
+  TENON_C_ASSIGN_OR_RETURN(ReadSubmission read, readPointsOnly(submission, "a host call"));
   return toC(queue->value->hostCall(read.waits, [function, user] { return fromC(function(user)); }, read.signals));
 }
 tenon_status_t *tenon_queue_wait_idle(tenon_queue_t *queue, uint64_t timeout_ns) {

@@ -23,6 +23,12 @@ Status fromC(tenon_status_t *status) {
   return out;
 }
 
+Buffer::Release releaseOf(tenon_release_fn released, void *user) {
+  if (!released)
+    return nullptr;
+  return [released, user] { released(user); };
+}
+
 namespace {
 
 Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
@@ -33,12 +39,6 @@ Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
     return makeError(StatusCode::InvalidArgument, "unknown memory type ", static_cast<int>(options.memory));
   return BufferOptions{static_cast<MemoryType>(options.memory), options.usage ? options.usage : kUsageAll,
                        options.access ? options.access : kAccessAll};
-}
-
-Buffer::Release releaseOf(tenon_release_fn released, void *user) {
-  if (!released)
-    return nullptr;
-  return [released, user] { released(user); };
 }
 
 /// The 32 digits of "GPU-xxxxxxxx-xxxx-...", lower case; empty for other text.

@@ -25,6 +25,9 @@ struct tenon_device {
 struct tenon_buffer {
   std::shared_ptr<tenon::runtime::Buffer> value;
 };
+struct tenon_file {
+  std::shared_ptr<tenon::runtime::File> value;
+};
 struct tenon_executable {
   std::shared_ptr<tenon::runtime::Executable> value;
 };
@@ -100,6 +103,17 @@ template <typename Handle, typename T> tenon_status_t *giveHandle(Result<T> resu
 Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given);
 
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
+BufferRef readRef(const tenon_buffer_ref_t &ref);
+/// Null for none.
+Buffer::Release releaseOf(tenon_release_fn released, void *user);
+
+struct ReadSubmission {
+  tenon_submission_t given;
+  std::vector<SemaphorePoint> waits, signals;
+};
+Result<ReadSubmission> readSubmission(const tenon_submission_t *submission);
+/// InvalidArgument: it has commands or a table, which `what` ("a host call") does not take.
+Result<ReadSubmission> readPointsOnly(const tenon_submission_t *submission, const char *what);
 
 } // namespace tenon::runtime::c_api
 

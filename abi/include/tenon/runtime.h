@@ -37,6 +37,7 @@ typedef struct tenon_semaphore tenon_semaphore_t;
 typedef struct tenon_event tenon_event_t;
 typedef struct tenon_queue tenon_queue_t;
 typedef struct tenon_command_buffer tenon_command_buffer_t;
+typedef struct tenon_file tenon_file_t;
 
 /* "0.1.0" */
 const char *tenon_version(void);
@@ -262,6 +263,24 @@ typedef tenon_status_t *(*tenon_host_fn)(void *user);
 tenon_status_t *tenon_queue_host_call(tenon_queue_t *queue, const tenon_submission_t *submission,
                                       tenon_host_fn function, void *user);
 tenon_status_t *tenon_queue_wait_idle(tenon_queue_t *queue, uint64_t timeout_ns);
+
+/* ---- Files (since TENON_1_3) ---- */
+
+/* A regular file that is open for `access` (TENON_ACCESS_* bits). The descriptor is duplicated: the caller's may be
+   closed. The file has the length that it has now. `name` (may be NULL) is for messages. */
+tenon_status_t *tenon_file_import_descriptor(int descriptor, uint32_t access, const char *name, tenon_file_t **out);
+/* Host memory as a file; it stays the caller's until `released` (may be NULL) is called with `user`. */
+tenon_status_t *tenon_file_import_memory(void *memory, uint64_t bytes, uint32_t access, const char *name,
+                                         tenon_release_fn released, void *user, tenon_file_t **out);
+void tenon_file_release(tenon_file_t *file);
+uint64_t tenon_file_size(const tenon_file_t *file);
+/* Bytes of the file from `file_offset` on into all of `target`, or all of `source` into the file, when the waits are
+   reached, on a thread of their own. TENON_OUT_OF_RANGE: past the end of file or buffer; TENON_FAILED_PRECONDITION: one
+   of them may not be read or written. What fails later fails the signals. `submission` has no commands. */
+tenon_status_t *tenon_queue_read_file(tenon_queue_t *queue, const tenon_submission_t *submission, tenon_file_t *file,
+                                      uint64_t file_offset, const tenon_buffer_ref_t *target);
+tenon_status_t *tenon_queue_write_file(tenon_queue_t *queue, const tenon_submission_t *submission,
+                                       const tenon_buffer_ref_t *source, tenon_file_t *file, uint64_t file_offset);
 
 /* ---- Programs ---- */
 

@@ -198,6 +198,34 @@ TEST_F(CApiTest, HostCallsAndFailuresCarryTheirStatus) {
   expectOk(tenon_queue_wait_idle(queue, TENON_WAIT_FOREVER));
 }
 
+TEST_F(CApiTest, ReadsAndWritesFiles) {
+  std::vector<uint8_t> memory(64, 5);
+  int released = 0;
+  tenon_file_t *file = nullptr;
+  expectOk(tenon_file_import_memory(
+      memory.data(), memory.size(), TENON_ACCESS_READ | TENON_ACCESS_WRITE, nullptr,
+      [](void *user) { ++*static_cast<int *>(user); }, &released, &file));
+  EXPECT_EQ(tenon_file_size(file), 64u);
+  const tenon_semaphore_point_t there = {semaphore, 1}, written = {semaphore, 2};
+  tenon_submission_t reading = {.struct_size = sizeof(reading)}, writing = reading;
+  reading.signals = writing.waits = &there, reading.signal_count = writing.wait_count = 1;
+  writing.signals = &written, writing.signal_count = 1;
+  const tenon_buffer_ref_t half = ref(0, 32);
+  expectOk(tenon_queue_read_file(queue, &reading, file, 0, &half));
+  memory[40] = 9; // the bytes that are written
+  expectOk(tenon_queue_write_file(queue, &writing, &half, file, 32));
+  expectOk(tenon_semaphores_wait_all(&written, 1, TENON_WAIT_FOREVER));
+  EXPECT_EQ(memory, std::vector<uint8_t>(64, 5));
+  const tenon_buffer_ref_t whole = ref();
+  expectStatus(tenon_queue_read_file(queue, &reading, file, 1, &whole), TENON_OUT_OF_RANGE,
+               "64 bytes from byte 1 of file 'memory'");
+  tenon_file_release(file);
+  EXPECT_EQ(released, 1);
+  expectStatus(tenon_file_import_descriptor(-1, TENON_ACCESS_READ, "weights", &file), TENON_INVALID_ARGUMENT,
+               "file 'weights': -1 is no open descriptor");
+  EXPECT_EQ(file, nullptr);
+}
+
 TEST_F(CApiTest, CallsPrograms) {
   FunctionSpec function = {.name = "identity"};
   function.inputs = {{abi::ElementType::F32, {-1}}, {abi::ElementType::I32, {}, true}};
