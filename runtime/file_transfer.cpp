@@ -14,7 +14,7 @@ std::string FileCommand::describe() const {
                 fileOffset + buffer.length, " of file '", file->name(), "'");
 }
 
-FileTransfer::FileTransfer(std::shared_ptr<Device> device, const Options &options)
+FileTransfer::FileTransfer(std::shared_ptr<Device> device, const FileTransferOptions &options)
     : device_(std::move(device)), options_(options), events_(device_) {}
 
 FileTransfer::~FileTransfer() {

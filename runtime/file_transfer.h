@@ -29,13 +29,15 @@ struct FileCommand {
   std::string describe() const;
 };
 
+/// The ring.
+struct FileTransferOptions {
+  uint64_t chunkBytes = uint64_t(4) << 20;
+  uint32_t chunkCount = 4;
+};
+
 class FileTransfer {
 public:
-  struct Options {
-    uint64_t chunkBytes = uint64_t(4) << 20;
-    uint32_t chunkCount = 4;
-  };
-  FileTransfer(std::shared_ptr<Device> device, const Options &options);
+  FileTransfer(std::shared_ptr<Device> device, const FileTransferOptions &options);
   ~FileTransfer();
   FileTransfer(const FileTransfer &) = delete;
   FileTransfer &operator=(const FileTransfer &) = delete;
@@ -58,7 +60,7 @@ private:
   Status write(const FileCommand &command, uint64_t address, uint64_t bytes);
 
   std::shared_ptr<Device> device_;
-  Options options_;
+  FileTransferOptions options_;
   GpuEventPool events_;
   cuda::Stream stream_;
   std::vector<Chunk> chunks_;

@@ -3,8 +3,8 @@
 
 namespace tenon::runtime {
 
-FileWorker::FileWorker(std::shared_ptr<Device> device, Finish finish)
-    : transfer_(std::move(device), {}), finish_(std::move(finish)), thread_([this] { run(); }) {}
+FileWorker::FileWorker(std::shared_ptr<Device> device, const FileTransferOptions &options, Finish finish)
+    : transfer_(std::move(device), options), finish_(std::move(finish)), thread_([this] { run(); }) {}
 
 FileWorker::~FileWorker() {
   {

@@ -16,7 +16,7 @@ class FileWorker {
 public:
   using Finish = std::function<void(std::unique_ptr<Submission>)>;
   /// `finish` is called on the worker's thread with each submission, its status set.
-  FileWorker(std::shared_ptr<Device> device, Finish finish);
+  FileWorker(std::shared_ptr<Device> device, const FileTransferOptions &options, Finish finish);
   ~FileWorker();
   FileWorker(const FileWorker &) = delete;
   FileWorker &operator=(const FileWorker &) = delete;

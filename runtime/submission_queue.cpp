@@ -12,18 +12,20 @@ namespace tenon::runtime {
 
 // Life of the queue.
 
-Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr<Device> device) {
+Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr<Device> device,
+                                                                 const FileTransferOptions &files) {
   cuda::ContextScope scope = device->enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device->driver();
   CUstream stream = nullptr;
   TENON_RETURN_IF_ERROR(
       cuda::driverStatus(driver, driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
-  return std::shared_ptr<SubmissionQueue>(new SubmissionQueue(std::move(device), cuda::Stream(driver, stream)));
+  return std::shared_ptr<SubmissionQueue>(new SubmissionQueue(std::move(device), cuda::Stream(driver, stream), files));
 }
 
-SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream)
-    : device_(std::move(device)), stream_(std::move(stream)), events_(device_), waker_(std::make_shared<Waker>()) {
+SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream, const FileTransferOptions &files)
+    : device_(std::move(device)), stream_(std::move(stream)), events_(device_), waker_(std::make_shared<Waker>()),
+      fileOptions_(files) {
   worker_ = std::thread([this] { runWorker(); });
   completer_ = std::thread([this] { runCompleter(); });
 }

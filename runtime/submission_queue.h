@@ -32,8 +32,9 @@ struct BoundCommandBuffer {
 
 class SubmissionQueue {
 public:
-  /// A queue with a stream of its own. Errors of the driver.
-  static Result<std::shared_ptr<SubmissionQueue>> create(std::shared_ptr<Device> device);
+  /// A queue with a stream of its own; `files`: what its file operations may pin. Errors of the driver.
+  static Result<std::shared_ptr<SubmissionQueue>> create(std::shared_ptr<Device> device,
+                                                         const FileTransferOptions &files = {});
   /// Submissions that were not issued are failed as Aborted; those that were are waited for.
   ~SubmissionQueue();
   SubmissionQueue(const SubmissionQueue &) = delete;
@@ -88,7 +89,7 @@ public:
 private:
   struct Waker;
 
-  SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream);
+  SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream, const FileTransferOptions &files);
   Status enqueue(std::unique_ptr<Submission> submission, SemaphorePoints waits, SemaphorePoints signals);
   Status submitRecorded(SemaphorePoints waits, const std::function<Status(CommandBuffer &)> &record,
                         SemaphorePoints signals);
@@ -114,6 +115,7 @@ private:
   GpuEventPool events_;
   std::shared_ptr<Waker> waker_;
   SubmissionPool pool_;
+  const FileTransferOptions fileOptions_;
   std::unique_ptr<FileWorker> files_; // made by the worker thread when it has work for it
 
   std::mutex issueMutex_; // one thread at a time gives work to the stream; a caller of submit never waits for it

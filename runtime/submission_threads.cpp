@@ -105,8 +105,8 @@ void SubmissionQueue::runHostCall(std::unique_ptr<Submission> submission) {
 
 void SubmissionQueue::runFileCommand(std::unique_ptr<Submission> submission) {
   if (!files_)
-    files_ =
-        std::make_unique<FileWorker>(device_, [this](std::unique_ptr<Submission> done) { finish(std::move(done)); });
+    files_ = std::make_unique<FileWorker>(device_, fileOptions_,
+                                          [this](std::unique_ptr<Submission> done) { finish(std::move(done)); });
   files_->add(std::move(submission));
 }
 

@@ -17,7 +17,8 @@ using abi::fb::RegisterOpcode;
 namespace {
 
 constexpr uint64_t kBytes = kThreads * 4;
-constexpr uint64_t kFileBytes = (uint64_t(4) << 20) + 5;
+constexpr FileTransferOptions kRing = {.chunkBytes = 4096, .chunkCount = 2};
+constexpr uint64_t kFileBytes = 3 * kRing.chunkBytes + 5;
 constexpr uint64_t kPatience = 20'000'000'000; // ns: a wait that takes longer is a deadlock
 
 /// f(a, b) = (a + 9) + b, where 9 is a constant of the program; with copies and a fill: every kind of command.
@@ -135,7 +136,7 @@ private:
       return okStatus();
     });
     step("queues", [&]() -> Status {
-      TENON_ASSIGN_OR_RETURN(queue_, SubmissionQueue::create(device_));
+      TENON_ASSIGN_OR_RETURN(queue_, SubmissionQueue::create(device_, kRing)); // files go around it
       TENON_ASSIGN_OR_RETURN(other_, SubmissionQueue::create(device_));
       return okStatus();
     });
@@ -316,7 +317,6 @@ private:
           [&](SemaphorePoints signals) { return queue_->hostCall({}, [] { return okStatus(); }, signals); });
     });
     step("files", [&]() -> Status {
-      // Longer than a chunk of the ring, so that it goes around.
       std::vector<uint8_t> from(kFileBytes, 3), to(kFileBytes);
       TENON_ASSIGN_OR_RETURN(auto source, File::importMemory(from.data(), kFileBytes, kAccessRead, "source"));
       TENON_ASSIGN_OR_RETURN(auto target, File::importMemory(to.data(), kFileBytes, kAccessWrite, "target"));
