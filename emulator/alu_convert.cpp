@@ -278,17 +278,41 @@ template <typename Format, typename S> void floatToHalfLanes(Warp &warp, const D
   }
   write(at<uint16_t>(warp, i.d), result, mask);
 }
+/// The same, to the nearest, which is what nearly all conversions want. Plain: no flags in `imm`.
+template <typename Format, typename S, bool Plain> inline uint16_t toNearestHalf(S value, int64_t imm) {
+  uint16_t narrowed;
+  if constexpr (std::is_same_v<S, double>)
+    narrowed = value == value ? narrowNearest<Format>(narrowOdd(value)) : narrowNan<Format>(value);
+  else
+    narrowed = narrowNearest<Format>(!Plain && (imm >> 10 & 1) ? flush(value) : value);
+  return Plain ? narrowed : finishHalf<Format>(narrowed, imm);
+}
+template <typename Format, typename S, bool Plain>
+void floatToNearestHalf(Warp &warp, const Decoded &i, uint32_t mask) {
+  const S *a = at<S>(warp, i.a);
+  forLanes(at<uint16_t>(warp, i.d), mask, [=, &i](uint32_t l) { return toNearestHalf<Format, S, Plain>(a[l], i.imm); });
+}
+template <typename Format, typename S> Handler floatToHalf(const ConvertForm &form) {
+  if (form.rounding != Rounding::Rn)
+    return &floatToHalfLanes<Format, S>;
+  bool plain = !form.ftz && !form.sat && !form.relu && !form.satfinite;
+  return plain ? &floatToNearestHalf<Format, S, true> : &floatToNearestHalf<Format, S, false>;
+}
 /// cvt.f16x2.f32 d, a, b: a is the upper half.
 template <typename Format> void floatsToPairLanes(Warp &warp, const Decoded &i, uint32_t mask) {
   const float *a = at<float>(warp, i.a), *b = at<float>(warp, i.b);
-  uint32_t result[kLanes];
-  Rounding rounding = static_cast<Rounding>(i.imm & 0xff);
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    uint16_t high = finishHalf<Format>(narrow<Format>(a[l], rounding), i.imm);
-    uint16_t low = finishHalf<Format>(narrow<Format>(b[l], rounding), i.imm);
-    result[l] = static_cast<uint32_t>(high) << 16 | low;
-  }
-  write(at<uint32_t>(warp, i.d), result, mask);
+  uint32_t *d = at<uint32_t>(warp, i.d);
+  const int64_t imm = i.imm;
+  const Rounding rounding = static_cast<Rounding>(imm & 0xff);
+  auto pair = [](uint16_t high, uint16_t low) { return static_cast<uint32_t>(high) << 16 | low; };
+  if (rounding == Rounding::Rn)
+    return forLanes(d, mask, [=](uint32_t l) {
+      return pair(toNearestHalf<Format, float, false>(a[l], imm), toNearestHalf<Format, float, false>(b[l], imm));
+    });
+  forLanes(d, mask, [=](uint32_t l) {
+    return pair(finishHalf<Format>(narrow<Format>(a[l], rounding), imm),
+                finishHalf<Format>(narrow<Format>(b[l], rounding), imm));
+  });
 }
 template <typename Format, typename D, bool Ftz, bool Sat> Handler halfToFloat() {
   // bf16 is the upper half of a single, NaN included.
@@ -383,11 +407,9 @@ template <typename S> Handler fromFloat(const ConvertForm &form) {
   case ScalarType::F64:
     return floatToFloatOf<double, S>(form);
   case ScalarType::F16:
-    return &floatToHalfLanes<HalfFormat, S>;
+    return floatToHalf<HalfFormat, S>(form);
   case ScalarType::BF16:
-    if (kSingle && form.rounding == Rounding::Rn && !form.ftz && !form.sat && !form.relu && !form.satfinite)
-      return &unary<uint16_t, float, decltype([](float a) { return narrowNearest<BFloatFormat>(a); })>;
-    return &floatToHalfLanes<BFloatFormat, S>;
+    return floatToHalf<BFloatFormat, S>(form);
   case ScalarType::F16x2:
     return kSingle ? &floatsToPairLanes<HalfFormat> : nullptr;
   case ScalarType::BF16x2:

@@ -272,10 +272,20 @@ Handler doublePrecision(const FloatForm &form) {
   return form.rounding == Rounding::None ? selection<double, false, false>(form.op) : nullptr;
 }
 
+/// .ftz of the operands of a relation.
+inline void flushLanes(Lanes<float> &x) {
+  Lanes<uint32_t> bits = reinterpret_cast<Lanes<uint32_t> &>(x);
+  Lanes<uint32_t> tiny = reinterpret_cast<Lanes<uint32_t>>((bits & 0x7f800000u) == 0);
+  bits &= ~tiny | 0x80000000u;
+  x = reinterpret_cast<Lanes<float> &>(bits);
+}
 #define RELATION(EXPR)                                                                                                 \
-  decltype([](T a, T b) {                                                                                              \
-    a = input<Ftz>(a);                                                                                                 \
-    b = input<Ftz>(b);                                                                                                 \
+  decltype([](const Lanes<T> &x, const Lanes<T> &y) {                                                                  \
+    Lanes<T> a = x, b = y;                                                                                             \
+    if constexpr (Ftz) {                                                                                               \
+      flushLanes(a);                                                                                                   \
+      flushLanes(b);                                                                                                   \
+    }                                                                                                                  \
     return EXPR;                                                                                                       \
   })
 #define FOR_EACH_RELATION(MAKE)                                                                                        \
@@ -283,7 +293,7 @@ Handler doublePrecision(const FloatForm &form) {
   case Comparison::Eq:                                                                                                 \
     return MAKE(RELATION(a == b));                                                                                     \
   case Comparison::Ne:                                                                                                 \
-    return MAKE(RELATION(a < b || a > b));                                                                             \
+    return MAKE(RELATION((a < b) | (a > b)));                                                                          \
   case Comparison::Lt:                                                                                                 \
     return MAKE(RELATION(a < b));                                                                                      \
   case Comparison::Le:                                                                                                 \
@@ -293,21 +303,21 @@ Handler doublePrecision(const FloatForm &form) {
   case Comparison::Ge:                                                                                                 \
     return MAKE(RELATION(a >= b));                                                                                     \
   case Comparison::Equ:                                                                                                \
-    return MAKE(RELATION(!(a < b || a > b)));                                                                          \
+    return MAKE(RELATION(~((a < b) | (a > b))));                                                                       \
   case Comparison::Neu:                                                                                                \
     return MAKE(RELATION(a != b));                                                                                     \
   case Comparison::Ltu:                                                                                                \
-    return MAKE(RELATION(!(a >= b)));                                                                                  \
+    return MAKE(RELATION(~(a >= b)));                                                                                  \
   case Comparison::Leu:                                                                                                \
-    return MAKE(RELATION(!(a > b)));                                                                                   \
+    return MAKE(RELATION(~(a > b)));                                                                                   \
   case Comparison::Gtu:                                                                                                \
-    return MAKE(RELATION(!(a <= b)));                                                                                  \
+    return MAKE(RELATION(~(a <= b)));                                                                                  \
   case Comparison::Geu:                                                                                                \
-    return MAKE(RELATION(!(a < b)));                                                                                   \
+    return MAKE(RELATION(~(a < b)));                                                                                   \
   case Comparison::Num:                                                                                                \
-    return MAKE(RELATION(a == a && b == b));                                                                           \
+    return MAKE(RELATION((a == a) & (b == b)));                                                                        \
   case Comparison::Nan:                                                                                                \
-    return MAKE(RELATION(a != a || b != b));                                                                           \
+    return MAKE(RELATION((a != a) | (b != b)));                                                                        \
   }                                                                                                                    \
   return nullptr
 

@@ -1,6 +1,7 @@
 // f16 and bf16 arithmetic, single values and pairs in one register. Sums and products of two such numbers are exact in
-// float up to one rounding, so that narrowing once more gives the correctly rounded result (24 >= 2 * 11 + 2); fma goes
-// through double for the same reason. NaN results are 0x7fff.
+// float up to one rounding, so that narrowing once more gives the correctly rounded result (24 >= 2 * 11 + 2). fma adds
+// in double, where the product is exact; a sum that is not is made odd, so that narrowing sees on which side it lies.
+// NaN results are 0x7fff.
 #include "emulator/float_bits.h"
 
 #include <cmath>
@@ -48,34 +49,34 @@ template <typename Format> inline uint16_t reluHalf(uint16_t x) {
 }
 
 /// Both kinds of register: Count is 32 for single values and 64 for pairs (lane l: elements 2l and 2l+1).
-template <uint32_t Count> inline void writeHalves(uint16_t *d, const uint16_t *result, uint32_t mask) {
+/// d[k] = compute(k) for the elements of the lanes of `mask`; it is computed for all of them.
+template <uint32_t Count, typename F>
+[[gnu::always_inline]] inline void forHalves(uint16_t *d, uint32_t mask, F compute) {
+  alignas(4) uint16_t result[Count];
+  uint16_t *to = mask == kAllLanes ? d : result;
+  TENON_LANE_LOOP
   for (uint32_t k = 0; k < Count; ++k)
-    d[k] = (mask >> (Count == 64 ? k / 2 : k) & 1) ? result[k] : d[k];
+    to[k] = compute(k);
+  if (mask == kAllLanes)
+    return;
+  if constexpr (Count == 64)
+    blend(reinterpret_cast<uint32_t *>(d), reinterpret_cast<const uint32_t *>(result), reinterpret_cast<uint32_t *>(d),
+          mask);
+  else
+    blend(d, result, d, mask);
 }
 
 template <uint32_t Count, typename F> void halfUnary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a);
-  uint16_t result[Count];
-  F f;
-  for (uint32_t k = 0; k < Count; ++k)
-    result[k] = f(a[k]);
-  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k]); });
 }
 template <uint32_t Count, typename F> void halfBinary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
-  uint16_t result[Count];
-  F f;
-  for (uint32_t k = 0; k < Count; ++k)
-    result[k] = f(a[k], b[k]);
-  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k], b[k]); });
 }
 template <uint32_t Count, typename F> void halfTernary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b), *c = at<uint16_t>(warp, i.c);
-  uint16_t result[Count];
-  F f;
-  for (uint32_t k = 0; k < Count; ++k)
-    result[k] = f(a[k], b[k], c[k]);
-  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k], b[k], c[k]); });
 }
 
 template <typename Format, bool Ftz, bool Sat> struct Wrap {
@@ -115,9 +116,12 @@ template <typename Format, bool Ftz, typename T> inline T flushTiny(T x) {
   return x;
 }
 template <typename Format, bool Ftz> inline uint16_t fmaHalf(uint16_t a, uint16_t b, uint16_t c) {
-  double r = static_cast<double>(widen<Format>(a)) * static_cast<double>(widen<Format>(b)) +
-             static_cast<double>(widen<Format>(c));
-  return narrow<Format>(flushTiny<Format, Ftz>(r), Rounding::Rn);
+  double product = static_cast<double>(widen<Format>(a)) * static_cast<double>(widen<Format>(b));
+  double addend = static_cast<double>(widen<Format>(c)), sum = addOdd(product, addend);
+  if constexpr (Ftz && Format::kMantissa == 10)
+    return narrow<Format>(flushTiny<Format, Ftz>(sum), Rounding::Rn);
+  else
+    return narrowNearest<Format>(narrowOdd(sum));
 }
 
 template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatOp op) {
@@ -160,9 +164,9 @@ template <typename Format, uint32_t Count, bool Ftz, bool Sat> Handler of(FloatO
   case FloatOp::MaxNanXorsignAbs:
     return H2((xorSign<Format, true, true>(a, b)));
   case FloatOp::Ex2:
-    return H1(narrow<Format>(std::exp2(static_cast<double>(widen<Format>(a))), Rounding::Rn));
+    return H1(narrowNearest<Format>(narrowOdd(std::exp2(static_cast<double>(widen<Format>(a))))));
   case FloatOp::Tanh:
-    return H1(narrow<Format>(std::tanh(static_cast<double>(widen<Format>(a))), Rounding::Rn));
+    return H1(narrowNearest<Format>(narrowOdd(std::tanh(static_cast<double>(widen<Format>(a))))));
   default:
     return nullptr;
   }
@@ -174,54 +178,64 @@ template <typename Format, uint32_t Count> Handler ofFlags(const FloatForm &form
   return form.sat ? of<Format, Count, false, true>(form.op) : of<Format, Count, false, false>(form.op);
 }
 
-template <typename Format> inline bool relation(uint16_t x, uint16_t y, Comparison comparison, bool ftz) {
-  float a = widen<Format>(ftz ? flushHalf<Format>(x) : x), b = widen<Format>(ftz ? flushHalf<Format>(y) : y);
+/// Which of less, equal, greater and unordered make a relation hold: bits 0 to 3.
+inline uint32_t outcomes(Comparison comparison) {
+  constexpr uint32_t kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
   switch (comparison) {
   case Comparison::Eq:
-    return a == b;
+    return kEqual;
   case Comparison::Ne:
-    return a < b || a > b;
+    return kLess | kGreater;
   case Comparison::Lt:
-    return a < b;
+    return kLess;
   case Comparison::Le:
-    return a <= b;
+    return kLess | kEqual;
   case Comparison::Gt:
-    return a > b;
+    return kGreater;
   case Comparison::Ge:
-    return a >= b;
+    return kGreater | kEqual;
   case Comparison::Equ:
-    return !(a < b || a > b);
+    return kEqual | kUnordered;
   case Comparison::Neu:
-    return a != b;
+    return kLess | kGreater | kUnordered;
   case Comparison::Ltu:
-    return !(a >= b);
+    return kLess | kUnordered;
   case Comparison::Leu:
-    return !(a > b);
+    return kLess | kEqual | kUnordered;
   case Comparison::Gtu:
-    return !(a <= b);
+    return kGreater | kUnordered;
   case Comparison::Geu:
-    return !(a < b);
+    return kGreater | kEqual | kUnordered;
   case Comparison::Num:
-    return a == a && b == b;
+    return kLess | kEqual | kGreater;
   case Comparison::Nan:
-    return a != a || b != b;
+    return kUnordered;
   }
-  return false;
+  return 0;
 }
 
-// Comparisons of halves: the relation is in `imm` (bits 0-7), .ftz in bit 8, what set writes in bits 16-31.
+// Comparisons of halves: the relation is in `imm` (bits 0-7), .ftz in bit 8, what set writes in bits 16-31. Of a pair,
+// values[0] is of the low halves, values[1] of the high ones.
 template <typename Format, uint32_t Count> void halfCompareLanes(Warp &warp, const Decoded &i, uint32_t (&values)[2]) {
   const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
-  Comparison comparison = static_cast<Comparison>(i.imm & 0xff);
-  bool ftz = i.imm >> 8 & 1;
-  values[0] = values[1] = 0;
-  for (uint32_t k = 0; k < Count; ++k) {
-    uint32_t holds = relation<Format>(a[k], b[k], comparison, ftz);
-    if (Count == 32)
-      values[0] |= holds << k;
-    else
-      values[k & 1] |= holds << (k / 2);
+  const uint32_t holding = outcomes(static_cast<Comparison>(i.imm & 0xff));
+  const bool ftz = i.imm >> 8 & 1;
+  constexpr uint32_t kStep = Count / 32;
+  for (uint32_t part = 0; part < kStep; ++part) {
+    int16_t truth[kLanes];
+    TENON_LANE_LOOP
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      uint16_t p = a[l * kStep + part], q = b[l * kStep + part];
+      float x = widen<Format>(ftz ? flushHalf<Format>(p) : p), y = widen<Format>(ftz ? flushHalf<Format>(q) : q);
+      uint32_t outcome = x < y ? 1u : x == y ? 2u : x > y ? 4u : 8u;
+      truth[l] = (holding & outcome) ? -1 : 0;
+    }
+    Lanes<int16_t> all;
+    readLanes(truth, all);
+    values[part] = packMask(all);
   }
+  if (kStep == 1)
+    values[1] = 0;
 }
 /// setp: a pair writes p from the low and q from the high half; a single value p and its negation.
 template <typename Format, uint32_t Count> void halfSetPredicate(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -239,19 +253,20 @@ template <typename Format, uint32_t Count> void halfSetValue(Warp &warp, const D
   halfCompareLanes<Format, Count>(warp, i, values);
   values[0] = combine(warp, i, values[0], unused);
   values[1] = combine(warp, i, values[1], unused);
-  uint16_t truth = static_cast<uint16_t>(i.imm >> 16), result[Count];
-  for (uint32_t k = 0; k < Count; ++k)
-    result[k] = (Count == 32 ? values[0] >> k : values[k & 1] >> (k / 2)) & 1 ? truth : 0;
-  writeHalves<Count>(at<uint16_t>(warp, i.d), result, mask);
+  const uint32_t truth = static_cast<uint16_t>(i.imm >> 16), low = values[0], high = values[1];
+  if constexpr (Count == 32)
+    forLanes(at<uint16_t>(warp, i.d), mask,
+             [=](uint32_t l) { return static_cast<uint16_t>(low >> l & 1 ? truth : 0); });
+  else
+    forLanes(at<uint32_t>(warp, i.d), mask,
+             [=](uint32_t l) { return (low >> l & 1 ? truth : 0) | (high >> l & 1 ? truth << 16 : 0); });
 }
 /// set.u32.f16 and the like: a 32-bit result from one half; all ones or 1.0f by `imm` bits 32-63.
 template <typename Format> void halfSetWord(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t values[2], unused;
   halfCompareLanes<Format, 32>(warp, i, values);
-  uint32_t value = combine(warp, i, values[0], unused), truth = static_cast<uint32_t>(i.imm >> 32), result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = (value >> l & 1) ? truth : 0;
-  write(at<uint32_t>(warp, i.d), result, mask);
+  uint32_t value = combine(warp, i, values[0], unused), truth = static_cast<uint32_t>(i.imm >> 32);
+  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) { return (value >> l & 1) ? truth : 0; });
 }
 
 } // namespace

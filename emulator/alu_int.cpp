@@ -123,8 +123,11 @@ template <typename T, IntOp Op> void carry(Warp &warp, const Decoded &i, uint32_
     carries[l] = sum < second || sum + in < in ? -1 : 0;
   }
   write(at<U>(warp, i.d), result, mask);
-  if (i.flag & kCarryOut)
-    writeMask(warp, i.e, packMask(carries), mask);
+  if (i.flag & kCarryOut) {
+    Lanes<std::make_signed_t<T>> out;
+    readLanes(carries, out);
+    writeMask(warp, i.e, packMask(out), mask);
+  }
 }
 
 template <typename T> void select(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -370,7 +373,7 @@ Handler predicate(IntOp op) {
 }
 
 template <typename T> Handler compareInteger(Comparison comparison) {
-#define COMPARE(EXPR) (&setPredicate<T, decltype([](T a, T b) { return EXPR; })>)
+#define COMPARE(EXPR) (&setPredicate<T, decltype([](const auto &a, const auto &b) { return EXPR; })>)
   switch (comparison) {
   case Comparison::Eq:
     return COMPARE(a == b);
@@ -390,7 +393,7 @@ template <typename T> Handler compareInteger(Comparison comparison) {
 #undef COMPARE
 }
 template <typename T> Handler setInteger(Comparison comparison) {
-#define SET(EXPR) (&setValue<T, uint32_t, decltype([](T a, T b) { return EXPR; })>)
+#define SET(EXPR) (&setValue<T, uint32_t, decltype([](const auto &a, const auto &b) { return EXPR; })>)
   switch (comparison) {
   case Comparison::Eq:
     return SET(a == b);

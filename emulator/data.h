@@ -1,5 +1,5 @@
-// Handlers that move data without computing: addresses of local variables, packing and unpacking of vectors,
-// address-space conversions and tests, virtual clocks, asynchronous copies.
+// Handlers that move data without computing: addresses of local variables, address-space conversions and tests,
+// virtual clocks, asynchronous copies.
 #pragma once
 
 #include "emulator/handlers.h"
@@ -8,10 +8,6 @@ namespace tenon::emulator {
 
 /// d = address of a variable in the frame (`imm`), `flag` != 0: as a generic address. bytes: 4 or 8.
 Handler frameAddressHandler(uint32_t bytes);
-/// mov d, {a, b, ..}: elements at `list`, lowest first.
-Handler packHandler(uint32_t elementBytes, uint32_t count);
-/// mov {a, b, ..}, d.
-Handler unpackHandler(uint32_t elementBytes, uint32_t count);
 /// cvta.space: d = a + window (to generic); cvta.to.space: d = a - window; `imm` the window's base.
 Handler toGenericHandler(uint32_t bytes);
 Handler fromGenericHandler(uint32_t bytes);

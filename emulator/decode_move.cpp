@@ -57,8 +57,7 @@ bool FunctionDecoder::decodePack(ScalarType type) {
   if (!destination(in_->operands[0], type, decoded.d))
     return false;
   decoded.list = addOperands(elements);
-  decoded.flag = static_cast<uint8_t>(count);
-  decoded.handler = packHandler(bytes / count, count);
+  decoded.handler = handlers().pack(true, bytes, count);
   return finish(form, decoded);
 }
 
@@ -79,8 +78,7 @@ bool FunctionDecoder::decodeUnpack(ScalarType type) {
   if (!source(in_->operands[1], type, decoded.a))
     return false;
   decoded.list = addOperands(elements);
-  decoded.flag = static_cast<uint8_t>(count);
-  decoded.handler = unpackHandler(bytes / count, count);
+  decoded.handler = handlers().pack(false, bytes, count);
   return finish(form, decoded);
 }
 

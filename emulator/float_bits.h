@@ -5,6 +5,7 @@
 #include "emulator/lanes.h"
 
 #include <bit>
+#include <cmath>
 #include <type_traits>
 #include <xmmintrin.h>
 
@@ -151,6 +152,27 @@ template <> [[gnu::always_inline]] inline uint16_t narrowNearest<BFloatFormat>(f
 template <> [[gnu::always_inline]] inline uint16_t narrowNearest<HalfFormat>(float value) {
   uint16_t bits = std::bit_cast<uint16_t>(static_cast<_Float16>(value));
   return value == value ? bits : uint16_t(0x7fff);
+}
+
+// Rounding to odd: what is not exact gets a last bit of 1, so that rounding it again, to a format at least two bits
+// shorter, gives what rounding once would have given.
+
+/// a + b, to odd.
+[[gnu::always_inline]] inline double addOdd(double a, double b) {
+  double sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part); // Knuth: sum + lost is exact
+  uint64_t bits = std::bit_cast<uint64_t>(sum);
+  bool isInexact = lost < 0 || lost > 0, isNegative = bits >> 63, isTooSmall = (lost > 0) != isNegative;
+  uint64_t odd = bits & 1 ? bits : isTooSmall ? bits + 1 : bits - 1;
+  return isInexact ? std::bit_cast<double>(odd) : sum; // NaN, infinity: `lost` is NaN
+}
+/// To single precision, to odd.
+[[gnu::always_inline]] inline float narrowOdd(double value) {
+  float nearest = static_cast<float>(value);
+  double back = static_cast<double>(nearest);
+  uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  bool isInexact = back < value || back > value, isTooSmall = std::fabs(back) < std::fabs(value);
+  uint32_t odd = bits & 1 ? bits : isTooSmall ? bits + 1 : bits - 1;
+  return isInexact ? std::bit_cast<float>(odd) : nearest;
 }
 
 } // namespace tenon::emulator::TENON_LEVEL

@@ -16,6 +16,7 @@ Handler halfCompareHandler(Comparison comparison, ptx::ScalarType type, bool ftz
 Handler halfSetHandler(Comparison comparison, ptx::ScalarType type, bool ftz, ptx::ScalarType result);
 Handler convertHandler(const ConvertForm &form);
 Handler shuffleHandler(ShuffleMode mode, bool isFixed);
+Handler packHandler(bool packs, uint32_t bytes, uint32_t count);
 
 namespace {
 bool isFloat(ptx::ScalarType type) {
@@ -45,6 +46,7 @@ constexpr HandlerTable kTable = {&integerHandler,
                                  &loadHandler,
                                  &storeHandler,
                                  &shuffleHandler,
+                                 &packHandler,
                                  &loadMatrixHandler,
                                  &multiplyMatrixHandler,
                                  &loadFragmentHandler,

@@ -1,6 +1,6 @@
 // The tables from what an instruction says (operation, types, rounding, ...) to the handler that executes it. The files
-// behind them are compiled twice, for x86-64-v2 and for x86-64-v3 (AVX2, FMA, F16C), and the set that the processor can
-// run is chosen when the library loads. A null handler means: not supported, which the decoder reports.
+// behind them are compiled for x86-64-v2 and for v3 (AVX2, FMA, F16C), with the same results; the best set that the
+// processor can run is chosen when the library loads. A null handler means: not supported, which the decoder reports.
 #pragma once
 
 #include "emulator/machine.h"
@@ -153,6 +153,8 @@ struct HandlerTable {
   /// d = value of another lane, `target` (predicate, optional) = the source was in range. a: value, b: lane operand,
   /// c: clamp; isFixed: a FixedShuffle at `list` instead of b and c.
   Handler (*shuffle)(ShuffleMode mode, bool isFixed);
+  /// mov d, {..} (packs) and mov {..}, a: `count` parts of a register of `bytes`, at `list`.
+  Handler (*pack)(bool packs, uint32_t bytes, uint32_t count);
   // Of a whole warp: matrix_ops.h.
   Handler (*loadMatrix)();
   Handler (*multiplyMatrix)(const MatrixForm &form);
@@ -162,8 +164,11 @@ struct HandlerTable {
 };
 const HandlerTable &handlersV2();
 const HandlerTable &handlersV3();
-/// The fastest that this processor runs.
+/// The fastest that this processor runs, or what was chosen.
 const HandlerTable &handlers();
+enum class Level : uint8_t { V2, V3 };
+/// Before a kernel is decoded. False: this processor does not run it.
+bool chooseLevel(Level level);
 
 // Handlers that exist once (atomic.cpp, data.cpp, warp_ops.cpp).
 /// atom (`d` may be kNoOperand: red). `imm` is the address offset, `flag` the MemorySpace.

@@ -5,9 +5,10 @@
 #include "emulator/handlers.h"
 #include "emulator/machine.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #ifndef TENON_LEVEL
 #define TENON_LEVEL v2
@@ -107,53 +108,31 @@ void ternary(Warp &warp, const Decoded &i, uint32_t mask) {
   forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l], b[l], c[l]); });
 }
 
-/// Bit l of the result is the highest bit of lanes[l].
-template <typename T> [[gnu::always_inline]] inline uint32_t packMask(const T *lanes) {
-  auto part = [&](uint32_t byte) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const uint8_t *>(lanes) + byte));
-  };
-  uint32_t mask = 0;
-  for (uint32_t k = 0; k < 2; ++k) { // 16 lanes
-    uint32_t from = static_cast<uint32_t>(16 * sizeof(T)) * k, bits = 0;
-    if constexpr (sizeof(T) == 1)
-      bits = static_cast<uint32_t>(_mm_movemask_epi8(part(from)));
-    else if constexpr (sizeof(T) == 2)
-      bits = static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(part(from), part(from + 16))));
-    else if constexpr (sizeof(T) == 4)
-      for (uint32_t q = 0; q < 4; ++q)
-        bits |= static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(part(from + 16 * q)))) << (4 * q);
-    else
-      for (uint32_t q = 0; q < 8; ++q)
-        bits |= static_cast<uint32_t>(_mm_movemask_pd(_mm_castsi128_pd(part(from + 16 * q)))) << (2 * q);
-    mask |= bits << (16 * k);
-  }
-  return mask;
+/// All lanes of a register as one value; the compiler splits it into the vectors that there are.
+template <typename T> using Lanes = T __attribute__((vector_size(kLanes * sizeof(T))));
+template <typename T> [[gnu::always_inline]] inline void readLanes(const T *from, Lanes<T> &out) {
+  memcpy(&out, from, sizeof out);
 }
 
-template <uint32_t Bytes> struct SignedOf;
-template <> struct SignedOf<1> {
-  using Type = int8_t;
-};
-template <> struct SignedOf<2> {
-  using Type = int16_t;
-};
-template <> struct SignedOf<4> {
-  using Type = int32_t;
-};
-template <> struct SignedOf<8> {
-  using Type = int64_t;
-};
-
-/// One bit per lane: f(a, b).
-template <typename A, typename F> [[gnu::always_inline]] inline uint32_t compareLanes(Warp &warp, const Decoded &i) {
-  const A *a = at<A>(warp, i.a);
-  const A *b = at<A>(warp, i.b);
-  using Truth = typename SignedOf<sizeof(A)>::Type;
-  alignas(16) Truth holds[kLanes];
-  TENON_LANE_LOOP
+/// Bit l of the result says whether lane l is all ones; the others are zero. V: a Lanes of integers.
+template <typename V> [[gnu::always_inline]] inline uint32_t packMask(const V &truth) {
+#if defined(__clang__)
+  using Bits = bool __attribute__((ext_vector_type(32)));
+  return std::bit_cast<uint32_t>(__builtin_convertvector(truth, Bits));
+#else
+  uint32_t mask = 0;
   for (uint32_t l = 0; l < kLanes; ++l)
-    holds[l] = F{}(a[l], b[l]) ? Truth(-1) : Truth(0);
-  return packMask(holds);
+    mask |= static_cast<uint32_t>(truth[l] != 0) << l;
+  return mask;
+#endif
+}
+
+/// One bit per lane: F of two Lanes, a relation.
+template <typename A, typename F> [[gnu::always_inline]] inline uint32_t compareLanes(Warp &warp, const Decoded &i) {
+  Lanes<A> a, b;
+  readLanes(at<A>(warp, i.a), a);
+  readLanes(at<A>(warp, i.b), b);
+  return packMask(F{}(a, b));
 }
 
 /// The second half of setp and set: combines with the third predicate. Returns the value for `d`; `negated` gets that

@@ -1,6 +1,7 @@
 // Start, version, error names, and the state of the whole library.
 #include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
+#include "emulator/handlers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -129,6 +130,14 @@ CUresult initialiseDriver(Driver &driver) {
     if (strcmp(text, "process") != 0 && strcmp(text, "context") != 0)
       return badVariable("TENON_EMULATOR_FAULTS", text, "process or context");
     driver.faultsEndProcess = !strcmp(text, "process");
+  }
+  if (const char *text = getenv("TENON_EMULATOR_LEVEL"); text && *text) {
+    constexpr std::string_view kLevels[] = {"v2", "v3"};
+    auto found = std::find(std::begin(kLevels), std::end(kLevels), text);
+    if (found == std::end(kLevels))
+      return badVariable("TENON_EMULATOR_LEVEL", text, "v2 or v3 (of x86-64)");
+    if (!chooseLevel(static_cast<Level>(found - std::begin(kLevels))))
+      return badVariable("TENON_EMULATOR_LEVEL", text, "a level of x86-64 that this processor runs");
   }
   uint64_t mebibytes = 16384;
   if (const char *text = getenv("TENON_EMULATOR_MEMORY"); text && *text) {

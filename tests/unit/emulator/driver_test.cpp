@@ -214,6 +214,16 @@ TEST(EmulatorDriver, RefusesAnUnknownArchitecture) {
       ::testing::ExitedWithCode(0), "TENON_EMULATOR_SM=42 is not understood; wanted one of 70, 75, 80");
 }
 
+TEST(EmulatorDriver, NamesTheLevelsItKnows) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        setenv("TENON_EMULATOR_LEVEL", "v5", 1);
+        _exit(cuInit(0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "TENON_EMULATOR_LEVEL=v5 is not understood; wanted v2 or v3");
+}
+
 TEST(EmulatorDriver, RefusesAnUnknownCheck) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

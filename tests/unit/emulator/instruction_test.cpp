@@ -457,6 +457,14 @@ TEST(EmulatorInstruction, HalfArithmeticRoundsOnce) {
 }
 
 // Errors of the approximate functions, in the measure that the PTX ISA documents for each.
+// 1.0625 * 1.0625 lies in the middle of two bf16 values; an addend of 2^-100 decides, though no double holds the sum.
+TEST(EmulatorInstruction, BfloatFmaSeesWhatADoubleDoesNotHold) {
+  Session session;
+  checkWords("fma.rn.bf16x2 %r, %w0, %w1, %w2;",
+             {{0x3f883f88, 0x3f883f88, 0x0d808d80}, {0xbf883f88, 0x3f88bf88, 0x0d800000}},
+             [](uint32_t a, uint32_t, uint32_t) { return a == 0x3f883f88 ? 0x3f913f90u : 0xbf90bf90u; });
+}
+
 TEST(EmulatorInstruction, ApproximateFunctions) {
   Session session;
   Inputs inputs;
