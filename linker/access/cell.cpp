@@ -1,5 +1,7 @@
 #include "linker/access/cell.h"
 
+#include <algorithm>
+
 namespace tenon::linker {
 
 static constexpr size_t kMaxCellEntries = 64; // places that are told apart; beyond them all are one
@@ -8,6 +10,10 @@ static constexpr uint64_t kAnyBytes = UINT64_MAX;
 
 Cell anywhere(const Origins &value) {
   return {{kAnyOffset, kAnyBytes, value}};
+}
+
+CellEntry kernelArgument(uint32_t parameter, uint64_t bytes) {
+  return {0, std::max<uint64_t>(8, bytes), Origins::of(slotOf(parameter))};
 }
 
 bool joinInto(Origins &into, const Origins &value) {
@@ -40,7 +46,7 @@ bool joinInto(Cell &into, const Cell &from) {
   return changed;
 }
 
-Origins loadFrom(const Cell &cell, int64_t offset, uint64_t bytes) {
+Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes) {
   Origins value;
   bool found = false;
   for (const CellEntry &entry : cell) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tenon::linker {
@@ -20,12 +21,15 @@ using Cell = std::vector<CellEntry>;
 /// Contents of which nobody knows what stands where.
 Cell anywhere(const Origins &value);
 
+/// What a kernel finds in a parameter of so many bytes.
+CellEntry kernelArgument(uint32_t parameter, uint64_t bytes);
+
 /// Whether `into` has grown, as in the next two.
 bool joinInto(Origins &into, const Origins &value);
 bool storeInto(Cell &cell, int64_t offset, uint64_t bytes, const Origins &value);
 bool joinInto(Cell &into, const Cell &from);
 
 /// What may stand in the `bytes` at `offset`; a number where nothing was stored.
-Origins loadFrom(const Cell &cell, int64_t offset, uint64_t bytes);
+Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes);
 
 } // namespace tenon::linker

@@ -4,18 +4,32 @@
 
 namespace tenon::linker {
 
-Findings::Findings(size_t parameters, const std::vector<bool> &pointers) {
+void Findings::reset(size_t parameters, const std::vector<bool> &pointers) {
+  clear();
   trace_.parameters.resize(parameters);
+  pointerBits_ = 0;
   for (uint32_t i = 0; i < parameters && i < pointers.size(); ++i)
     if (pointers[i])
       pointerBits_ |= slotBit(slotOf(i));
 }
 
+void Findings::clear() {
+  std::vector<ParameterAccess> parameters = std::move(trace_.parameters);
+  parameters.assign(parameters.size(), ParameterAccess());
+  trace_ = {};
+  trace_.parameters = std::move(parameters);
+}
+
 template <typename Function> void Findings::forEachParameter(uint64_t bits, Function function) {
-  if (bits == 0)
-    return;
-  for (uint32_t i = 0; i < trace_.parameters.size(); ++i)
-    if (bits & slotBit(slotOf(i)))
+  const size_t count = trace_.parameters.size();
+  for (uint64_t left = bits & (slotBit(kFurtherParameters) - 1); left != 0; left &= left - 1) {
+    const auto slot = static_cast<size_t>(std::countr_zero(left));
+    if (slot >= count)
+      return;
+    function(trace_.parameters[slot]);
+  }
+  if (bits & slotBit(kFurtherParameters))
+    for (size_t i = kTrackedParameters; i < count; ++i)
       function(trace_.parameters[i]);
 }
 

@@ -7,11 +7,11 @@ namespace tenon::linker {
 
 class Findings {
 public:
-  Findings(size_t parameters, const std::vector<bool> &pointers);
+  /// For a kernel with these parameters.
+  void reset(size_t parameters, const std::vector<bool> &pointers);
 
   /// Slots of the parameters that are declared as pointers.
   uint64_t pointerBits() const { return pointerBits_; }
-  static uint32_t slotOf(uint32_t parameter) { return parameter < kTrackedParameters ? parameter : kFurtherParameters; }
 
   void named(uint32_t parameter);
   void lowBitsTested(const Origins &value);
@@ -25,6 +25,8 @@ public:
   }
   void writesElsewhere() { trace_.writesElsewhere = true; }
   void gaveUp() { trace_.gaveUp = true; }
+  /// Forgets all that was put down.
+  void clear();
   KernelTrace take() { return std::move(trace_); }
 
 private:

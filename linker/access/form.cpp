@@ -1,5 +1,9 @@
 #include "linker/access/form.h"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 namespace tenon::linker {
 namespace {
 
@@ -14,8 +18,29 @@ Width widthOf(const ptx::Instruction &instruction) {
   return width;
 }
 
+bool isFloat(std::string_view modifier) {
+  return modifier == "f32" || modifier == "f64" || modifier == "f16" || modifier == "bf16" || modifier == "f16x2" ||
+         modifier == "bf16x2" || modifier == "f32x2";
+}
+
+bool isAddress(const ptx::Operand &operand) {
+  return operand.kind == ptx::Operand::Kind::Address;
+}
+bool hasAddress(const ptx::Instruction &instruction) {
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(), isAddress);
+}
+bool beginsWithAddress(const ptx::Instruction &instruction) {
+  return !instruction.operands.empty() && isAddress(instruction.operands.front());
+}
+
 Form formOf(const ptx::Instruction &instruction) {
-  return {.effect = effectOf(instruction), .width = widthOf(instruction), .nonCoherent = instruction.hasModifier("nc")};
+  return {.effect = effectOf(instruction),
+          .width = widthOf(instruction),
+          .nonCoherent = instruction.hasModifier("nc"),
+          .isFloat = std::any_of(instruction.modifiers.begin(), instruction.modifiers.end(), isFloat),
+          .dependsOnOperands = dependsOnOperands(instruction.opcode),
+          .hasAddress = hasAddress(instruction),
+          .beginsWithAddress = beginsWithAddress(instruction)};
 }
 
 /// "ld.global.f32" as it stands in the text; empty where something stands in between, or behind the operands.
@@ -29,7 +54,52 @@ std::string_view spellingOf(const ptx::Instruction &instruction) {
   return {instruction.opcode.data(), size_t(end - instruction.opcode.data())};
 }
 
+template <typename Word> uint64_t wordAt(const char *text) {
+  Word word;
+  std::memcpy(&word, text, sizeof word);
+  return word;
+}
+
+/// The first eight bytes and the last ones, which overlap where there are fewer than sixteen.
+std::pair<uint64_t, uint64_t> endsOf(std::string_view text) {
+  const char *begin = text.data(), *end = begin + text.size();
+  if (text.size() >= 8)
+    return {wordAt<uint64_t>(begin), wordAt<uint64_t>(end - 8)};
+  if (text.size() >= 4)
+    return {wordAt<uint32_t>(begin), wordAt<uint32_t>(end - 4)};
+  if (text.size() >= 2)
+    return {wordAt<uint16_t>(begin), wordAt<uint16_t>(end - 2)};
+  return {text.empty() ? 0 : static_cast<unsigned char>(*begin), 0};
+}
+
 } // namespace
+
+FormTable::Place &FormTable::placeOf(std::string_view spelling) {
+  const auto [first, last] = endsOf(spelling);
+  const size_t mask = places_.size() - 1;
+  uint64_t hash = (first ^ (last * 0x9e3779b97f4a7c15) ^ spelling.size()) * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 32;
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    Place &place = places_[i];
+    if (place.size == 0) {
+      place.first = first;
+      place.last = last;
+      return place;
+    }
+    if (place.first == first && place.last == last && place.size == spelling.size() &&
+        (spelling.size() <= 16 || spellings_[place.form] == spelling))
+      return place;
+  }
+}
+
+void FormTable::grow() {
+  places_.assign(places_.size() * 2, Place());
+  for (uint32_t form = 0; form < forms_.size(); ++form) {
+    Place &place = placeOf(spellings_[form]);
+    place.size = static_cast<uint32_t>(spellings_[form].size());
+    place.form = form;
+  }
+}
 
 const Form &FormTable::of(const ptx::Instruction &instruction) {
   const std::string_view spelling = spellingOf(instruction);
@@ -37,15 +107,22 @@ const Form &FormTable::of(const ptx::Instruction &instruction) {
     single_ = formOf(instruction);
     return single_;
   }
-  if (const uint32_t number = numbers_.find(spelling); number != ptx::NameMap::kNone) {
-    if (!forms_[number].dependsOnOperands)
-      return forms_[number];
-    single_ = forms_[number];
-    single_.effect = effectOf(instruction);
+  Place &place = placeOf(spelling);
+  if (place.size != 0) {
+    const Form &known = forms_[place.form];
+    if (!known.dependsOnOperands ||
+        (known.hasAddress == hasAddress(instruction) && known.beginsWithAddress == beginsWithAddress(instruction)))
+      return known;
+    single_ = formOf(instruction);
     return single_;
   }
-  numbers_[spellings_.emplace_back(spelling)] = static_cast<uint32_t>(forms_.size());
-  return forms_.emplace_back(formOf(instruction));
+  place.size = static_cast<uint32_t>(spelling.size());
+  place.form = static_cast<uint32_t>(forms_.size());
+  spellings_.emplace_back(spelling);
+  forms_.push_back(formOf(instruction));
+  if (2 * forms_.size() > places_.size())
+    grow();
+  return forms_.back();
 }
 
 } // namespace tenon::linker

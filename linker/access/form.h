@@ -3,10 +3,9 @@
 #pragma once
 
 #include "linker/access/effect.h"
-#include "ptx/name_map.h"
 
-#include <deque>
 #include <string>
+#include <vector>
 
 namespace tenon::linker {
 
@@ -20,18 +19,30 @@ struct Form {
   EffectOf effect;
   Width width;
   bool nonCoherent = false;
-  bool dependsOnOperands = false; // what the effect is
+  bool isFloat = false;           // computes with floating-point numbers
+  bool dependsOnOperands = false; // what the effect is: on which of them are addresses
+  bool hasAddress = false, beginsWithAddress = false;
 };
 
 class FormTable {
 public:
+  FormTable() : places_(64) {}
   /// What it returns holds until the next call.
   const Form &of(const ptx::Instruction &instruction);
 
 private:
-  ptx::NameMap numbers_;
-  std::deque<std::string> spellings_;
-  std::deque<Form> forms_;
+  /// A spelling by its first and last eight bytes, which are all that most have.
+  struct Place {
+    uint64_t first = 0, last = 0;
+    uint32_t size = 0, form = 0; // size 0: free
+  };
+
+  Place &placeOf(std::string_view spelling);
+  void grow();
+
+  std::vector<Place> places_;          // a power of two, by hash
+  std::vector<std::string> spellings_; // of the forms
+  std::vector<Form> forms_;
   Form single_; // of an instruction whose spelling does not say it all
 };
 

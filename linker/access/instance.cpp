@@ -2,23 +2,17 @@
 
 namespace tenon::linker {
 
-void Instance::reset(Plan &of, std::vector<Cell> given) {
+void Instance::reset(Plan &of) {
   plan = &of;
-  arguments = std::move(given);
   returns.assign(of.returnCount, {});
-  values.clear();
   round = 0;
-  active = askedWhileActive = recorded = false;
+  isPrepared = active = askedWhileActive = recorded = false;
 }
 
 void Instance::prepare() {
-  values.assign(plan->registerCount + kValueConstants, Origins());
-  values[plan->constant(ValueConstant::Number)] = Origins::number();
-  values[plan->constant(ValueConstant::Local)] = Origins::of(kLocalMemory);
-  values[plan->constant(ValueConstant::Shared)] = Origins::of(kSharedMemory);
-  values[plan->constant(ValueConstant::Module)] = Origins::of(kModuleMemory);
-  values[plan->constant(ValueConstant::Foreign)] = Origins::of(kForeign);
-  values[plan->constant(ValueConstant::Param)] = Origins::of(kParamMemory);
+  isPrepared = true;
+  values.assign(plan->registerCount, Origins());
+  values.insert(values.end(), plan->constants.begin(), plan->constants.end());
   for (uint32_t reg : plan->undefined)
     values[reg] = Origins::number();
   cells.resize(plan->cellCount);
@@ -27,6 +21,7 @@ void Instance::prepare() {
       cells[i] = arguments[i];
     else
       cells[i].clear();
+  cellWasRead.assign(plan->cellCount, false);
   blockStates.assign(plan->flow.blocks.size() * plan->tracked.size(), Origins());
   trackedIndex.assign(plan->tracked.empty() ? 0 : plan->registerCount, 0);
   for (uint32_t i = 0; i < plan->tracked.size(); ++i)
@@ -39,23 +34,26 @@ void Instance::enterBlock(size_t block) {
     values[tracked[i]] = blockStates[block * tracked.size() + i];
 }
 
-bool Instance::leaveBlock(const ptx::BasicBlock &block) {
+Instance::Growth Instance::leaveBlock(uint32_t block) {
+  Growth growth;
   const size_t width = plan->tracked.size();
   if (width == 0)
-    return false;
-  bool changed = false;
+    return growth;
   auto joinBlock = [&](size_t successor) {
+    bool grew = false;
     for (size_t i = 0; i < width; ++i)
-      changed |= joinInto(blockStates[successor * width + i], values[plan->tracked[i]]);
+      grew |= joinInto(blockStates[successor * width + i], values[plan->tracked[i]]);
+    growth.any |= grew;
+    growth.behind |= grew && successor <= block;
   };
   if (plan->flow.unknown.empty()) {
-    for (uint32_t successor : plan->flow.successors(block))
+    for (uint32_t successor : plan->flow.successors(plan->flow.blocks[block]))
       joinBlock(successor);
   } else { // nobody knows where it goes on
     for (size_t successor = 0; successor < plan->flow.blocks.size(); ++successor)
       joinBlock(successor);
   }
-  return changed;
+  return growth;
 }
 
 } // namespace tenon::linker

@@ -11,20 +11,24 @@ struct Instance {
   std::vector<Cell> arguments, returns;
   std::vector<Origins> values;        // registers, then constants
   std::vector<Cell> cells;            // [plan.cellCount]
+  std::vector<bool> cellWasRead;      // [plan.cellCount]
   std::vector<Origins> blockStates;   // [blocks x tracked] at the beginning of each block
   std::vector<uint32_t> trackedIndex; // register -> position among tracked + 1; empty: none is tracked
   uint32_t round = 0;
-  bool active = false, askedWhileActive = false, recorded = false;
+  bool isPrepared = false, active = false, askedWhileActive = false, recorded = false;
 
-  /// As new, for this function and these arguments; memory is kept.
-  void reset(Plan &of, std::vector<Cell> given);
+  /// As new, for this function; memory is kept. Then the arguments are to be filled in.
+  void reset(Plan &of);
   /// Before the first sweep: only constants and arguments are known.
   void prepare();
   bool isTracked(uint32_t reg) const { return !trackedIndex.empty() && trackedIndex[reg] != 0; }
   /// Tracked registers get what they hold at the beginning of the block.
   void enterBlock(size_t block);
-  /// What tracked registers hold at the end of the block goes to where control may go on. Whether anything was new.
-  bool leaveBlock(const ptx::BasicBlock &block);
+  /// What tracked registers hold at the end of the block goes to where control may go on.
+  struct Growth {
+    bool any = false, behind = false; // `behind`: in this block or one before it
+  };
+  Growth leaveBlock(uint32_t block);
 };
 
 } // namespace tenon::linker

@@ -25,6 +25,10 @@ inline constexpr uint32_t kSharedMemory = 60;
 inline constexpr uint32_t kModuleMemory = 61; // a .global or .const variable
 inline constexpr uint32_t kForeign = 62;      // loaded from memory, or returned by an unknown function
 
+/// The slot of a kernel's parameter.
+constexpr uint32_t slotOf(uint32_t parameter) {
+  return parameter < kTrackedParameters ? parameter : kFurtherParameters;
+}
 constexpr uint64_t slotBit(uint32_t slot) {
   return uint64_t(1) << slot;
 }

@@ -1,13 +1,18 @@
-// A body prepared for tracing: every instruction as a few steps over numbered values, without names or text. Once it is
-// there, the body itself is no longer needed.
+// A body prepared for tracing: what its instructions do with addresses, as steps over numbered values, without names or
+// text. Once it is there, the body itself is no longer needed.
 //
-// Values are the registers, then a handful of constants (ValueConstant). Cells are variables that are told apart place
-// by place: the function's own parameters and returns, the .param variables that its body declares for calls, and its
-// .local variables. An access of a .local variable goes to its cell where the address is the variable's plus a
-// constant.
+// Values are the registers, then constants: what a value is known to be before anything runs. Most registers have one
+// definition, and what that computes from known values is known as well: such instructions need no step. What is left
+// are accesses of memory, registers with several definitions and what follows from them.
+//
+// Cells are variables that are told apart place by place: the function's own parameters and returns, the .param
+// variables that its body declares for calls, and its .local variables. An access of a .local variable goes to its cell
+// where the address is the variable's plus a constant. The parameters of a kernel are constants, not cells, where it
+// loads from them by name.
 #pragma once
 
 #include "linker/access/form.h"
+#include "linker/access/origins.h"
 #include "ptx/control_flow.h"
 #include "ptx/def_use.h"
 
@@ -36,18 +41,15 @@ enum class StepKind : uint8_t {
   Call,
 };
 
-/// Behind the registers among the values.
-enum class ValueConstant : uint8_t { Number, Local, Shared, Module, Foreign, Param };
-inline constexpr uint32_t kValueConstants = 6;
-
 struct Step {
   StepKind kind = StepKind::Copy;
   ptx::StateSpace space = ptx::StateSpace::Generic;
   bool predicated = false;
   bool nonCoherent = false;
-  uint32_t instruction = 0;
-  uint32_t firstResult = 0, firstSource = 0; // into Plan::values
+  bool late = false; // an earlier step, or this one, reads a result: what it saw may not have been all
   uint16_t results = 0, sources = 0;
+  uint32_t instruction = 0;
+  uint32_t first = 0; // into Plan::values: results, then sources
   uint32_t cell = 0;  // LoadCell, StoreCell, TakeCell; Call: into Plan::calls
   uint32_t bytes = 0; // of the access
   int64_t offset = 0;
@@ -69,9 +71,11 @@ struct CallSite {
 
 struct Plan {
   uint32_t function = 0; // into Module::functions
+  bool isEntry = false;
   uint32_t parameterCount = 0, returnCount = 0;
   ptx::ControlFlow flow;
   uint32_t registerCount = 0;
+  std::vector<Origins> constants;       // the values behind the registers
   std::vector<bool> severalDefinitions; // [registers]
   std::vector<Step> steps;
   std::vector<uint32_t> firstStep; // [blocks + 1]
@@ -79,12 +83,12 @@ struct Plan {
   std::vector<CallSite> calls;
   uint32_t firstLocalCell = 0; // behind parameters, returns and the .param variables of the body
   uint32_t cellCount = 0;
+  std::vector<bool> named; // [parameters] of a kernel: loaded by name, which leaves no step
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;
   std::vector<uint32_t> disagreeing; // found since `tracked` was set
-  std::vector<uint32_t> undefined;   // registers that no reachable instruction sets
+  std::vector<uint32_t> undefined;   // registers that steps read and no reachable instruction sets
 
-  uint32_t constant(ValueConstant value) const { return registerCount + static_cast<uint32_t>(value); }
   uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(parameterCount + i); }
   bool isLocalCell(uint32_t cell) const { return cell >= firstLocalCell; }
 };

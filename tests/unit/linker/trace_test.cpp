@@ -166,6 +166,26 @@ TEST(AccessTrace, ARegisterUsedTwiceIsTwoPointers) {
       << "over blocks";
 }
 
+TEST(AccessTrace, AnOpcodeThatNobodyKnowsIsToldByItsOperands) {
+  EXPECT_EQ(body("vanish.b32 %r1, %r2; vanish.b32 [%rd1], %r1;"), "passed number") << "the same word, with an address";
+  EXPECT_EQ(body("vanish.b32 [%rd1], %r1; vanish.b32 %r1, %r2;"), "passed number");
+  EXPECT_EQ(body("vanish.b32 %r1, %r2; vanish.b32 %r1, %r1;"), "number number");
+}
+
+TEST(AccessTrace, CountersAndPointersOfLoopsAreKnownUnlessTheyChange) {
+  EXPECT_EQ(body("mov.u64 %rd5, 0; L: add.u64 %rd4, %rd1, %rd5; ld.global.u32 %r1, [%rd4]; add.u64 %rd5, %rd5, 4;\n"
+                 "add.u64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], %r1; @%p1 bra L;"),
+            "read written");
+  EXPECT_EQ(body("mov.u64 %rd5, 0; L: add.u64 %rd4, %rd1, %rd5; st.global.u32 [%rd4], %r1; mov.u64 %rd5, %rd2;\n"
+                 "@%p1 bra L;"),
+            "maybe maybe")
+      << "a number the first time round, a pointer the second";
+  EXPECT_EQ(body("mov.u64 %rd5, 0; L: mov.u64 %rd4, %rd5; ld.global.u32 %r1, [%rd4]; ld.global.u64 %rd5, [%rd1];\n"
+                 "@%p1 bra L;"),
+            "read number")
+      << "a pointer from memory the second time";
+}
+
 TEST(AccessTrace, APartOfARegisterLeavesTheRest) {
   EXPECT_EQ(body(".reg .v2 .b64 %v; mov.b64 %v.x, %rd1; mov.b64 %v.y, %rd2; mov.b64 %rd4, %v.x;\n"
                  "st.global.u32 [%rd4], %r1;"),

@@ -1,0 +1,102 @@
+// What registers are known to hold while a body is planned, before anything runs: the value of their definitions, where
+// that follows from known values. A register is known from its first definition on; one that was read before keeps its
+// steps, since that reader waits for them.
+//
+// A register with several definitions is taken to hold what the first of them gives, as counters and pointers of loops
+// do: `add %rd1, %rd1, 4` is inside the same buffer. When all definitions have given the same, that is the least
+// fixpoint, for nothing was assumed that did not follow from a definition. Where one gives another value, what was read
+// in between is wrong: the body is planned once more without that register.
+#pragma once
+
+#include "linker/access/origin_table.h"
+#include "linker/access/plan.h"
+
+namespace tenon::linker {
+
+/// A register, or a value that is known: an id of the table.
+class PlannedValue {
+public:
+  static PlannedValue ofRegister(uint32_t reg) { return PlannedValue(reg); }
+  static PlannedValue known(OriginTable::Id id) { return PlannedValue(id | kKnown); }
+  bool isKnown() const { return bits_ & kKnown; }
+  OriginTable::Id id() const { return bits_ & ~kKnown; }
+  uint32_t reg() const { return bits_; }
+
+private:
+  static constexpr uint32_t kKnown = 1u << 31; // a body has fewer registers than it has bytes
+  explicit PlannedValue(uint32_t bits) : bits_(bits) {}
+  uint32_t bits_;
+};
+
+class KnownValues {
+public:
+  KnownValues() { nameConstants(); }
+
+  OriginTable table;
+  OriginTable::Id local = 0, shared = 0, module = 0, foreign = 0, param = 0; // addresses, and what memory holds
+
+  /// For a body, with nothing assumed wrongly yet.
+  void begin(const ptx::DefUse &uses, Plan &plan);
+  /// For the same body once more.
+  void beginAgain();
+  /// Whether a register turned out to hold several values: the steps made since the beginning are wrong.
+  bool assumedWrongly() const { return assumedWrongly_; }
+  /// What a step or another definition reads.
+  PlannedValue read(uint32_t reg) {
+    Register &state = registers_[reg];
+    if (state.isKnown)
+      return PlannedValue::known(state.value);
+    if (uses_->definitions[reg] == 0)
+      return PlannedValue::known(OriginTable::kNumber);
+    state.wasRead = true;
+    return PlannedValue::ofRegister(reg);
+  }
+  /// Whether the register now counts as known to hold this; else a step has to define it.
+  bool define(uint32_t reg, OriginTable::Id value, bool mayAssume) {
+    Register &state = registers_[reg];
+    if (state.isKnown && state.value == value)
+      return true;
+    if (state.isKnown)
+      return assumeNothing(reg);
+    if (state.wasRead || state.isDefined || (uses_->definitions[reg] != 1 && (!mayAssume || assumesNothing(reg))))
+      return false;
+    state.value = value;
+    state.isKnown = true;
+    return true;
+  }
+  /// A step defines it. Whether it was read before.
+  bool defineLater(uint32_t reg) {
+    Register &state = registers_[reg];
+    if (state.isKnown)
+      assumeNothing(reg);
+    state.isDefined = true;
+    return state.wasRead;
+  }
+  bool hasOneDefinition(uint32_t reg) const { return uses_->definitions[reg] == 1; }
+  /// The number that a step knows the value by.
+  uint32_t numberOf(PlannedValue value);
+  void findUndefined();
+
+private:
+  struct Register {
+    OriginTable::Id value = OriginTable::kUnknown;
+    bool isKnown = false, wasRead = false, isDefined = false;
+  };
+
+  bool assumesNothing(uint32_t reg) const { return assumesNothing_[reg] || rounds_ > kMostRounds; }
+  bool assumeNothing(uint32_t reg);
+  void nameConstants();
+
+  static constexpr uint32_t kMostRounds = 3;
+
+  const ptx::DefUse *uses_ = nullptr;
+  Plan *plan_ = nullptr;
+  std::vector<Register> registers_;
+  std::vector<bool> assumesNothing_; // registers that were found to hold several values
+  uint32_t rounds_ = 0;
+  bool assumedWrongly_ = false;
+  std::vector<uint32_t> constantOf_;  // by id: position among the plan's constants + 1
+  std::vector<OriginTable::Id> used_; // ids that have one
+};
+
+} // namespace tenon::linker

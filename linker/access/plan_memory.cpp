@@ -1,0 +1,192 @@
+// Instructions that touch memory, and calls.
+#include "linker/access/cell.h"
+#include "linker/access/planner.h"
+
+#include <algorithm>
+
+namespace tenon::linker {
+
+using Kind = ptx::NameRef::Kind;
+
+/// What an asynchronous copy asks of its global address: 16 bytes in bulk, else as many as it copies.
+static uint32_t copyAlignment(const ptx::Instruction &instruction) {
+  if (instruction.hasModifier("tensor"))
+    return 0; // the map's business
+  if (instruction.hasModifier("bulk"))
+    return 16;
+  return instruction.operands.size() > 2 ? static_cast<uint32_t>(std::min<uint64_t>(instruction.operands[2].bits, 16))
+                                         : 0;
+}
+
+/// The place whose address a name stands for, if that is one for certain: the variable itself, or a register with one
+/// definition, which came to it by constants.
+std::optional<LocalPlace> PlanBuilder::Planner::localPlaceOf(const Leaf &leaf) const {
+  if (leaf.isImmediate)
+    return {};
+  if (leaf.ref.kind == Kind::Variable && function_->declarations[leaf.ref.index].space == ptx::StateSpace::Local)
+    return LocalPlace{cellOfDeclaration_[leaf.ref.index], 0};
+  return leaf.ref.kind == Kind::Register ? localAddresses_.find(leaf.ref.index) : std::nullopt;
+}
+
+/// `mov`, `cvta` and `add` of a constant carry a place along.
+void PlanBuilder::Planner::followLocalAddress() {
+  if (plan_->firstLocalCell == plan_->cellCount || leaves_.size() < 2 || !instruction_->predicate.empty())
+    return;
+  const Leaf &result = leaves_[0];
+  if (!result.isResult() || !known_.hasOneDefinition(result.ref.index))
+    return;
+  const std::string_view opcode = instruction_->opcode;
+  const std::optional<LocalPlace> place = localPlaceOf(leaves_[1]);
+  const bool sums = opcode == "add" && leaves_.size() == 3 && leaves_[2].isImmediate;
+  const bool copies = (opcode == "mov" || opcode == "cvta") && leaves_.size() == 2;
+  if (place && (sums || copies))
+    localAddresses_.add(result.ref.index,
+                        place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
+}
+
+void PlanBuilder::Planner::addMemory(const EffectOf &effect) {
+  const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
+  uint32_t address = 0; // the operand: the first one in brackets
+  while (address < operands && !isAddress(address))
+    ++address;
+  if (effect.effect == Effect::Unknown || address == operands)
+    return finish(begin(StepKind::Unknown), sourcesOf(0, operands));
+  if (effect.effect == Effect::CopyToShared && operands > 1 && isAddress(1))
+    address = 1; // the source stands second
+  const Leaf *base = nullptr;
+  for (size_t i = 0; i < leaves_.size() && !base; ++i)
+    if (leaves_[i].operand == address)
+      base = &leaves_[i];
+  const std::optional<uint32_t> cell = base ? cellOf(*base) : std::nullopt;
+  const int64_t offset = instruction_->operands[address].offset;
+  const bool loads = effect.effect == Effect::Load;
+  if (cell && (loads || effect.effect == Effect::Store))
+    return addCellAccess(loads, *cell, offset);
+  const bool mayBeLocal = effect.space == ptx::StateSpace::Local || effect.space == ptx::StateSpace::Generic;
+  if (base && mayBeLocal && (instruction_->opcode == "ld" || instruction_->opcode == "st") && form_->width.element != 0)
+    if (std::optional<LocalPlace> place = localPlaceOf(*base))
+      return addCellAccess(loads, place->cell, static_cast<int64_t>(uint64_t(place->offset) + uint64_t(offset)));
+
+  const PlannedValue at = base ? valueOf(*base) : PlannedValue::known(OriginTable::kNumber);
+  Step step = begin(StepKind::Store);
+  step.space = effect.space;
+  step.bytes = form_->width.bytes();
+  step.nonCoherent = form_->nonCoherent;
+  switch (effect.effect) {
+  case Effect::Load:
+    return addLoad(step, at);
+  case Effect::CopyToShared:
+    step.kind = StepKind::CopyToShared;
+    step.space = ptx::StateSpace::Global;
+    step.bytes = copyAlignment(*instruction_);
+    return finish(step, {&at, 1}, {});
+  case Effect::CopyToGlobal:
+    step.kind = StepKind::CopyToGlobal;
+    step.bytes = copyAlignment(*instruction_);
+    return finish(step, {&at, 1}, {});
+  case Effect::Atomic:
+    step.kind = StepKind::Atomic;
+    break;
+  case Effect::StoreToMap:
+    step.kind = StepKind::StoreToMap;
+    break;
+  default:
+    break;
+  }
+  sources_.assign(1, at);
+  for (const Leaf &leaf : leaves_)
+    if (leaf.operand != address && !leaf.ref.isDefinition && !isAddress(leaf.operand))
+      sources_.push_back(valueOf(leaf));
+  finish(step, sources_);
+}
+
+/// Memory that everybody sees holds foreign values, whatever the address.
+void PlanBuilder::Planner::addLoad(Step step, PlannedValue address) {
+  step.kind = StepKind::Load;
+  switch (step.space) {
+  case ptx::StateSpace::Local:
+  case ptx::StateSpace::Shared:
+  case ptx::StateSpace::Param:
+  case ptx::StateSpace::Generic:
+    return finish(step, {&address, 1});
+  case ptx::StateSpace::Reg:
+  case ptx::StateSpace::Sreg:
+  case ptx::StateSpace::Const:
+  case ptx::StateSpace::Global:
+  case ptx::StateSpace::Tex:
+    break;
+  }
+  const bool mayBeParameter = !address.isKnown() || (known_.table[address.id()].involved() & kParameterBits);
+  if (step.space == ptx::StateSpace::Global && mayBeParameter)
+    finish(step, {&address, 1}, {});
+  defineAs(known_.foreign);
+}
+
+/// ld.param, st.param of a .param variable by name, accesses of a known place: element by element.
+void PlanBuilder::Planner::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
+  const uint32_t operand = loads ? 0 : 1;
+  const auto isElement = [operand](const Leaf &leaf) { return leaf.operand == operand; };
+  const auto first = std::find_if(leaves_.begin(), leaves_.end(), isElement);
+  const std::span<const Leaf> elements(first, std::find_if_not(first, leaves_.end(), isElement));
+  const uint32_t bytes = std::max<uint32_t>(1, form_->width.element);
+  if (parametersAreKnown_ && cell < plan_->parameterCount) {
+    if (loads)
+      return addKernelParameter(elements, cell, offset, bytes);
+    writesParameters_ = true;
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    sources_.clear();
+    if (!loads)
+      sources_.push_back(valueOf(elements[i]));
+    Step step = begin(loads ? StepKind::LoadCell : StepKind::StoreCell);
+    step.cell = cell;
+    step.bytes = bytes;
+    step.offset = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
+    finish(step, sources_, loads ? elements.subspan(i, 1) : std::span<const Leaf>());
+  }
+}
+
+void PlanBuilder::Planner::addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset,
+                                              uint32_t bytes) {
+  const CellEntry cell = kernelArgument(parameter, function_->parameters[parameter].bytes());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    plan_->named[parameter] = true;
+    const auto at = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
+    defineAs(known_.table.idOf(loadFrom({&cell, 1}, at, bytes)), elements.subspan(i, 1));
+  }
+}
+
+/// call (results), callee, (arguments), prototype;
+void PlanBuilder::Planner::addCall() {
+  CallSite site;
+  Step step = begin(StepKind::Call);
+  const bool hasResults = !instruction_->operands.empty() && instruction_->operands[0].kind == ptx::Operand::Kind::List;
+  const uint32_t callee = hasResults ? 1 : 0;
+  for (const Leaf &leaf : leaves_) {
+    if (leaf.operand == callee) {
+      site.name = instruction_->operands[callee].name;
+      if (!leaf.isImmediate && leaf.ref.kind == Kind::Function)
+        site.callee = leaf.ref.index;
+      continue;
+    }
+    if (leaf.operand > callee + 1)
+      continue; // a prototype or a table
+    const bool isResult = leaf.operand < callee;
+    Passed passed;
+    if (std::optional<uint32_t> cell = cellOf(leaf)) {
+      passed = {true, *cell};
+      writesParameters_ |= isResult && parametersAreKnown_ && *cell < plan_->parameterCount;
+    } else if (isResult && leaf.isRegister()) {
+      passed = {false, leaf.ref.index};
+      step.late |= known_.defineLater(leaf.ref.index);
+    } else {
+      passed = {false, known_.numberOf(valueOf(leaf))};
+    }
+    (isResult ? site.results : site.arguments).push_back(passed);
+  }
+  step.cell = static_cast<uint32_t>(plan_->calls.size());
+  plan_->calls.push_back(std::move(site));
+  finish(step, {}, {});
+}
+
+} // namespace tenon::linker

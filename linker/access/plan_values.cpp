@@ -1,0 +1,125 @@
+// Instructions that compute. Where every operand is known, so is the result, and there is no step; where some are, they
+// go into the step as one constant.
+#include "linker/access/planner.h"
+
+#include <algorithm>
+
+namespace tenon::linker {
+
+constexpr uint64_t kLargestLowBitMask = 4095; // what is left of an address under it says where it is aligned, no more
+
+/// Sums of floating-point numbers begin with a zero, and go on with what memory holds: nothing is assumed of them.
+static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
+  return !form.isFloat &&
+         (instruction.operands.size() != 2 || (instruction.operands[1].kind != ptx::Operand::Kind::Float32 &&
+                                               instruction.operands[1].kind != ptx::Operand::Kind::Float64));
+}
+
+void PlanBuilder::Planner::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) {
+  Step step;
+  for (const Leaf &leaf : leaves) {
+    if (!leaf.isResult())
+      continue;
+    const bool mayAssume = known_.hasOneDefinition(leaf.ref.index) || mayRepeat(*form_, *instruction_);
+    if (known_.define(leaf.ref.index, value, mayAssume))
+      continue;
+    if (step.results == 0) {
+      step = begin(StepKind::Copy);
+      step.first = static_cast<uint32_t>(plan_->values.size());
+    }
+    addResult(step, leaf.ref.index);
+  }
+  if (step.results == 0)
+    return;
+  const PlannedValue source = PlannedValue::known(value);
+  addSources(step, {&source, 1});
+  plan_->steps.push_back(step);
+}
+
+void PlanBuilder::Planner::addCopy(const EffectOf &effect) {
+  followLocalAddress();
+  const uint32_t from = effect.sources ? effect.firstSource : 1;
+  const uint32_t to = effect.sources ? from + effect.sources : static_cast<uint32_t>(instruction_->operands.size());
+  OriginTable::Id known = OriginTable::kUnknown; // a join with nothing
+  rest_.clear();
+  for (PlannedValue source : sourcesOf(from, to))
+    if (source.isKnown())
+      known = known_.table.join(known, source.id());
+    else
+      rest_.push_back(source);
+  if (rest_.empty())
+    return defineAs(known);
+  if (known != OriginTable::kUnknown)
+    rest_.push_back(PlannedValue::known(known));
+  finish(begin(StepKind::Copy), rest_);
+}
+
+void PlanBuilder::Planner::addSum(std::span<const PlannedValue> sources) {
+  OriginTable::Id known = OriginTable::kNumber;
+  rest_.clear();
+  for (PlannedValue source : sources)
+    if (source.isKnown())
+      known = known_.table.sum(known, source.id());
+    else
+      rest_.push_back(source);
+  if (rest_.empty())
+    return defineAs(known);
+  if (known != OriginTable::kNumber)
+    rest_.push_back(PlannedValue::known(known));
+  finish(begin(rest_.size() == 1 ? StepKind::Copy : StepKind::Sum), rest_);
+}
+
+void PlanBuilder::Planner::addScale(std::span<const PlannedValue> sources) {
+  OriginTable::Id known = OriginTable::kNumber;
+  rest_.clear();
+  for (PlannedValue source : sources)
+    if (source.isKnown())
+      known = known_.table.sum(known, known_.table.scaled(source.id()));
+    else
+      rest_.push_back(source);
+  if (rest_.empty())
+    return defineAs(known);
+  if (known != OriginTable::kNumber)
+    rest_.push_back(PlannedValue::known(known));
+  finish(begin(StepKind::Scale), rest_);
+}
+
+void PlanBuilder::Planner::addDifference() {
+  const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
+  const std::span<const PlannedValue> sources = sourcesOf(1, operands);
+  if (operands != 3 || sources.size() != 2)
+    return addScale(sources);
+  if (sources[0].isKnown() && sources[1].isKnown())
+    return defineAs(known_.table.difference(sources[0].id(), sources[1].id()));
+  finish(begin(StepKind::Difference), sources);
+}
+
+void PlanBuilder::Planner::addMultiplyAdd() {
+  const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
+  const std::span<const PlannedValue> sources = sourcesOf(1, operands);
+  if (operands != 4 || sources.size() != 3)
+    return addScale(sources);
+  if (!sources[0].isKnown() || !sources[1].isKnown())
+    return finish(begin(StepKind::MultiplyAdd), sources);
+  OriginTable &table = known_.table;
+  sources_[0] = PlannedValue::known(table.sum(table.scaled(sources[0].id()), table.scaled(sources[1].id())));
+  sources_[1] = sources_[2];
+  addSum(std::span<const PlannedValue>(sources_).first(2));
+}
+
+void PlanBuilder::Planner::addMask() {
+  const bool testsLowBits = std::any_of(leaves_.begin(), leaves_.end(), [](const Leaf &leaf) {
+    return leaf.isImmediate && leaf.bits <= kLargestLowBitMask;
+  });
+  const std::span<const PlannedValue> sources = sourcesOf(1, 3);
+  if (!testsLowBits)
+    return addSum(sources);
+  const bool mayBePointer = std::any_of(sources.begin(), sources.end(), [this](PlannedValue source) {
+    return !source.isKnown() || (known_.table[source.id()].plus & kParameterBits);
+  });
+  if (mayBePointer)
+    finish(begin(StepKind::TestLowBits), sources, {});
+  defineAs(OriginTable::kNumber);
+}
+
+} // namespace tenon::linker

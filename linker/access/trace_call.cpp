@@ -1,0 +1,85 @@
+#include "linker/access/tracing.h"
+
+namespace tenon::linker {
+
+Cell KernelTracer::Tracing::passedValue(const Instance &instance, const Passed &passed) const {
+  if (passed.isCell)
+    return instance.cells[passed.index];
+  return {{0, 8, instance.values[passed.index]}};
+}
+
+void KernelTracer::Tracing::receive(Instance &instance, const Passed &result, const Cell &value, const Step &step) {
+  if (result.isCell) {
+    sweepChanged_ |= joinInto(instance.cells[result.index], value);
+    return;
+  }
+  Origins all;
+  for (const CellEntry &entry : value)
+    all.join(entry.value);
+  Plan &plan = *instance.plan;
+  if (result.index >= plan.registerCount)
+    return;
+  Origins &held = instance.values[result.index];
+  if (instance.isTracked(result.index))
+    held = step.predicated ? Origins(held).join(all) : all;
+  else
+    sweepChanged_ |= joinInto(held, all);
+}
+
+/// The plan of a function's definition, wherever in the module that stands; null without one.
+Plan *KernelTracer::Tracing::planOf(uint32_t function) {
+  if (function == kNoFunction)
+    return nullptr;
+  if (module_->functions[function].isDeclaration)
+    function = plans_->names.find(module_->functions[function].name).index;
+  // Kernels are launched, not called: their parameters are constants of their plans.
+  Plan *plan = plans_->find(function);
+  return plan && !plan->isEntry ? plan : nullptr;
+}
+
+void KernelTracer::Tracing::call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth) {
+  const AccessPlace place{instance.plan->function, step.instruction};
+  Plan *callee = planOf(site.callee);
+  if (!callee || callee->parameterCount != site.arguments.size() || callee->returnCount != site.results.size())
+    return callUnknown(instance, site, step, place);
+  std::vector<Cell> arguments;
+  for (const Passed &passed : site.arguments) {
+    arguments.push_back(passedValue(instance, passed));
+    for (const CellEntry &entry : arguments.back())
+      if (!entry.value.isKnown()) { // not computed yet: a later sweep comes by
+        gaveUp_ |= recording_;
+        return;
+      }
+  }
+  Instance &called = instanceFor(callee->function, *callee, std::move(arguments));
+  if (recording_)
+    record(called, depth + 1);
+  else
+    runInstance(called, depth + 1);
+  for (size_t i = 0; i < site.results.size(); ++i) {
+    receive(instance, site.results[i], called.returns[i], step);
+    if (called.returns[i].empty() && !called.active)
+      receive(instance, site.results[i], anywhere(Origins::number()), step);
+  }
+}
+
+/// printf and assert read their arguments; what any other unknown code does is unknown.
+void KernelTracer::Tracing::callUnknown(Instance &instance, const CallSite &site, const Step &step, AccessPlace place) {
+  const bool reads = site.callee != kNoFunction && (site.name == "vprintf" || site.name == "__assertfail");
+  if (!reads) {
+    for (const Passed &passed : site.arguments)
+      for (const CellEntry &entry : passedValue(instance, passed))
+        escape(entry.value, &ParameterAccess::passed, place);
+    if (recording_ && site.name != "malloc")
+      findings_.writesElsewhere();
+  }
+  Origins value = Origins::of(kForeign);
+  if (!reads && site.name != "malloc")
+    for (const Passed &passed : site.arguments) // it may hand back what it was given
+      for (const CellEntry &entry : passedValue(instance, passed))
+        value.join(entry.value);
+  for (const Passed &result : site.results)
+    receive(instance, result, anywhere(value), step);
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,71 @@
+// The abstract run of one kernel: what trace.h describes. A kernel that calls nothing is one function, and is recorded
+// while it is swept; its last sweep, in which no value changes that was read before, is the one that counts. Where
+// there are calls, all functions are run until nothing changes, and then swept once more to record.
+#pragma once
+
+#include "linker/access/findings.h"
+#include "linker/access/instance.h"
+#include "linker/access/private_memory.h"
+#include "linker/access/trace.h"
+
+#include <unordered_map>
+
+namespace tenon::linker {
+
+class KernelTracer::Tracing {
+public:
+  KernelTrace run(const ptx::Module &module, Plans &plans, Plan &entry, const std::vector<bool> &pointers);
+
+private:
+  // trace.cpp: sweeps until nothing changes
+  KernelTrace take();
+  void reset();
+  bool sweepAlone();
+  bool converge();
+  bool splitDisagreeing();
+  Instance &newInstance(Plan &plan);
+  Instance &instanceFor(uint32_t function, Plan &plan, std::vector<Cell> arguments);
+  void runInstance(Instance &instance, uint32_t depth);
+  void sweepOnce(Instance &instance, uint32_t depth);
+  void record(Instance &instance, uint32_t depth);
+
+  // trace_step.cpp: one step
+  void execute(Instance &instance, const Step &step, uint32_t depth);
+  void define(Instance &instance, const Step &step, const Origins &value);
+  void loadCell(Instance &instance, const Step &step);
+  void storeCell(Instance &instance, const Step &step, const Origins &value);
+  void store(const Origins &address, const Origins &value, const Step &step, AccessPlace place);
+  void remember(uint32_t slot, const Origins &value);
+  void scatter(uint32_t slot, const Origins &value);
+  const Origins &contents(uint32_t slot);
+  Origins behind(const Origins &address, ptx::StateSpace space);
+  void noteNamed(const Instance &instance, uint32_t cell);
+  void noteRead(const Origins &address, const Step &step, AccessPlace place);
+  void escape(const Origins &value, std::optional<AccessPlace> ParameterAccess::*how, AccessPlace place);
+  void unknownOperation(const Origins &value, AccessPlace place);
+
+  // trace_call.cpp: calls
+  Plan *planOf(uint32_t function);
+  Cell passedValue(const Instance &instance, const Passed &passed) const;
+  void receive(Instance &instance, const Passed &result, const Cell &value, const Step &step);
+  void call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth);
+  void callUnknown(Instance &instance, const CallSite &site, const Step &step, AccessPlace place);
+
+  const ptx::Module *module_ = nullptr;
+  Plans *plans_ = nullptr;
+  Plan *entry_ = nullptr;
+  Findings findings_;
+  std::unordered_map<uint32_t, std::vector<Instance *>> instances_; // of called functions; for lookup only
+  std::vector<std::unique_ptr<Instance>> order_, spare_;
+  Instance *root_ = nullptr;
+  PrivateMemory memory_;
+  uint64_t slotsRead_ = 0; // private memory that was read in this sweep, as bits
+  uint32_t round_ = 0;
+  bool alone_ = false;        // the kernel calls nothing
+  bool changed_ = false;      // something that other functions saw before
+  bool sweepChanged_ = false; // something within the function at hand
+  bool refining_ = false, recording_ = false;
+  bool gaveUp_ = false; // too deep, too many sweeps, or registers that nothing sets
+};
+
+} // namespace tenon::linker
