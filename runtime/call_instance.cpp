@@ -4,6 +4,7 @@
 #include "runtime/allocator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
+#include "runtime/nvtx.h"
 
 #include <algorithm>
 
@@ -176,16 +177,25 @@ Status CallInstance::issueCommand(size_t index, CUstream stream) {
   Command &command = commands_[index];
   const cuda::Driver &driver = device_->driver();
   switch (planned.kind) {
-  case CallPlan::Kind::Dispatch:
+  case CallPlan::Kind::Dispatch: {
+    const NvtxRange range({}, commandName(index));
     device_->countLaunch();
     return launchOnStream(driver, stream, planned.kernel->function, planned.grid, planned.kernel->declaration->launch,
                           command.arguments->kernelParameters());
+  }
   case CallPlan::Kind::Copy:
     return copyOnStream(driver, stream, command.ranges[0], command.ranges[1]);
   case CallPlan::Kind::Fill:
     return fillOnStream(driver, stream, command.ranges[0], planned.pattern, planned.patternBytes);
   }
   return makeError(StatusCode::Internal, "unknown command");
+}
+
+std::string_view CallInstance::commandName(size_t index) const {
+  const CallPlan::Command &planned = plan_->commands[index];
+  if (planned.kind == CallPlan::Kind::Dispatch)
+    return planned.kernel->declaration->name;
+  return planned.kind == CallPlan::Kind::Copy ? "copy" : "fill";
 }
 
 void CallInstance::traceCommand(size_t index, StreamTrace &trace) const {
@@ -196,11 +206,10 @@ void CallInstance::traceCommand(size_t index, StreamTrace &trace) const {
     details.emplace_back("variant", planned.kernel->variantName);
     details.emplace_back("kernel", planned.kernel->symbol);
     details.emplace_back("grid", concat(grid[0], " x ", grid[1], " x ", grid[2]));
-    return trace.command(planned.kernel->declaration->name, "dispatch", std::move(details));
+    return trace.command(std::string(commandName(index)), "dispatch", std::move(details));
   }
-  const bool isCopy = planned.kind == CallPlan::Kind::Copy;
   details.emplace_back("bytes", concat(planned.ranges.back().bytes));
-  trace.command(isCopy ? "copy" : "fill", isCopy ? "copy" : "fill", std::move(details));
+  trace.command(std::string(commandName(index)), std::string(commandName(index)), std::move(details));
 }
 
 Status CallInstance::describeFault(Status status) const {
@@ -217,7 +226,8 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
   isInFlight_ |= !options.isWaitedFor;
   const cuda::Driver &driver = device_->driver();
   const bool isTraced = options.isTraced && device_->trace();
-  if (options.graph && !options.synchronous && !isTraced && !commands_.empty() && ReplayGraph::isSupported(driver)) {
+  const bool isSynchronous = options.synchronous || options.observer;
+  if (options.graph && !isSynchronous && !isTraced && !commands_.empty() && ReplayGraph::isSupported(driver)) {
     bool done = false;
     Status status = issueGraph(stream, done);
     if (done || !status.ok())
@@ -227,15 +237,19 @@ Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::
   if (isTraced)
     trace.emplace(*device_, stream);
   for (size_t i = 0; i < commands_.size(); ++i) {
+    if (options.observer)
+      options.observer->before(commandName(i));
     Status status = issueCommand(i, stream);
     if (trace && status.ok())
       traceCommand(i, *trace);
-    if (status.ok() && options.synchronous)
+    if (status.ok() && isSynchronous)
       status = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    if (options.observer)
+      options.observer->after();
     if (status.ok())
       continue;
     // A kernel's fault may come back from a later command; waiting after each, it is this one's.
-    const bool isFault = status.code() == StatusCode::Aborted && !options.synchronous;
+    const bool isFault = status.code() == StatusCode::Aborted && !isSynchronous;
     if (isFault)
       return describeFault(std::move(status));
     status = std::move(status).withContext(plan_->describeCommand(plan_->commands[i]));

@@ -9,6 +9,7 @@
 
 #include "runtime/argument_packer.h"
 #include "runtime/call_plan.h"
+#include "runtime/command_observer.h"
 #include "runtime/replay_graph.h"
 #include "runtime/stream_trace.h"
 
@@ -19,10 +20,11 @@ namespace tenon::runtime {
 class CallInstance {
 public:
   struct Options {
-    bool graph = true;        // where that pays
-    bool synchronous = false; // wait after every command
-    bool isTraced = true;     // where the device has a trace: no graph, and the call waits
-    bool isWaitedFor = false; // by the caller, before anything of this can go away
+    bool graph = true;                   // where that pays
+    bool synchronous = false;            // wait after every command
+    bool isTraced = true;                // where the device has a trace: no graph, and the call waits
+    bool isWaitedFor = false;            // by the caller, before anything of this can go away
+    CommandObserver *observer = nullptr; // waits after every command too
   };
 
   /// Allocates the arena. Errors of the driver.
@@ -56,6 +58,7 @@ private:
   Status issueGraph(CUstream stream, bool &done);
   Status issueCommand(size_t index, CUstream stream);
   Status describeFault(Status status) const;
+  std::string_view commandName(size_t index) const; // of the export; "copy", "fill"
   void traceCommand(size_t index, StreamTrace &trace) const;
 
   std::shared_ptr<Device> device_;

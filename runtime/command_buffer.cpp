@@ -4,6 +4,8 @@
 
 #include "runtime/command_buffer_validator.h"
 #include "runtime/device.h"
+#include "runtime/nvtx.h"
+#include "runtime/stream_trace.h"
 
 #include <algorithm>
 
@@ -17,6 +19,23 @@ std::string describeCommand(const Command &command) {
   }
   constexpr const char *kNames[] = {"fill", "update", "copy", "dispatch", "barrier", "event"};
   return kNames[command.index()];
+}
+
+std::string nameList(const std::vector<std::string> &names) {
+  constexpr size_t kMost = 8;
+  std::string out;
+  size_t listed = 0, more = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i != 0 && names[i] == names[i - 1])
+      continue;
+    if (listed == kMost)
+      ++more;
+    else
+      out += concat(listed++ ? ", '" : "'", names[i], "'");
+  }
+  if (more != 0)
+    out += concat(" and ", more, " more");
+  return out.empty() ? "no dispatches" : out;
 }
 
 namespace {
@@ -167,7 +186,14 @@ Status CommandBuffer::issue(CUstream stream, BindingTable table) {
   TENON_RETURN_IF_ERROR(checkLive()); // since it was submitted
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  return issueCommands(stream, table);
+  const bool isNamed = device_->trace() || isNvtxAttached();
+  HostSpan span(device_->trace(), "submission", "submit", isNamed ? nameList(dispatchNames()) : std::string());
+  if (!device_->trace())
+    return issueCommands(stream, table);
+  StreamTrace trace(*device_, stream);
+  Status status = trace.isActive() ? issueTraced(stream, table, trace) : issueCommands(stream, table);
+  trace.finish();
+  return status;
 }
 
 DeviceRange CommandBuffer::resolve(const BufferRef &ref, BindingTable table) {

@@ -99,7 +99,11 @@ struct CommandBufferOptions {
   uint32_t slotCount = 0; // slots of the binding table
 };
 
+/// "'add', 'scale' and 3 more": equal neighbours once, at most eight; "no dispatches".
+std::string nameList(const std::vector<std::string> &names);
+
 class CommandBufferValidator;
+class StreamTrace;
 
 class CommandBuffer {
 public:
@@ -160,6 +164,8 @@ protected:
   /// Called by end(), and by issue() with no other issue() of this at the same time.
   virtual Status prepare() = 0;
   virtual Status issueCommands(CUstream stream, BindingTable table) = 0;
+  /// As issueCommands, one by one and never as a graph, so that each has a time of its own.
+  virtual Status issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) = 0;
 
   const std::vector<Command> &commands() const { return commands_; }
   /// Device range of a ref, now that slots are bound. The table was checked.

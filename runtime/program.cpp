@@ -211,8 +211,10 @@ Result<std::shared_ptr<Program::PlannedCall>> Program::plan(uint32_t function, s
 Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
                       std::span<const Value> results, const CallOptions &options) {
   std::lock_guard lock(planned.mutex);
-  CallInstance::Options how = {
-      .graph = options.graph, .synchronous = options.synchronous, .isWaitedFor = !options.stream};
+  CallInstance::Options how = {.graph = options.graph,
+                               .synchronous = options.synchronous,
+                               .isWaitedFor = !options.stream,
+                               .observer = options.stream ? nullptr : options.observer};
   if (isCaptured) {
     // The caller's graph may run at any time: it has an arena of its own, and launches instead of a graph in a graph.
     how = {.graph = false, .synchronous = false, .isTraced = false};

@@ -10,6 +10,7 @@
 
 #include "abi/program_view.h"
 #include "runtime/call_plan.h"
+#include "runtime/command_observer.h"
 #include "runtime/executable.h"
 #include "runtime/expectation.h"
 #include "runtime/value.h"
@@ -39,6 +40,9 @@ struct CallOptions {
   /// takes the commands into the caller's graph, whose memory lives as long as the program. Not given: the device's own
   /// queue, and the call is complete when it returns.
   std::optional<CUstream> stream;
+  /// Given: told of each command. Commands then run one after the other, each waited for, as with `synchronous`; not on
+  /// a stream of the caller's.
+  CommandObserver *observer = nullptr;
   /// Given: what the function's expectations (check.*) found, and one that failed is no error. Not given: it is.
   std::vector<ExpectationOutcome> *expectations = nullptr;
 };

@@ -4,6 +4,10 @@
 #include "runtime/command_buffer_validator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device.h"
+#include "runtime/nvtx.h"
+#include "runtime/stream_trace.h"
+
+#include <algorithm>
 
 namespace tenon::runtime {
 
@@ -34,6 +38,24 @@ Status StreamCommandBuffer::issueRange(size_t begin, size_t end, CUstream stream
     Status status = issueCommand(i, stream, table);
     if (!status.ok())
       return std::move(status).withContext(concat("command ", i, " (", describeCommand(commands()[i]), ")"));
+  }
+  return okStatus();
+}
+
+Status StreamCommandBuffer::issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) {
+  for (size_t i = 0; i < commands().size(); ++i) {
+    TENON_RETURN_IF_ERROR(issueRange(i, i + 1, stream, table));
+    const Command &command = commands()[i];
+    Trace::Details details = {{"command", concat(i, " (", describeCommand(command), ")")}};
+    if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
+      if (!dispatch->isIndirect && std::count(dispatch->grid.begin(), dispatch->grid.end(), 0u) != 0)
+        continue; // nothing was launched
+      details.emplace_back("variant", dispatch->loaded->variantName);
+      details.emplace_back("kernel", dispatch->loaded->symbol);
+      trace.command(dispatch->loaded->declaration->name, "dispatch", std::move(details));
+    } else if (!std::holds_alternative<BarrierCommand>(command) && !std::holds_alternative<EventCommand>(command)) {
+      trace.command(describeCommand(command), describeCommand(command), std::move(details));
+    }
   }
   return okStatus();
 }
@@ -89,6 +111,7 @@ Status StreamCommandBuffer::issueDispatch(const DispatchCommand &dispatch, size_
     resolveBindings(dispatch, table, bindings_);
     TENON_RETURN_IF_ERROR(arguments(index).set(bindings_, dispatch.constants));
   }
+  const NvtxRange range({}, dispatch.loaded->declaration->name);
   device().countLaunch();
   return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid,
                         dispatch.loaded->declaration->launch, arguments(index).kernelParameters());

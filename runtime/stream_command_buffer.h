@@ -24,6 +24,7 @@ protected:
       : CommandBuffer(std::move(device), options) {}
   Status prepare() override;
   Status issueCommands(CUstream stream, BindingTable table) override;
+  Status issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) override;
   /// Commands [begin, end) onto a stream; a failure names the command.
   Status issueRange(size_t begin, size_t end, CUstream stream, BindingTable table);
   /// The arguments of a dispatch: set, but for those with slots.

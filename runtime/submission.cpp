@@ -16,20 +16,13 @@ bool Submission::mayFault() const {
 }
 
 std::string Submission::describe() const {
-  constexpr size_t kMost = 8;
   if (streamWork)
     return concat("a submission of ", streamWorkName);
   std::vector<std::string> names;
   for (const Work &item : work)
     for (std::string &name : item.commandBuffer->dispatchNames())
-      if (names.empty() || names.back() != name)
-        names.push_back(std::move(name));
-  if (names.empty())
-    return "a submission without dispatches";
-  std::string out = "a submission that dispatches ";
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    out += concat(i ? ", '" : "'", names[i], "'");
-  return names.size() > kMost ? concat(out, " and ", names.size() - kMost, " more") : out;
+      names.push_back(std::move(name));
+  return names.empty() ? "a submission without dispatches" : concat("a submission that dispatches ", nameList(names));
 }
 
 void Submission::clear() {

@@ -75,7 +75,7 @@ Status Trace::write(const std::string &path) const {
 }
 
 HostSpan::HostSpan(Trace *trace, std::string_view category, std::string_view what, std::string_view name)
-    : trace_(trace) {
+    : range_(what, name), trace_(trace) {
   if (!trace_)
     return;
   span_.category = category;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "abi/result.h"
+#include "runtime/nvtx.h"
 
 #include <chrono>
 #include <cstdint>
@@ -48,7 +49,8 @@ private:
   std::map<std::thread::id, int> threads_;
 };
 
-/// A span of the host: from here to the end of the scope. `trace` may be null: then it does nothing.
+/// A span of the host: from here to the end of the scope, for the trace and for a tool that is attached (nvtx.h).
+/// `trace` may be null.
 class HostSpan {
 public:
   HostSpan(Trace *trace, std::string_view category, std::string_view what, std::string_view name);
@@ -58,6 +60,7 @@ public:
   void detail(std::string_view key, std::string_view value);
 
 private:
+  NvtxRange range_;
   Trace *trace_;
   Trace::Span span_;
 };

@@ -32,6 +32,8 @@ done
 tenon-compile samples/custom_dispatch/example.mlir --object-search-path=build/samples -o bundle/programs/example.tenon
 tenon-compile samples/custom_dispatch/checks.mlir --object-search-path=build/samples -o bundle/programs/checks.tenon
 
+tenon-compile tests/e2e/Inputs/kernel_output/program.mlir --cu-cache=none -o bundle/programs/kernel_output.tenon
+
 # Kernels to check, good ones and ones with a defect; structs and tensor maps as constants.
 inputs=tests/e2e/Inputs
 mkdir -p build/check_kernel

@@ -48,6 +48,15 @@ TENON_CUDA_DRIVER=cuda benchmarks/tenon-runtime-benchmark --output=results; repo
 LD_LIBRARY_PATH=$PWD/bin:$library_path tenon-benchmark programs/example.tenon "${arguments[@]}" --device=cuda --benchmark_out=results/tenon-benchmark.json
 report $? "tenon-benchmark on the GPU"
 
+# Lines that kernels print, each with its export; an assertion names the dispatch.
+tenon-run programs/kernel_output.tenon --device=cuda --function=prints --printf=prefix >/tmp/printed 2>&1
+grep -qFx '[hello] hello from block 1' /tmp/printed && grep -q '^\[twice\] .* becomes$' /tmp/printed; status=$?
+[ $status = 0 ] || cat /tmp/printed
+report $status "printf of kernels with the export's name on the GPU"
+tenon-run programs/kernel_output.tenon --device=cuda --function=asserts --printf=prefix >/tmp/printed 2>&1
+grep -q "Dispatch of 'positive'.*CUDA_ERROR_ASSERT" /tmp/printed; status=$?
+cat /tmp/printed; report $status "assert of a kernel with the export's name on the GPU"
+
 tenon-check programs/checks.tenon --device=cuda; report $? "tenon-check on the GPU"
 
 # Kernels between guards; each defect is found by its check.

@@ -15,6 +15,7 @@
 #include "runtime/tools/compare.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
+#include "runtime/tools/kernel_output.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, modules;
-  std::string function, device, variant, cacheFolder, trace;
+  std::string function, device, variant, cacheFolder, trace, printf;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
   bool explain = false, statistics = false, synchronous = false, noJit = false, forcePtx = false;
@@ -165,7 +166,12 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   TENON_RETURN_IF_ERROR(program->checkInputs(index, inputs));
   std::printf("EXEC @%s\n", function.name()->c_str());
   std::fflush(stdout);
-  TENON_ASSIGN_OR_RETURN(std::vector<Value> results, program->call(index, inputs, {options.synchronous}));
+  KernelOutput output;
+  CallOptions how;
+  how.synchronous = options.synchronous;
+  how.observer = options.printf == "prefix" ? &output : nullptr;
+  TENON_ASSIGN_OR_RETURN(std::vector<Value> results, program->call(index, inputs, how));
+  TENON_RETURN_IF_ERROR(output.takeStatus());
 
   // What came out.
   TENON_ASSIGN_OR_RETURN(std::vector<HostValue> hostResults, downloadResults(*device, results));
@@ -220,6 +226,9 @@ int main(int argc, char **argv) {
   commandLine.text("trace", "FILE", &options.trace,
                    "write what ran when, on host and device, for Perfetto or chrome://tracing (no CUDA graph then)");
   commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
+  commandLine.text("printf", "plain|prefix", &options.printf,
+                   "prefix: dispatches run one at a time, and each line that a kernel prints begins with its export;\n"
+                   "plain: lines come as the driver writes them");
   commandLine.flag("print-statistics", &options.statistics,
                    "print counts to stderr: memory, launches, modules, compilations, graphs");
   commandLine.alias("print_statistics");
@@ -227,6 +236,8 @@ int main(int argc, char **argv) {
     return *status;
   if (options.files.size() > 1)
     return commandLine.usageError("more than one program given: several are given with --module");
+  if (!options.printf.empty() && options.printf != "plain" && options.printf != "prefix")
+    return commandLine.usageError(concat("--printf=", options.printf, ": expected plain or prefix"));
   if (options.noJit && options.forcePtx)
     return commandLine.usageError("--no-jit and --force-ptx exclude each other");
   options.files.insert(options.files.end(), options.modules.begin(), options.modules.end());

@@ -79,9 +79,9 @@ typedef struct tenon_statistics {
 } tenon_statistics_t;
 /* Counts since the device was opened. */
 tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out);
-/* Records calls and loads (host) and every command of calls (device) from now on, while no call runs; begins anew where
-   it recorded already. A traced call uses no graph and waits. _write puts a file for Perfetto or chrome://tracing;
-   TENON_FAILED_PRECONDITION: nothing is recorded. Since TENON_1_2. */
+/* Records calls, submissions and loads (host) and every command of them (device) from now on, while nothing runs; begins
+   anew where it recorded already. Traced work uses no graph and is waited for. _write puts a file for Perfetto or
+   chrome://tracing; TENON_FAILED_PRECONDITION: nothing is recorded. Since TENON_1_2. */
 tenon_status_t *tenon_device_trace_begin(tenon_device_t *device);
 tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path);
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes);

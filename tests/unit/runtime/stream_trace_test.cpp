@@ -1,6 +1,7 @@
 #include "runtime/stream_trace.h"
 
 #include "call_fixture.h"
+#include "command_buffer_fixture.h"
 
 namespace tenon::runtime {
 
@@ -42,6 +43,42 @@ TEST_F(StreamTraceTest, WithoutTimesTheCallStillRuns) {
     fake.launches.clear();
     device.reset();
   }
+}
+
+/// What a command buffer does, traced and not.
+class CommandBufferTraceTest : public CommandBufferFixture {
+protected:
+  std::string issueTraced(bool asGraph) {
+    isGraph = asGraph;
+    begin();
+    EXPECT_TRUE(commands->fill(ref(), 1, 4).ok());
+    EXPECT_TRUE(commands->barrier().ok());
+    EXPECT_TRUE(commands->dispatch(executable, 0, {2, 1, 1}, {{ref(), ref()}, {1}}).ok());
+    EXPECT_TRUE(commands->dispatch(executable, 0, {0, 1, 1}, {{ref(), ref()}, {1}}).ok()); // launches nothing
+    EXPECT_TRUE(commands->end().ok());
+    auto trace = std::make_shared<Trace>();
+    device->setTrace(trace);
+    fake.elapsedMilliseconds = 0.25f;
+    EXPECT_TRUE(commands->issue(nullptr, {}).ok());
+    device->setTrace(nullptr);
+    return trace->toJson();
+  }
+};
+
+TEST_F(CommandBufferTraceTest, EveryCommandHasItsTimeAlsoWhereItWouldBeAGraph) {
+  for (bool asGraph : {false, true}) {
+    const std::string text = issueTraced(asGraph);
+    EXPECT_EQ(fake.count("cuGraphLaunch"), 0u);
+    for (const char *part :
+         {R"("name": "submit 'add'", "cat": "submission", "pid": 1)", R"("name": "fill", "cat": "fill", "pid": 2)",
+          R"("name": "add", "cat": "dispatch", "pid": 2)", R"("dur": 250.000)",
+          R"x("command": "2 (dispatch of 'add', variant 'v')")x"})
+      EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_EQ(text.find("\"command\": \"3"), std::string::npos) << text;
+    EXPECT_EQ(text.find("barrier"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(commands->issue(nullptr, {}).ok());
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 1u) << "a graph again";
 }
 
 } // namespace tenon::runtime
