@@ -1,5 +1,6 @@
 #include "emulator/async.h"
 
+#include "emulator/cell.h"
 #include "emulator/check.h"
 #include "emulator/checker.h"
 #include "emulator/cluster.h"
@@ -51,13 +52,12 @@ template <typename F> F reduceFloat(ElementOp op, F old, F value) {
   return op == ElementOp::Min ? std::min(old, value) : std::max(old, value);
 }
 
-template <typename T, typename F> void each(const CopyPiece &piece, const uint8_t *from, F &&f) {
+/// Each element is replaced atomically; several are not. Pieces lie at multiples of 16 bytes.
+template <typename T, typename F> void each(const CopyPlan &plan, const CopyPiece &piece, const uint8_t *from, F &&f) {
   for (uint32_t k = 0; k + sizeof(T) <= piece.bytes; k += sizeof(T)) {
-    T old, value;
-    memcpy(&old, piece.to + k, sizeof(T));
+    T value;
     memcpy(&value, from + k, sizeof(T));
-    value = f(old, value);
-    memcpy(piece.to + k, &value, sizeof(T));
+    replaceCell(reinterpret_cast<T *>(piece.to + k), plan.contended, [&](T old) { return f(old, value); });
   }
 }
 
@@ -67,36 +67,36 @@ void writePiece(const CopyPlan &plan, const CopyPiece &piece, const uint8_t *fro
     memmove(piece.to, from, piece.bytes);
     return;
   case ElementOp::RoundTf32:
-    return each<uint32_t>(piece, from, [](uint32_t, uint32_t v) { return roundTf32(v); });
+    return each<uint32_t>(plan, piece, from, [](uint32_t, uint32_t v) { return roundTf32(v); });
   default:
     break;
   }
   ElementOp op = plan.op;
   switch (plan.type) {
   case ElementType::U8:
-    return each<uint8_t>(piece, from, [op](uint8_t a, uint8_t b) { return reduce(op, a, b); });
+    return each<uint8_t>(plan, piece, from, [op](uint8_t a, uint8_t b) { return reduce(op, a, b); });
   case ElementType::U16:
-    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) { return reduce(op, a, b); });
+    return each<uint16_t>(plan, piece, from, [op](uint16_t a, uint16_t b) { return reduce(op, a, b); });
   case ElementType::U32:
-    return each<uint32_t>(piece, from, [op](uint32_t a, uint32_t b) { return reduce(op, a, b); });
+    return each<uint32_t>(plan, piece, from, [op](uint32_t a, uint32_t b) { return reduce(op, a, b); });
   case ElementType::S32:
-    return each<int32_t>(piece, from, [op](int32_t a, int32_t b) { return reduce(op, a, b); });
+    return each<int32_t>(plan, piece, from, [op](int32_t a, int32_t b) { return reduce(op, a, b); });
   case ElementType::U64:
-    return each<uint64_t>(piece, from, [op](uint64_t a, uint64_t b) { return reduce(op, a, b); });
+    return each<uint64_t>(plan, piece, from, [op](uint64_t a, uint64_t b) { return reduce(op, a, b); });
   case ElementType::S64:
-    return each<int64_t>(piece, from, [op](int64_t a, int64_t b) { return reduce(op, a, b); });
+    return each<int64_t>(plan, piece, from, [op](int64_t a, int64_t b) { return reduce(op, a, b); });
   case ElementType::F16:
-    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) {
+    return each<uint16_t>(plan, piece, from, [op](uint16_t a, uint16_t b) {
       return HalfConvert::narrow(reduceFloat(op, HalfConvert::widen(a), HalfConvert::widen(b)));
     });
   case ElementType::BF16:
-    return each<uint16_t>(piece, from, [op](uint16_t a, uint16_t b) {
+    return each<uint16_t>(plan, piece, from, [op](uint16_t a, uint16_t b) {
       return BFloatConvert::narrow(reduceFloat(op, BFloatConvert::widen(a), BFloatConvert::widen(b)));
     });
   case ElementType::F32:
-    return each<float>(piece, from, [](float a, float b) { return addSingle(a, b, true); }); // only added
+    return each<float>(plan, piece, from, [](float a, float b) { return addSingle(a, b, true); }); // only added
   case ElementType::F64:
-    return each<double>(piece, from, [op](double a, double b) { return reduceFloat(op, a, b); });
+    return each<double>(plan, piece, from, [op](double a, double b) { return reduceFloat(op, a, b); });
   }
 }
 
@@ -180,6 +180,7 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
   if (plan.mbarrier && !isMbarrier(*plan.mbarrier))
     return refuse("the mbarrier object of an asynchronous copy was not initialised");
   plan.checker = warp.executor->checker;
+  plan.contended = warp.executor->shared != nullptr;
   if (!warp.executor->launch->checks.async) {
     const char *wrong = carryOut(plan);
     return wrong ? refuse(wrong) : true;

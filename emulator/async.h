@@ -38,6 +38,7 @@ struct CopyPlan {
   uint32_t mbarrierBytes = 0;
   std::vector<uint8_t> buffer; // the source, once it was read
   bool isRead = false, isDone = false;
+  bool contended = false; // other blocks run now: what is reduced into may be theirs as well
 };
 
 /// Carries out a plan, or keeps it for later. False: the mbarrier is no mbarrier, or takes no more bytes; a fault.

@@ -1,6 +1,7 @@
 // atom and red: one lane after the other, in lane order, so that results are the same in every run. Where blocks of
 // a launch do not run at once a plain read-modify-write is atomic. A single-precision add in global memory flushes
 // subnormals on the way in and out, one in shared memory keeps them, as on devices.
+#include "emulator/cell.h"
 #include "emulator/check.h"
 #include "emulator/half_value.h"
 #include "emulator/handlers.h"
@@ -50,43 +51,54 @@ template <typename T, AtomicOp Op> inline T combine(T old, T b, T c) {
   return old;
 }
 
-template <uint32_t Bytes> struct BitsOf;
-template <> struct BitsOf<2> {
-  using Type = uint16_t;
-};
-template <> struct BitsOf<4> {
-  using Type = uint32_t;
-};
-template <> struct BitsOf<8> {
-  using Type = uint64_t;
+/// Other blocks run now and may do the same there: not in the block's own shared memory, nobody else runs it.
+struct Contention {
+  explicit Contention(const Warp &warp, const Decoded &i)
+      : others(warp.executor->shared && static_cast<MemorySpace>(i.flag) != MemorySpace::Shared),
+        shared(reinterpret_cast<int64_t>(warp.shared)), sharedEnd(warp.sharedEnd) {}
+  bool at(int64_t host) const { return others && static_cast<uint64_t>(host - shared) >= sharedEnd; }
+  const bool others;
+  const int64_t shared;
+  const uint64_t sharedEnd;
 };
 
-/// Replaces what is in `cell`; returns what was there. isShared: other blocks run now and may do the same.
-template <typename T, typename F> inline T modify(T *cell, bool isShared, F change) {
-  if (!isShared) {
-    T old = *cell;
-    *cell = change(old);
-    return old;
+/// What one instruction of the processor does: under contention far quicker than asking again and again.
+template <typename T, AtomicOp Op>
+inline constexpr bool kIsNative =
+    std::is_integral_v<T> &&
+    (Op == AtomicOp::Add || Op == AtomicOp::And || Op == AtomicOp::Or || Op == AtomicOp::Xor || Op == AtomicOp::Exch);
+template <typename T, AtomicOp Op> inline T native(T *cell, T value) {
+  switch (Op) {
+  case AtomicOp::Add:
+    return __atomic_fetch_add(cell, value, __ATOMIC_ACQ_REL);
+  case AtomicOp::And:
+    return __atomic_fetch_and(cell, value, __ATOMIC_ACQ_REL);
+  case AtomicOp::Or:
+    return __atomic_fetch_or(cell, value, __ATOMIC_ACQ_REL);
+  case AtomicOp::Xor:
+    return __atomic_fetch_xor(cell, value, __ATOMIC_ACQ_REL);
+  default:
+    return __atomic_exchange_n(cell, value, __ATOMIC_ACQ_REL);
   }
-  using Bits = typename BitsOf<sizeof(T)>::Type;
-  Bits *bits = reinterpret_cast<Bits *>(cell), old = __atomic_load_n(bits, __ATOMIC_ACQUIRE);
-  while (!__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits>(change(std::bit_cast<T>(old))), false,
-                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-  }
-  return std::bit_cast<T>(old);
 }
 
 template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
   uint32_t good = lanesAddressed<sizeof(T)>(warp, i, mask, addresses);
-  bool isShared = warp.executor->shared != nullptr;
+  const Contention contention(warp, i);
   const T *b = at<T>(warp, i.b);
   const T *c = Op == AtomicOp::Cas ? at<T>(warp, i.c) : b;
   T *d = i.d == kNoOperand ? nullptr : at<T>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     T *cell = reinterpret_cast<T *>(addresses[l]);
-    T old = modify(cell, isShared, [&](T value) { return combine<T, Op>(value, b[l], c[l]); });
+    bool contended = contention.at(addresses[l]);
+    T old;
+    if constexpr (kIsNative<T, Op>)
+      old = contended ? native<T, Op>(cell, b[l])
+                      : replaceCell(cell, false, [&](T value) { return combine<T, Op>(value, b[l], c[l]); });
+    else
+      old = replaceCell(cell, contended, [&](T value) { return combine<T, Op>(value, b[l], c[l]); });
     if (d)
       d[l] = old;
   }
@@ -95,15 +107,15 @@ template <typename T, AtomicOp Op> void atomic(Warp &warp, const Decoded &i, uin
 void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
   uint32_t good = lanesAddressed<sizeof(float)>(warp, i, mask, addresses);
-  bool isShared = warp.executor->shared != nullptr;
+  const Contention contention(warp, i);
   const float *b = at<float>(warp, i.b);
   float *d = i.d == kNoOperand ? nullptr : at<float>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     // Where a generic address led to is seen by the block's own memory.
     bool inBlock = static_cast<uint64_t>(addresses[l] - reinterpret_cast<int64_t>(warp.shared)) < warp.sharedEnd;
-    float old = modify(reinterpret_cast<float *>(addresses[l]), isShared,
-                       [&](float value) { return addSingle(value, b[l], !inBlock); });
+    float old = replaceCell(reinterpret_cast<float *>(addresses[l]), contention.at(addresses[l]),
+                            [&](float value) { return addSingle(value, b[l], !inBlock); });
     if (d)
       d[l] = old;
   }
@@ -113,7 +125,7 @@ void atomicAddSingle(Warp &warp, const Decoded &i, uint32_t mask) {
 template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const Decoded &i, uint32_t mask) {
   int64_t addresses[kLanes];
   uint32_t good = lanesAddressed<2 * Count>(warp, i, mask, addresses);
-  bool isShared = warp.executor->shared != nullptr;
+  const Contention contention(warp, i);
   const uint16_t *b = at<uint16_t>(warp, i.b);
   uint16_t *d = i.d == kNoOperand ? nullptr : at<uint16_t>(warp, i.d);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
@@ -121,7 +133,7 @@ template <typename Convert, uint32_t Count> void atomicHalf(Warp &warp, const De
     uint16_t *cell = reinterpret_cast<uint16_t *>(addresses[l]);
     for (uint32_t k = 0; k < Count; ++k) {
       uint16_t addend = b[l * Count + k];
-      uint16_t old = modify(&cell[k], isShared, [&](uint16_t value) {
+      uint16_t old = replaceCell(&cell[k], contention.at(addresses[l]), [&](uint16_t value) {
         return Convert::narrow(Convert::widen(value) + Convert::widen(addend));
       });
       if (d)

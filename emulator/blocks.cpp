@@ -1,15 +1,16 @@
-// Blocks of the scheduler: their memory (pooled), admission, special registers, turns. Barriers are in barriers.cpp.
+// Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in barriers.cpp.
 #include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/memory.h"
 #include "emulator/scheduler.h"
 #include "emulator/shuffle.h"
+#include "emulator/special_registers.h"
 
 #include <algorithm>
 #include <cstring>
 #include <cuda.h>
-#include <sys/mman.h>
 #include <thread>
+#include <utility>
 
 namespace tenon::emulator {
 namespace {
@@ -20,135 +21,11 @@ template <typename T> T *at(Warp &warp, uint32_t operand) {
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
 }
-uint8_t *mapMemory(uint64_t bytes) {
-  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? nullptr : static_cast<uint8_t *>(p);
-}
-
-/// Values that only depend on the launch and on the thread's place in the block, or (false) on the block.
-bool changesWithBlock(Special special) {
-  switch (special) {
-  case Special::CtaidX:
-  case Special::CtaidY:
-  case Special::CtaidZ:
-  case Special::SmId:
-  case Special::ClusterIdX:
-  case Special::ClusterIdY:
-  case Special::ClusterIdZ:
-  case Special::ClusterCtaidX:
-  case Special::ClusterCtaidY:
-  case Special::ClusterCtaidZ:
-  case Special::ClusterCtarank:
-  case Special::SharedBase:
-    return true;
-  default:
-    return false;
-  }
-}
-
-uint32_t specialValue(Special special, const Launch &launch, const Block &block, uint32_t warp, uint32_t lane) {
-  const Dim3 &shape = launch.block, &grid = launch.grid, &cluster = launch.cluster, &id = block.id;
-  uint32_t thread = warp * kLanes + lane, warps = (block.threads + kLanes - 1) / kLanes;
-  uint32_t shared = launch.program->dynamicSharedStart - kSharedStart + launch.dynamicShared;
-  switch (special) {
-  case Special::TidX:
-    return thread % shape.x;
-  case Special::TidY:
-    return thread / shape.x % shape.y;
-  case Special::TidZ:
-    return thread / shape.x / shape.y;
-  case Special::NtidX:
-    return shape.x;
-  case Special::NtidY:
-    return shape.y;
-  case Special::NtidZ:
-    return shape.z;
-  case Special::CtaidX:
-    return id.x;
-  case Special::CtaidY:
-    return id.y;
-  case Special::CtaidZ:
-    return id.z;
-  case Special::NctaidX:
-    return grid.x;
-  case Special::NctaidY:
-    return grid.y;
-  case Special::NctaidZ:
-    return grid.z;
-  case Special::LaneId:
-    return lane;
-  case Special::WarpId:
-    return warp;
-  case Special::NwarpId:
-    return warps;
-  case Special::SmId:
-    return 0;
-  case Special::NsmId:
-    return 1;
-  case Special::GridId:
-    return 1;
-  case Special::LanemaskEq:
-    return 1u << lane;
-  case Special::LanemaskLe:
-    return lane == 31 ? kAllLanes : (2u << lane) - 1;
-  case Special::LanemaskLt:
-    return (1u << lane) - 1;
-  case Special::LanemaskGe:
-    return ~((1u << lane) - 1);
-  case Special::LanemaskGt:
-    return lane == 31 ? 0 : ~((2u << lane) - 1);
-  case Special::ClusterIdX:
-    return id.x / cluster.x;
-  case Special::ClusterIdY:
-    return id.y / cluster.y;
-  case Special::ClusterIdZ:
-    return id.z / cluster.z;
-  case Special::NclusterIdX:
-    return grid.x / cluster.x;
-  case Special::NclusterIdY:
-    return grid.y / cluster.y;
-  case Special::NclusterIdZ:
-    return grid.z / cluster.z;
-  case Special::ClusterCtaidX:
-    return id.x % cluster.x;
-  case Special::ClusterCtaidY:
-    return id.y % cluster.y;
-  case Special::ClusterCtaidZ:
-    return id.z % cluster.z;
-  case Special::ClusterNctaidX:
-    return cluster.x;
-  case Special::ClusterNctaidY:
-    return cluster.y;
-  case Special::ClusterNctaidZ:
-    return cluster.z;
-  case Special::ClusterCtarank:
-    return (id.z % cluster.z * cluster.y + id.y % cluster.y) * cluster.x + id.x % cluster.x;
-  case Special::ClusterNctarank:
-    return static_cast<uint32_t>(cluster.count());
-  case Special::IsExplicitCluster:
-    return cluster.count() > 1 ? kAllLanes : 0; // a predicate: the mask of the lanes
-  case Special::DynamicSmemSize:
-    return launch.dynamicShared;
-  case Special::TotalSmemSize:
-  case Special::AggrSmemSize:
-    return shared;
-  case Special::EnvReg1:
-    return static_cast<uint32_t>(launch.gridWorkspace >> 32);
-  case Special::EnvReg2:
-    return static_cast<uint32_t>(launch.gridWorkspace);
-  case Special::SharedBase:
-    return block.warps[0].sharedBegin & ~kRankOffsetMask;
-  case Special::EnvRegOther:
-  case Special::Count:
-    return 0;
-  }
-  return 0;
-}
 
 } // namespace
 
 Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &services, Grid &grid, bool isShared)
-    : launch_(launch), services_(services), grid_(grid) {
+    : launch_(launch), memory_(BlockMemory::ofThread()), services_(services), grid_(grid) {
   executor_.shared = isShared ? &grid : nullptr;
   executor_.launch = &launch;
   executor_.memory = &memory;
@@ -191,12 +68,9 @@ void Scheduler::destroyBlock(Block &block) {
         }
         frame = parent;
       }
-  if (block.registerMemory)
-    munmap(block.registerMemory, block.registerBytes);
-  if (block.sharedMemory)
-    munmap(block.sharedMemory, block.sharedBytes);
-  if (block.localMemory)
-    munmap(block.localMemory, block.localBytes);
+  memory_.give(block.registerMemory, block.registerBytes);
+  memory_.give(block.sharedMemory, block.sharedBytes);
+  memory_.give(block.localMemory, block.localBytes);
 }
 
 std::unique_ptr<Block> Scheduler::makeBlock() {
@@ -204,17 +78,23 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
   auto block = std::make_unique<Block>();
   block->threads = static_cast<uint32_t>(launch_.block.count());
   uint32_t warps = (block->threads + kLanes - 1) / kLanes;
-  uint64_t perWarp = roundUp(program.functions[0]->registerBytes + 1, 64);
+  // The registers of a warp and, behind them, its special registers.
+  uint64_t registers = roundUp(program.functions[0]->registerBytes + 1, 64);
+  uint64_t perWarp = registers + roundUp(kSpecialStride * static_cast<uint64_t>(Special::Count), 64);
   uint64_t localStride = roundUp(kLocalStart + program.localBytesPerThread, 16);
   uint32_t sharedEnd = program.dynamicSharedStart + launch_.dynamicShared;
-  block->registerBytes = roundUp(perWarp * warps, 4096);
-  block->sharedBytes = roundUp(sharedEnd + 16, 4096);
-  block->localBytes = roundUp(localStride * kLanes * warps, 4096);
-  block->registerMemory = mapMemory(block->registerBytes);
-  block->sharedMemory = mapMemory(block->sharedBytes);
-  block->localMemory = mapMemory(block->localBytes);
-  if (!block->registerMemory || !block->sharedMemory || !block->localMemory)
+  block->registerBytes = perWarp * warps;
+  block->sharedBytes = sharedEnd + 16;
+  block->localBytes = localStride * kLanes * warps;
+  block->registerMemory = memory_.take(block->registerBytes);
+  block->sharedMemory = memory_.take(block->sharedBytes);
+  block->localMemory = memory_.take(block->localBytes);
+  if (!block->registerMemory || !block->sharedMemory || !block->localMemory) {
+    destroyBlock(*block);
     return nullptr;
+  }
+  // A launch must not find what an earlier one left: an mbarrier that was never initialised would look as if it were.
+  memset(block->sharedMemory, 0, block->sharedBytes);
   block->warps.resize(warps);
   uint8_t *constants = reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
   for (uint32_t w = 0; w < warps; ++w) {
@@ -227,10 +107,8 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
     warp.entryFrame.code = program.functions[0].get();
     warp.entryFrame.registers = block->registerMemory + perWarp * w;
     warp.entryFrame.localBase = kLocalStart;
-    warp.specials.resize(kSpecialStride * static_cast<size_t>(Special::Count) + 64);
     warp.bases[kConstantBase] = constants;
-    warp.bases[kSpecialBase] =
-        reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(warp.specials.data()), 64));
+    warp.bases[kSpecialBase] = warp.entryFrame.registers + registers;
     warp.sharedBegin = kSharedStart;
     for (Special special : program.specials)
       for (uint32_t lane = 0; lane < kLanes; ++lane)
@@ -313,10 +191,19 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
   }
 }
 
+/// Clusters to admit, from the grid when there are none left. False: there are no more.
+bool Scheduler::takeClusters() {
+  if (nextCluster_ != lastCluster_)
+    return true;
+  if (finished_)
+    grid_.finish(std::exchange(finished_, 0));
+  return grid_.take(nextCluster_, lastCluster_);
+}
+
 bool Scheduler::admit() {
-  uint64_t linear;
-  if (!grid_.take(linear))
+  if (!takeClusters())
     return false;
+  uint64_t linear = nextCluster_++;
   std::unique_ptr<Cluster> cluster;
   if (!pool_.empty()) {
     cluster = std::move(pool_.back());
@@ -399,7 +286,7 @@ bool Scheduler::runCluster(Cluster &cluster) {
 /// Waiting for an mbarrier is asking again and again: a deadlock of threads that do is not seen otherwise.
 bool Scheduler::waitsForEver(bool waited) {
   constexpr uint32_t kMostPasses = 100000;
-  waitingPasses_ = waited && grid_.exhausted() ? waitingPasses_ + 1 : 0;
+  waitingPasses_ = waited && nextCluster_ == lastCluster_ && grid_.exhausted() ? waitingPasses_ + 1 : 0;
   if (waitingPasses_ <= kMostPasses)
     return false;
   reportDeadlock(*resident_.front());
@@ -422,7 +309,7 @@ Fault Scheduler::run() {
       seeOthers();
       if (runCluster(*resident_[k])) {
         finished = true;
-        grid_.finish();
+        ++finished_;
         pool_.push_back(std::move(resident_[k]));
         resident_.erase(resident_.begin() + static_cast<ptrdiff_t>(k));
       } else {

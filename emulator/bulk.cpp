@@ -159,10 +159,13 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     uint64_t bad = 0;
     if (!box)
       return false;
+    auto lock = exclusively(*warp.executor); // to look up rows; they are copied without it
     if (!planTensorCopy(map, {coordinates, box, target.shared, isLoad}, *warp.executor->memory, plan, bad)) {
       rangeAt(warp, i, lane, bad, {1, 1, !isLoad, "the tensor of a tensor copy"});
       return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "a row of the tensor leaves its allocation");
     }
+    if (lock)
+      lock.unlock();
     if (isLoad) {
       plan.mbarrier = mbarrierAt(warp, i, lane, target.mbarrier);
       plan.mbarrierBytes = bytes;
@@ -201,7 +204,6 @@ bool storeAsyncLane(Warp &warp, const Decoded &i, uint32_t lane) {
 }
 
 template <bool (*Lane)(Warp &, const Decoded &, uint32_t)> void eachLane(Warp &warp, const Decoded &i, uint32_t mask) {
-  auto lock = exclusively(*warp.executor);
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     if (!Lane(warp, i, static_cast<uint32_t>(__builtin_ctz(rest))))
       return;

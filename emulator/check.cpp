@@ -147,7 +147,7 @@ void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code,
 uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
                        int64_t *addresses) {
   Executor &executor = *warp.executor;
-  auto lock = exclusively(executor);
+  std::unique_lock<std::recursive_mutex> lock; // of the allocation table, when somebody looks at it
   uint32_t good = 0;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1))
@@ -196,6 +196,16 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       }
       addresses[lane] = reinterpret_cast<int64_t>(executor.launch->parameters) + static_cast<int64_t>(offset);
     } else {
+      // Several workers would queue up at the lock: what the instruction's range holds is known.
+      const CheckedRange &known = executor.ranges[i.target];
+      uint64_t begin = static_cast<uint64_t>(known.low), end = static_cast<uint64_t>(known.high);
+      if (!misaligned && !executor.checker && address >= begin && address < end && size <= end - address) {
+        addresses[lane] = static_cast<int64_t>(address + executor.hostBias);
+        good |= 1u << lane;
+        continue;
+      }
+      if (!lock)
+        lock = exclusively(executor);
       const Memory &memory = *executor.memory;
       const Allocation *allocation = memory.find(address);
       if (!allocation || size > allocation->end() - address ||

@@ -1,19 +1,20 @@
 #include "emulator/grid.h"
 
 #include "emulator/scheduler.h"
+#include "emulator/workers.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace tenon::emulator {
 
 LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers,
                        uint64_t shuffle) {
   uint64_t clusters = launch.grid.count() / launch.cluster.count();
-  Grid grid(clusters);
   workers = static_cast<uint32_t>(std::min<uint64_t>(workers, clusters));
   if (launch.checks.shadowed()) // shadow memory is made for one
     workers = 1;
+  // Blocks of a cooperative launch wait for each other: they are spread evenly.
+  Grid grid(clusters, workers, launch.gridWorkspace != 0);
   LaunchResult total;
   auto run = [&](bool isShared) {
     Scheduler scheduler(launch, memory, services, grid, isShared);
@@ -29,12 +30,7 @@ LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &ser
     run(false);
     return total;
   }
-  std::vector<std::thread> threads;
-  for (uint32_t k = 1; k < workers; ++k)
-    threads.emplace_back(run, true);
-  run(true);
-  for (std::thread &thread : threads)
-    thread.join();
+  emulator::workers().run(workers - 1, [&] { run(true); });
   return total;
 }
 

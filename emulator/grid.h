@@ -11,6 +11,7 @@
 #include "emulator/builtins.h"
 #include "emulator/machine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -18,19 +19,26 @@ namespace tenon::emulator {
 
 class Grid {
 public:
-  explicit Grid(uint64_t clusters) : clusters_(clusters) {}
+  explicit Grid(uint64_t clusters, uint32_t workers = 1, bool oneByOne = false)
+      : clusters_(clusters), share_(oneByOne ? UINT64_MAX : uint64_t(workers) * kSharesOfWorker) {}
   Grid(const Grid &) = delete;
   Grid &operator=(const Grid &) = delete;
 
-  /// False: there are no more.
-  bool take(uint64_t &cluster) {
-    if (next_.load(std::memory_order_relaxed) >= clusters_)
-      return false;
-    cluster = next_.fetch_add(1, std::memory_order_relaxed);
-    return cluster < clusters_;
+  /// Clusters [first, last) for one worker: several while many are left, so that workers seldom meet here, one by one
+  /// towards the end, so that they finish together. False: there are no more, and the range is empty.
+  bool take(uint64_t &first, uint64_t &last) {
+    first = last = next_.load(std::memory_order_relaxed);
+    do {
+      if (first >= clusters_) {
+        last = first;
+        return false;
+      }
+      last = first + std::clamp<uint64_t>((clusters_ - first) / share_, 1, kMostAtOnce);
+    } while (!next_.compare_exchange_weak(first, last, std::memory_order_relaxed));
+    return true;
   }
   bool exhausted() const { return next_.load(std::memory_order_relaxed) >= clusters_; }
-  void finish() { finished_.fetch_add(1, std::memory_order_relaxed); }
+  void finish(uint64_t clusters) { finished_.fetch_add(clusters, std::memory_order_relaxed); }
   /// How many are done.
   uint64_t finished() const { return finished_.load(std::memory_order_relaxed); }
   /// A kernel failed: nobody goes on.
@@ -43,9 +51,14 @@ public:
   std::recursive_mutex exclusive;
 
 private:
-  const uint64_t clusters_;
-  std::atomic<uint64_t> next_ = 0, finished_ = 0, epoch_ = 0;
+  static constexpr uint64_t kSharesOfWorker = 8, kMostAtOnce = 16;
+  // What workers write lies apart from what they look at for every block: a write takes a line from all other cores.
+  static constexpr size_t kLine = 128; // two, as processors fetch them
+  alignas(kLine) std::atomic<uint64_t> next_ = 0;
+  alignas(kLine) std::atomic<uint64_t> finished_ = 0;
+  alignas(kLine) std::atomic<uint64_t> epoch_ = 0;
   std::atomic<bool> stopped_ = false;
+  const uint64_t clusters_, share_;
 };
 
 /// Held while something is used that the workers of a launch have in common; free where there is one worker.

@@ -139,7 +139,6 @@ struct Warp {
   bool yields = false;         // a wait that failed: others run at the next backward branch
   std::vector<Group> groups;
   Frame entryFrame;
-  std::vector<uint8_t> specials;
   // cp.async: copies of the open group, then committed groups, per lane in issue order.
   std::vector<PendingCopy> openCopies;
   std::vector<std::vector<PendingCopy>> committedCopies;

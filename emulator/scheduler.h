@@ -15,6 +15,7 @@
 // when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
 #pragma once
 
+#include "emulator/block_memory.h"
 #include "emulator/builtins.h"
 #include "emulator/checker.h"
 #include "emulator/cluster.h"
@@ -74,6 +75,7 @@ private:
   enum class Turn : uint8_t { Finished, Spun, Yielded, Stuck };
   std::unique_ptr<Block> makeBlock();
   std::unique_ptr<Cluster> makeCluster();
+  bool takeClusters();
   bool admit(); // false: there are no more, or no memory
   void seeOthers();
   void startBlock(Block &block, const Dim3 &id);
@@ -111,13 +113,16 @@ private:
   void fillSpecials(Warp &warp);
 
   const Launch &launch_;
+  BlockMemory &memory_;
   DeviceServices &services_;
   Executor executor_;
   std::unique_ptr<Checker> checker_; // null: no shadow memory
   std::vector<std::unique_ptr<Cluster>> resident_, pool_;
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
   Grid &grid_;
-  uint64_t rangeEpoch_ = 0; // of the grid, when `ranges` was last cleared
+  uint64_t nextCluster_ = 0, lastCluster_ = 0; // taken from the grid, not yet admitted
+  uint64_t finished_ = 0;                      // since the grid was told
+  uint64_t rangeEpoch_ = 0;                    // of the grid, when `ranges` was last cleared
   uint64_t shuffle_ = 0;
   uint64_t generation_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers

@@ -1,7 +1,7 @@
 #include "emulator/wide.h"
 
+#include "emulator/cell.h"
 #include "emulator/check.h"
-#include "emulator/grid.h"
 #include "emulator/half_value.h"
 #include "emulator/lanes.h"
 #include "emulator/range.h"
@@ -38,17 +38,29 @@ void storeWide(Warp &warp, const Decoded &i, uint32_t mask) {
   eachCell(warp, i, mask, kWideBytes, true,
            [&](uint32_t l, uint8_t *cell) { memcpy(cell, wideAt(warp, i.b, l), kWideBytes); });
 }
+using Wide = unsigned __int128;
+Wide wideValue(Warp &warp, uint32_t operand, uint32_t lane) {
+  Wide value;
+  memcpy(&value, wideAt(warp, operand, lane), kWideBytes);
+  return value;
+}
+/// Every processor of x86-64-v2 has the instruction. Returns what was there.
+Wide compareAndSwap(Wide *cell, Wide expected, Wide value) {
+  uint64_t low = static_cast<uint64_t>(expected), high = static_cast<uint64_t>(expected >> 64);
+  asm volatile("lock cmpxchg16b %0" // a builtin would call libatomic, this file is compiled for any x86-64
+               : "+m"(*cell), "+a"(low), "+d"(high)
+               : "b"(static_cast<uint64_t>(value)), "c"(static_cast<uint64_t>(value >> 64))
+               : "cc", "memory");
+  return static_cast<Wide>(high) << 64 | low;
+}
 template <bool Cas> void atomicWide(Warp &warp, const Decoded &i, uint32_t mask) {
-  auto lock = exclusively(*warp.executor); // no processor instruction does it
-  eachCell(warp, i, mask, kWideBytes, true, [&](uint32_t l, uint8_t *cell) {
-    uint8_t old[kWideBytes];
-    memcpy(old, cell, kWideBytes);
-    if (!Cas)
-      memcpy(cell, wideAt(warp, i.b, l), kWideBytes);
-    else if (!memcmp(old, wideAt(warp, i.b, l), kWideBytes))
-      memcpy(cell, wideAt(warp, i.c, l), kWideBytes);
+  eachCell(warp, i, mask, kWideBytes, true, [&](uint32_t l, uint8_t *at) {
+    Wide *cell = reinterpret_cast<Wide *>(at), expected = Cas ? wideValue(warp, i.b, l) : 0;
+    Wide value = wideValue(warp, Cas ? i.c : i.b, l), old = compareAndSwap(cell, expected, value);
+    while (!Cas && old != expected)
+      old = compareAndSwap(cell, expected = old, value);
     if (i.d != kNoOperand)
-      memcpy(wideAt(warp, i.d, l), old, kWideBytes);
+      memcpy(wideAt(warp, i.d, l), &old, kWideBytes);
   });
 }
 
@@ -107,22 +119,31 @@ void combineElement(AtomicOp op, ScalarType type, uint8_t *cell, const uint8_t *
   }
 }
 
+/// Each element of a vector is changed atomically, the vector is not (PTX ISA, "atom").
+template <typename T> T combineCell(AtomicOp op, ScalarType type, uint8_t *cell, const uint8_t *value, bool contended) {
+  return replaceCell(reinterpret_cast<T *>(cell), contended, [&](T old) {
+    combineElement(op, type, reinterpret_cast<uint8_t *>(&old), value);
+    return old;
+  });
+}
+
 void vectorAtomic(Warp &warp, const Decoded &i, uint32_t mask) {
-  auto lock = exclusively(*warp.executor);
+  const bool contended = warp.executor->shared != nullptr;
   AtomicOp op = static_cast<AtomicOp>(i.e & 0xff);
   ScalarType type = static_cast<ScalarType>(i.e >> 8 & 0xff);
   uint32_t count = i.e >> 16 & 0xff, size = ptx::byteSize(type);
   bool returns = i.e >> 24 != 0;
   const uint32_t *values = vectorOperands(warp, i), *destinations = values + count;
   eachCell(warp, i, mask, size * count, true, [&](uint32_t l, uint8_t *cell) {
-    uint8_t old[kWideBytes];
-    memcpy(old, cell, size * count);
-    for (uint32_t k = 0; k < count; ++k)
-      combineElement(op, type, cell + k * size, at<uint8_t>(warp, values[k]) + l * size);
-    if (returns)
-      for (uint32_t k = 0; k < count; ++k)
-        if (destinations[k] != kNoOperand)
-          memcpy(at<uint8_t>(warp, destinations[k]) + l * size, old + k * size, size);
+    uint32_t old[kWideBytes / 2]; // all values are read before a destination is written: they may share registers
+    for (uint32_t k = 0; k < count; ++k) {
+      const uint8_t *value = at<uint8_t>(warp, values[k]) + l * size;
+      old[k] = size == 2 ? combineCell<uint16_t>(op, type, cell + k * size, value, contended)
+                         : combineCell<uint32_t>(op, type, cell + k * size, value, contended);
+    }
+    for (uint32_t k = 0; returns && k < count; ++k)
+      if (destinations[k] != kNoOperand)
+        memcpy(at<uint8_t>(warp, destinations[k]) + l * size, &old[k], size);
   });
 }
 

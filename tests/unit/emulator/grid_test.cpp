@@ -13,13 +13,14 @@ namespace tenon::emulator {
 namespace {
 
 TEST(EmulatorGrid, HandsOutEveryClusterOnce) {
-  Grid grid(1000);
+  Grid grid(1000, 4);
   std::vector<std::atomic<int>> taken(1000);
   std::vector<std::thread> threads;
   for (int k = 0; k < 4; ++k)
     threads.emplace_back([&] {
-      for (uint64_t cluster; grid.take(cluster);)
-        ++taken[cluster];
+      for (uint64_t first, last; grid.take(first, last);)
+        for (; first != last; ++first)
+          ++taken[first];
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -31,7 +32,7 @@ TEST(EmulatorGrid, HandsOutEveryClusterOnce) {
 class GridRun {
 public:
   explicit GridRun(const std::string &body) : memory_(64 << 20, 0x2000'0000'0000ull) {
-    std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+    std::string text = ".version 8.1\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
                        ".reg .b64 %rd<8>;\n.reg .b32 %r<8>;\n.reg .pred %p<4>;\nld.param.u64 %rd0, [p];\n" +
                        body + "\n}\n";
     Diagnostics diagnostics;
@@ -73,6 +74,64 @@ TEST(EmulatorGrid, AtomicsOfAllWorkersAddUp) {
     for (size_t k = 0; k < 4; ++k)
       EXPECT_EQ(kernel.at(k), 200u * 16 * 20);
     EXPECT_EQ(result.threadInstructions, 200u * 64 * (7 + 4 * 20)) << workers << " workers";
+  }
+}
+
+TEST(EmulatorGrid, HandsOutSeveralClustersWhileManyAreLeft) {
+  Grid grid(1000, 4);
+  uint64_t first, last, most = 0, least = UINT64_MAX;
+  while (grid.take(first, last)) {
+    most = std::max(most, last - first);
+    least = std::min(least, last - first);
+  }
+  EXPECT_EQ(first, 1000u);
+  EXPECT_EQ(last, 1000u);
+  EXPECT_GT(most, 4u);
+  EXPECT_EQ(least, 1u);
+  Grid oneByOne(1000, 4, true);
+  for (uint64_t k = 0; k < 1000; ++k) {
+    ASSERT_TRUE(oneByOne.take(first, last));
+    EXPECT_EQ(last, k + 1);
+  }
+  EXPECT_FALSE(oneByOne.take(first, last));
+  EXPECT_TRUE(oneByOne.exhausted());
+}
+
+TEST(EmulatorGrid, AtomicsOfEveryKindMeetInOneCell) {
+  // Blocks add one to a cell: by red, by an atom of the whole vector that holds it, by a reducing bulk copy of four
+  // ones, and (the cell behind it, for both halves) by a 128-bit exchange that nobody interrupts.
+  GridRun kernel(
+      ".shared .align 16 .b32 ones[4];\n"
+      "mov.u32 %r0, %ctaid.x; rem.u32 %r1, %r0, 2; mov.u32 %r2, 0; mov.u32 %r3, 1;\n"
+      "st.shared.u32 [ones], %r3; st.shared.u32 [ones+4], %r3; st.shared.u32 [ones+8], %r3;"
+      "st.shared.u32 [ones+12], %r3;\n"
+      "setp.eq.u32 %p0, %r1, 0;\nagain: @%p0 bra one;\n"
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [ones], 16; bra next;\n"
+      "one: red.global.add.u32 [%rd0], 1; red.global.max.u32 [%rd0+4], 0; atom.global.inc.u32 %r4, [%rd0+8], -1;\n"
+      "atom.global.add.u32 %r4, [%rd0+12], 1;\n"
+      "next: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 500; @%p1 bra again; ret;");
+  for (uint32_t workers : {1u, 4u}) {
+    LaunchResult result = kernel.run(40, 1, workers);
+    EXPECT_EQ(result.fault.code, 0) << result.fault.message;
+    EXPECT_EQ(kernel.at(0), 40u * 500) << workers << " workers";
+    EXPECT_EQ(kernel.at(1), 20u * 500) << workers << " workers";
+    EXPECT_EQ(kernel.at(2), 40u * 500) << workers << " workers";
+    EXPECT_EQ(kernel.at(3), 40u * 500) << workers << " workers";
+  }
+}
+
+TEST(EmulatorGrid, SharedAtomicsBelongToTheBlock) {
+  // Through the shared and through the generic address; blocks of other workers have their own.
+  GridRun kernel(".shared .b32 sum;\nmov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u64 %rd1, sum;"
+                 "cvta.shared.u64 %rd1, %rd1; mov.u32 %r3, 0; setp.eq.u32 %p0, %r1, 0; @%p0 st.shared.u32 [sum], %r3;"
+                 "bar.sync 0;\nred.shared.add.u32 [sum], 1; red.add.u32 [%rd1], 2; bar.sync 0;\n"
+                 "ld.shared.u32 %r2, [sum]; mul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd2, %rd0;"
+                 "st.global.u32 [%rd2], %r2; ret;");
+  for (uint32_t workers : {1u, 4u}) {
+    LaunchResult result = kernel.run(200, 64, workers);
+    EXPECT_EQ(result.fault.code, 0) << result.fault.message;
+    for (size_t k = 0; k < 200; ++k)
+      EXPECT_EQ(kernel.at(k), 64u * 3);
   }
 }
 
