@@ -151,6 +151,13 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
   const uint32_t bytes = boxBytes(map), pitch = map.swizzle ? 16u << map.swizzle : row;
   if (int64_t(coordinates[0]) * element % 16)
     return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "along a row the box does not begin at a multiple of 16 bytes");
+  // A box may reach out of the tensor on every side when it is loaded, when it is written not at its first corner (CUDA
+  // programming guide, "Tensor memory access"; an H200 answers 715).
+  for (uint32_t d = 0; !isLoad && d < map.rank; ++d)
+    if (coordinates[d] < 0)
+      return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                    "a box that is written to a tensor begins at " + std::to_string(coordinates[d]) + " in dimension " +
+                        std::to_string(d) + ": only boxes that are loaded may begin at negative coordinates");
   for (const Target &target : targetsOf(warp, shared, mbarrier, o[3], lane)) {
     CopyPlan plan;
     plan.op = operationOf(i.imm);

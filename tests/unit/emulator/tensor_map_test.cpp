@@ -3,6 +3,7 @@
 #include "emulator/tensor_map.h"
 #include "tests/unit/emulator/harness.h"
 
+#include <array>
 #include <functional>
 
 namespace tenon::emulator::test {
@@ -153,6 +154,91 @@ TEST(EmulatorTensorMap, ABoxBeginsAtAMultipleOf16BytesAlongItsRow) {
     Session session;
     std::vector<uint32_t> shared;
     EXPECT_EQ(loadBox(x, &shared), CUDA_ERROR_ILLEGAL_INSTRUCTION) << x;
+  }
+}
+
+/// Writes or adds a box of {4, 2, 1} whole numbers to a tensor of 8 x 4 x 2 at {x, y, z}; gives the tensor.
+CUresult storeBox(const char *instruction, int x, int y, int z, std::vector<uint32_t> *tensorAfter) {
+  const std::string ptx = header("sm_90a") + R"(
+.visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y, .param .u32 z)
+{
+  .shared .align 128 .b8 memory[128];
+  .reg .b64 %m;
+  .reg .b32 %x, %y, %z, %s, %i, %v;
+  .reg .pred %p;
+  mov.b64 %m, map;
+  cvta.param.u64 %m, %m;
+  ld.param.u32 %x, [x];
+  ld.param.u32 %y, [y];
+  ld.param.u32 %z, [z];
+  mov.u32 %s, memory;
+  mov.u32 %i, %tid.x;
+  shl.b32 %v, %i, 2;
+  add.u32 %v, %v, %s;
+  add.u32 %i, %i, 100;
+  st.shared.u32 [%v], %i;
+  fence.proxy.async;
+  bar.sync 0;
+  setp.ne.u32 %p, %i, 100;
+  @%p ret;
+  )" + instruction + R"(.tile.bulk_group [%m, {%x, %y, %z}], [%s];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  ret;
+}
+)";
+  DeviceArray<uint32_t> tensor(std::vector<uint32_t>(64));
+  Arguments arguments;
+  arguments.type = CU_TENSOR_MAP_DATA_TYPE_INT32;
+  arguments.rank = 3;
+  arguments.address = tensor.address;
+  arguments.swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  const cuuint64_t sizes[3] = {8, 4, 2}, strides[2] = {32, 128};
+  const cuuint32_t box[3] = {4, 2, 1};
+  for (int d = 0; d < 3; ++d) {
+    arguments.sizes[d] = sizes[d];
+    arguments.box[d] = box[d];
+    if (d < 2)
+      arguments.strides[d] = strides[d];
+  }
+  EXPECT_EQ(arguments.encode(), CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, ptx.c_str()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
+  void *parameters[] = {&arguments.map, &x, &y, &z};
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+  CUresult result = cuCtxSynchronize();
+  if (result == CUDA_SUCCESS)
+    *tensorAfter = tensor.read();
+  return result;
+}
+
+// As an H200 does, with whole numbers of three dimensions at x = -4 and -8.
+TEST(EmulatorTensorMap, ABoxIsWrittenFromACornerInsideTheTensor) {
+  const char *kStore = "cp.async.bulk.tensor.3d.global.shared::cta";
+  const char *kAdd = "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add";
+  const int refused[][3] = {{-4, 0, 0}, {-8, 0, 0}, {0, -1, 0}, {0, 0, -1}};
+  for (const char *instruction : {kStore, kAdd}) {
+    for (const auto &at : refused) {
+      Session session;
+      std::vector<uint32_t> after;
+      EXPECT_EQ(storeBox(instruction, at[0], at[1], at[2], &after), CUDA_ERROR_ILLEGAL_INSTRUCTION);
+      EXPECT_NE(lastReport().find("only boxes that are loaded may begin at negative coordinates"), std::string::npos)
+          << lastReport();
+    }
+    // The far corner may be anywhere.
+    for (const auto &at : {std::array{4, 3, 1}, std::array{8, 0, 0}, std::array{0, 3, 5}}) {
+      Session session;
+      std::vector<uint32_t> after, want(64);
+      ASSERT_EQ(storeBox(instruction, at[0], at[1], at[2], &after), CUDA_SUCCESS);
+      for (int y = at[1]; y < at[1] + 2; ++y)
+        for (int x = at[0]; x < at[0] + 4; ++x)
+          if (x < 8 && y < 4 && at[2] < 2)
+            want[static_cast<size_t>((at[2] * 4 + y) * 8 + x)] =
+                static_cast<uint32_t>(100 + (y - at[1]) * 4 + x - at[0]);
+      EXPECT_EQ(after, want);
+    }
   }
 }
 
