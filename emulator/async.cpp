@@ -181,6 +181,8 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
     return refuse("the mbarrier object of an asynchronous copy was not initialised");
   plan.checker = warp.executor->checker;
   plan.contended = warp.executor->shared != nullptr;
+  if (plan.checker && !plan.checker->copyIssued(warp, i, lane, plan))
+    return false;
   if (!warp.executor->launch->checks.async) {
     const char *wrong = carryOut(plan);
     return wrong ? refuse(wrong) : true;
@@ -193,6 +195,8 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
 }
 
 void commitBulkGroup(Warp &warp, uint32_t mask) {
+  if (Checker *checker = warp.executor->checker)
+    checker->commitBulkGroup(warp, mask);
   if (!warp.async)
     return;
   for (AsyncWork::Bulk &copy : warp.async->copies)
@@ -203,6 +207,8 @@ void commitBulkGroup(Warp &warp, uint32_t mask) {
 }
 
 void waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
+  if (Checker *checker = warp.executor->checker)
+    checker->waitBulkGroup(warp, mask, keep, readOnly);
   if (!warp.async)
     return;
   AsyncWork &work = *warp.async;

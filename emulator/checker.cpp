@@ -1,6 +1,7 @@
 #include "emulator/checker.h"
 
 #include "abi/text.h"
+#include "emulator/async.h"
 #include "emulator/check.h"
 #include "emulator/cluster.h"
 #include "emulator/initialised_map.h"
@@ -64,13 +65,19 @@ std::string Checker::place(uint32_t number) const {
 }
 
 std::string Checker::nameOfThread(uint32_t thread) const {
-  uint32_t perBlock = static_cast<uint32_t>(launch_.block.count()), inside = thread % perBlock;
-  uint64_t block = thread / perBlock;
+  uint32_t threads = static_cast<uint32_t>(launch_.block.count()), stride = RaceDetector::strideOf(threads);
+  uint32_t inside = thread % stride;
+  uint64_t block = thread / stride;
   auto triple = [](uint64_t index, const Dim3 &shape) {
     return "(" + std::to_string(index % shape.x) + "," + std::to_string(index / shape.x % shape.y) + "," +
            std::to_string(index / shape.x / shape.y) + ")";
   };
-  return "thread " + triple(inside, launch_.block) + " of block " + triple(block, launch_.grid);
+  if (inside >= 3 * threads) // channels, as the race detector numbers them
+    return "a bulk copy that reports to an mbarrier of block " + triple(block, launch_.grid);
+  std::string copy = inside >= threads ? "a bulk copy of " : "";
+  if (inside >= threads)
+    inside = (inside - threads) / 2;
+  return copy + "thread " + triple(inside, launch_.block) + " of block " + triple(block, launch_.grid);
 }
 
 std::string Checker::whereInShared(uint64_t offset) const {
@@ -99,10 +106,14 @@ bool Checker::access(Warp &warp, const Decoded &instruction, uint32_t lane, Bloc
   access.isWrite = isWrite;
   if (!checkBytes(warp, instruction, lane, owner, address, bytes, isWrite, access.order))
     return false;
+  return remember(warp, lane, owner ? &owner->shadow->clocks : nullptr, access);
+}
+
+/// False: enough races were found, the launch ends.
+bool Checker::remember(Warp &warp, uint32_t lane, BlockClocks *owner, const RaceDetector::Access &access) {
   if (!launch_.checks.races)
     return true;
-  auto conflict = races_.access(warp.block->shadow->clocks, warp.index * kLanes + lane,
-                                owner ? &owner->shadow->clocks : nullptr, access);
+  auto conflict = races_.access(warp.block->shadow->clocks, warp.index * kLanes + lane, owner, access);
   if (conflict)
     reportRace(warp, lane, owner != nullptr, access, *conflict);
   if (!found_.empty() &&
@@ -155,11 +166,20 @@ void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDet
   const AccessRecord &other = conflict.other;
   if (found_.size() >= kMostFound || !seen_.insert({access.instruction, other.instruction}).second)
     return;
-  uint32_t perBlock = static_cast<uint32_t>(launch_.block.count());
+  const uint32_t threads = static_cast<uint32_t>(launch_.block.count()), perBlock = RaceDetector::strideOf(threads);
   uint32_t me = warp.block->shadow->clocks.first + warp.index * kLanes + lane;
+  const uint32_t inside = other.thread % perBlock;
   std::string missing;
   if (other.inFlight)
     missing = "a wait for the asynchronous copy (cp.async.wait_group, wait_all or an mbarrier) is missing before it";
+  else if (conflict.unfenced)
+    missing = "threads and bulk copies go to shared memory by different ways (proxies): a fence.proxy.async is missing "
+              "between them, mostly behind the write and before the barrier";
+  else if (inside >= 3 * threads)
+    missing = "a wait for the phase of the mbarrier that the copy reports to is missing before it";
+  else if (inside >= threads)
+    missing = std::string("a wait of the thread that issued the copy (cp.async.bulk.wait_group") +
+              ((inside - threads) % 2 == 0 ? " or its .read" : "") + ") is missing before it, or a barrier behind that";
   else if (other.thread / perBlock != me / perBlock)
     missing =
         "blocks of a launch run in any order: a fence and an atomic or volatile flag on both sides is missing, or "
@@ -170,8 +190,9 @@ void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDet
     missing = "a bar.sync (__syncthreads) or another barrier of both threads is missing between them";
   std::string where = isShared ? whereInShared(access.address) : executor_.memory->describe(access.address);
   std::string text = "kernel '" + launch_.program->name + "': [races] " + (isShared ? "shared " : "global ") +
-                     (access.order.asynchronous ? "asynchronous " : "") + (access.isWrite ? "write" : "read") + " of " +
-                     bytesOf(access.bytes) + " at " + hexText(access.address) + " (" + where + ") by " +
+                     (access.order.asynchronous && !access.channel ? "asynchronous " : "") +
+                     (access.isWrite ? "write" : "read") + " of " + bytesOf(access.bytes) + " at " +
+                     hexText(access.address) + " (" + where + ") by " + (access.channel ? "a bulk copy of " : "") +
                      nameOfThread(me) + "\n  at " + place(access.instruction) + "\n  is not ordered after the " +
                      (other.inFlight ? "asynchronous " : "") + (conflict.otherWrites ? "write" : "read") + " by " +
                      nameOfThread(other.thread) + "\n  at " + place(other.instruction) + "\n  " + missing;
@@ -226,39 +247,101 @@ void Checker::leaveCluster(Warp &warp, uint32_t mask) {
                         clusters_[warp.block->cluster]);
 }
 
-void Checker::bytesWritten(const uint8_t *host, uint32_t bytes) {
+BlockShadow *Checker::sharedAt(const void *host, uint32_t &offset) {
+  const uint8_t *at = static_cast<const uint8_t *>(host);
   for (auto &[block, shadow] : shadows_)
-    if (host >= block->sharedMemory && host < block->sharedMemory + shadow->shared.size()) {
-      size_t at = static_cast<size_t>(host - block->sharedMemory);
-      auto begin = shadow->shared.begin() + static_cast<ptrdiff_t>(at);
-      std::replace(begin, begin + static_cast<ptrdiff_t>(std::min<size_t>(bytes, shadow->shared.size() - at)),
-                   BlockShadow::ByteState::Unset, BlockShadow::ByteState::Set);
-      return;
+    if (at >= block->sharedMemory && at < block->sharedMemory + shadow->shared.size()) {
+      offset = static_cast<uint32_t>(at - block->sharedMemory);
+      return shadow.get();
     }
+  return nullptr;
+}
+
+void Checker::bytesWritten(const uint8_t *host, uint32_t bytes) {
+  uint32_t at;
+  if (BlockShadow *shadow = sharedAt(host, at)) {
+    auto begin = shadow->shared.begin() + static_cast<ptrdiff_t>(at);
+    std::replace(begin, begin + static_cast<ptrdiff_t>(std::min<size_t>(bytes, shadow->shared.size() - at)),
+                 BlockShadow::ByteState::Unset, BlockShadow::ByteState::Set);
+    return;
+  }
   uint64_t address = reinterpret_cast<uint64_t>(host) - executor_.hostBias;
   const Memory *holder = executor_.memory->holder(address);
   if (InitialisedMap *map = holder ? holder->initialised() : nullptr)
     map->set(address - holder->deviceBase(), bytes, true);
 }
 
-PhaseClock *Checker::mbarrierAt(const void *object) {
-  const uint8_t *at = static_cast<const uint8_t *>(object);
-  for (auto &[block, shadow] : shadows_)
-    if (at >= block->sharedMemory && at < block->sharedMemory + shadow->shared.size())
-      return &shadow->clocks.mbarriers[static_cast<uint32_t>(at - block->sharedMemory)];
-  return nullptr;
+bool Checker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, const CopyPlan &plan) {
+  if (!launch_.checks.races)
+    return true;
+  BlockClocks &block = warp.block->shadow->clocks;
+  const uint32_t thread = warp.index * kLanes + lane;
+  RaceDetector::Access access;
+  access.instruction = number(warp, instruction);
+  RaceDetector::Channel read, done;
+  BlockShadow *reporting = nullptr;
+  if (PhaseClock *phase = plan.mbarrier ? mbarrierAt(plan.mbarrier, &reporting) : nullptr) {
+    read = done = RaceDetector::issue(block, thread, reporting->clocks, *phase);
+    if (!done)
+      return true;
+  } else {
+    read = RaceDetector::groupRead(block, thread);
+    done = RaceDetector::groupDone(block, thread);
+  }
+  auto touch = [&](const uint8_t *host, uint32_t bytes, bool isWrite) {
+    uint32_t offset = 0;
+    BlockShadow *owner = sharedAt(host, offset);
+    access.address = owner ? offset : reinterpret_cast<uint64_t>(host) - executor_.hostBias;
+    access.bytes = bytes;
+    access.isWrite = isWrite;
+    access.channel = isWrite ? done : read;
+    access.order = {};
+    // Each element of a reduction is added by itself, as atomics do it.
+    access.order.strong = access.order.wide = isWrite && plan.op >= ElementOp::Add && plan.op <= ElementOp::Xor;
+    return remember(warp, lane, owner ? &owner->clocks : nullptr, access);
+  };
+  for (const CopyPiece &piece : plan.pieces)
+    if ((piece.from && !plan.isRead && !touch(piece.from, piece.bytes, false)) || !touch(piece.to, piece.bytes, true))
+      return false;
+  return true;
+}
+
+void Checker::commitBulkGroup(Warp &warp, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    RaceDetector::commitGroup(warp.block->shadow->clocks,
+                              warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)));
+}
+void Checker::waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    RaceDetector::waitGroup(warp.block->shadow->clocks,
+                            warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)), keep, readOnly);
+}
+void Checker::proxyFence(Warp &warp, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    RaceDetector::proxyFence(
+        warp.block->shadow->clocks.threads[warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest))]);
+}
+
+PhaseClock *Checker::mbarrierAt(const void *object, BlockShadow **owner) {
+  uint32_t offset;
+  BlockShadow *shadow = sharedAt(object, offset);
+  if (owner)
+    *owner = shadow;
+  return shadow ? &shadow->clocks.mbarriers[offset] : nullptr;
 }
 void Checker::arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bool completes) {
-  PhaseClock *barrier = mbarrierAt(object);
+  BlockShadow *owner;
+  PhaseClock *barrier = mbarrierAt(object, &owner);
   if (!barrier)
     return;
   RaceDetector::arrive(warp.block->shadow->clocks, warp.index * kLanes + lane, *barrier);
   if (completes)
-    RaceDetector::complete(*barrier);
+    RaceDetector::completePhase(owner->clocks, *barrier);
 }
 void Checker::completeMbarrier(const void *object) {
-  if (PhaseClock *barrier = mbarrierAt(object))
-    RaceDetector::complete(*barrier);
+  BlockShadow *owner;
+  if (PhaseClock *barrier = mbarrierAt(object, &owner))
+    RaceDetector::completePhase(owner->clocks, *barrier);
 }
 void Checker::passMbarrier(Warp &warp, uint32_t lane, const void *object) {
   if (PhaseClock *barrier = mbarrierAt(object))
@@ -279,7 +362,12 @@ void Checker::conclude(Fault &fault) {
 
 namespace {
 void fence(Warp &warp, const Decoded &i, uint32_t mask) {
-  if (Checker *checker = warp.executor->checker)
+  Checker *checker = warp.executor->checker;
+  if (!checker)
+    return;
+  if (i.flag)
+    checker->proxyFence(warp, mask);
+  else
     checker->fence(warp, i, mask);
 }
 void meet(Warp &warp, const Decoded &, uint32_t mask) {

@@ -25,6 +25,8 @@ struct BlockShadow {
   std::vector<ByteState> shared; // by offset
 };
 
+struct CopyPlan; // async.h
+
 class Checker {
 public:
   Checker(const Launch &launch, Executor &executor);
@@ -37,8 +39,13 @@ public:
   /// The bytes of an asynchronous copy have come to shared memory.
   void copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes);
 
-  /// A bulk copy wrote there, shared or global memory. What such copies race with is not looked at.
+  /// A bulk copy wrote there, shared or global memory.
   void bytesWritten(const uint8_t *host, uint32_t bytes);
+  /// A bulk copy was issued: what it reads and writes goes on beside the thread. False: a fault was raised.
+  bool copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, const CopyPlan &plan);
+  void commitBulkGroup(Warp &warp, uint32_t mask);
+  void waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly);
+  void proxyFence(Warp &warp, uint32_t mask);
 
   // What orders threads.
   void fence(Warp &warp, const Decoded &instruction, uint32_t mask);
@@ -70,7 +77,10 @@ private:
                   bool isWrite, const MemoryOrder &order);
   void reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
                   const RaceDetector::Conflict &conflict);
-  PhaseClock *mbarrierAt(const void *object);
+  /// The resident block in whose shared memory a host address lies, and the offset there; null: none.
+  BlockShadow *sharedAt(const void *host, uint32_t &offset);
+  PhaseClock *mbarrierAt(const void *object, BlockShadow **owner = nullptr);
+  bool remember(Warp &warp, uint32_t lane, BlockClocks *owner, const RaceDetector::Access &access);
 
   const Launch &launch_;
   Executor &executor_;

@@ -1,5 +1,5 @@
 // Fences, prefetches, cache policies, register budgets: one thread runs at a time and sees memory as it is, so they
-// change nothing here. What they may say is checked all the same.
+// change nothing here (checker.h asks for fences). What they may say is checked all the same.
 #include "emulator/bulk.h"
 #include "emulator/checker.h"
 #include "emulator/decoder.h"
@@ -38,6 +38,7 @@ bool FunctionDecoder::decodeFence() {
     form.takeOneOf({"global", "shared::cta", "shared::cluster"});
   if (!async && !restricted && !form.take("alias"))
     return unsupported("no proxy it knows");
+  decoded.flag = async || restricted; // what the race detector asks for
   return expectOperands(0, 0) && finish(form, decoded);
 }
 

@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace tenon::emulator {
+namespace {
+
+using Vector = std::vector<uint32_t>;
+
+void raise(Vector &to, const Vector &from) {
+  if (to.size() < from.size())
+    to.resize(from.size());
+  for (size_t k = 0; k < from.size(); ++k)
+    to[k] = std::max(to[k], from[k]);
+}
+void raise(Vector &to, uint32_t index, uint32_t clock) {
+  if (to.size() <= index)
+    to.resize(index + 1);
+  to[index] = std::max(to[index], clock);
+}
+
+} // namespace
 
 std::vector<Knowledge::Remote>::iterator Knowledge::find(uint64_t block) {
   return std::lower_bound(others_.begin(), others_.end(), block,
@@ -11,15 +28,14 @@ std::vector<Knowledge::Remote>::iterator Knowledge::find(uint64_t block) {
 
 uint32_t Knowledge::of(uint64_t block, uint32_t thread) const {
   if (block == block_)
-    return home_[thread];
+    return atHome(thread);
   auto at = const_cast<Knowledge *>(this)->find(block);
-  return at != others_.end() && at->block == block ? (*at->clocks)[thread] : 0;
+  return at != others_.end() && at->block == block && thread < at->clocks->size() ? (*at->clocks)[thread] : 0;
 }
 
 void Knowledge::joinBlock(uint64_t block, const Clocks &clocks) {
   if (block == block_) {
-    for (size_t k = 0; k < home_.size(); ++k)
-      home_[k] = std::max(home_[k], (*clocks)[k]);
+    raise(home_, *clocks);
     return;
   }
   auto at = find(block);
@@ -30,15 +46,13 @@ void Knowledge::joinBlock(uint64_t block, const Clocks &clocks) {
   if (at->clocks == clocks)
     return;
   auto both = std::make_shared<std::vector<uint32_t>>(*at->clocks);
-  for (size_t k = 0; k < both->size(); ++k)
-    (*both)[k] = std::max((*both)[k], (*clocks)[k]);
+  raise(*both, *clocks);
   at->clocks = std::move(both);
 }
 
 void Knowledge::join(const Knowledge &other) {
   if (other.block_ == block_) {
-    for (size_t k = 0; k < home_.size(); ++k)
-      home_[k] = std::max(home_[k], other.home_[k]);
+    raise(home_, other.home_);
   } else {
     joinBlock(other.block_, std::make_shared<const std::vector<uint32_t>>(other.home_));
   }
@@ -48,13 +62,13 @@ void Knowledge::join(const Knowledge &other) {
 
 void Knowledge::note(uint64_t block, uint32_t thread, uint32_t clock) {
   if (block == block_) {
-    home_[thread] = std::max(home_[thread], clock);
+    raise(home_, thread, clock);
     return;
   }
   auto at = find(block);
   std::vector<uint32_t> clocks =
       at != others_.end() && at->block == block ? *at->clocks : std::vector<uint32_t>(home_.size());
-  clocks[thread] = std::max(clocks[thread], clock);
+  raise(clocks, thread, clock);
   Clocks made = std::make_shared<const std::vector<uint32_t>>(std::move(clocks));
   if (at != others_.end() && at->block == block)
     at->clocks = std::move(made);

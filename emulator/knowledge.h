@@ -4,7 +4,8 @@
 //
 // A launch has too many threads for one clock each in every vector, and need not have: threads of a block meet at
 // barriers, after which they share one vector, and blocks hardly know of each other. So knowledge is immutable and
-// shared, dense for the thread's own block and sparse beyond.
+// shared, dense for the thread's own block and sparse beyond. What else has a clock (race_detector.h, channels of bulk
+// copies) is numbered behind the threads; vectors grow when it is first heard of.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ public:
 
   uint64_t block() const { return block_; }
   /// The clock of a thread of the own block, up to which its past is known.
-  uint32_t atHome(uint32_t thread) const { return home_[thread]; }
+  uint32_t atHome(uint32_t thread) const { return thread < home_.size() ? home_[thread] : 0; }
   uint32_t of(uint64_t block, uint32_t thread) const;
   /// Everything that `other` knows, too.
   void join(const Knowledge &other);

@@ -8,11 +8,32 @@ namespace {
 constexpr uint32_t kMostInstructions = 1u << 26;
 
 bool ordered(const BlockClocks &block, uint32_t thread, const AccessRecord &before) {
-  uint32_t index = before.thread - block.first, threads = static_cast<uint32_t>(block.threads.size());
+  uint32_t index = before.thread - block.first;
   const Knowledge &known = *block.threads[thread].known;
-  if (index < threads)
+  if (index < block.stride)
     return index == thread || known.atHome(index) >= before.clock;
-  return known.of(before.thread / threads, before.thread % threads) >= before.clock;
+  return known.of(before.thread / block.stride, before.thread % block.stride) >= before.clock;
+}
+
+/// Whether a copy that `thread` issues sees the write of a thread of its block: somebody on the way made a fence.
+bool fenced(const BlockClocks &block, uint32_t thread, const AccessRecord &write) {
+  uint32_t writer = write.thread - block.first;
+  if (write.clock == 0 || writer >= block.count()) // another copy's, or (not followed so far) another block's
+    return true;
+  auto by = [&](uint32_t who) {
+    const ThreadClock &other = block.threads[who];
+    for (const ThreadClock::ProxyFence &fence : other.proxyFences)
+      if ((who == writer ? fence.clock : fence.seen->atHome(writer)) >= write.clock &&
+          (who == thread || block.threads[thread].known->atHome(who) >= fence.clock))
+        return true;
+    return other.hadMoreFences;
+  };
+  if (by(writer) || by(thread))
+    return true;
+  for (uint32_t who = 0; who < block.count(); ++who)
+    if (!block.threads[who].proxyFences.empty() && by(who))
+      return true;
+  return false;
 }
 
 bool conflicts(const BlockClocks &block, uint32_t thread, const AccessRecord &before, const AccessRecord &now) {
@@ -40,7 +61,9 @@ void remember(const BlockClocks &block, uint32_t thread, AccessRecord (&reads)[2
 
 void RaceDetector::start(BlockClocks &block, uint64_t linear, uint32_t threads, uint32_t sharedBytes) {
   block.linear = linear;
-  block.first = static_cast<uint32_t>(linear * threads);
+  block.stride = strideOf(threads);
+  block.first = static_cast<uint32_t>(linear * block.stride);
+  block.mbarrierChannels = 0;
   ThreadClock first;
   first.known = std::make_shared<Knowledge>(linear, threads);
   block.threads.assign(threads, first);
@@ -69,22 +92,26 @@ std::optional<RaceDetector::Conflict> RaceDetector::access(BlockClocks &block, u
                                                            const Access &access) {
   std::optional<Conflict> found;
   ThreadClock &me = block.threads[thread];
-  if (access.order.strong)
+  if (access.order.strong && !access.channel)
     synchronise(block, thread, owner, access);
   AccessRecord now;
-  now.thread = block.first + thread;
-  now.clock = me.clock;
+  now.thread = access.channel ? access.channel.number : block.first + thread;
+  now.clock = access.channel ? access.channel.clock : me.clock;
   now.strong = access.order.strong;
-  now.inFlight = access.order.asynchronous && access.isWrite;
+  now.inFlight = access.order.asynchronous && access.isWrite && !access.channel;
   now.instruction = access.instruction % kMostInstructions;
   uint64_t end = access.address + access.bytes;
   for (uint64_t word = access.address & ~uint64_t(3); word < end; word += 4) {
     uint64_t from = std::max(word, access.address) - word, to = std::min(word + 4, end) - word;
     now.bytes = ((1u << to) - 1) & ~((1u << from) - 1);
     AccessCell &cell = cellOf(owner, word);
-    for (const AccessRecord *before : {&cell.write, &cell.strongWrite})
+    for (const AccessRecord *before : {&cell.write, &cell.strongWrite}) {
       if (!found && conflicts(block, thread, *before, now))
         found = Conflict{*before, true};
+      if (!found && access.channel && !access.isWrite && owner && (before->bytes & now.bytes) &&
+          !fenced(block, thread, *before))
+        found = Conflict{*before, true, true};
+    }
     if (!access.isWrite) {
       remember(block, thread, cell.reads, now);
       continue;
@@ -189,6 +216,52 @@ void RaceDetector::arrive(BlockClocks &block, uint32_t thread, PhaseClock &barri
 void RaceDetector::complete(PhaseClock &barrier) {
   barrier.passed = barrier.arriving.take();
 }
+
+RaceDetector::Channel RaceDetector::issue(BlockClocks &block, uint32_t thread, BlockClocks &owner, PhaseClock &phase) {
+  if (!phase.channel) {
+    if (owner.mbarrierChannels == kMbarrierChannels)
+      return {};
+    phase.channel = 3 * owner.count() + owner.mbarrierChannels++;
+  }
+  arrive(block, thread, phase);
+  return {owner.first + phase.channel, phase.phases + 1};
+}
+void RaceDetector::completePhase(const BlockClocks &owner, PhaseClock &phase) {
+  complete(phase);
+  ++phase.phases;
+  if (!phase.channel)
+    return;
+  auto passed = phase.passed ? std::make_shared<Knowledge>(*phase.passed)
+                             : std::make_shared<Knowledge>(owner.linear, owner.count());
+  passed->note(owner.linear, phase.channel, phase.phases);
+  phase.passed = std::move(passed);
+}
+RaceDetector::Channel RaceDetector::groupRead(const BlockClocks &block, uint32_t thread) {
+  return {block.first + block.readChannel(thread), block.threads[thread].bulkGroups + 1};
+}
+RaceDetector::Channel RaceDetector::groupDone(const BlockClocks &block, uint32_t thread) {
+  return {block.first + block.doneChannel(thread), block.threads[thread].bulkGroups + 1};
+}
+void RaceDetector::waitGroup(BlockClocks &block, uint32_t thread, uint32_t keep, bool readOnly) {
+  ThreadClock &me = block.threads[thread];
+  if (me.bulkGroups <= keep)
+    return;
+  auto known = std::make_shared<Knowledge>(*me.known);
+  known->note(block.linear, block.readChannel(thread), me.bulkGroups - keep);
+  if (!readOnly)
+    known->note(block.linear, block.doneChannel(thread), me.bulkGroups - keep);
+  me.known = std::move(known);
+}
+void RaceDetector::proxyFence(ThreadClock &me) {
+  constexpr size_t kMostFences = 16;
+  if (me.proxyFences.size() == kMostFences) {
+    me.proxyFences.erase(me.proxyFences.begin());
+    me.hadMoreFences = true; // what is forgotten is forgiven
+  }
+  me.proxyFences.push_back({me.clock, me.known});
+  ++me.clock;
+}
+
 void RaceDetector::leave(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
   if (barrier.passed && barrier.passed->block() == block.linear)
     block.threads[thread].known = barrier.passed; // which holds what the thread knew when it arrived

@@ -78,9 +78,10 @@ extern "C" __global__ void cluster_ring(unsigned *out) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(remote), "r"(1000 * rank + threadIdx.x) : "memory");
   asm volatile("red.shared::cluster.add.u32 [%0], 1;" ::"r"(home) : "memory");
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-  out[blockIdx.x * 65 + threadIdx.x] = box[threadIdx.x];
+  unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
+  out[block * 65 + threadIdx.x] = box[threadIdx.x];
   if (threadIdx.x == 0)
-    out[blockIdx.x * 65 + 64] = count;
+    out[block * 65 + 64] = count;
 }
 
 // Rank 1 sends with st.async, which an mbarrier of rank 0 hears of, and arrives there itself.

@@ -70,14 +70,12 @@ TEST_F(HopperKernels, BlocksOfAClusterWriteToEachOther) {
     unsigned size = cluster.x * cluster.y;
     Shape grid = cluster.y > 1 ? Shape{4, 2} : Shape{blocks};
     ASSERT_EQ(launchCluster(grid, {64}, cluster, 0, out.address), CUDA_SUCCESS);
-    if (cluster.y > 1)
-      continue; // blockIdx.x alone does not tell the blocks of two dimensions apart
     std::vector<uint32_t> want;
     for (unsigned b = 0; b < blocks; ++b) {
-      unsigned from = (b % size + size - 1) % size;
+      unsigned rank = b / grid.x % cluster.y * cluster.x + b % grid.x % cluster.x, from = (rank + size - 1) % size;
       for (unsigned t = 0; t < 64; ++t)
         want.push_back(1000 * from + t);
-      want.push_back(b % size == 0 ? size * 64 : 0);
+      want.push_back(rank == 0 ? size * 64 : 0);
     }
     EXPECT_EQ(out.read(), want) << "clusters of " << size;
   }

@@ -125,7 +125,8 @@ std::string checkOf(const std::string &report) {
   for (const char *check : {"readonly", "uninitialised", "races"})
     if (report.find("[" + std::string(check) + "]") != std::string::npos)
       checks += (checks.empty() ? "" : ", ") + std::string(check);
-  for (const char *text : {"out-of-bounds", "misaligned"})
+  for (const char *text :
+       {"out-of-bounds", "misaligned", "the source of a bulk copy", "the destination of a bulk copy"})
     if (report.find(text) != std::string::npos)
       checks += (checks.empty() ? "" : ", ") + std::string("memory");
   if (report.find("deadlock") != std::string::npos)
@@ -250,6 +251,7 @@ std::vector<Subject> subjects() {
        {reals(64 * 64), reals(64 * 64), reals(64 * 64, out), scalar(64)},
        {}},
       {"tensor_sm_90.ptx", "mbarrier_pipeline", {1, 1}, {128, 1}, 0, 4, {reals(512), reals(128, out), scalar(4)}, {}},
+      {"bulk_sm_90.ptx", "bulk_double", {1, 1}, {128, 1}, 0, 4, {reals(640), reals(640, out), scalar(5)}, {}},
       {"mutants_sm_80.ptx", "tree_sum", {2, 1}, {256, 1}, 0, 4, {integers(512), integers(2, out)}, {}},
       {"mutants_sm_80.ptx", "stencil", {3, 1}, {128, 1}, 0, 4, {reals(384), reals(384, out), scalar(384)}, {}},
   };

@@ -44,10 +44,13 @@ std::vector<Mutant> mutantsOf(std::string_view ptx, std::string_view kernel, con
     const ptx::Instruction &i = function->instructions[statement.index];
     bool isBarrier = (i.opcode == "bar" || i.opcode == "barrier") && i.hasModifier("sync");
     bool isWait = i.opcode == "cp" && (i.hasModifier("wait_group") || i.hasModifier("wait_all"));
-    if (isBarrier || isWait) {
-      std::string form = i.opcode == "cp" ? (i.hasModifier("wait_all") ? "cp.async.wait_all" : "cp.async.wait_group")
-                         : i.hasModifier("warp") ? "bar.warp.sync"
-                                                 : "bar.sync";
+    bool isProxyFence = i.opcode == "fence" && i.hasModifier("proxy") && i.hasModifier("async");
+    if (isBarrier || isWait || isProxyFence) {
+      std::string form = isProxyFence                ? "fence.proxy.async"
+                         : !isWait                   ? (i.hasModifier("warp") ? "bar.warp.sync" : "bar.sync")
+                         : i.hasModifier("wait_all") ? "cp.async.wait_all"
+                         : i.hasModifier("bulk")     ? "cp.async.bulk.wait_group"
+                                                     : "cp.async.wait_group";
       mutants.push_back({names.number("no " + form), line, edited(text, i.range.begin, i.range.end, "")});
     }
     if (i.opcode == "mbarrier" && (i.hasModifier("try_wait") || i.hasModifier("test_wait")))

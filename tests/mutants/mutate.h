@@ -1,5 +1,6 @@
-// Broken twins of a kernel, made from its PTX: every barrier deleted, every asynchronous wait dropped, every shared
-// array one element shorter, a store through every read-only parameter. Each is one edit of the text.
+// Broken twins of a kernel, made from its PTX: every barrier and every fence of the asynchronous proxy
+// deleted, every asynchronous wait dropped, every shared array one element shorter, a store through every read-only
+// parameter. Each is one edit of the text.
 #pragma once
 
 #include <cstdint>

@@ -153,5 +153,126 @@ TEST_F(Races, AsynchronousCopiesAreNotThereBeforeTheWait) {
   EXPECT_TRUE(touch(0, 2, 64, false, true));
 }
 
+/// A bulk copy that a thread of block 0 issues from or to shared memory.
+class BulkRaces : public Races {
+protected:
+  std::optional<RaceDetector::Conflict> copy(uint32_t thread, uint64_t address, bool isWrite,
+                                             RaceDetector::Channel channel) {
+    return races_.access(blocks_[0], thread, &blocks_[0], {address, 16, isWrite, {}, 0, channel});
+  }
+  bool load(uint32_t thread, uint64_t address, PhaseClock &phase) {
+    return copy(thread, address, true, RaceDetector::issue(blocks_[0], thread, blocks_[0], phase)).has_value();
+  }
+  std::optional<RaceDetector::Conflict> store(uint32_t thread, uint64_t address) {
+    return copy(thread, address, false, RaceDetector::groupRead(blocks_[0], thread));
+  }
+  bool sharedWrite(uint32_t thread, uint64_t address) { return touch(0, thread, address, true, true); }
+  bool sharedRead(uint32_t thread, uint64_t address) { return touch(0, thread, address, false, true); }
+  void pass(uint32_t thread, const PhaseClock &phase) { RaceDetector::learn(blocks_[0], thread, phase); }
+  void fenceProxy(uint32_t thread) { RaceDetector::proxyFence(blocks_[0].threads[thread]); }
+  PhaseClock first_, second_;
+};
+
+TEST_F(BulkRaces, WhoWaitsForThePhaseSeesTheCopy) {
+  EXPECT_FALSE(load(0, 0, first_));
+  EXPECT_TRUE(sharedRead(0, 0)); // not even who issued it
+  RaceDetector::arrive(blocks_[0], 0, first_);
+  RaceDetector::completePhase(blocks_[0], first_);
+  barrier(0, 0, 64); // says nothing of the copy
+  EXPECT_TRUE(sharedRead(7, 4));
+  pass(7, first_);
+  EXPECT_FALSE(sharedRead(7, 4));
+  EXPECT_TRUE(sharedRead(8, 8));
+  barrier(0, 0, 64); // now it does
+  EXPECT_FALSE(sharedRead(8, 8) || sharedWrite(9, 12));
+}
+
+TEST_F(BulkRaces, EachMbarrierSpeaksForItsOwnCopies) {
+  load(0, 0, first_);
+  load(0, 64, second_);
+  RaceDetector::completePhase(blocks_[0], first_);
+  RaceDetector::completePhase(blocks_[0], second_);
+  pass(3, second_);
+  EXPECT_FALSE(sharedRead(3, 64));
+  EXPECT_TRUE(sharedRead(3, 0));
+  pass(3, first_);
+  EXPECT_FALSE(sharedRead(3, 4));
+  // The next phase is another copy.
+  EXPECT_FALSE(load(3, 64, first_) || load(3, 128, first_));
+  pass(3, first_);
+  EXPECT_TRUE(sharedRead(3, 128));
+  RaceDetector::completePhase(blocks_[0], first_);
+  pass(3, first_);
+  EXPECT_FALSE(sharedRead(3, 132));
+}
+
+TEST_F(BulkRaces, ACopyComesAfterWhoReadTheBuffer) {
+  sharedRead(5, 0);
+  EXPECT_TRUE(load(0, 0, first_));
+  sharedRead(5, 64);
+  barrier(0, 0, 64);
+  EXPECT_FALSE(load(0, 64, first_));
+}
+
+TEST_F(BulkRaces, TheGroupOfTheThreadIsWaitedFor) {
+  sharedWrite(0, 0);
+  fenceProxy(0);
+  EXPECT_FALSE(store(0, 0));
+  RaceDetector::commitGroup(blocks_[0], 0);
+  EXPECT_TRUE(sharedWrite(0, 0));
+  fenceProxy(0);
+  EXPECT_FALSE(store(0, 4 * 16));
+  RaceDetector::commitGroup(blocks_[0], 0);
+  RaceDetector::waitGroup(blocks_[0], 0, 1, true); // all but the last
+  EXPECT_FALSE(sharedWrite(0, 4));
+  EXPECT_TRUE(sharedWrite(0, 64));
+  EXPECT_TRUE(sharedWrite(1, 68));
+  RaceDetector::waitGroup(blocks_[0], 0, 0, true);
+  EXPECT_FALSE(sharedWrite(0, 72));
+  EXPECT_TRUE(sharedWrite(1, 76));
+  // Read is not yet done: what a copy wrote is behind the whole wait.
+  copy(0, 128, true, RaceDetector::groupDone(blocks_[0], 0));
+  RaceDetector::commitGroup(blocks_[0], 0);
+  RaceDetector::waitGroup(blocks_[0], 0, 0, true);
+  EXPECT_TRUE(sharedRead(0, 128));
+  RaceDetector::waitGroup(blocks_[0], 0, 0, false);
+  EXPECT_FALSE(sharedRead(0, 132));
+}
+
+TEST_F(BulkRaces, WhatThreadsWroteNeedsAFenceOfSomebodyOnTheWay) {
+  auto unfenced = [](const std::optional<RaceDetector::Conflict> &found) { return found && found->unfenced; };
+  sharedWrite(1, 0);
+  barrier(0, 0, 64);
+  EXPECT_TRUE(unfenced(store(0, 0)));
+  sharedWrite(1, 16); // by who wrote
+  fenceProxy(1);
+  barrier(0, 0, 64);
+  EXPECT_FALSE(store(0, 16));
+  sharedWrite(1, 32); // by who copies
+  barrier(0, 0, 64);
+  fenceProxy(0);
+  EXPECT_FALSE(store(0, 32));
+  sharedWrite(1, 48); // by a third
+  barrier(0, 0, 64);
+  fenceProxy(2);
+  barrier(0, 0, 64);
+  EXPECT_FALSE(store(0, 48));
+  fenceProxy(1); // before the write is too early
+  sharedWrite(1, 64);
+  barrier(0, 0, 64);
+  EXPECT_TRUE(unfenced(store(0, 64)));
+  sharedWrite(1, 80); // one that the copy does not come after says nothing
+  barrier(0, 0, 64);
+  fenceProxy(2);
+  EXPECT_TRUE(unfenced(store(0, 80)));
+}
+
+TEST_F(BulkRaces, CopiesBehindCopiesNeedNone) {
+  load(0, 0, first_);
+  RaceDetector::completePhase(blocks_[0], first_);
+  pass(0, first_);
+  EXPECT_FALSE(store(0, 0));
+}
+
 } // namespace
 } // namespace tenon::emulator
