@@ -82,6 +82,25 @@ std::vector<Case> cases(const Buffers &b) {
         {b.floats, b.moreFloats, b.out, size, size, size}, 0, "growth");
   for (unsigned count : {1u << 14, 1u << 16, 1u << 18, 1u << 22})
     add("multiply", std::to_string(count), {count / 256}, {256}, {b.floats, b.floats, b.out, count}, 0, "growth");
+  // Long enough for many cores: some 50 to 200 ms of one, in 256 blocks and more.
+  auto addScaling = [&](const std::string &kernel, const std::string &shape, std::vector<unsigned> grid,
+                        std::vector<unsigned> block, std::vector<uint64_t> arguments, unsigned shared = 0) {
+    add(kernel, shape, std::move(grid), std::move(block), std::move(arguments), shared, "scaling");
+  };
+  const unsigned m = 1 << 22;
+  addScaling("softmaxBlock", "4096 x 1024", {4096}, {256}, {b.floats, b.out, 1024});
+  addScaling("layernorm", "4096 x 1024", {4096}, {256}, {b.floats, b.moreFloats, b.floats, b.out, 1024}, 4096);
+  addScaling("scan", "2097152 by 1024", {2048}, {1024}, {b.integers, b.out, m / 2});
+  addScaling("histogram", "8388608 bytes", {512}, {256}, {b.bytes, b.out, 2 * m});
+  addScaling("matmul16", "512 cubed", {32, 32}, {16, 16}, {b.floats, b.moreFloats, b.out, 512, 512, 512});
+  addScaling("matmul32", "512 cubed", {16, 16}, {32, 32}, {b.floats, b.moreFloats, b.out, 512, 512, 512});
+  addScaling("matmulAsync", "1024 x 512 x 512 cp.async", {8, 32}, {256},
+             {b.floats, b.moreFloats, b.out, 1024, 512, 512});
+  addScaling("matmulMma", "512 x 512 x 256 f16", {64, 32}, {32}, {b.halves, b.halves, b.out, 512, 256});
+  addScaling("transpose", "2048 x 2048", {64, 64}, {32, 8}, {b.floats, b.out, 2048, 2048});
+  addScaling("halves", "1048576 pairs", {4096}, {256}, {b.halves, b.halves + 4096, b.out, n});
+  addScaling("specials", "524288", {2048}, {256}, {b.floats, b.out, n / 2});
+  addScaling("locals", "65536 threads 256 rounds", {256}, {256}, {b.bytes, b.out, 256});
   return out;
 }
 

@@ -19,7 +19,7 @@ struct Buffers {
 };
 
 struct Case {
-  std::string group; // "kernel": the table of kernels; "growth": one of them at several sizes
+  std::string group; // "kernel": the table of kernels; "growth": one of them at several sizes; "scaling": long ones
   std::string name, shape, kernel;
   unsigned grid[2] = {1, 1}, block[2] = {1, 1};
   unsigned shared = 0;

@@ -3,8 +3,10 @@
 // refuses to run on one.
 #include "benchmarks/emulator/cases.h"
 #include "benchmarks/emulator/emulator.h"
+#include "benchmarks/emulator/row.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <sstream>
 #include <sys/utsname.h>
 #include <thread>
+#include <unistd.h>
 
 namespace tenon::benchmarks {
 namespace {
@@ -22,15 +25,10 @@ struct Options {
   std::vector<unsigned> threads = {1};
   double seconds = 0.5; // of CPU time for each measurement
   bool worker = false;  // one thread count, rows on stdout
-};
-
-struct Row {
-  std::string group, name, shape;
-  unsigned threads = 1;
-  uint64_t repeats = 0;
-  double cpu = 0, cpuLeast = 0, wall = 0; // seconds of one run: median, least, median
-  double instructions = 0;                // thread instructions of one run
-  double rate() const { return cpuLeast > 0 ? instructions / (threads > 1 ? wall : cpuLeast) / 1e9 : 0; }
+  bool scaling = false; // longer launches, and as many processes at once as there are threads
+  // Worker: the scaling group alone, each case in a slot of so many seconds since a time of the monotonic clock, so
+  // that processes measure the same case at the same time. 0: no slots.
+  double slotsFrom = 0, slotSeconds = 0;
 };
 
 double now(clockid_t clock) {
@@ -39,13 +37,19 @@ double now(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Runs `body` until `seconds` of CPU time are spent, at least 3 times after one that warms up.
-template <typename Body> Row measure(const Options &options, const Emulator &emulator, Body body) {
+/// Runs `body` until `seconds` of CPU time are spent, at least 3 times after one that warms up; or until `end` of the
+/// monotonic clock, at least once.
+template <typename Body> Row measure(const Options &options, const Emulator &emulator, Body body, double end = 0) {
   body();
   std::vector<double> cpu, wall;
   double spent = 0;
   uint64_t before = emulator.threadInstructions();
-  while (cpu.size() < 3 || (spent < options.seconds && cpu.size() < 100000)) {
+  auto goesOn = [&] {
+    if (end > 0)
+      return wall.empty() || now(CLOCK_MONOTONIC) + wall.back() < end;
+    return cpu.size() < 3 || (spent < options.seconds && cpu.size() < 100000);
+  };
+  while (goesOn()) {
     double c = now(CLOCK_PROCESS_CPUTIME_ID), w = now(CLOCK_MONOTONIC);
     body();
     cpu.push_back(now(CLOCK_PROCESS_CPUTIME_ID) - c);
@@ -101,8 +105,7 @@ const char *kSmallKernel = R"(.version 8.0
 )";
 
 void print(const Row &row) {
-  printf("%s,%s,%s,%u,%llu,%.9f,%.9f,%.9f,%.0f\n", row.group.c_str(), row.name.c_str(), row.shape.c_str(), row.threads,
-         static_cast<unsigned long long>(row.repeats), row.cpu, row.cpuLeast, row.wall, row.instructions);
+  printf("%s\n", row.line().c_str());
   fflush(stdout);
 }
 
@@ -122,13 +125,19 @@ void measureAll(const Options &options) {
   std::string ptx = readFile(options.ptx);
   Module module(emulator, ptx);
   Buffers buffers(emulator);
+  double end = options.slotsFrom;
   for (const Case &c : cases(buffers)) {
-    if (!wanted(c.name) || (threads > 1 && c.group != "kernel"))
+    if (!wanted(c.name) || (c.group == "scaling" ? !options.scaling : options.slotsFrom > 0) ||
+        (threads > 1 && c.group == "growth"))
       continue;
     CUfunction kernel = module.kernel(c.kernel);
-    finish(measure(options, emulator, [&] { emulator.launch(kernel, c); }), c.group, c.name, c.shape);
+    if (options.slotsFrom > 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(end - now(CLOCK_MONOTONIC)));
+      end += options.slotSeconds;
+    }
+    finish(measure(options, emulator, [&] { emulator.launch(kernel, c); }, end), c.group, c.name, c.shape);
   }
-  if (threads > 1)
+  if (threads > 1 || options.slotsFrom > 0)
     return;
   if (wanted("launch")) {
     Case c = smallLaunch(buffers);
@@ -143,39 +152,34 @@ void measureAll(const Options &options) {
   }
 }
 
-std::vector<Row> runWorker(const Options &options, unsigned threads) {
-  char number[16];
-  snprintf(number, sizeof number, "%u", threads);
-  setenv("TENON_EMULATOR_THREADS", number, 1);
+/// Measures in a process of its own, or in several at once.
+std::vector<Row> runWorkers(const Options &options, unsigned threads, unsigned processes) {
+  setenv("TENON_EMULATOR_THREADS", std::to_string(threads).c_str(), 1);
   setenv("TENON_EMULATOR_QUIET", "1", 1);
   char self[4096];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   self[length > 0 ? length : 0] = 0;
-  std::string command = "'" + std::string(self) + "' --worker --threads=" + number + " --ptx='" + options.ptx +
-                        "' --filter='" + options.filter + "' --seconds=" + std::to_string(options.seconds);
-  FILE *pipe = popen(command.c_str(), "r");
-  std::vector<Row> rows;
-  char line[1024];
-  while (pipe && fgets(line, sizeof line, pipe)) {
-    std::vector<std::string> fields;
-    std::stringstream text(line);
-    for (std::string field; std::getline(text, field, ',');)
-      fields.push_back(field);
-    if (fields.size() != 9)
-      continue;
-    Row row{fields[0], fields[1], fields[2], threads, std::stoull(fields[4])};
-    row.cpu = std::stod(fields[5]);
-    row.cpuLeast = std::stod(fields[6]);
-    row.wall = std::stod(fields[7]);
-    row.instructions = std::stod(fields[8]);
-    rows.push_back(row);
-    fprintf(stderr, "%-9s %-22s %-34s %2u thread%s %10.3f ms %6.2f G/s\n", row.group.c_str(), row.name.c_str(),
-            row.shape.c_str(), row.threads, row.threads == 1 ? " " : "s", (threads > 1 ? row.wall : row.cpuLeast) * 1e3,
-            row.rate());
+  std::string command = "'" + std::string(self) + "' --worker --threads=" + std::to_string(threads) + " --ptx='" +
+                        options.ptx + "' --filter='" + options.filter +
+                        "' --seconds=" + std::to_string(options.seconds);
+  if (options.scaling)
+    command += " --scaling";
+  if (processes > 1) { // time to load, then slots in which every process gets to run every case
+    double seconds = std::max(options.seconds * 4, 0.5);
+    command += " --slots=" + std::to_string(now(CLOCK_MONOTONIC) + 1) + "," + std::to_string(seconds);
   }
-  if (!pipe || pclose(pipe) != 0) {
-    fprintf(stderr, "error: the measurement with %u threads failed\n", threads);
-    exit(1);
+  std::vector<Row> rows = runProcesses(command, processes);
+  for (Row &row : rows) {
+    if (processes > 1) {
+      row.group = "processes";
+      row.threads = processes;
+    }
+    fprintf(stderr, "%-9s %-22s %-34s %2u %s %10.3f ms %6.2f G/s\n", row.group.c_str(), row.name.c_str(),
+            row.shape.c_str(), row.threads,
+            processes > 1  ? "processes"
+            : threads == 1 ? "thread   "
+                           : "threads  ",
+            (threads > 1 || processes > 1 ? row.wall : row.cpuLeast) * 1e3, row.rate());
   }
   return rows;
 }
@@ -194,17 +198,51 @@ std::string machine() {
          system.release;
 }
 
+/// How a group grows with threads, and beside it what as many processes at once get out of the machine: where these do
+/// not grow either, cores, caches or clock frequency are shared and no program would.
+void writeThreads(const Options &options, const std::vector<Row> &rows, const std::string &group, std::ofstream &out) {
+  out << "\n## Worker threads, " << (group == "kernel" ? "short launches" : "long launches")
+      << " (median wall ms, and how many times one thread's speed"
+      << (group == "scaling" ? "; of: as many processes at once, against one)" : ")") << "\n| kernel | shape |";
+  for (unsigned n : options.threads)
+    out << ' ' << n << " |";
+  out << "\n|---|---|";
+  for (size_t k = 0; k < options.threads.size(); ++k)
+    out << "---|";
+  out << '\n';
+  auto find = [&](const Row &one, const std::string &in, unsigned threads) -> const Row * {
+    for (const Row &row : rows)
+      if (row.group == in && row.threads == threads && row.name == one.name && row.shape == one.shape)
+        return &row;
+    return nullptr;
+  };
+  for (const Row &one : rows) {
+    if (one.threads != options.threads[0] || one.group != group)
+      continue;
+    out << "| " << one.name << " | " << one.shape << " |";
+    for (unsigned n : options.threads) {
+      char text[96] = " |";
+      const Row *row = find(one, group, n), *processes = find(one, "processes", n);
+      if (row && processes)
+        snprintf(text, sizeof text, " %.3f (%.2f of %.2f) |", row->wall * 1e3, one.wall / row->wall,
+                 n * one.wall / processes->wall);
+      else if (row)
+        snprintf(text, sizeof text, " %.3f (%.2f) |", row->wall * 1e3, one.wall / row->wall);
+      out << text;
+    }
+    out << '\n';
+  }
+}
+
 void write(const Options &options, const std::vector<Row> &rows, const std::string &load) {
   char date[64];
   time_t t = time(nullptr);
   strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime(&t));
   if (!options.csv.empty()) {
     std::ofstream out(options.csv);
-    out << "group,name,shape,threads,repeats,cpu_seconds,cpu_seconds_least,wall_seconds,thread_instructions\n";
+    out << Row::columns() << '\n';
     for (const Row &row : rows)
-      out << row.group << ',' << row.name << ',' << row.shape << ',' << row.threads << ',' << row.repeats << ','
-          << row.cpu << ',' << row.cpuLeast << ',' << row.wall << ',' << static_cast<uint64_t>(row.instructions)
-          << '\n';
+      out << row.line() << '\n';
   }
   if (options.markdown.empty())
     return;
@@ -218,7 +256,7 @@ void write(const Options &options, const std::vector<Row> &rows, const std::stri
          "median wall time with several threads)\n\n";
   out << "| kernel | shape | least ms | median ms | million thread instructions | G/s |\n|---|---|---|---|---|---|\n";
   for (const Row &row : rows)
-    if (row.threads == 1 && row.group != "driver") {
+    if (row.threads == 1 && (row.group == "kernel" || row.group == "growth")) {
       snprintf(text, sizeof text, "| %s | %s | %.3f | %.3f | %.2f | %.2f |\n", row.name.c_str(), row.shape.c_str(),
                row.cpuLeast * 1e3, row.cpu * 1e3, row.instructions / 1e6, row.rate());
       out << text;
@@ -230,27 +268,10 @@ void write(const Options &options, const std::vector<Row> &rows, const std::stri
                row.cpuLeast * 1e6, row.cpu * 1e6);
       out << text;
     }
-  if (options.threads.size() > 1) {
-    out << "\n## Worker threads (median wall ms, and how many times one thread's)\n| kernel |";
-    for (unsigned n : options.threads)
-      out << ' ' << n << " |";
-    out << "\n|---|";
-    for (size_t k = 0; k < options.threads.size(); ++k)
-      out << "---|";
-    out << '\n';
-    for (const Row &one : rows) {
-      if (one.threads != options.threads[0] || one.group != "kernel")
-        continue;
-      out << "| " << one.name << " |";
-      for (unsigned n : options.threads)
-        for (const Row &row : rows)
-          if (row.threads == n && row.name == one.name && row.shape == one.shape) {
-            snprintf(text, sizeof text, " %.3f (%.2f) |", row.wall * 1e3, one.wall / row.wall);
-            out << text;
-          }
-      out << '\n';
-    }
-  }
+  if (options.threads.size() > 1)
+    writeThreads(options, rows, "kernel", out);
+  if (options.scaling)
+    writeThreads(options, rows, "scaling", out);
 }
 
 bool parse(int count, char **arguments, Options &options) {
@@ -277,8 +298,12 @@ bool parse(int count, char **arguments, Options &options) {
       std::stringstream text(v);
       for (std::string number; std::getline(text, number, ',');)
         options.threads.push_back(static_cast<unsigned>(std::max(1, atoi(number.c_str()))));
+    } else if (const char *v = value("--slots=")) {
+      sscanf(v, "%lf,%lf", &options.slotsFrom, &options.slotSeconds);
     } else if (argument == "--worker") {
       options.worker = true;
+    } else if (argument == "--scaling") {
+      options.scaling = true;
     } else {
       fprintf(stderr, "error: unknown argument '%s'\n", arguments[k]);
       return false;
@@ -297,7 +322,7 @@ int main(int count, char **arguments) {
   Options options;
   if (!parse(count, arguments, options)) {
     fprintf(stderr, "usage: tenon-emulator-benchmark [--ptx=FILE] [--threads=1,2,...] [--seconds=S] [--filter=TEXT]\n"
-                    "                                [--csv=FILE] [--md=FILE]\n");
+                    "                                [--scaling] [--csv=FILE] [--md=FILE]\n");
     return 2;
   }
   if (options.worker) {
@@ -309,9 +334,12 @@ int main(int count, char **arguments) {
   getloadavg(loads, 1);
   snprintf(load, sizeof load, "%.1f", loads[0]);
   std::vector<Row> rows;
-  for (unsigned threads : options.threads)
-    for (Row &row : runWorker(options, threads))
-      rows.push_back(row);
+  auto add = [&](const std::vector<Row> &more) { rows.insert(rows.end(), more.begin(), more.end()); };
+  for (unsigned threads : options.threads) {
+    add(runWorkers(options, threads, 1));
+    if (options.scaling && threads > 1)
+      add(runWorkers(options, 1, threads));
+  }
   write(options, rows, load);
   return 0;
 }
