@@ -24,6 +24,16 @@ public:
     next_ += bytes;
     return out;
   }
+  /// Room for up to `bytes` bytes, of which take() takes what was used: the next thing that must be done to the arena.
+  std::byte *room(size_t bytes) {
+    if (bytes > size_t(end_ - next_)) {
+      allocateBlock(bytes);
+      next_ -= bytes;
+    }
+    return next_;
+  }
+  /// `bytes` is a multiple of 16.
+  void take(size_t bytes) { next_ += bytes; }
   /// Forgets everything handed out, and keeps the memory for what comes.
   void reset() {
     current_ = 0;

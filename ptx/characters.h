@@ -4,7 +4,9 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -51,22 +53,32 @@ inline const char *skipClass(const char *p, uint8_t classes) {
   return p;
 }
 
-/// The first character at or behind `p` that is not in kWord. Words are short and of any length, which a processor's
-/// branch prediction cannot learn: so 16 characters are looked at together. `end` is where the text ends.
-inline const char *wordEnd(const char *p, const char *end) {
+// Words are short and of any length, which a processor's branch prediction cannot learn: so 16 characters are looked at
+// together. Bit i of a mask: character i.
 #if defined(__SSE2__)
+struct Characters16 {
+  explicit Characters16(const char *p) : bytes(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))) {}
+  __m128i equal(char c) const { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
   // Signed comparisons of bytes: what is wanted is moved to the lowest values there are.
-  auto below = [](__m128i value, char first, char count) {
+  static __m128i below(__m128i value, char first, char count) {
     return _mm_cmplt_epi8(_mm_add_epi8(value, _mm_set1_epi8(static_cast<char>(-128 - first))),
                           _mm_set1_epi8(static_cast<char>(-128 + count)));
-  };
+  }
+  __m128i digit() const { return below(bytes, '0', 10); }
+  __m128i word(__m128i digits) const {
+    return digits | below(bytes | _mm_set1_epi8(0x20), 'a', 26) | equal('_') | equal('$');
+  }
+  static uint32_t mask(__m128i set) { return static_cast<uint32_t>(_mm_movemask_epi8(set)); }
+  __m128i bytes;
+};
+#endif
+
+/// The first character at or behind `p` that is not in kWord. `end` is where the text ends.
+inline const char *wordEnd(const char *p, const char *end) {
+#if defined(__SSE2__)
   for (; end - p >= 16; p += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(p));
-    const __m128i letter = below(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 26);
-    const __m128i digit = below(bytes, '0', 10);
-    const __m128i sign =
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('$')));
-    const auto inWord = static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letter, digit), sign)));
+    const Characters16 characters(p);
+    const uint32_t inWord = Characters16::mask(characters.word(characters.digit()));
     if (inWord != 0xffff)
       return p + std::countr_one(inWord);
   }
@@ -74,6 +86,67 @@ inline const char *wordEnd(const char *p, const char *end) {
   (void)end;
 #endif
   return skipClass(p, kWord);
+}
+
+/// The first character behind the word that begins at `p` with one of kWordStart, and how many digits it ends in.
+inline const char *wordEnd(const char *p, const char *end, size_t &digits) {
+#if defined(__SSE2__)
+  if (end - p > 16) {
+    const Characters16 characters(p + 1);
+    const __m128i digit = characters.digit();
+    const uint32_t inWord = Characters16::mask(characters.word(digit));
+    if (inWord != 0xffff) [[likely]] {
+      const int length = std::countr_one(inWord);
+      const uint32_t others = ~Characters16::mask(digit) & ((1u << length) - 1);
+      digits = static_cast<size_t>(length - std::bit_width(others));
+      return p + 1 + length;
+    }
+  }
+#endif
+  const char *begin = p + 1, *behind = wordEnd(begin, end);
+  digits = 0;
+  while (behind - digits > begin && is(behind[-1 - static_cast<ptrdiff_t>(digits)], kDigit))
+    ++digits;
+  return behind;
+}
+
+/// The first character at or behind `p` that is neither in kWord nor a dot nor a colon: the end of
+/// `ld.shared::cta.f32`.
+inline const char *spellingEnd(const char *p, const char *end) {
+#if defined(__SSE2__)
+  for (; end - p >= 16; p += 16) {
+    const Characters16 characters(p);
+    const uint32_t inWord =
+        Characters16::mask(characters.word(characters.digit()) | characters.equal('.') | characters.equal(':'));
+    if (inWord != 0xffff)
+      return p + std::countr_one(inWord);
+  }
+#else
+  (void)end;
+#endif
+  while (is(*p, kWord) || *p == '.' || *p == ':')
+    ++p;
+  return p;
+}
+
+/// The number that the `digits` characters before `end` are: 1 to 8, and 8 bytes must be readable there.
+inline uint32_t numberBefore(const char *end, size_t digits) {
+  if constexpr (std::endian::native == std::endian::little) {
+    uint64_t bytes;
+    std::memcpy(&bytes, end - 8, 8);
+    const unsigned others = static_cast<unsigned>(64 - 8 * digits);
+    bytes = (bytes >> others << others) & 0x0f0f0f0f0f0f0f0f; // the last digit is the highest byte
+    bytes = bytes * 10 + (bytes >> 8);                        // pairs, in every second byte
+    constexpr uint64_t kPairs = 0x000000ff000000ff;
+    return static_cast<uint32_t>(((bytes & kPairs) * (100 + (uint64_t(1000000) << 32)) +
+                                  (bytes >> 16 & kPairs) * (1 + (uint64_t(10000) << 32))) >>
+                                 32);
+  } else {
+    uint32_t number = 0;
+    for (const char *p = end - digits; p != end; ++p)
+      number = number * 10 + static_cast<uint32_t>(*p - '0');
+    return number;
+  }
 }
 
 /// The end of the dotted word that begins at the dot `p`: `.f32`, `.L2::128B`.

@@ -10,11 +10,11 @@ namespace {
 constexpr uint32_t kNoScope = UINT32_MAX;
 
 bool isBranch(const Instruction &instruction) {
-  return instruction.opcode == "bra" || instruction.opcode == "brx";
+  return instruction.facts.control == Control::Branch || instruction.facts.control == Control::TableBranch;
 }
 /// Control does not come back, unless a predicate is false.
 bool isExit(const Instruction &instruction) {
-  return instruction.opcode == "ret" || instruction.opcode == "exit" || instruction.opcode == "trap";
+  return instruction.facts.control == Control::Exit;
 }
 
 } // namespace
@@ -25,7 +25,6 @@ public:
     function_ = &function;
     flow_ = &flow;
     reset();
-    collect();
     formBlocks();
     addEdges();
     markReachable();
@@ -69,14 +68,27 @@ private:
 
   uint32_t count() const { return static_cast<uint32_t>(function_->instructions.size()); }
 
-  /// One walk over the statements: scopes, labels, tables, branches.
-  void collect() {
+  /// One walk over the statements: scopes, labels, tables, branches, blocks. The block that begins with the instruction
+  /// behind the last one is the end of the body: nothing follows it.
+  void formBlocks() {
     parents_.push_back(kNoScope);
     uint32_t scope = 0, next = 0;
-    leaders_.assign(count() + 1, false);
-    leaders_[0] = leaders_[count()] = true;
+    flow_->blockOf.resize(count());
+    uint32_t *blockOf = flow_->blockOf.data();
+    bool opens = true; // the next instruction begins a block
     for (const Statement &statement : function_->statements) {
       switch (statement.kind) {
+      case Statement::Kind::Instruction: {
+        if (opens)
+          beginBlock(next);
+        blockOf[next] = static_cast<uint32_t>(flow_->blocks.size() - 1);
+        const Control control = function_->instructions[next].facts.control;
+        opens = control != Control::Next && control != Control::Call;
+        if (opens && control != Control::Exit)
+          branches_.push_back({next, scope});
+        ++next;
+        break;
+      }
       case Statement::Kind::BlockBegin:
         parents_.push_back(scope);
         scope = static_cast<uint32_t>(parents_.size() - 1);
@@ -86,20 +98,11 @@ private:
         break;
       case Statement::Kind::Label:
         labels_.add(statement.name, {.scope = scope, .target = next});
-        leaders_[next] = true;
+        opens = true;
         break;
       case Statement::Kind::BranchTargets:
         tables_.add(statement.name, {.scope = scope, .target = statement.index});
         break;
-      case Statement::Kind::Instruction: {
-        const Instruction &instruction = function_->instructions[next];
-        if (isBranch(instruction))
-          branches_.push_back({next, scope});
-        ++next;
-        if (isBranch(instruction) || isExit(instruction))
-          leaders_[next] = true;
-        break;
-      }
       case Statement::Kind::Declaration:
       case Statement::Kind::Loc:
       case Statement::Kind::Pragma:
@@ -108,19 +111,14 @@ private:
         break;
       }
     }
+    beginBlock(count());
+    flow_->blocks.back().end = count();
   }
 
-  /// The block that begins with the instruction behind the last one is the end of the body: nothing follows it.
-  void formBlocks() {
-    flow_->blockOf.resize(count());
-    for (uint32_t i = 0; i <= count(); ++i) {
-      if (leaders_[i])
-        flow_->blocks.push_back({.begin = i, .end = i});
-      if (i == count())
-        break;
-      flow_->blocks.back().end = i + 1;
-      flow_->blockOf[i] = static_cast<uint32_t>(flow_->blocks.size() - 1);
-    }
+  void beginBlock(uint32_t instruction) {
+    if (!flow_->blocks.empty())
+      flow_->blocks.back().end = instruction;
+    flow_->blocks.push_back({.begin = instruction, .end = instruction});
   }
 
   uint32_t blockAt(uint32_t instruction) const {
@@ -153,7 +151,7 @@ private:
   void addBranchEdges(const Branch &branch) {
     const Instruction &instruction = function_->instructions[branch.instruction];
     std::string_view name = instruction.operands.empty() ? std::string_view() : instruction.operands.back().name;
-    if (instruction.opcode == "bra")
+    if (instruction.facts.control == Control::Branch)
       return addTarget(branch, name);
     const Label *table = find(tables_, name, branch.scope);
     if (!table) {
@@ -209,7 +207,6 @@ private:
   const Function *function_ = nullptr;
   ControlFlow *flow_ = nullptr;
   std::vector<uint32_t> parents_; // of each scope; kNoScope: the body itself
-  std::vector<bool> leaders_;     // [instructions + 1]
   Labels labels_, tables_;
   std::vector<Branch> branches_; // in source order
   std::vector<uint32_t> work_;

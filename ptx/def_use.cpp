@@ -1,6 +1,9 @@
 #include "ptx/def_use.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <unordered_map>
 
 namespace tenon::ptx {
@@ -17,6 +20,11 @@ struct Family {
 };
 
 constexpr uint32_t kNotNumbered = UINT32_MAX;
+
+/// Masks of the first bytes of 4 in memory.
+constexpr uint32_t kStemBytes[] = {0, std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 0, 0, 0}),
+                                   std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 255, 0, 0}),
+                                   std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 255, 255, 0}), UINT32_MAX};
 
 bool isDigit(char c) {
   return c >= '0' && c <= '9';
@@ -36,16 +44,26 @@ public:
       declare(function.returns[i], {NameRef::Kind::Return, false, i});
     for (const Statement &statement : function.statements)
       visit(statement);
-    result_.first.push_back(static_cast<uint32_t>(result_.names.size()));
+    result_.first[nextInstruction_] = static_cast<uint32_t>(nameCount_);
+    result_.names.resize(nameCount_);
     return result_;
   }
 
 private:
+  /// What stems_ says of a stem of 2 to 4 bytes, as long as nothing changes there.
+  struct ShortStem {
+    uint32_t stem = 0;                   // its bytes; 0: none
+    uint32_t count = 0, firstMember = 0; // of a family whose members have their places
+  };
+
   void reset() {
     result_.registerCount = 0;
     result_.definitions.clear();
-    result_.names.clear();
-    result_.first.clear();
+    const size_t instructions = function_->instructions.size();
+    result_.names.resize(4 * instructions + 64); // mostly enough
+    nameCount_ = 0;
+    result_.first.resize(instructions + 1);
+    nextInstruction_ = 0;
     result_.unknown.clear();
     numbers_.clear();
     refs_.clear();
@@ -58,6 +76,7 @@ private:
     hidden_.clear();
     scopes_.clear();
     plainDigits_ = scoped_ = false;
+    shortStems_ = {};
   }
 
   void visit(const Statement &statement) {
@@ -101,6 +120,7 @@ private:
 
   /// Stems have a map of their own: a register may carry the name of a stem.
   void declareFamily(const Variable &variable) {
+    shortStems_ = {};
     uint32_t &number = stems_[variable.name];
     if (!scopes_.empty())
       hidden_.push_back({variable.name, number, true});
@@ -124,6 +144,8 @@ private:
       return;
     for (; hidden_.size() > scopes_.back(); hidden_.pop_back()) {
       const Hidden &last = hidden_.back();
+      if (last.isStem)
+        shortStems_ = {};
       (last.isStem ? stems_ : numbers_)[last.name] = last.number; // kNone: it has no meaning again
     }
     scopes_.pop_back();
@@ -151,6 +173,24 @@ private:
       number %= std::max<uint64_t>(1, scale);
     }
     return false;
+  }
+
+  /// The place of a member that the parser has split off its stem, where its family is in sight and has one: most names
+  /// are such, and their stems are a handful.
+  [[gnu::always_inline]] uint32_t *memberSlot(std::string_view name, NumberedName numbered) {
+    uint32_t stem;
+    std::memcpy(&stem, name.data(), 4); // the name has 3 bytes, and something stands behind it
+    stem &= kStemBytes[numbered.stemSize];
+    ShortStem &known = shortStems_[(stem * 0x9e3779b1u) >> 28];
+    if (known.stem != stem) [[unlikely]]
+      learnStem(known, stem, name.substr(0, numbered.stemSize));
+    return numbered.number < known.count ? &members_[known.firstMember + numbered.number] : nullptr;
+  }
+  void learnStem(ShortStem &known, uint32_t stem, std::string_view text) {
+    known = {stem, 0, 0};
+    if (const uint32_t found = stems_.find(text);
+        found != NameMap::kNone && families_[found].firstMember != Family::kNone)
+      known = {stem, families_[found].count, families_[found].firstMember};
   }
 
   /// Bodies have a handful of families; a few comparisons find one before a hash is computed.
@@ -208,43 +248,72 @@ private:
     return digit && plainDigits_ && findMember(name, ref);
   }
 
-  NameRef find(std::string_view name) {
+  [[gnu::always_inline]] NameRef find(std::string_view name, NumberedName numbered) {
+    if (numbered.stemSize != 0 && !plainDigits_) [[likely]]
+      if (uint32_t *slot = memberSlot(name, numbered)) [[likely]] {
+        if (*slot == kNotNumbered)
+          *slot = newRegister();
+        return {NameRef::Kind::Register, false, *slot};
+      }
+    return findAnything(name);
+  }
+
+  NameRef findAnything(std::string_view name) {
     NameRef ref;
-    if (findLocal(name, ref))
-      return ref;
-    // %v.x, %r.b0: a part of a register. Special registers (%tid.x) are declared nowhere.
-    if (size_t dot = name.find('.'); dot != std::string_view::npos && findLocal(name.substr(0, dot), ref))
-      return ref;
-    ref = moduleNames_->find(name);
+    if (const size_t dot = name.find('.'); dot != std::string_view::npos) {
+      // %v.x, %r.b0: a part of a register. Special registers (%tid.x) are declared nowhere.
+      if (findLocal(name.substr(0, dot), ref))
+        return ref;
+    } else {
+      if (findLocal(name, ref))
+        return ref;
+      ref = moduleNames_->find(name);
+    }
     if (ref.kind == NameRef::Kind::Other)
       result_.unknown.push_back(name);
     return ref;
   }
 
-  void addNames(const Operand &operand, bool written) {
-    if (operand.kind == Operand::Kind::Name) {
-      NameRef ref = find(operand.name);
-      ref.isDefinition = written;
-      if (written && ref.kind == NameRef::Kind::Register)
-        ++result_.definitions[ref.index];
-      result_.names.push_back(ref);
-      return;
-    }
+  void put(NameRef ref) {
+    if (nameCount_ == result_.names.size()) [[unlikely]]
+      result_.names.resize(2 * nameCount_);
+    result_.names[nameCount_++] = ref;
+  }
+
+  void addName(const Operand &operand, bool written) {
+    NameRef ref = find(operand.name, operand.numbered);
+    ref.isDefinition = written;
+    if (written && ref.kind == NameRef::Kind::Register)
+      ++result_.definitions[ref.index];
+    put(ref);
+  }
+
+  void addElements(const Operand &operand, bool written) {
+    written &= operand.kind != Operand::Kind::Address;
     for (const Operand &element : operand.elements)
-      addNames(element, written && operand.kind != Operand::Kind::Address);
+      if (element.kind == Operand::Kind::Name)
+        addName(element, written);
+      else
+        addElements(element, written);
   }
 
   void resolve(const Instruction &instruction) {
-    result_.first.push_back(static_cast<uint32_t>(result_.names.size()));
+    result_.first[nextInstruction_++] = static_cast<uint32_t>(nameCount_);
     if (!instruction.predicate.empty())
-      result_.names.push_back(find(instruction.predicate));
-    if (instruction.opcode == "bra") { // to a label, which is looked up in scopes of its own
-      result_.names.resize(result_.names.size() + instruction.operands.size());
+      put(find(instruction.predicate, instruction.predicateNumbered));
+    if (instruction.facts.control == Control::Branch) { // to a label, which is looked up in scopes of its own
+      for (size_t i = 0; i < instruction.operands.size(); ++i)
+        put({});
       return;
     }
-    const bool writes = writesFirstOperand(instruction);
-    for (size_t i = 0; i < instruction.operands.size(); ++i)
-      addNames(instruction.operands[i], writes && i == 0);
+    bool writes = writesFirstOperand(instruction);
+    for (const Operand &operand : instruction.operands) {
+      if (operand.kind == Operand::Kind::Name)
+        addName(operand, writes);
+      else if (!operand.elements.empty())
+        addElements(operand, writes);
+      writes = false;
+    }
   }
 
   struct Hidden {
@@ -256,8 +325,10 @@ private:
   const Function *function_ = nullptr;
   const ModuleNames *moduleNames_ = nullptr;
   DefUse result_;
-  NameMap numbers_, stems_; // into refs_, families_
+  size_t nameCount_ = 0, nextInstruction_ = 0; // of result_.names and result_.first, which have room for more
+  NameMap numbers_, stems_;                    // into refs_, families_
   std::vector<NameRef> refs_;
+  std::array<ShortStem, 16> shortStems_;
   std::vector<Family> families_;
   std::vector<uint32_t> members_;                 // of families: the register, or kNotNumbered
   std::vector<std::vector<uint32_t>> wide_;       // the same, of families that declare more than a body can use
@@ -277,42 +348,17 @@ const DefUse &DefUseFinder::run(const Function &function, const ModuleNames &nam
   return resolver_->run(function, names);
 }
 
-namespace {
-
-/// Opcodes whose operand 0 is a name but no result; those with an address there need not be listed.
-bool hasNoResult(std::string_view opcode) {
-  if (opcode.empty())
-    return true;
-  switch (opcode[0]) { // most opcodes are told by their first letter
-  case 'b':
-    return opcode == "bra" || opcode == "brx";
-  case 'e':
-    return opcode == "exit";
-  case 'n':
-    return opcode == "nanosleep";
-  case 'p':
-    return opcode == "pmevent";
-  case 'r':
-    return opcode == "ret";
-  case 's':
-    return opcode == "setmaxnreg" || opcode == "stackrestore";
-  }
-  return false;
-}
-
-} // namespace
-
 bool writesFirstOperand(const Instruction &instruction) {
-  if (instruction.operands.empty() || instruction.operands.front().kind == Operand::Kind::Address)
+  if (instruction.operands.empty())
     return false;
-  std::string_view opcode = instruction.opcode;
-  if (opcode == "call") // (results), callee, ...
+  switch (instruction.facts.first) {
+  case FirstOperand::Result:
+    return instruction.operands.front().kind != Operand::Kind::Address;
+  case FirstOperand::Source:
+    return false;
+  case FirstOperand::ResultList: // (results), callee, ...
     return instruction.operands.front().kind == Operand::Kind::List;
-  if (opcode == "bar" || opcode == "barrier")
-    return instruction.hasModifier("red");
-  if (opcode == "tcgen05")
-    return instruction.hasModifier("ld");
-  return !hasNoResult(opcode);
+  }
 }
 
 /// The place of `name`, where it is known already; else null, and now it is.

@@ -8,6 +8,7 @@
 #include "abi/source_file.h"
 #include "abi/target_arch.h"
 #include "ptx/arena.h"
+#include "ptx/opcode_facts.h"
 
 #include <array>
 #include <cstdint>
@@ -70,6 +71,13 @@ struct SourceRange {
   uint32_t end = 0;
 };
 
+/// How a name splits into a stem and a decimal number: `%rd12` into 3 bytes and 12. Found by the parser while it has
+/// the name at hand, for look-up; not every name that ends in digits has it.
+struct NumberedName {
+  uint32_t stemSize : 4 = 0; // 2 to 4 bytes; 0: not split
+  uint32_t number : 28 = 0;
+};
+
 struct Operand {
   enum class Kind : uint8_t {
     Name,    // register, special register (%tid.x), variable, label or function: `name`, plus `offset` for `sym+8`
@@ -85,6 +93,7 @@ struct Operand {
   Kind kind = Kind::Name;
   bool negated = false; // !p
   bool minus = false;   // -%r (arithmetic minus of a name)
+  NumberedName numbered;
   std::string_view name;
   uint64_t bits = 0;
   int64_t offset = 0; // Address: bytes added to the base; Name: bytes added to the symbol
@@ -92,9 +101,14 @@ struct Operand {
   SourceRange range;
 };
 
+inline constexpr uint32_t kNoSpelling = UINT32_MAX;
+
 struct Instruction {
   std::string_view predicate; // register of @p / @!p; empty: none
+  NumberedName predicateNumbered;
   bool predicateNegated = false;
+  OpcodeFacts facts;
+  uint32_t spelling = kNoSpelling;  // the same number: the same opcode and modifiers, within one parse; from 0
   std::string_view opcode;          // "ld"
   List<std::string_view> modifiers; // "global", "nc", "v4", "f32", "L1::no_allocate", in order, without dots
   List<Operand> operands;

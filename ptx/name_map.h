@@ -53,24 +53,26 @@ public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   void clear() {
-    if (count_ != 0)
-      slots_.assign(slots_.size() > 1024 ? size_t(64) : slots_.size(), Slot());
     count_ = 0;
+    if (++filling_ == 0) { // after 4 billion times the numbers begin again
+      slots_.clear();
+      filling_ = 1;
+    }
   }
   /// The number of `name`, or kNone.
   uint32_t find(std::string_view name) const {
     if (count_ == 0)
       return kNone;
     const Slot &slot = slots_[slotOf(name)];
-    return slot.name.data() ? slot.value : kNone;
+    return isFree(slot) ? kNone : slot.value;
   }
   /// The place of the number of `name`; kNone stands there when the name is new.
   uint32_t &operator[](std::string_view name) {
     if (2 * (count_ + 1) > slots_.size())
       grow();
     Slot &slot = slots_[slotOf(name)];
-    if (!slot.name.data()) {
-      slot.name = name;
+    if (isFree(slot)) {
+      slot = {name, kNone, filling_};
       ++count_;
     }
     return slot.value;
@@ -78,14 +80,16 @@ public:
 
 private:
   struct Slot {
-    std::string_view name; // without data: free
+    std::string_view name;
     uint32_t value = kNone;
+    uint32_t filling = 0; // which it was taken in; free, unless it is the one at hand
   };
+  bool isFree(const Slot &slot) const { return slot.filling != filling_; }
 
   size_t slotOf(std::string_view name) const {
     const size_t mask = slots_.size() - 1;
     for (size_t i = hashOf(name) & mask;; i = (i + 1) & mask)
-      if (!slots_[i].name.data() || sameName(slots_[i].name, name))
+      if (isFree(slots_[i]) || sameName(slots_[i].name, name))
         return i;
   }
 
@@ -93,12 +97,13 @@ private:
     std::vector<Slot> before(slots_.empty() ? 64 : slots_.size() * 2);
     before.swap(slots_);
     for (const Slot &slot : before)
-      if (slot.name.data())
+      if (!isFree(slot))
         slots_[slotOf(slot.name)] = slot;
   }
 
   std::vector<Slot> slots_; // a power of two
   size_t count_ = 0;
+  uint32_t filling_ = 1;
 };
 
 } // namespace tenon::ptx

@@ -31,6 +31,7 @@ bool Parser::parseInstruction(Function &function) {
   if (!parseOpcode(instruction) || !parseOperands(instruction) || !expectSemicolon())
     return false;
   instruction.modifiers = List<std::string_view>(*arena_, modifiers_);
+  instruction.facts = factsOf(instruction.opcode, modifiers_);
   instruction.range = rangeFrom(begin, previousEnd_);
   function.statements.push_back(
       {Statement::Kind::Instruction, static_cast<uint32_t>(function.instructions.size()), {}});

@@ -46,7 +46,7 @@ Parser::Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostic
     : reporter_(*source, diagnostics), lexer_(*source, reporter_) {
   module_.source = std::move(source);
   module_.arena = std::make_unique<Arena>();
-  arena_ = module_.arena.get();
+  arena_ = spellingArena_ = module_.arena.get();
 }
 
 Module Parser::run(const BodyVisitor &visit) {
@@ -55,7 +55,7 @@ Module Parser::run(const BodyVisitor &visit) {
 }
 
 Function Parser::runFunction(const Function &known, Arena &arena) {
-  arena_ = &arena;
+  arena_ = spellingArena_ = &arena;
   const SourceLocation place = module_.source->locate(known.range.begin);
   const char *begin = lexer_.textBegin() + known.range.begin;
   lexer_.moveTo(begin, place.line, begin - (place.column - 1));

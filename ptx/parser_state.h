@@ -9,6 +9,7 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/parser.h"
+#include "ptx/spelling_table.h"
 
 #include <memory>
 #include <span>
@@ -168,6 +169,8 @@ private:
   Function spare_;                     // its vectors: room for the next body
   Arena *arena_ = nullptr;             // takes modifiers and operands: the module's, or of the body at hand
   Arena bodyArena_;
+  SpellingTable spellings_;
+  Arena *spellingArena_ = nullptr; // as long as the module lives, or the body that is read again
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;
   std::vector<Operand> operands_;

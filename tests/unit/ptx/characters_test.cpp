@@ -1,0 +1,45 @@
+#include "ptx/characters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tenon::ptx {
+namespace {
+
+/// A word at any distance from the end of its text: near it, the short way is not taken.
+TEST(PtxCharacters, WordsEndWhereTheTableSays) {
+  for (size_t behind : {0, 1, 15, 16, 17, 40})
+    for (int c = 1; c < 256; ++c) {
+      const std::string text = "%rd12" + std::string(1, char(c)) + std::string(behind, '#');
+      const char *p = text.c_str(), *end = p + text.size();
+      const size_t length = is(char(c), kWord) ? 6 : 5;
+      size_t digits = 9;
+      EXPECT_EQ(wordEnd(p + 1, end), p + length) << c;
+      EXPECT_EQ(wordEnd(p, end, digits), p + length) << c;
+      EXPECT_EQ(digits, is(char(c), kDigit) ? 3u : length == 6 ? 0u : 2u) << c;
+      EXPECT_EQ(spellingEnd(p + 1, end) - p, length == 6 || c == '.' || c == ':' ? 6 : 5) << c;
+    }
+}
+
+TEST(PtxCharacters, LongWordsEndToo) {
+  for (size_t size = 1; size < 70; ++size) {
+    const std::string text = std::string(size, 'a') + "7;" + std::string(20, ' ');
+    size_t digits = 0;
+    EXPECT_EQ(wordEnd(text.data(), text.data() + text.size(), digits), text.data() + size + 1);
+    EXPECT_EQ(digits, 1u);
+    EXPECT_EQ(spellingEnd(text.data(), text.data() + text.size()), text.data() + size + 1);
+  }
+}
+
+TEST(PtxCharacters, NumbersAreReadFromTheirEnd) {
+  const std::string text = "%%%%%%%%12345678";
+  uint32_t expected = 0, scale = 1;
+  for (size_t digits = 1; digits <= 8; ++digits, scale *= 10) {
+    expected += scale * static_cast<uint32_t>(9 - digits);
+    EXPECT_EQ(numberBefore(text.data() + text.size(), digits), expected);
+  }
+}
+
+} // namespace
+} // namespace tenon::ptx
