@@ -153,6 +153,8 @@ bool Parser::parseParameterList(std::vector<Variable> &parameters) {
   advance();
   if (accept(TokenKind::RightParen))
     return true;
+  if (parseSimpleParameters(parameters))
+    return accept(TokenKind::RightParen);
   do {
     Linkage linkage;
     linkage.begin = token_;
@@ -194,7 +196,7 @@ void Parser::parseBody(Function &function) {
 }
 
 bool Parser::parseStatement(Function &function) {
-  if (at(TokenKind::Identifier) || at(TokenKind::At)) {
+  if (at(TokenKind::Identifier) || at(TokenKind::At) || at(TokenKind::Dotted)) {
     const uint32_t begin = token_.begin;
     parseSimpleStatements(function);
     if (token_.begin != begin)

@@ -1,34 +1,20 @@
-// Plain statements, one after the other, without tokens (simple_reader.h).
+// Plain statements and parameters, one after the other, without tokens (simple_reader.h, simple_declaration.h). Whoever
+// comes here has read the first token of one; whatever is not plain is left to the parser of all of PTX.
 #include "ptx/parser_state.h"
+#include "ptx/simple_declaration.h"
 #include "ptx/simple_reader.h"
 
+#include <iterator>
+
 namespace tenon::ptx {
-namespace {
 
-/// Where a statement stands.
-struct TextPlace {
-  const char *text = nullptr;
-  const char *lineStart = nullptr;
-  uint32_t line = 0;
-
-  /// Over blanks, line ends and `//` comments.
-  void skip(const char *end) {
-    for (;;) {
-      while (*text == ' ' || *text == '\t' || *text == '\r')
-        ++text;
-      if (*text == '/' && text[1] == '/') {
-        const void *newline = std::memchr(text, '\n', size_t(end - text));
-        text = newline ? static_cast<const char *>(newline) : end;
-      }
-      if (*text != '\n')
-        return;
-      ++line;
-      lineStart = ++text;
-    }
-  }
-};
-
-} // namespace
+/// Makes what stands behind `end` the current token; the text before it has been read.
+void Parser::goOnBehind(const TextPlace &end) {
+  lexer_.moveTo(end.text, end.line, end.lineStart);
+  token_.end = lexer_.offsetOf(end.text);
+  token_.line = end.line;
+  advance();
+}
 
 /// Reads plain statements as long as there are any; the token behind them is the current one then.
 void Parser::parseSimpleStatements(Function &function) {
@@ -37,37 +23,103 @@ void Parser::parseSimpleStatements(Function &function) {
   TextPlace done; // behind the last statement that was taken
   SimpleReader reader(lexer_, spellings_, *spellingArena_, *arena_);
   while (reader.hasRoom(place.text)) {
-    const bool predicated = *place.text == '@';
-    if (!predicated && !is(*place.text, kWordStart))
-      break;
-    const std::string_view spelling = predicated ? std::string_view() : reader.spellingAt(place.text);
     const char *end = nullptr;
-    if (!predicated && spelling.ends_with(':')) {
-      if (!(end = reader.readLabel(spelling)))
-        break;
-      function.statements.push_back({Statement::Kind::Label, 0, spelling.substr(0, spelling.size() - 1)});
-    } else {
-      const auto index = static_cast<uint32_t>(function.instructions.size());
-      Instruction &instruction = function.instructions.emplace_back();
-      end = predicated ? reader.readPredicated(place.text, instruction) : reader.readInstruction(spelling, instruction);
-      if (!end) {
-        function.instructions.pop_back();
-        break;
-      }
-      instruction.line = place.line;
-      instruction.column = static_cast<uint32_t>(place.text - place.lineStart) + 1;
-      function.statements.push_back({Statement::Kind::Instruction, index, {}});
+    if (is(*place.text, kWordStart)) {
+      const std::string_view spelling = reader.spellingAt(place.text);
+      if (!spelling.ends_with(':'))
+        end = parseSimpleInstruction(reader, place, spelling, function);
+      else if ((end = reader.readLabel(spelling)))
+        function.statements.push_back({Statement::Kind::Label, 0, spelling.substr(0, spelling.size() - 1)});
+    } else if (*place.text == '@') {
+      end = parseSimpleInstruction(reader, place, {}, function);
+    } else if (*place.text == '.') {
+      end = parseSimpleDirective(place, function);
     }
+    if (!end)
+      break;
     place.text = end;
     done = place;
     place.skip(lexer_.textEnd());
   }
-  if (!done.text)
-    return;
-  lexer_.moveTo(done.text, done.line, done.lineStart);
-  token_.end = lexer_.offsetOf(done.text);
-  token_.line = done.line;
-  advance();
+  if (done.text)
+    goOnBehind(done);
+}
+
+/// `spelling`: empty where a predicate stands before it.
+const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, std::string_view spelling,
+                                           Function &function) {
+  const auto index = static_cast<uint32_t>(function.instructions.size());
+  Instruction &instruction = function.instructions.emplace_back();
+  const char *end =
+      spelling.empty() ? reader.readPredicated(place.text, instruction) : reader.readInstruction(spelling, instruction);
+  if (!end) {
+    function.instructions.pop_back();
+    return nullptr;
+  }
+  instruction.line = place.line;
+  instruction.column = place.columnOf(place.text);
+  function.statements.push_back({Statement::Kind::Instruction, index, {}});
+  return end;
+}
+
+/// .reg, .param, .loc
+const char *Parser::parseSimpleDirective(const TextPlace &place, Function &function) {
+  if (place.text[1] == 'l') {
+    SourceMark mark;
+    TextPlace behind = place;
+    if (!(behind.text = readSimpleMark(place.text, mark)))
+      return nullptr;
+    const char *end = behind.text;
+    behind.skip(lexer_.textEnd());
+    if (*behind.text == ',' || *behind.text == '/')
+      return nullptr; // there is more of it, or maybe behind a comment
+    function.statements.push_back({Statement::Kind::Loc, static_cast<uint32_t>(function.marks.size()), {}});
+    function.marks.push_back(mark);
+    return end;
+  }
+  const auto index = static_cast<uint32_t>(function.declarations.size());
+  Variable &variable = function.declarations.emplace_back();
+  const char *end = readSimpleVariable(place, lexer_.textEnd(), variable);
+  if (!end || *end != ';') {
+    function.declarations.pop_back();
+    return nullptr;
+  }
+  variable.range = {lexer_.offsetOf(place.text), lexer_.offsetOf(++end)};
+  function.statements.push_back({Statement::Kind::Declaration, index, variable.name});
+  return end;
+}
+
+/// Reads plain parameters, each up to behind its `,`, as long as there are any. True: the last one was read, and the
+/// `)` is the current token.
+bool Parser::parseSimpleParameters(std::vector<Variable> &parameters) {
+  const char *begin = lexer_.pointerTo(token_);
+  TextPlace place{begin, begin - (token_.column - 1), token_.line};
+  TextPlace done; // behind the last `,`, or the last parameter
+  bool closed = false;
+  for (parameters_.clear(); !closed; place.skip(lexer_.textEnd())) {
+    Variable &variable = parameters_.emplace_back();
+    const char *end = readSimpleVariable(place, lexer_.textEnd(), variable);
+    TextPlace behind = place;
+    if ((behind.text = end))
+      behind.skip(lexer_.textEnd());
+    if (!end || (*behind.text != ',' && *behind.text != ')')) {
+      parameters_.pop_back();
+      break;
+    }
+    variable.range = {lexer_.offsetOf(place.text), lexer_.offsetOf(end)};
+    closed = *behind.text == ')';
+    if (closed) {
+      place.text = end;
+    } else {
+      place = behind;
+      ++place.text;
+    }
+    done = place;
+  }
+  parameters.insert(parameters.end(), std::move_iterator(parameters_.begin()), std::move_iterator(parameters_.end()));
+  if (done.text)
+    goOnBehind(done);
+  return closed;
 }
 
 } // namespace tenon::ptx

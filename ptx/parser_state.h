@@ -18,6 +18,9 @@
 
 namespace tenon::ptx {
 
+class SimpleReader;
+struct TextPlace;
+
 /// A constant expression's value.
 struct Constant {
   Operand::Kind kind = Operand::Kind::Integer; // Integer, Float32 or Float64
@@ -120,8 +123,13 @@ private:
   bool parseInitializerField(Variable::Initializer &initializer);
   bool parseInitializerSymbol(Variable::Initializer &initializer);
 
-  // --- plain instructions, in one go (parse_simple.cpp)
+  // --- plain statements and parameters, in one go (parse_simple.cpp)
+  void goOnBehind(const TextPlace &end);
   void parseSimpleStatements(Function &function);
+  const char *parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, std::string_view spelling,
+                                     Function &function);
+  const char *parseSimpleDirective(const TextPlace &place, Function &function);
+  bool parseSimpleParameters(std::vector<Variable> &parameters);
 
   // --- instructions (parse_instruction.cpp)
   bool parseInstruction(Function &function);
@@ -174,6 +182,7 @@ private:
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;
   std::vector<Operand> operands_;
+  std::vector<Variable> parameters_;
 };
 
 /// Bytes from the start of `begin` to `end`.
