@@ -290,7 +290,8 @@ template <typename Format, typename S, bool Plain> inline uint16_t toNearestHalf
 template <typename Format, typename S, bool Plain>
 void floatToNearestHalf(Warp &warp, const Decoded &i, uint32_t mask) {
   const S *a = at<S>(warp, i.a);
-  forLanes(at<uint16_t>(warp, i.d), mask, [=, &i](uint32_t l) { return toNearestHalf<Format, S, Plain>(a[l], i.imm); });
+  forLanes(at<uint16_t>(warp, i.d), mask,
+           [=, &i] TENON_LANE(l) { return toNearestHalf<Format, S, Plain>(a[l], i.imm); });
 }
 template <typename Format, typename S> Handler floatToHalf(const ConvertForm &form) {
   if (form.rounding != Rounding::Rn)
@@ -306,10 +307,10 @@ template <typename Format> void floatsToPairLanes(Warp &warp, const Decoded &i, 
   const Rounding rounding = static_cast<Rounding>(imm & 0xff);
   auto pair = [](uint16_t high, uint16_t low) { return static_cast<uint32_t>(high) << 16 | low; };
   if (rounding == Rounding::Rn)
-    return forLanes(d, mask, [=](uint32_t l) {
+    return forLanes(d, mask, [=] TENON_LANE(l) {
       return pair(toNearestHalf<Format, float, false>(a[l], imm), toNearestHalf<Format, float, false>(b[l], imm));
     });
-  forLanes(d, mask, [=](uint32_t l) {
+  forLanes(d, mask, [=] TENON_LANE(l) {
     return pair(finishHalf<Format>(narrow<Format>(a[l], rounding), imm),
                 finishHalf<Format>(narrow<Format>(b[l], rounding), imm));
   });

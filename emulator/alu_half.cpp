@@ -1,6 +1,6 @@
 // f16 and bf16 arithmetic, single values and pairs in one register. Sums and products of two such numbers are exact in
 // float up to one rounding, so that narrowing once more gives the correctly rounded result (24 >= 2 * 11 + 2). fma adds
-// in double, where the product is exact; a sum that is not is made odd, so that narrowing sees on which side it lies.
+// where the product is exact; a sum that is not is made odd, so that narrowing sees on which side it lies.
 // NaN results are 0x7fff.
 #include "emulator/float_bits.h"
 
@@ -68,15 +68,15 @@ template <uint32_t Count, typename F>
 
 template <uint32_t Count, typename F> void halfUnary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a);
-  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k]); });
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=] TENON_LANE(k) { return F{}(a[k]); });
 }
 template <uint32_t Count, typename F> void halfBinary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
-  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k], b[k]); });
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=] TENON_LANE(k) { return F{}(a[k], b[k]); });
 }
 template <uint32_t Count, typename F> void halfTernary(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b), *c = at<uint16_t>(warp, i.c);
-  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=](uint32_t k) { return F{}(a[k], b[k], c[k]); });
+  forHalves<Count>(at<uint16_t>(warp, i.d), mask, [=] TENON_LANE(k) { return F{}(a[k], b[k], c[k]); });
 }
 
 template <typename Format, bool Ftz, bool Sat> struct Wrap {
@@ -116,10 +116,14 @@ template <typename Format, bool Ftz, typename T> inline T flushTiny(T x) {
   return x;
 }
 template <typename Format, bool Ftz> inline uint16_t fmaHalf(uint16_t a, uint16_t b, uint16_t c) {
-  double product = static_cast<double>(widen<Format>(a)) * static_cast<double>(widen<Format>(b));
-  double addend = static_cast<double>(widen<Format>(c)), sum = addOdd(product, addend);
+  // f16: the product fits a single, and neither it nor what a sum loses can underflow.
+  using Wide = std::conditional_t<Format::kMantissa == 10, float, double>;
+  Wide product = static_cast<Wide>(widen<Format>(a)) * static_cast<Wide>(widen<Format>(b));
+  Wide sum = addOdd(product, static_cast<Wide>(widen<Format>(c)));
   if constexpr (Ftz && Format::kMantissa == 10)
     return narrow<Format>(flushTiny<Format, Ftz>(sum), Rounding::Rn);
+  else if constexpr (Format::kMantissa == 10)
+    return narrowNearest<Format>(sum);
   else
     return narrowNearest<Format>(narrowOdd(sum));
 }
@@ -217,7 +221,8 @@ inline uint32_t outcomes(Comparison comparison) {
 // Comparisons of halves: the relation is in `imm` (bits 0-7), .ftz in bit 8, what set writes in bits 16-31. Of a pair,
 // values[0] is of the low halves, values[1] of the high ones.
 template <typename Format, uint32_t Count> void halfCompareLanes(Warp &warp, const Decoded &i, uint32_t (&values)[2]) {
-  const uint16_t *a = at<uint16_t>(warp, i.a), *b = at<uint16_t>(warp, i.b);
+  using Register = std::conditional_t<Count == 32, uint16_t, uint32_t>;
+  const Register *a = at<Register>(warp, i.a), *b = at<Register>(warp, i.b);
   const uint32_t holding = outcomes(static_cast<Comparison>(i.imm & 0xff));
   const bool ftz = i.imm >> 8 & 1;
   constexpr uint32_t kStep = Count / 32;
@@ -225,7 +230,7 @@ template <typename Format, uint32_t Count> void halfCompareLanes(Warp &warp, con
     int16_t truth[kLanes];
     TENON_LANE_LOOP
     for (uint32_t l = 0; l < kLanes; ++l) {
-      uint16_t p = a[l * kStep + part], q = b[l * kStep + part];
+      uint16_t p = static_cast<uint16_t>(a[l] >> (16 * part)), q = static_cast<uint16_t>(b[l] >> (16 * part));
       float x = widen<Format>(ftz ? flushHalf<Format>(p) : p), y = widen<Format>(ftz ? flushHalf<Format>(q) : q);
       uint32_t outcome = x < y ? 1u : x == y ? 2u : x > y ? 4u : 8u;
       truth[l] = (holding & outcome) ? -1 : 0;
@@ -256,17 +261,17 @@ template <typename Format, uint32_t Count> void halfSetValue(Warp &warp, const D
   const uint32_t truth = static_cast<uint16_t>(i.imm >> 16), low = values[0], high = values[1];
   if constexpr (Count == 32)
     forLanes(at<uint16_t>(warp, i.d), mask,
-             [=](uint32_t l) { return static_cast<uint16_t>(low >> l & 1 ? truth : 0); });
+             [=] TENON_LANE(l) { return static_cast<uint16_t>(low >> l & 1 ? truth : 0); });
   else
     forLanes(at<uint32_t>(warp, i.d), mask,
-             [=](uint32_t l) { return (low >> l & 1 ? truth : 0) | (high >> l & 1 ? truth << 16 : 0); });
+             [=] TENON_LANE(l) { return (low >> l & 1 ? truth : 0) | (high >> l & 1 ? truth << 16 : 0); });
 }
 /// set.u32.f16 and the like: a 32-bit result from one half; all ones or 1.0f by `imm` bits 32-63.
 template <typename Format> void halfSetWord(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t values[2], unused;
   halfCompareLanes<Format, 32>(warp, i, values);
   uint32_t value = combine(warp, i, values[0], unused), truth = static_cast<uint32_t>(i.imm >> 32);
-  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) { return (value >> l & 1) ? truth : 0; });
+  forLanes(at<uint32_t>(warp, i.d), mask, [=] TENON_LANE(l) { return (value >> l & 1) ? truth : 0; });
 }
 
 } // namespace

@@ -65,7 +65,7 @@ template <typename = void> void lop3(Warp &warp, const Decoded &i, uint32_t mask
   uint32_t minterms[8];
   for (uint32_t k = 0; k < 8; ++k)
     minterms[k] = i.imm >> k & 1 ? ~0u : 0;
-  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) {
+  forLanes(at<uint32_t>(warp, i.d), mask, [=] TENON_LANE(l) {
     uint32_t x = a[l], y = b[l], z = c[l];
     uint32_t high = (y & ((z & minterms[7]) | (~z & minterms[6]))) | (~y & ((z & minterms[5]) | (~z & minterms[4])));
     uint32_t low = (y & ((z & minterms[3]) | (~z & minterms[2]))) | (~y & ((z & minterms[1]) | (~z & minterms[0])));
@@ -85,7 +85,7 @@ template <int Mode> void dotProduct(Warp &warp, const Decoded &i, uint32_t mask)
     uint32_t x = v >> (16 * k) & 0xffff;
     return s ? static_cast<int16_t>(x) : static_cast<int32_t>(x);
   };
-  forLanes(at<uint32_t>(warp, i.d), mask, [=](uint32_t l) {
+  forLanes(at<uint32_t>(warp, i.d), mask, [=] TENON_LANE(l) {
     uint32_t sum = c[l];
     if constexpr (Mode == 4)
       for (uint32_t k = 0; k < 4; ++k)
@@ -221,7 +221,7 @@ template <typename T> Handler wide(IntOp op) {
     return [](Warp &warp, const Decoded &i, uint32_t mask) {
       const U *a = at<U>(warp, i.a), *b = at<U>(warp, i.b);
       const uint32_t *c = at<uint32_t>(warp, i.c), *e = at<uint32_t>(warp, i.e);
-      forLanes(at<U>(warp, i.d), mask, [=](uint32_t l) { return bitFieldInsert<U>(a[l], b[l], c[l], e[l]); });
+      forLanes(at<U>(warp, i.d), mask, [=] TENON_LANE(l) { return bitFieldInsert<U>(a[l], b[l], c[l], e[l]); });
     };
   case IntOp::CarryAdd:
     return &carry<U, IntOp::CarryAdd>;

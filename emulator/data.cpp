@@ -167,8 +167,11 @@ void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
   const CheckOptions &checks = warp.executor->launch->checks;
   const uint32_t *sizes = i.c == kNoOperand ? nullptr : at<uint32_t>(warp, i.c);
   uint32_t good = mask;
-  // What is not read has no address to check; shadow memory wants to see every access.
-  if (sizes || checks.shadowed() ||
+  bool readsAll = true; // what is not read has no address to check
+  for (uint32_t l = 0; sizes && l < kLanes; ++l)
+    readsAll &= sizes[l] != 0;
+  // Shadow memory wants to see every access.
+  if (!readsAll || checks.shadowed() ||
       !(bytes == 16  ? findCopyLanes<16>(warp, i, mask, shared, global)
         : bytes == 8 ? findCopyLanes<8>(warp, i, mask, shared, global)
                      : findCopyLanes<4>(warp, i, mask, shared, global)))

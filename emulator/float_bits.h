@@ -158,12 +158,14 @@ template <> [[gnu::always_inline]] inline uint16_t narrowNearest<HalfFormat>(flo
 // shorter, gives what rounding once would have given.
 
 /// a + b, to odd.
-[[gnu::always_inline]] inline double addOdd(double a, double b) {
-  double sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part); // Knuth: sum + lost is exact
-  uint64_t bits = std::bit_cast<uint64_t>(sum);
-  bool isInexact = lost < 0 || lost > 0, isNegative = bits >> 63, isTooSmall = (lost > 0) != isNegative;
-  uint64_t odd = bits & 1 ? bits : isTooSmall ? bits + 1 : bits - 1;
-  return isInexact ? std::bit_cast<double>(odd) : sum; // NaN, infinity: `lost` is NaN
+template <typename T> [[gnu::always_inline]] inline T addOdd(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  T sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part); // Knuth: sum + lost is exact
+  Bits bits = std::bit_cast<Bits>(sum);
+  bool isInexact = lost < 0 || lost > 0, isNegative = bits >> (8 * sizeof(T) - 1),
+       isTooSmall = (lost > 0) != isNegative;
+  Bits odd = bits & 1 ? bits : isTooSmall ? bits + 1 : bits - 1;
+  return isInexact ? std::bit_cast<T>(odd) : sum; // NaN, infinity: `lost` is NaN
 }
 /// To single precision, to odd.
 [[gnu::always_inline]] inline float narrowOdd(double value) {

@@ -22,6 +22,9 @@
 #else
 #define TENON_LANE_LOOP _Pragma("GCC ivdep")
 #endif
+// What such a loop calls for each lane. Inlined early, or the compiler forgets what the loop promises and asks at run
+// time whether registers overlap.
+#define TENON_LANE(l) (uint32_t l) __attribute__((always_inline))
 
 namespace tenon::emulator::TENON_LEVEL {
 
@@ -63,6 +66,9 @@ template <typename T> [[gnu::always_inline]] inline void blend(T *d, const T *a,
       memcpy(&x, a + l, sizeof x);
       memcpy(&y, b + l, sizeof y);
       chosen = reinterpret_cast<Block>(chosen == kBits);
+#ifdef __AVX__
+      asm("" : "+x"(y)); // or the compiler makes a masked store of it, which some processors are very slow at
+#endif
       x = (x & chosen) | (y & ~chosen);
       memcpy(d + l, &x, sizeof x);
     }
@@ -91,13 +97,13 @@ template <typename D, typename F> [[gnu::always_inline]] inline void forLanes(D 
 
 template <typename D, typename A, typename F> void unary(Warp &warp, const Decoded &i, uint32_t mask) {
   const A *a = at<A>(warp, i.a);
-  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l]); });
+  forLanes(at<D>(warp, i.d), mask, [=] TENON_LANE(l) -> D { return F{}(a[l]); });
 }
 
 template <typename D, typename A, typename B, typename F> void binary(Warp &warp, const Decoded &i, uint32_t mask) {
   const A *a = at<A>(warp, i.a);
   const B *b = at<B>(warp, i.b);
-  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l], b[l]); });
+  forLanes(at<D>(warp, i.d), mask, [=] TENON_LANE(l) -> D { return F{}(a[l], b[l]); });
 }
 
 template <typename D, typename A, typename B, typename C, typename F>
@@ -105,7 +111,7 @@ void ternary(Warp &warp, const Decoded &i, uint32_t mask) {
   const A *a = at<A>(warp, i.a);
   const B *b = at<B>(warp, i.b);
   const C *c = at<C>(warp, i.c);
-  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return F{}(a[l], b[l], c[l]); });
+  forLanes(at<D>(warp, i.d), mask, [=] TENON_LANE(l) -> D { return F{}(a[l], b[l], c[l]); });
 }
 
 /// All lanes of a register as one value; the compiler splits it into the vectors that there are.
@@ -176,7 +182,7 @@ template <typename A, typename F> void setPredicate(Warp &warp, const Decoded &i
 template <typename A, typename D, typename F> void setValue(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t negated, value = combine(warp, i, compareLanes<A, F>(warp, i), negated);
   D truth = static_cast<D>(i.imm);
-  forLanes(at<D>(warp, i.d), mask, [=](uint32_t l) -> D { return (value >> l & 1) ? truth : D(0); });
+  forLanes(at<D>(warp, i.d), mask, [=] TENON_LANE(l) -> D { return (value >> l & 1) ? truth : D(0); });
 }
 
 } // namespace tenon::emulator::TENON_LEVEL

@@ -13,7 +13,7 @@ template <typename W, typename E> void pack(Warp &warp, const Decoded &i, uint32
   const E *parts[kParts<W, E>];
   for (uint32_t k = 0; k < kParts<W, E>; ++k)
     parts[k] = at<E>(warp, operands[k]);
-  forLanes(at<W>(warp, i.d), mask, [=](uint32_t l) {
+  forLanes(at<W>(warp, i.d), mask, [=] TENON_LANE(l) {
     uint64_t value = 0;
     for (uint32_t k = 0; k < kParts<W, E>; ++k)
       value |= static_cast<uint64_t>(parts[k][l]) << (8 * sizeof(E) * k);
@@ -26,7 +26,8 @@ template <typename W, typename E> void unpack(Warp &warp, const Decoded &i, uint
   const W *a = at<W>(warp, i.a);
   for (uint32_t k = 0; k < kParts<W, E>; ++k)
     if (operands[k] != kNoOperand)
-      forLanes(at<E>(warp, operands[k]), mask, [=](uint32_t l) { return static_cast<E>(a[l] >> (8 * sizeof(E) * k)); });
+      forLanes(at<E>(warp, operands[k]), mask,
+               [=] TENON_LANE(l) { return static_cast<E>(a[l] >> (8 * sizeof(E) * k)); });
 }
 
 template <typename W, typename E> Handler of(bool packs) {
