@@ -84,15 +84,45 @@ template <typename T> [[gnu::always_inline]] inline void write(T *d, const T (&r
   *d = (*d & ~mask) | (value & mask);
 }
 
+/// All ones in the lanes of `mask`.
+template <typename U> [[gnu::always_inline]] inline void spreadMask(uint32_t mask, U (&out)[kLanes]) {
+  using Block = typename LaneBlock<sizeof(U)>::Type;
+  constexpr Block kBits = LaneBlock<sizeof(U)>::kBits;
+  constexpr uint32_t kCount = sizeof(Block) / sizeof(U);
+  for (uint32_t l = 0; l < kLanes; l += kCount) {
+    Block chosen = kBits & static_cast<U>(mask >> l);
+    chosen = reinterpret_cast<Block>(chosen == kBits);
+#ifdef __AVX__
+    asm("" : "+x"(chosen)); // or the compiler makes masked stores of what follows, which some processors are slow at
+#endif
+    memcpy(out + l, &chosen, sizeof chosen);
+  }
+}
+
 /// d[l] = compute(l) for the lanes of `mask`; it is computed for all of them.
 template <typename D, typename F> [[gnu::always_inline]] inline void forLanes(D *d, uint32_t mask, F compute) {
-  D result[kLanes];
-  D *to = mask == kAllLanes ? d : result;
-  TENON_LANE_LOOP
-  for (uint32_t l = 0; l < kLanes; ++l)
-    to[l] = compute(l);
-  if (mask != kAllLanes)
+  if (mask == kAllLanes) {
+    TENON_LANE_LOOP
+    for (uint32_t l = 0; l < kLanes; ++l)
+      d[l] = compute(l);
+    return;
+  }
+  if constexpr (sizeof(D) == 1) {
+    D result[kLanes];
+    TENON_LANE_LOOP
+    for (uint32_t l = 0; l < kLanes; ++l)
+      result[l] = compute(l);
     write(d, result, mask);
+  } else {
+    using U = typename LaneBlock<sizeof(D)>::Element;
+    U chosen[kLanes];
+    spreadMask(mask, chosen);
+    TENON_LANE_LOOP
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      U old = std::bit_cast<U>(d[l]), value = std::bit_cast<U>(static_cast<D>(compute(l)));
+      d[l] = std::bit_cast<D>(static_cast<U>(old ^ ((old ^ value) & chosen[l])));
+    }
+  }
 }
 
 template <typename D, typename A, typename F> void unary(Warp &warp, const Decoded &i, uint32_t mask) {
