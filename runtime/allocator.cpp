@@ -12,9 +12,10 @@ Result<std::shared_ptr<Buffer>> allocateDeviceLocal(Device &device, uint64_t byt
   const cuda::Driver &driver = device.driver();
   TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
   CUdeviceptr address = 0;
-  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuMemAlloc_v2(&address, bytes == 0 ? 1 : bytes),
-                                           concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device.description())));
-  device.countAllocation(bytes);
+  TENON_RETURN_IF_ERROR(device.allocateCounted(bytes, [&] {
+    return cuda::driverStatus(driver, driver.cuMemAlloc_v2(&address, bytes == 0 ? 1 : bytes),
+                              concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device.description()));
+  }));
   return std::make_shared<Buffer>(
       device.shared_from_this(), address, bytes, local, nullptr,
       [owner = &device, address, bytes] { owner->release(address, bytes, /*streamOrdered=*/false); });

@@ -2,6 +2,7 @@
 #include "runtime/buffer.h"
 
 #include "runtime/device.h"
+#include "runtime/pool.h"
 
 namespace tenon::runtime {
 
@@ -42,9 +43,20 @@ Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, 
     : device_(std::move(device)), address_(address), size_(size), options_(options), host_(host),
       release_(std::move(release)) {}
 
+Buffer::Buffer(std::shared_ptr<Pool> pool, uint64_t address, uint64_t size, uint64_t alignment,
+               const BufferOptions &options)
+    : device_(pool->device().shared_from_this()), pool_(std::move(pool)), address_(address), size_(size),
+      lateAlignment_(address == 0 ? alignment : 0), options_(options) {}
+
 Buffer::~Buffer() {
-  if (release_ && claimMemory())
+  if (!release_ && !pool_)
+    return;
+  if (!claimMemory())
+    return;
+  if (!pool_)
     release_();
+  else if (const uint64_t address = this->address())
+    pool_->giveBack(address, {}); // who used it is done: work in flight holds its buffers
 }
 
 Result<std::span<uint8_t>> Buffer::map(uint64_t offset, uint64_t length, uint32_t access) const {

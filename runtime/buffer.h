@@ -17,6 +17,7 @@
 namespace tenon::runtime {
 
 class Device;
+class Pool;
 
 inline constexpr uint64_t kBufferAlignment = 256; // bytes
 
@@ -61,12 +62,22 @@ public:
   /// Memory of any origin. `host`: where the host sees it, or null.
   Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, const BufferOptions &options, void *host,
          Release release);
+  /// Memory of a pool, at a multiple of `alignment`. `address` 0: it comes later, by provide().
+  Buffer(std::shared_ptr<Pool> pool, uint64_t address, uint64_t size, uint64_t alignment, const BufferOptions &options);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
 
-  /// Device address.
-  uint64_t address() const { return address_; }
+  /// Device address; 0 while memory is waited for.
+  uint64_t address() const { return address_.load(std::memory_order_acquire); }
+  /// Its address was not known from the beginning: commands ask for it when they are issued.
+  bool isLate() const { return lateAlignment_ != 0; }
+  /// What is known of the address, for checks of alignment: the address, or that it is a multiple of this.
+  uint64_t addressOrAlignment() const { return isLate() ? lateAlignment_ : address(); }
+  /// Once, for a late one.
+  void provide(uint64_t address) { address_.store(address, std::memory_order_release); }
+  /// Where its memory came from, or null.
+  const std::shared_ptr<Pool> &pool() const { return pool_; }
   /// Bytes, as asked for; 0 is possible.
   uint64_t size() const { return size_; }
   Device &device() const { return *device_; }
@@ -90,8 +101,10 @@ public:
 
 private:
   std::shared_ptr<Device> device_; // memory keeps its context alive
-  uint64_t address_;
+  std::shared_ptr<Pool> pool_;
+  std::atomic<uint64_t> address_;
   uint64_t size_;
+  uint64_t lateAlignment_ = 0; // of a late buffer
   BufferOptions options_;
   bool streamOrdered_ = false;
   void *host_ = nullptr;

@@ -22,6 +22,8 @@ Status checkGiven(const Device &device, const CallPlan &plan, size_t index, uint
     return fail(StatusCode::InvalidArgument, "is on another device, ", given.device().description());
   if (given.isRetired())
     return fail(StatusCode::FailedPrecondition, "was deallocated");
+  if (given.isLate() && given.address() == 0)
+    return fail(StatusCode::FailedPrecondition, "has no memory yet: wait for the signals of its allocation");
   if ((given.options().access & kAccessWrite) == 0)
     return fail(StatusCode::FailedPrecondition, "is read only");
   if (given.size() < bytes)

@@ -57,7 +57,7 @@ template <typename Test> bool anyRef(const Command &command, Test test) {
 } // namespace
 
 bool hasSlots(const Command &command) {
-  return anyRef(command, [](const BufferRef &ref) { return ref.buffer == nullptr; });
+  return anyRef(command, [](const BufferRef &ref) { return !ref.buffer || ref.buffer->isLate(); });
 }
 
 CommandBuffer::CommandBuffer(std::shared_ptr<Device> device, const CommandBufferOptions &options)
@@ -88,6 +88,21 @@ Status CommandBuffer::checkLive() const {
     if (buffer->isRetired())
       return makeError(StatusCode::FailedPrecondition, "submit: the command buffer names a buffer of ", buffer->size(),
                        " bytes that was deallocated");
+  return okStatus();
+}
+
+Status CommandBuffer::checkPresent(BindingTable table) const {
+  auto check = [](const Buffer &buffer) {
+    if (buffer.isLate() && buffer.address() == 0)
+      return makeError(StatusCode::FailedPrecondition, "it uses a buffer of ", buffer.size(),
+                       " bytes whose memory is not there yet: wait for the signals of its allocation");
+    return okStatus();
+  };
+  for (const Buffer *buffer : buffers_)
+    TENON_RETURN_IF_ERROR(check(*buffer));
+  for (const TableEntry &entry : table)
+    if (entry.buffer)
+      TENON_RETURN_IF_ERROR(check(*entry.buffer));
   return okStatus();
 }
 
@@ -184,6 +199,7 @@ std::vector<std::string> CommandBuffer::dispatchNames() const {
 Status CommandBuffer::issue(CUstream stream, BindingTable table) {
   std::lock_guard lock(issueMutex_);
   TENON_RETURN_IF_ERROR(checkLive()); // since it was submitted
+  TENON_RETURN_IF_ERROR(checkPresent(table));
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const bool isNamed = device_->trace() || isNvtxAttached();

@@ -85,7 +85,7 @@ using Command = std::variant<FillCommand, UpdateCommand, CopyCommand, DispatchCo
 /// "fill", "dispatch of 'saxpy'".
 std::string describeCommand(const Command &command);
 
-/// Whether a buffer of the command is known only when it is submitted.
+/// Whether an address of the command is known only when it is issued: of a slot, or of memory that comes late.
 bool hasSlots(const Command &command);
 
 /// What a dispatch is called with.
@@ -175,6 +175,8 @@ protected:
 private:
   /// No buffer that was recorded has been deallocated since.
   Status checkLive() const;
+  /// And every one has an address.
+  Status checkPresent(BindingTable table) const;
   Status record(Command command);
   Status recordDispatch(DispatchCommand command);
 

@@ -87,8 +87,8 @@ Status CommandBufferValidator::checkRef(const BufferRef &ref, const Use &use, ui
     Status inside = checkBufferRange(buffer.size(), ref.offset, length);
     if (!inside.ok())
       return std::move(inside).withContext(concat(use.command, ": ", use.operand));
-    if ((buffer.address() + ref.offset) % use.alignment != 0)
-      return invalid("is at byte ", ref.offset, " (address ", buffer.address() + ref.offset,
+    if ((buffer.addressOrAlignment() + ref.offset) % use.alignment != 0)
+      return invalid("is at byte ", ref.offset, " (address ", buffer.addressOrAlignment() + ref.offset,
                      "), expected a multiple of ", use.alignment);
   }
   if (length != kWholeBuffer && length < use.minimumBytes)
@@ -132,8 +132,11 @@ Status CommandBufferValidator::check(const CopyCommand &command) {
     return makeError(StatusCode::InvalidArgument, "copy: the source has ", from, " bytes, the target ", to);
   if (!command.source.buffer || !command.target.buffer)
     return okStatus(); // when it is issued
-  const uint64_t source = command.source.buffer->address() + command.source.offset;
-  const uint64_t target = command.target.buffer->address() + command.target.offset;
+  const bool isSame = command.source.buffer == command.target.buffer;
+  if (!isSame && (command.source.buffer->isLate() || command.target.buffer->isLate()))
+    return okStatus(); // when it is issued
+  const uint64_t source = (isSame ? 0 : command.source.buffer->address()) + command.source.offset;
+  const uint64_t target = (isSame ? 0 : command.target.buffer->address()) + command.target.offset;
   if (source < target + to && target < source + from)
     return makeError(StatusCode::InvalidArgument, "copy: the ranges overlap: ", from, " bytes from bytes ",
                      command.source.offset, " and ", command.target.offset);
@@ -233,9 +236,9 @@ Status CommandBufferValidator::checkSubmission(BindingTable table) {
     if (length < slot.bytes)
       return makeError(StatusCode::OutOfRange, "submit: ", operand, " has ", length, " bytes, ", slot.strictest,
                        " needs ", slot.bytes);
-    if ((entry.buffer->address() + entry.offset) % slot.alignment != 0)
+    if ((entry.buffer->addressOrAlignment() + entry.offset) % slot.alignment != 0)
       return makeError(StatusCode::InvalidArgument, "submit: ", operand, " is at address ",
-                       entry.buffer->address() + entry.offset, ", expected a multiple of ", slot.alignment);
+                       entry.buffer->addressOrAlignment() + entry.offset, ", expected a multiple of ", slot.alignment);
   }
   state_ = State::Submitted;
   return okStatus();

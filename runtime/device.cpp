@@ -142,13 +142,13 @@ Result<std::shared_ptr<Buffer>> Device::allocate(uint64_t bytes) {
   CUdeviceptr address = 0;
   // The driver refuses 0 bytes; an empty tensor still has an address of its own.
   const size_t asked = bytes == 0 ? 1 : bytes;
-  if (hasMemoryPools_)
-    TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuMemAllocAsync(&address, asked, queue_->handle()),
-                                             concat("cuMemAllocAsync of ", asked, " bytes")));
-  else
-    TENON_RETURN_IF_ERROR(cuda::driverStatus(*driver_, driver_->cuMemAlloc_v2(&address, asked),
-                                             concat("cuMemAlloc_v2 of ", asked, " bytes")));
-  countAllocation(bytes);
+  TENON_RETURN_IF_ERROR(allocateCounted(bytes, [&] {
+    if (hasMemoryPools_)
+      return cuda::driverStatus(*driver_, driver_->cuMemAllocAsync(&address, asked, queue_->handle()),
+                                concat("cuMemAllocAsync of ", asked, " bytes"));
+    return cuda::driverStatus(*driver_, driver_->cuMemAlloc_v2(&address, asked),
+                              concat("cuMemAlloc_v2 of ", asked, " bytes"));
+  }));
   return std::make_shared<Buffer>(shared_from_this(), address, bytes, hasMemoryPools_);
 }
 
@@ -160,6 +160,33 @@ void Device::release(uint64_t address, uint64_t bytes, bool streamOrdered) {
     (void)driver_->cuMemFreeAsync(address, queue_->handle());
   else
     (void)driver_->cuMemFree_v2(address);
+  freeCounted(bytes);
+}
+
+Status Device::allocateCounted(uint64_t bytes, const std::function<Status()> &call) {
+  const uint64_t limit = memoryLimit_.load(std::memory_order_relaxed);
+  uint64_t live = deviceBytes_.load(std::memory_order_relaxed);
+  do {
+    if (limit != 0 && (live > limit || bytes > limit - live))
+      return makeError(StatusCode::ResourceExhausted, "out of memory: ", bytes, " bytes were asked for, ", live,
+                       " of the limit of ", limit, " bytes are taken on ", description());
+  } while (!deviceBytes_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+  Status status = call();
+  if (status.ok()) {
+    countAllocation(bytes);
+    return status;
+  }
+  deviceBytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  size_t freeBytes = 0, totalBytes = 0;
+  if (status.code() == StatusCode::ResourceExhausted &&
+      driver_->cuMemGetInfo_v2(&freeBytes, &totalBytes) == CUDA_SUCCESS)
+    status = makeError(StatusCode::ResourceExhausted, status.message(), "; ", freeBytes, " of the device's ",
+                       totalBytes, " bytes are free, ", live, " are taken by this runtime");
+  return status;
+}
+
+void Device::freeCounted(uint64_t bytes) {
+  deviceBytes_.fetch_sub(bytes, std::memory_order_relaxed);
   countFree(bytes);
 }
 

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -67,6 +68,7 @@ public:
   /// Makes the primary context current for a scope.
   cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
   CUcontext context() const { return context_; }
+  int ordinal() const { return handle_; }
   /// A kernel's fault is kept for the errors of what fails after it (cuda/first_fault.h); other statuses are not.
   void rememberFault(const Status &status) const {
     if (status.code() == StatusCode::Aborted)
@@ -87,6 +89,15 @@ public:
   Trace *trace() const { return trace_.get(); }
 
   Statistics statistics() const;
+  /// How much of the device's memory this runtime may take in all (buffers, pools, programs); 0: no limit of ours.
+  void setMemoryLimit(uint64_t bytes) { memoryLimit_.store(bytes, std::memory_order_relaxed); }
+  /// Bytes of the device's memory that are taken.
+  uint64_t deviceBytesLive() const { return deviceBytes_.load(std::memory_order_relaxed); }
+  /// Runs `call`, which asks the driver for `bytes` of the device's memory, and counts them. ResourceExhausted: above
+  /// the limit (`call` is not run), or the driver has none: the message says how much is free.
+  Status allocateCounted(uint64_t bytes, const std::function<Status()> &call);
+  /// Counts them as returned.
+  void freeCounted(uint64_t bytes);
   /// Memory that others allocate and free on this device's behalf.
   void countAllocation(uint64_t bytes);
   void countFree(uint64_t bytes);
@@ -112,6 +123,7 @@ private:
   std::shared_ptr<Trace> trace_;
 
   std::atomic<uint64_t> allocations_ = 0, frees_ = 0, bytesLive_ = 0, bytesPeak_ = 0, launches_ = 0, modulesLoaded_ = 0;
+  std::atomic<uint64_t> memoryLimit_ = 0, deviceBytes_ = 0;
   std::atomic<uint64_t> jitCompilations_ = 0, jitCacheHits_ = 0, graphsInstantiated_ = 0, graphNodesPatched_ = 0;
 };
 

@@ -97,6 +97,9 @@ Status FileTransfer::run(const FileCommand &command) {
   const bool isRead = command.kind == FileCommand::Kind::Read;
   if (buffer.isRetired())
     return makeError(StatusCode::FailedPrecondition, command.describe(), ": its buffer was deallocated");
+  if (buffer.isLate() && buffer.address() == 0)
+    return makeError(StatusCode::FailedPrecondition, command.describe(),
+                     ": its buffer's memory is not there yet: wait for the signals of its allocation");
   if (bytes == 0)
     return okStatus();
   if (uint8_t *host = buffer.host()) {

@@ -34,6 +34,8 @@ void Submission::clear() {
   hostCall = nullptr;
   file.reset();
   deallocated = allocated = nullptr;
+  frontier.clear();
+  memorySerial = 0;
   status = okStatus();
   event = nullptr;
   synchronizeStream = false;

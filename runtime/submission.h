@@ -4,6 +4,7 @@
 
 #include "runtime/command_buffer.h"
 #include "runtime/file_transfer.h"
+#include "runtime/free_ranges.h"
 #include "runtime/timeline_semaphore.h"
 
 #include <functional>
@@ -17,6 +18,9 @@
 namespace tenon::runtime {
 
 using SemaphorePoints = std::span<const SemaphorePoint>;
+
+/// InvalidArgument: one has no semaphore; `what` is "wait" or "signal".
+Status checkPoints(SemaphorePoints points, const char *what);
 
 struct Submission {
   struct Work {
@@ -32,6 +36,8 @@ struct Submission {
   std::optional<FileCommand> file;
   std::shared_ptr<Buffer> deallocated; // its memory goes back
   std::shared_ptr<Buffer> allocated;   // kept until it is there
+  Frontier frontier;                   // of its memory: the stream waits for these
+  uint64_t memorySerial = 0;           // in its pool
 
   // Once it was issued.
   Status status;                   // of issuing
@@ -40,6 +46,8 @@ struct Submission {
 
   /// It runs on the host: its waits must be reached there, a stream's waiting is not enough.
   bool runsOnHost() const { return hostCall || file; }
+  /// Its memory is still to be taken from a pool.
+  bool wantsMemory() const { return allocated && allocated->isLate() && allocated->address() == 0; }
   /// Only the queue's worker may issue it: it waits for the device, or runs on the host.
   bool needsWorker() const;
   /// Kernels may run in it: fills and copies alone do not fault, they see another's fault.

@@ -55,16 +55,12 @@ SubmissionQueue::~SubmissionQueue() {
 
 // Enqueue.
 
-namespace {
-
 Status checkPoints(SemaphorePoints points, const char *what) {
   for (const SemaphorePoint &point : points)
     if (!point.semaphore)
       return makeError(StatusCode::InvalidArgument, "submit: a ", what, " semaphore is null");
   return okStatus();
 }
-
-} // namespace
 
 Status SubmissionQueue::enqueue(std::unique_ptr<Submission> submission, SemaphorePoints waits,
                                 SemaphorePoints signals) {
@@ -195,48 +191,6 @@ Status SubmissionQueue::streamWork(SemaphorePoints waits, std::function<Status(C
   auto submission = pool_.acquire();
   submission->streamWork = std::move(work);
   submission->streamWorkName = std::move(name);
-  return enqueue(std::move(submission), waits, signals);
-}
-
-Result<std::shared_ptr<Buffer>> SubmissionQueue::allocate(SemaphorePoints waits, uint64_t bytes,
-                                                          const BufferOptions &options, SemaphorePoints signals) {
-  TENON_RETURN_IF_ERROR(checkPoints(waits, "wait"));
-  TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
-  if (options.memory != MemoryType::DeviceLocal)
-    return makeError(StatusCode::InvalidArgument, "allocate: only device memory is stream-ordered");
-  TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
-  std::shared_ptr<Buffer> buffer;
-  {
-    cuda::ContextScope scope = device_->enter();
-    TENON_RETURN_IF_ERROR(scope.status());
-    const cuda::Driver &driver = device_->driver();
-    const size_t asked = bytes == 0 ? 1 : bytes;
-    const bool pooled = device_->hasMemoryPools();
-    CUdeviceptr address = 0;
-    TENON_RETURN_IF_ERROR(cuda::driverStatus(
-        driver, pooled ? driver.cuMemAllocAsync(&address, asked, stream_.get()) : driver.cuMemAlloc_v2(&address, asked),
-        concat(pooled ? "cuMemAllocAsync" : "cuMemAlloc_v2", " of ", bytes, " bytes on ", device_->description())));
-    device_->countAllocation(bytes);
-    buffer = std::make_shared<Buffer>(device_, address, bytes, pooled, local);
-  }
-  auto submission = pool_.acquire();
-  submission->allocated = buffer;
-  TENON_RETURN_IF_ERROR(enqueue(std::move(submission), waits, signals));
-  return buffer;
-}
-
-Status SubmissionQueue::deallocate(SemaphorePoints waits, std::shared_ptr<Buffer> buffer, SemaphorePoints signals) {
-  TENON_RETURN_IF_ERROR(checkPoints(waits, "wait"));
-  TENON_RETURN_IF_ERROR(checkPoints(signals, "signal"));
-  if (!buffer)
-    return makeError(StatusCode::InvalidArgument, "deallocate: no buffer");
-  if (&buffer->device() != device_.get() || (device_->hasMemoryPools() && !buffer->isStreamOrdered()))
-    return makeError(StatusCode::FailedPrecondition, "deallocate: the buffer is not of this device's stream-ordered "
-                                                     "memory");
-  if (!buffer->claimMemory())
-    return makeError(StatusCode::FailedPrecondition, "deallocate: the buffer was deallocated before");
-  auto submission = pool_.acquire();
-  submission->deallocated = std::move(buffer);
   return enqueue(std::move(submission), waits, signals);
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "runtime/file_worker.h"
+#include "runtime/pool.h"
 #include "runtime/submission.h"
 
 #include <condition_variable>
@@ -28,6 +29,13 @@ namespace tenon::runtime {
 struct BoundCommandBuffer {
   std::shared_ptr<CommandBuffer> commandBuffer;
   BindingTable table = {};
+};
+
+/// What an allocation wants of a pool.
+struct PoolRequest {
+  BufferOptions buffer = {};
+  uint64_t alignment = kBufferAlignment; // bytes, a power of two
+  bool wait = false;                     // for memory, where there is none now
 };
 
 class SubmissionQueue {
@@ -78,9 +86,15 @@ public:
   /// ResourceExhausted: no memory.
   Result<std::shared_ptr<Buffer>> allocate(SemaphorePoints waits, uint64_t bytes, const BufferOptions &options,
                                            SemaphorePoints signals);
+  /// As allocate, from a pool of this device. The stream waits where the memory's last user is not done (pool.h). With
+  /// `wait`, a pool that is exhausted delays the signals until something is returned to it; the buffer has its address
+  /// then, and commands may be recorded and submitted before. InvalidArgument: what the pool never gives out;
+  /// ResourceExhausted: it is exhausted and nobody waits.
+  Result<std::shared_ptr<Buffer>> allocateFrom(SemaphorePoints waits, std::shared_ptr<Pool> pool, uint64_t bytes,
+                                               const PoolRequest &request, SemaphorePoints signals);
   /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object;
   /// from then on no command may use it. What uses it may be submitted before or after, as long as the waits order it.
-  /// FailedPrecondition: it was deallocated before, or is not of SubmissionQueue::allocate.
+  /// FailedPrecondition: it was deallocated before, or is not of allocate or allocateFrom.
   Status deallocate(SemaphorePoints waits, std::shared_ptr<Buffer> buffer, SemaphorePoints signals);
 
   /// Waits until everything submitted so far is complete or failed. DeadlineExceeded.
@@ -95,7 +109,9 @@ private:
                         SemaphorePoints signals);
 
   enum class Readiness : uint8_t { Waiting, Ready, Failed };
-  Readiness readiness(const Submission &submission) const;
+  Readiness readiness(Submission &submission);
+  Readiness takeMemory(Submission &submission);
+  void returnMemory(Submission &submission);
   void watch(const Submission &submission);
   void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
   Status issueWork(Submission &submission);

@@ -10,7 +10,7 @@
 
 namespace tenon::runtime {
 
-SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submission) const {
+SubmissionQueue::Readiness SubmissionQueue::readiness(Submission &submission) {
   Readiness result = Readiness::Ready;
   for (const SemaphorePoint &point : submission.waits) {
     switch (point.semaphore->state(point.value)) {
@@ -32,7 +32,7 @@ SubmissionQueue::Readiness SubmissionQueue::readiness(const Submission &submissi
     }
     }
   }
-  return result;
+  return result == Readiness::Ready && submission.wantsMemory() ? takeMemory(submission) : result;
 }
 
 namespace {
@@ -57,6 +57,10 @@ Status SubmissionQueue::issueWork(Submission &submission) {
       TENON_RETURN_IF_ERROR(
           cuda::driverStatus(driver, driver.cuStreamWaitEvent(stream_.get(), event->handle(), 0), "cuStreamWaitEvent"));
   }
+  for (const FreePoint &point : submission.frontier)
+    if (point.stream != stream_.get())
+      TENON_RETURN_IF_ERROR(cuda::driverStatus(
+          driver, driver.cuStreamWaitEvent(stream_.get(), point.event->handle(), 0), "cuStreamWaitEvent"));
   for (Submission::Work &item : submission.work)
     TENON_RETURN_IF_ERROR(item.commandBuffer->issue(stream_.get(), item.table));
   if (submission.streamWork)
@@ -67,7 +71,12 @@ Status SubmissionQueue::issueWork(Submission &submission) {
     const Buffer &buffer = *submission.deallocated;
     TENON_RETURN_IF_ERROR(
         cuda::driverStatus(driver, driver.cuMemFreeAsync(buffer.address(), stream_.get()), "cuMemFreeAsync"));
-    device_->countFree(buffer.size());
+    device_->freeCounted(buffer.size());
+    submission.deallocated = nullptr;
+  } else if (submission.deallocated && submission.deallocated->pool() &&
+             submission.deallocated->pool()->returnsOnStream()) {
+    const Buffer &buffer = *submission.deallocated;
+    TENON_RETURN_IF_ERROR(buffer.pool()->returnOnStream(buffer.address(), stream_.get()));
     submission.deallocated = nullptr;
   }
   return okStatus();
@@ -90,6 +99,12 @@ void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
   submission->synchronizeStream = !recorded.ok();
   if (submission->status.ok() && !recorded.ok())
     submission->status = std::move(recorded).withContext(submission->describe());
+  // Others may have the memory now, behind this event.
+  if (submission->status.ok() && submission->deallocated && submission->deallocated->pool()) {
+    const Buffer &buffer = *submission->deallocated;
+    buffer.pool()->giveBack(buffer.address(), {stream_.get(), submission->event, nextFreePoint()});
+    submission->deallocated = nullptr;
+  }
   // From here on streams can wait for it.
   if (submission->status.ok())
     for (const SemaphorePoint &point : submission->signals)
@@ -141,7 +156,8 @@ void SubmissionQueue::runWorker() {
     Readiness state = Readiness::Waiting;
     while (std::unique_ptr<Submission> submission = takeReady(state)) {
       if (state == Readiness::Failed) {
-        submission->status = waitFailure(submission->waits);
+        if (submission->status.ok())
+          submission->status = waitFailure(submission->waits);
         finish(std::move(submission));
       } else if (submission->hostCall) {
         runHostCall(std::move(submission));
@@ -186,10 +202,10 @@ Status SubmissionQueue::finalStatus(Submission &submission) {
 void SubmissionQueue::complete(std::unique_ptr<Submission> submission) {
   Status status = finalStatus(*submission);
   if (submission->deallocated) { // not stream-ordered, or it came to nothing: nobody else returns it
-    submission->deallocated->markRetired();
-    device_->release(submission->deallocated->address(), submission->deallocated->size(),
-                     submission->deallocated->isStreamOrdered());
+    returnMemory(*submission);
   }
+  if (status.ok() && submission->allocated && submission->allocated->pool())
+    submission->allocated->pool()->settle(submission->allocated->address(), submission->memorySerial);
   std::vector<SemaphorePoint> signals;
   signals.swap(submission->signals);
   const uint64_t sequence = submission->sequence;

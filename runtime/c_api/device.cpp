@@ -23,14 +23,6 @@ Status fromC(tenon_status_t *status) {
   return out;
 }
 
-Buffer::Release releaseOf(tenon_release_fn released, void *user) {
-  if (!released)
-    return nullptr;
-  return [released, user] { released(user); };
-}
-
-namespace {
-
 Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
   if (!given)
     return BufferOptions{};
@@ -40,6 +32,14 @@ Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
   return BufferOptions{static_cast<MemoryType>(options.memory), options.usage ? options.usage : kUsageAll,
                        options.access ? options.access : kAccessAll};
 }
+
+Buffer::Release releaseOf(tenon_release_fn released, void *user) {
+  if (!released)
+    return nullptr;
+  return [released, user] { released(user); };
+}
+
+namespace {
 
 /// The 32 digits of "GPU-xxxxxxxx-xxxx-...", lower case; empty for other text.
 std::string uuidDigits(std::string_view text) {
@@ -176,6 +176,11 @@ tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const cha
   if (!trace)
     return toC(makeError(StatusCode::FailedPrecondition, "the device records nothing: tenon_device_trace_begin first"));
   return toC(trace->write(path));
+}
+tenon_status_t *tenon_device_set_memory_limit(tenon_device_t *device, uint64_t bytes) {
+  TENON_C_REQUIRE(device);
+  device->value->setMemoryLimit(bytes);
+  return nullptr;
 }
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes) {
   TENON_C_OUTPUT(free_bytes);

@@ -28,6 +28,9 @@ struct tenon_buffer {
 struct tenon_file {
   std::shared_ptr<tenon::runtime::File> value;
 };
+struct tenon_pool {
+  std::shared_ptr<tenon::runtime::Pool> value;
+};
 struct tenon_executable {
   std::shared_ptr<tenon::runtime::Executable> value;
 };
@@ -103,6 +106,8 @@ template <typename Handle, typename T> tenon_status_t *giveHandle(Result<T> resu
 Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given);
 
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
+/// `given` may be null: device memory for every use.
+Result<BufferOptions> readOptions(const tenon_buffer_options_t *given);
 BufferRef readRef(const tenon_buffer_ref_t &ref);
 /// Null for none.
 Buffer::Release releaseOf(tenon_release_fn released, void *user);

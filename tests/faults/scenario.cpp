@@ -1,6 +1,8 @@
 #include "scenario.h"
 
 #include "runtime/argument_packer.h"
+#include "runtime/block_pool.h"
+#include "runtime/driver_pool.h"
 #include "runtime/event.h"
 #include "runtime/program.h"
 
@@ -311,6 +313,33 @@ private:
         return okStatus();
       }));
       return submitAndWait([&](SemaphorePoints signals) { return queue_->deallocate({}, memory, signals); });
+    });
+    step("pools", [&]() -> Status {
+      TENON_ASSIGN_OR_RETURN(
+          auto blocks, BlockPool::create(device_, {.blockBytes = kBytes, .blocksPerSlab = 1, .limitBytes = kBytes}));
+      std::vector<std::shared_ptr<Pool>> pools = {blocks};
+      if (device_->hasMemoryPools()) {
+        TENON_ASSIGN_OR_RETURN(auto driverPool, DriverPool::create(device_, {.releaseThreshold = 1 << 20}));
+        pools.push_back(driverPool);
+      }
+      for (const auto &pool : pools) {
+        std::shared_ptr<Buffer> memory;
+        TENON_RETURN_IF_ERROR(submitAndWait([&](SemaphorePoints signals) -> Status {
+          TENON_ASSIGN_OR_RETURN(memory, queue_->allocateFrom({}, pool, kBytes, {}, signals));
+          return okStatus();
+        }));
+        TENON_RETURN_IF_ERROR(
+            submitAndWait([&](SemaphorePoints signals) { return queue_->deallocate({}, std::move(memory), signals); }));
+        // Of a block the other stream waits for the first one's event.
+        TENON_RETURN_IF_ERROR(submitAndWait([&](SemaphorePoints signals) -> Status {
+          TENON_ASSIGN_OR_RETURN(memory, other_->allocateFrom({}, pool, kBytes, {.wait = true}, signals));
+          return okStatus();
+        }));
+        memory.reset();
+        TENON_RETURN_IF_ERROR(check(pool->statistics().live == 0, "a pool's count"));
+        TENON_RETURN_IF_ERROR(pool->trim());
+      }
+      return okStatus();
     });
     step("host call", [&]() -> Status {
       return submitAndWait(

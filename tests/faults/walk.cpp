@@ -49,6 +49,7 @@ const char *withoutOf(std::string_view function, bool &takesBack) {
       {"cuDevicePrimaryCtxRelease", kDestructor, true},
       {"cuMemFree", kDestructor, true},
       {"cuMemFreeAsync", kDestructor, true},
+      {"cuMemPoolDestroy", kDestructor, true},
       {"cuMemFreeHost", kDestructor, true},
       {"cuMemHostUnregister", kDestructor, true},
       {"cuStreamDestroy", kDestructor, true},

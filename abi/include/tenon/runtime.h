@@ -38,6 +38,7 @@ typedef struct tenon_event tenon_event_t;
 typedef struct tenon_queue tenon_queue_t;
 typedef struct tenon_command_buffer tenon_command_buffer_t;
 typedef struct tenon_file tenon_file_t;
+typedef struct tenon_pool tenon_pool_t;
 
 /* "0.1.0" */
 const char *tenon_version(void);
@@ -86,6 +87,10 @@ tenon_status_t *tenon_device_trace_begin(tenon_device_t *device);
 tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path);
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes);
 
+/* How much of the device's memory may be taken in all; 0: no limit but the device's. Above it allocations fail as
+   TENON_RESOURCE_EXHAUSTED. Since TENON_1_3. */
+tenon_status_t *tenon_device_set_memory_limit(tenon_device_t *device, uint64_t bytes);
+
 /* ---- Buffers ---- */
 
 typedef enum tenon_memory { TENON_DEVICE_LOCAL = 0, TENON_HOST_VISIBLE = 1 } tenon_memory_t;
@@ -118,6 +123,7 @@ tenon_status_t *tenon_buffer_import_host(tenon_device_t *device, void *memory, u
                                          tenon_buffer_t **out);
 void tenon_buffer_release(tenon_buffer_t *buffer);
 uint64_t tenon_buffer_size(const tenon_buffer_t *buffer);
+/* 0 while an allocation of tenon_queue_allocate waits for memory. */
 uint64_t tenon_buffer_address(const tenon_buffer_t *buffer);
 /* Host-visible memory as the host sees it. */
 tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64_t length, uint32_t access, void **out);
@@ -263,6 +269,53 @@ typedef tenon_status_t *(*tenon_host_fn)(void *user);
 tenon_status_t *tenon_queue_host_call(tenon_queue_t *queue, const tenon_submission_t *submission,
                                       tenon_host_fn function, void *user);
 tenon_status_t *tenon_queue_wait_idle(tenon_queue_t *queue, uint64_t timeout_ns);
+
+/* ---- Memory of queues, and pools (since TENON_1_3) ---- */
+
+/* DRIVER: a pool of the driver's own. BLOCKS: blocks of one size, cut from slabs. RANGES: any size and alignment, cut
+   from slabs, best fit. Memory that was deallocated is used again at once: the stream of its new user waits for the
+   streams of the old ones. */
+typedef enum tenon_pool_kind { TENON_POOL_DRIVER = 0, TENON_POOL_BLOCKS = 1, TENON_POOL_RANGES = 2 } tenon_pool_kind_t;
+typedef struct tenon_pool_options {
+  size_t struct_size;
+  tenon_pool_kind_t kind;
+  const char *name;                      /* for messages; NULL: "pool" */
+  uint64_t limit_bytes;                  /* of what the pool takes from the device; 0: none */
+  uint64_t release_threshold;            /* DRIVER: bytes that the driver keeps */
+  uint64_t block_bytes, blocks_per_slab; /* BLOCKS; 0 blocks: 16 */
+  uint64_t slab_bytes, alignment;        /* RANGES; 0: 32 MiB, 256 */
+} tenon_pool_options_t;
+tenon_status_t *tenon_pool_create(tenon_device_t *device, const tenon_pool_options_t *options, tenon_pool_t **out);
+void tenon_pool_release(tenon_pool_t *pool);
+typedef struct tenon_pool_statistics {
+  size_t struct_size;
+  uint64_t bytes_live, bytes_peak;   /* as allocations asked for */
+  uint64_t live, allocations;        /* buffers now, and ever */
+  uint64_t bytes_reserved;           /* taken from the device */
+  uint64_t bytes_limit;              /* of bytes_reserved; 0: none */
+  uint64_t bytes_free, largest_free; /* of slabs */
+  uint64_t waiting;                  /* allocations that wait for memory */
+} tenon_pool_statistics_t;
+tenon_status_t *tenon_pool_statistics(const tenon_pool_t *pool, tenon_pool_statistics_t *out);
+/* Returns to the driver what nobody uses. */
+tenon_status_t *tenon_pool_trim(tenon_pool_t *pool);
+
+typedef struct tenon_allocation {
+  size_t struct_size;
+  uint64_t bytes;
+  const tenon_buffer_options_t *options; /* NULL: for every use; device memory only */
+  tenon_pool_t *pool;                    /* NULL: the device's stream-ordered pool */
+  uint64_t alignment;                    /* a power of two; 0: 256 */
+  bool wait_for_memory; /* an exhausted pool delays the signals until something is returned to it; the buffer may be
+                           named by commands before */
+} tenon_allocation_t;
+/* Memory that may be used when the signals are reached. TENON_RESOURCE_EXHAUSTED says what was asked for and what is
+   left. `submission` has no commands. */
+tenon_status_t *tenon_queue_allocate(tenon_queue_t *queue, const tenon_submission_t *submission,
+                                     const tenon_allocation_t *allocation, tenon_buffer_t **out);
+/* Returns the memory when the waits are reached; `buffer` is still to be released. */
+tenon_status_t *tenon_queue_deallocate(tenon_queue_t *queue, const tenon_submission_t *submission,
+                                       tenon_buffer_t *buffer);
 
 /* ---- Files (since TENON_1_3) ---- */
 

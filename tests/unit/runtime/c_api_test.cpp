@@ -226,6 +226,49 @@ TEST_F(CApiTest, ReadsAndWritesFiles) {
   EXPECT_EQ(file, nullptr);
 }
 
+TEST_F(CApiTest, AllocatesFromPools) {
+  tenon_pool_options_t options = {.struct_size = sizeof(options)};
+  options.kind = TENON_POOL_BLOCKS, options.block_bytes = 256, options.blocks_per_slab = 1, options.limit_bytes = 256;
+  tenon_pool_t *pool = nullptr;
+  expectOk(tenon_pool_create(device, &options, &pool));
+  tenon_submission_t none = {.struct_size = sizeof(none)};
+  tenon_allocation_t allocation = {.struct_size = sizeof(allocation)};
+  allocation.bytes = 100, allocation.pool = pool;
+  tenon_buffer_t *first = nullptr, *second = nullptr;
+  expectOk(tenon_queue_allocate(queue, &none, &allocation, &first));
+  expectStatus(tenon_queue_allocate(queue, &none, &allocation, &second), TENON_RESOURCE_EXHAUSTED,
+               "pool 'pool': out of memory: 100 bytes");
+  allocation.wait_for_memory = true;
+  const tenon_semaphore_point_t there = {semaphore, 1};
+  tenon_submission_t waiting = none;
+  waiting.signals = &there, waiting.signal_count = 1;
+  expectOk(tenon_queue_allocate(queue, &waiting, &allocation, &second));
+  EXPECT_EQ(tenon_buffer_address(second), 0u);
+  expectOk(tenon_queue_deallocate(queue, &none, first));
+  expectOk(tenon_semaphores_wait_all(&there, 1, TENON_WAIT_FOREVER));
+  EXPECT_EQ(tenon_buffer_address(second), tenon_buffer_address(first));
+  tenon_pool_statistics_t statistics = {.struct_size = sizeof(statistics)};
+  expectOk(tenon_pool_statistics(pool, &statistics));
+  EXPECT_EQ(statistics.live, 1u);
+  EXPECT_EQ(statistics.allocations, 2u);
+  EXPECT_EQ(statistics.bytes_limit, 256u);
+  tenon_buffer_release(first);
+  tenon_buffer_release(second);
+  expectOk(tenon_pool_trim(pool));
+  tenon_pool_release(pool);
+  allocation.pool = nullptr;
+  expectStatus(tenon_queue_allocate(queue, &none, &allocation, &second), TENON_INVALID_ARGUMENT, "without a pool");
+  allocation.wait_for_memory = false;
+  expectOk(tenon_queue_allocate(queue, &none, &allocation, &second));
+  expectOk(tenon_queue_deallocate(queue, &none, second));
+  tenon_buffer_release(second);
+  options.kind = static_cast<tenon_pool_kind_t>(9);
+  expectStatus(tenon_pool_create(device, &options, &pool), TENON_INVALID_ARGUMENT, "unknown kind of pool 9");
+  expectOk(tenon_device_set_memory_limit(device, 65));
+  expectStatus(tenon_buffer_allocate(device, 100, nullptr, &second), TENON_RESOURCE_EXHAUSTED, "of the limit of 65");
+  expectOk(tenon_queue_wait_idle(queue, TENON_WAIT_FOREVER));
+}
+
 TEST_F(CApiTest, CallsPrograms) {
   FunctionSpec function = {.name = "identity"};
   function.inputs = {{abi::ElementType::F32, {-1}}, {abi::ElementType::I32, {}, true}};

@@ -186,6 +186,31 @@ FAKE CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
   std::free(reinterpret_cast<void *>(pointer));
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *) {
+  ENTER();
+  ++fake().livePools;
+  *pool = reinterpret_cast<CUmemoryPool>(&fake());
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolDestroy(CUmemoryPool) {
+  ENTER();
+  --fake().livePools;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void *) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolTrimTo(CUmemoryPool, size_t) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool, CUstream) {
+  ENTER();
+  ++fake().liveAllocations;
+  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream) {
   ENTER();
   std::memcpy(reinterpret_cast<void *>(target), source, bytes);

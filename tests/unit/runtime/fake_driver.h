@@ -46,7 +46,7 @@ struct FakeDriver {
   std::vector<FakeLaunch> launches;
   std::vector<std::string> loadedImages;
   std::map<std::string, int> dynamicSharedAttribute; // kernel -> bytes opted in to
-  int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0, liveLinks = 0;
+  int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0, liveLinks = 0, livePools = 0;
   int liveGraphs = 0; // and their instances
   size_t graphNodes = 0, graphEdges = 0;
   CUstream capturing = nullptr; // this stream is being captured
