@@ -19,12 +19,6 @@ Fragment readFragment(const uint32_t *words) {
           (words[1] >> 8 & 1) != 0};
 }
 
-/// Where element `e` of lane `lane` lies in the register file.
-uint8_t *elementIn(Warp &warp, const Fragment &fragment, const uint32_t *registers, uint32_t lane, uint32_t e) {
-  uint32_t bytes = fragment.elementBytes(), width = fragment.registerBytes(), per = width / bytes;
-  return at<uint8_t>(warp, registers[e / per]) + lane * width + e % per * bytes;
-}
-
 /// Host addresses of the rows (columns, if column-major) of the matrix in memory. False: a fault was raised.
 bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &fragment, bool isWrite,
                   int64_t (&lines)[kLanes]) {
@@ -62,32 +56,57 @@ bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &f
       if (resolveSlowly(warp, i, used, space, bytes, isWrite, inner) != used)
         return false;
     }
+  // Nearly always in the range that this instruction was last found to access.
+  if (!warp.executor->checker && wide && space != MemorySpace::Shared) {
+    const CheckedRange &range = warp.executor->ranges[i.target];
+    uint64_t begin = base(0) - static_cast<uint64_t>(range.low), room = static_cast<uint64_t>(range.high - range.low),
+             reach = static_cast<uint64_t>(stride[0]) * (count - 1) * bytes + length * bytes;
+    if (base(0) % bytes == 0 && begin < room && reach <= room - begin) {
+      for (uint32_t l = 0; l < count; ++l)
+        lines[l] += static_cast<int64_t>(warp.executor->hostBias);
+      return true;
+    }
+  }
   // Both ends of a line in bounds: so is what lies between, which is shorter than the gap between two allocations.
   return resolveSlowly(warp, i, used, space, bytes, isWrite, lines) == used &&
          resolveSlowly(warp, i, used, space, bytes, isWrite, last) == used;
 }
 
-/// Host address of element `slot` (row-major) of a matrix with resolved lines.
-uint8_t *elementAt(const Fragment &fragment, const int64_t (&lines)[kLanes], uint32_t slot) {
-  uint32_t row = slot / fragment.columns, column = slot % fragment.columns;
-  uint32_t line = fragment.columnMajor ? column : row, index = fragment.columnMajor ? row : column;
-  return reinterpret_cast<uint8_t *>(lines[line]) + index * fragment.elementBytes();
+/// Each element of a fragment has one place in memory. T: an element's bytes.
+template <bool IsStore, typename T>
+void moveElements(Warp &warp, const Fragment &fragment, const uint32_t *registers, const int64_t (&lines)[kLanes]) {
+  constexpr uint32_t kPer = sizeof(T) >= 4 ? 1 : 4 / sizeof(T); // elements of a register
+  const uint32_t perLane = fragment.registers * kPer, last = fragment.rows * fragment.columns - 1; // powers of two
+  const uint32_t shift = static_cast<uint32_t>(__builtin_ctz(fragment.columns)), columnMask = fragment.columns - 1;
+  for (uint32_t r = 0; r < fragment.registers; ++r) {
+    T *held = at<T>(warp, registers[r]);
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+      for (uint32_t k = 0; k < kPer; ++k, ++held) {
+        uint32_t slot = (lane * perLane + r * kPer + k) & last, row = slot >> shift, column = slot & columnMask;
+        uint32_t line = fragment.columnMajor ? column : row, index = fragment.columnMajor ? row : column;
+        T *stored = reinterpret_cast<T *>(lines[line]) + index;
+        IsStore ? *stored = *held : *held = *stored;
+      }
+  }
 }
 
-/// wmma.load and wmma.store: each element of a fragment has one place in memory.
+/// wmma.load and wmma.store.
 template <bool IsStore> void moveFragment(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint32_t *operands = vectorOperands(warp, i);
   Fragment fragment = readFragment(operands);
   int64_t lines[kLanes];
   if (!resolveLines(warp, i, mask, fragment, IsStore, lines))
     return;
-  uint32_t perLane = fragment.perLane(), total = fragment.rows * fragment.columns;
-  for (uint32_t lane = 0; lane < kLanes; ++lane)
-    for (uint32_t e = 0; e < perLane; ++e) {
-      uint8_t *held = elementIn(warp, fragment, operands + kFragmentWords, lane, e);
-      uint8_t *stored = elementAt(fragment, lines, (lane * perLane + e) % total);
-      memcpy(IsStore ? stored : held, IsStore ? held : stored, fragment.elementBytes());
-    }
+  switch (fragment.elementBytes()) {
+  case 1:
+    return moveElements<IsStore, uint8_t>(warp, fragment, operands + kFragmentWords, lines);
+  case 2:
+    return moveElements<IsStore, uint16_t>(warp, fragment, operands + kFragmentWords, lines);
+  case 4:
+    return moveElements<IsStore, uint32_t>(warp, fragment, operands + kFragmentWords, lines);
+  default:
+    return moveElements<IsStore, uint64_t>(warp, fragment, operands + kFragmentWords, lines);
+  }
 }
 
 constexpr uint32_t kMostElements = 32 * 16;

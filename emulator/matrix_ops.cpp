@@ -3,6 +3,7 @@
 #include "emulator/matrix_ops.h"
 
 #include "emulator/check.h"
+#include "emulator/lane_addresses.h"
 #include "emulator/matrix.h"
 #include "emulator/matrix_value.h"
 #include "emulator/tensor_core.h"
@@ -107,11 +108,19 @@ void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
   bool transposed = i.flag & 0x80;
   int64_t rows[kLanes] = {};
   uint32_t needed = count == 4 ? kAllLanes : (1u << (8 * count)) - 1;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    rows[l] = static_cast<uint32_t>(
-        (i.addressMode == AddressMode::Register32 ? at<uint32_t>(warp, i.a)[l] : at<int64_t>(warp, i.a)[l]) + i.imm);
-  if ((mask & needed) != needed || resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, false, rows) != needed)
+  if ((mask & needed) != needed)
     return;
+  LaneAddresses found;
+  if (!warp.executor->checker && findLanes<MemorySpace::Shared, 16>(warp, i, needed, found)) {
+    for (uint32_t l = 0; l < kLanes; ++l)
+      rows[l] = reinterpret_cast<int64_t>(found.lane(l));
+  } else {
+    for (uint32_t l = 0; l < kLanes; ++l)
+      rows[l] = static_cast<uint32_t>(
+          (i.addressMode == AddressMode::Register32 ? at<uint32_t>(warp, i.a)[l] : at<int64_t>(warp, i.a)[l]) + i.imm);
+    if (resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, false, rows) != needed)
+      return;
+  }
   const uint32_t *operands = vectorOperands(warp, i);
   uint32_t result[4][kLanes];
   for (uint32_t j = 0; j < count; ++j)

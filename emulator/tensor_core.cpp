@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -10,24 +11,41 @@ namespace tenon::emulator::TENON_LEVEL {
 namespace {
 
 constexpr int kNothing = -4000; // exponent of zero: below every other, and so is its sum with another exponent
-constexpr uint32_t kMostColumns = 32, kMostDepth = 64;
+constexpr uint32_t kMostRows = 64, kMostDepth = 64;
 
+// Eight columns at once: a multiple of eight is what every instruction has.
+constexpr uint32_t kBlock = 8;
+using Doubles = double __attribute__((vector_size(8 * kBlock)));
+using Words = uint64_t __attribute__((vector_size(8 * kBlock)));
+using Ints = int32_t __attribute__((vector_size(4 * kBlock)));
+
+[[gnu::always_inline]] inline void exponentsOf(const Doubles &x, int smallest, Ints &out) {
+  Words bits = reinterpret_cast<const Words &>(x) << 1;
+  Ints exponent = __builtin_convertvector(bits >> 53, Ints) - 1023, isZero = __builtin_convertvector(bits == 0, Ints);
+  exponent = exponent > smallest ? exponent : Ints{} + smallest;
+  out = isZero ? Ints{} + kNothing : exponent;
+}
 int exponentOf(double x, int smallest) {
   uint64_t bits = std::bit_cast<uint64_t>(x) << 1;
   return bits == 0 ? kNothing : std::max(static_cast<int>(bits >> 53) - 1023, smallest);
 }
-double powerOfTwo(int exponent) {
-  return std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
+[[gnu::always_inline]] inline void powersOfTwo(const Ints &exponents, Doubles &out) {
+  Words bits = __builtin_convertvector(exponents + 1023, Words) << 52;
+  out = reinterpret_cast<Doubles &>(bits);
+}
+[[gnu::always_inline]] inline void readBlock(const double *from, Doubles &out) {
+  memcpy(&out, from, sizeof out);
 }
 
 /// Toward zero to single precision, subnormals included; what is too large becomes infinite.
-double truncateToSingle(double x) {
-  double size = std::fabs(x);
-  if (size < 0x1p-126)
-    return std::copysign(std::trunc(size * 0x1p149) * 0x1p-149, x);
-  if (size >= 0x1p128)
-    return std::copysign(std::numeric_limits<double>::infinity(), x);
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(x) & ~((1ull << 29) - 1));
+[[gnu::always_inline]] inline void truncateToSingle(Doubles &x) {
+  const Words sign = reinterpret_cast<Words &>(x) & (1ull << 63);
+  Words sizeBits = reinterpret_cast<Words &>(x) & ~(1ull << 63), cut = sizeBits & ~((1ull << 29) - 1);
+  Doubles size = reinterpret_cast<Doubles &>(sizeBits), result = reinterpret_cast<Doubles &>(cut);
+  result = size < 0x1p-126 ? __builtin_elementwise_trunc(size * 0x1p149) * 0x1p-149 : result;
+  result = size >= 0x1p128 ? Doubles{} + std::numeric_limits<double>::infinity() : result;
+  Words bits = reinterpret_cast<Words &>(result) | sign;
+  x = reinterpret_cast<Doubles &>(bits);
 }
 
 bool allFinite(const double *values, uint32_t count) {
@@ -38,34 +56,37 @@ bool allFinite(const double *values, uint32_t count) {
 }
 
 void multiplyFinite(const double *left, const double *right, double *sum, MatrixSize size, const SumFormat &format) {
-  int32_t rightExponents[kMostDepth * kMostColumns];
-  for (uint32_t k = 0; k < size.k * size.n; ++k)
-    rightExponents[k] = exponentOf(right[k], format.smallestRight);
-  for (uint32_t row = 0; row < size.m; ++row) {
-    const double *factors = left + row * size.k;
-    double *cells = sum + row * size.n;
-    int32_t largest[kMostColumns];
-    double scale[kMostColumns], total[kMostColumns];
-    for (uint32_t column = 0; column < size.n; ++column)
-      largest[column] = exponentOf(cells[column], -126);
-    // By the operands' exponents: a product of two mantissas may be one bit longer than that, and keeps the bit.
+  int32_t leftExponents[kMostRows * kMostDepth];
+  for (uint32_t k = 0; k < size.m * size.k; ++k)
+    leftExponents[k] = exponentOf(left[k], format.smallestLeft);
+  for (uint32_t column = 0; column < size.n; column += kBlock) {
+    Doubles factors[kMostDepth];
+    Ints exponents[kMostDepth];
     for (uint32_t k = 0; k < size.k; ++k) {
-      int32_t exponent = exponentOf(factors[k], format.smallestLeft);
-      for (uint32_t column = 0; column < size.n; ++column)
-        largest[column] = std::max(largest[column], exponent + rightExponents[k * size.n + column]);
+      readBlock(right + k * size.n + column, factors[k]);
+      exponentsOf(factors[k], format.smallestRight, exponents[k]);
     }
-    for (uint32_t column = 0; column < size.n; ++column) {
-      largest[column] = std::max(largest[column], -900);
-      scale[column] = powerOfTwo(format.fractionBits - largest[column]);
-      total[column] = static_cast<double>(static_cast<int32_t>(cells[column] * scale[column]));
-    }
-    for (uint32_t k = 0; k < size.k; ++k)
-      for (uint32_t column = 0; column < size.n; ++column)
-        total[column] +=
-            static_cast<double>(static_cast<int32_t>(factors[k] * right[k * size.n + column] * scale[column]));
-    for (uint32_t column = 0; column < size.n; ++column) {
-      double result = total[column] * powerOfTwo(largest[column] - format.fractionBits);
-      cells[column] = format.isHalf ? result : truncateToSingle(result);
+    for (uint32_t row = 0; row < size.m; ++row) {
+      double *cells = sum + row * size.n + column;
+      Doubles total, scale, back;
+      Ints largest;
+      readBlock(cells, total);
+      exponentsOf(total, -126, largest);
+      // By the operands' exponents: a product of two mantissas may be one bit longer than that, and keeps the bit.
+      for (uint32_t k = 0; k < size.k; ++k) {
+        Ints exponent = exponents[k] + leftExponents[row * size.k + k];
+        largest = exponent > largest ? exponent : largest;
+      }
+      largest = largest > -900 ? largest : Ints{} - 900;
+      powersOfTwo(format.fractionBits - largest, scale);
+      powersOfTwo(largest - format.fractionBits, back);
+      total = __builtin_elementwise_trunc(total * scale) + 0.0; // -0 is 0, as it is for integers
+      for (uint32_t k = 0; k < size.k; ++k)
+        total += __builtin_elementwise_trunc(left[row * size.k + k] * factors[k] * scale);
+      total *= back;
+      if (!format.isHalf)
+        truncateToSingle(total);
+      memcpy(cells, &total, sizeof total);
     }
   }
 }
