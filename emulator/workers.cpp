@@ -9,9 +9,10 @@ namespace tenon::emulator {
 
 struct Workers::State {
   std::mutex mutex;
-  std::condition_variable wake, done;
+  std::condition_variable wake, gate, done;
   const std::function<void()> *body = nullptr; // null: nothing may begin
   uint32_t wanted = 0, running = 0, threads = 0;
+  bool together = false;
 
   void serve() {
     std::unique_lock<std::mutex> lock(mutex);
@@ -20,12 +21,20 @@ struct Workers::State {
       --wanted;
       ++running;
       const std::function<void()> &mine = *body;
+      if (together)
+        passGate(lock);
       lock.unlock();
       mine();
       lock.lock();
       if (--running == 0)
         done.notify_one();
     }
+  }
+  /// Until nobody is missing.
+  void passGate(std::unique_lock<std::mutex> &lock) {
+    if (wanted == 0)
+      gate.notify_all();
+    gate.wait(lock, [&] { return wanted == 0; });
   }
   /// A thread that serves `state` as long as the process lives. False: the system gives none.
   static bool start(const std::shared_ptr<State> &state) {
@@ -52,14 +61,17 @@ void Workers::run(uint32_t others, const std::function<void()> &body) {
   }
   State &state = *state_;
   {
-    std::lock_guard<std::mutex> lock(state.mutex);
+    std::unique_lock<std::mutex> lock(state.mutex);
     while (state.threads < others && State::start(state_))
       ++state.threads;
     state.body = &body;
     state.wanted = others < state.threads ? others : state.threads;
+    state.together = together_;
+    for (uint32_t k = state.wanted; k; --k)
+      state.wake.notify_one();
+    if (together_)
+      state.passGate(lock);
   }
-  for (uint32_t k = 0; k < others; ++k)
-    state.wake.notify_one();
   body();
   std::unique_lock<std::mutex> lock(state.mutex);
   state.body = nullptr;

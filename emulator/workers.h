@@ -23,6 +23,9 @@ public:
   /// Runs `body` in this thread and in up to `others` more, until all that began have returned. One caller at a time.
   /// Fewer take part when the system gives no more threads.
   void run(uint32_t others, const std::function<void()> &body);
+  /// From now on nobody begins before all have come: a short launch is then spread over the threads as well, which
+  /// tests want and nobody else.
+  void setTogether(bool together) { together_ = together; }
   /// Threads that were started and live.
   uint32_t threads() const;
 
@@ -30,6 +33,7 @@ private:
   struct State;
   std::shared_ptr<State> state_; // its threads keep it
   int process_ = 0;
+  bool together_ = false;
 };
 
 /// Those of this process.

@@ -2,6 +2,7 @@
 #include "emulator/driver/memory_pool.h"
 #include "emulator/driver/state.h"
 #include "emulator/handlers.h"
+#include "emulator/workers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -84,6 +85,17 @@ Stream *findStream(Context *context, CUstream handle) {
 
 namespace {
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+// Where the arenas of devices are wanted. The thread sanitizer follows no memory but its own ranges, and moves what is
+// wanted elsewhere to where it likes.
+#if __has_feature(thread_sanitizer)
+constexpr uint64_t kFirstArena = 0x7e00'0000'0000ull, kArenaStride = 1ull << 38;
+#else
+constexpr uint64_t kFirstArena = 0x2000'0000'0000ull, kArenaStride = 1ull << 40;
+#endif
+
 bool parseVersion(const char *text, int &version) {
   int major = 0, minor = 0, used = 0;
   if (sscanf(text, "%d.%d%n", &major, &minor, &used) != 2 || text[used] || major < 11 || major > 99 || minor < 0 ||
@@ -148,8 +160,10 @@ CUresult initialiseDriver(Driver &driver) {
   if (const char *text = getenv("TENON_EMULATOR_THREADS"); text && *text) {
     char *end = nullptr;
     uint64_t threads = strtoull(text, &end, 10);
-    if (*end || threads < 1 || threads > 1024)
-      return badVariable("TENON_EMULATOR_THREADS", text, "a number of threads, 1 to 1024");
+    bool together = strcmp(end, ",together") == 0;
+    if ((*end && !together) || threads < 1 || threads > 1024)
+      return badVariable("TENON_EMULATOR_THREADS", text, "a number of threads, 1 to 1024, and perhaps ',together'");
+    workers().setTogether(together);
     driver.threads = static_cast<uint32_t>(threads);
   }
   uint64_t count = 1;
@@ -163,7 +177,7 @@ CUresult initialiseDriver(Driver &driver) {
     device->ordinal = static_cast<int>(k);
     device->arch = findArchLimits(arch);
     // All at one bias, so that a kernel reaches a peer's memory as its own.
-    uint64_t base = 0x2000'0000'0000ull - (k << 40);
+    uint64_t base = kFirstArena - k * kArenaStride;
     uint64_t onHost = k ? base + driver.devices[0]->memory->hostBias() : 0;
     device->memory = std::make_unique<Memory>(mebibytes << 20, base, onHost);
     if (driver.checks.uninitialised)

@@ -3,6 +3,7 @@
 
 #include "emulator/decode.h"
 #include "emulator/memory.h"
+#include "emulator/workers.h"
 #include "ptx/parser.h"
 
 #include <cuda.h>
@@ -52,6 +53,7 @@ public:
     launch.parameters = reinterpret_cast<const uint8_t *>(&address_);
     launch.parameterBytes = 8;
     DeviceServices services;
+    emulator::workers().setTogether(true); // or the first would run most of so short a launch alone
     return runLaunch(launch, memory_, services, workers);
   }
   uint32_t at(size_t index) const { return reinterpret_cast<const uint32_t *>(memory_.host(address_))[index]; }

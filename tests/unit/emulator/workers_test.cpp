@@ -53,6 +53,16 @@ TEST(EmulatorWorkers, WhoComesLateIsNotWaitedFor) {
   }
 }
 
+TEST(EmulatorWorkers, TogetherNobodyBeginsAlone) {
+  Workers workers;
+  workers.setTogether(true);
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<uint32_t> begun = 0;
+    workers.run(3, [&] { ++begun; });
+    ASSERT_EQ(begun, 4u);
+  }
+}
+
 TEST(EmulatorWorkers, AChildProcessHasItsOwn) {
   Workers workers;
   ASSERT_EQ(together(workers, 2, 3), 3u);
