@@ -90,14 +90,14 @@ std::vector<Case> cases(const Buffers &b) {
   const unsigned m = 1 << 22;
   addScaling("softmaxBlock", "4096 x 1024", {4096}, {256}, {b.floats, b.out, 1024});
   addScaling("layernorm", "4096 x 1024", {4096}, {256}, {b.floats, b.moreFloats, b.floats, b.out, 1024}, 4096);
-  addScaling("scan", "2097152 by 1024", {2048}, {1024}, {b.integers, b.out, m / 2});
-  addScaling("histogram", "8388608 bytes", {512}, {256}, {b.bytes, b.out, 2 * m});
+  addScaling("scan", "4194304 by 1024", {4096}, {1024}, {b.integers, b.out, m});
+  addScaling("histogram", "16777216 bytes", {1024}, {256}, {b.bytes, b.out, 4 * m});
   addScaling("matmul16", "512 cubed", {32, 32}, {16, 16}, {b.floats, b.moreFloats, b.out, 512, 512, 512});
   addScaling("matmul32", "512 cubed", {16, 16}, {32, 32}, {b.floats, b.moreFloats, b.out, 512, 512, 512});
   addScaling("matmulAsync", "1024 x 512 x 512 cp.async", {8, 32}, {256},
              {b.floats, b.moreFloats, b.out, 1024, 512, 512});
   addScaling("matmulMma", "512 x 512 x 256 f16", {64, 32}, {32}, {b.halves, b.halves, b.out, 512, 256});
-  addScaling("transpose", "2048 x 2048", {64, 64}, {32, 8}, {b.floats, b.out, 2048, 2048});
+  addScaling("transpose", "2048 x 4096", {64, 128}, {32, 8}, {b.floats, b.out, 2048, 4096});
   addScaling("halves", "1048576 pairs", {4096}, {256}, {b.halves, b.halves + 4096, b.out, n});
   addScaling("specials", "524288", {2048}, {256}, {b.floats, b.out, n / 2});
   addScaling("locals", "65536 threads 256 rounds", {256}, {256}, {b.bytes, b.out, 256});

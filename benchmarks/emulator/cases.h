@@ -14,7 +14,7 @@ class Emulator;
 /// Device memory that all cases share; results overwrite `out`.
 struct Buffers {
   explicit Buffers(const Emulator &emulator);
-  static constexpr size_t kCount = 1 << 22;
+  static constexpr size_t kCount = 1 << 23;
   CUdeviceptr floats = 0, moreFloats = 0, doubles = 0, halves = 0, integers = 0, moreIntegers = 0, bytes = 0, out = 0;
 };
 
