@@ -61,9 +61,25 @@ use_nvcc() {
 build_folder() {
   case "$1" in
     release) echo build ;;
-    sanitize | thin | fuzz) echo "build-$1" ;;
-    *) echo "dev: unknown kind of build '$1': release, sanitize, thin or fuzz" >&2; return 1 ;;
+    sanitize | thin | threads | fuzz) echo "build-$1" ;;
+    *) echo "dev: unknown kind of build '$1': release, sanitize, thin, threads or fuzz" >&2; return 1 ;;
   esac
+}
+
+# What has threads: the runtime's queue and whoever calls it, the emulator's work queue and the workers of a launch, and
+# the linker where it compiles sources side by side.
+THREAD_SUITES=(unit-runtime unit-c-api unit-linker-source unit-emulator unit-emulator-devices kernels-threads
+  conformance-sm_90-eager conformance-sm_90-random-1 conformance-two-devices)
+
+# The ninja targets of a kind of build, one a line; none means all.
+build_targets() {
+  [ "$1" = threads ] || return 0
+  printf '%s\n' tests/unit/{runtime/tenon-runtime-test,runtime/tenon-c-api-test,runtime/libtenon_fake_driver.so} \
+    tests/unit/{runtime/libtenon_incomplete_driver.so,linker/tenon-linker-source-test} \
+    tests/unit/emulator/tenon-emulator{,-devices}-test emulator/libtenon_emulator.so \
+    tests/kernels/tenon-kernels-test tests/kernels/{blocks,calls,functions,grids,library,matrix,tensor,vector}_sm_90.ptx \
+    tests/kernels/hopper_sm_90a.ptx tests/conformance/tenon-conformance-test \
+    tests/conformance/conformance_kernels_sm_{75,80,90}.ptx
 }
 
 # Configures a build folder once, and again only when the arguments changed.
@@ -74,6 +90,9 @@ configure() {
     release) arguments+=(-Dbuildtype=release) ;;
     sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false) ;;
     thin) arguments+=(-Dbuildtype=release -Dcompiler=false) ;;
+    # Lines for the reports, little else: the build is long enough.
+    threads) arguments+=(-Dbuildtype=debugoptimized -Doptimization=1 -Dcpp_args=-gline-tables-only -Dcompiler=false
+      -Db_sanitize=thread -Db_lundef=false) ;;
     fuzz) arguments+=(-Dbuildtype=debugoptimized -Dcompiler=false -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false) ;;
   esac
   local stamp="$folder/.dev-arguments"
