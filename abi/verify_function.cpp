@@ -1,6 +1,6 @@
 // What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
-// to an input or a constant. Rules F-15 to F-22 and F-24.
+// to an input or a constant. Rules F-15 to F-22, F-24 and F-25.
 #include "abi/element_type.h"
 #include "abi/verify_support.h"
 
@@ -132,6 +132,11 @@ Status FunctionChecker::checkBuffer(const fb::Buffer &value) {
       return broken("F-17", "input ", value.index(), " is a scalar and has no buffer");
     return okStatus();
   case fb::BufferSource::Transient:
+    if (value.offset() != kNone) {
+      TENON_RETURN_IF_ERROR(checkOperand("F-25", "offset", value.offset()));
+      if (function_.arena() == kNone)
+        return broken("F-25", "an offset in the arena of a function that has none");
+    }
     return checkOperand("F-17", "size", value.size());
   case fb::BufferSource::Constant:
     return checkIndex("F-17", "index", value.index(), scope_.constantCount, "constants");
@@ -255,6 +260,8 @@ Status checkFunction(FileBytes &file, const fb::Function &function, const Progra
   FunctionChecker checker(file, function, scope);
   TENON_RETURN_IF_ERROR(forEach(file, function.buffers(), "buffers",
                                 [&](uint32_t, const fb::Buffer *value) { return checker.checkBuffer(*value); }));
+  if (function.arena() != kNone)
+    TENON_RETURN_IF_ERROR(checker.checkOperand("F-25", "arena", function.arena()));
   TENON_RETURN_IF_ERROR(forEach(file, function.checks(), "checks", [&](uint32_t, const fb::Check *check) {
     return checker.checkOperand("F-19", "condition", check->condition());
   }));

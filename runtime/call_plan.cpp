@@ -35,7 +35,7 @@ public:
     TENON_RETURN_IF_ERROR(planBuffers());
     TENON_RETURN_IF_ERROR(planResults());
     TENON_RETURN_IF_ERROR(planCommands());
-    // Lifetimes are known now.
+    // One block for what does not outlive the call.
     TENON_RETURN_IF_ERROR(placeTransients());
     orderCommands();
     return std::shared_ptr<const CallPlan>(std::move(plan_));
@@ -50,6 +50,7 @@ private:
   Status planCommand(const abi::fb::Command &source, CallPlan::Command &command);
   Status planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command);
   Status placeTransients();
+  Status packTransients();
   void orderCommands();
   Result<CallPlan::Range> range(const abi::fb::BufferRange &range) const;
   std::string name() const { return concat("function '", function_.name()->string_view(), "'"); }
@@ -237,7 +238,31 @@ Status Planner::planCommands() {
   return okStatus();
 }
 
+/// Where the compiler has put them; a file may say anything, so that it lies within is checked.
 Status Planner::placeTransients() {
+  if (function_.arena() == kWholeRange)
+    return packTransients();
+  const int64_t arena = registers_[function_.arena()];
+  if (arena < 0 || arena > std::numeric_limits<int64_t>::max() / 2)
+    return makeError(StatusCode::OutOfRange, name(), ": its transients take ", arena, " bytes");
+  plan_->arenaBytes = static_cast<uint64_t>(arena);
+  for (uint32_t i = 0; i < plan_->buffers.size(); ++i) {
+    CallPlan::Buffer &buffer = plan_->buffers[i];
+    if (buffer.place != CallPlan::Place::Arena)
+      continue;
+    const uint32_t offset = function_.buffers()->Get(i)->offset();
+    const int64_t value = offset == kWholeRange ? -1 : registers_[offset];
+    if (value < 0 || value % int64_t(kBufferAlignment) != 0 || buffer.bytes > plan_->arenaBytes ||
+        static_cast<uint64_t>(value) > plan_->arenaBytes - buffer.bytes)
+      return makeError(StatusCode::OutOfRange, name(), ": buffer ", i, " of ", buffer.bytes, " bytes is at byte ",
+                       value, " of an arena of ", arena, " bytes");
+    buffer.offset = static_cast<uint64_t>(value);
+  }
+  return okStatus();
+}
+
+/// For a file that says nothing of an arena: lifetimes and sizes of this call, packed here.
+Status Planner::packTransients() {
   std::vector<ArenaPiece> pieces;
   std::vector<uint32_t> owners;
   for (uint32_t i = 0; i < plan_->buffers.size(); ++i) {

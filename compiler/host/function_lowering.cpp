@@ -3,6 +3,7 @@
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
+#include "compiler/host/arena_plan.h"
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"
 #include "compiler/host/function_state.h"
@@ -229,6 +230,7 @@ mlir::FailureOr<Function> FunctionLowering::run() {
     if (state_.positions.contains(&op) && mlir::failed(lowerOperation(&op)))
       return mlir::failure();
   state_.function.buffers = state_.plan.buffers();
+  planArena(state_.function);
   state_.function.dropUnused();
   return std::move(state_.function);
 }

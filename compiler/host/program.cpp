@@ -33,8 +33,11 @@ template <typename Visit> void forEachBuffer(Function &function, Visit visit) {
 
 /// Calls `visit` on every register that is read outside the register program.
 template <typename Visit> void forEachRegister(Function &function, Visit visit) {
-  for (Buffer &buffer : function.buffers)
+  for (Buffer &buffer : function.buffers) {
     visit(buffer.size);
+    visit(buffer.offset);
+  }
+  visit(function.arena);
   for (Check &check : function.checks)
     visit(check.condition);
   for (Command &command : function.commands)

@@ -27,8 +27,9 @@ enum class BufferSource : uint8_t { Input, Transient, Constant };
 
 struct Buffer {
   BufferSource source = BufferSource::Transient;
-  uint32_t index = 0;          // Input: the argument; Constant: into Program::constants
-  Register size = kNoRegister; // Transient: bytes
+  uint32_t index = 0;            // Input: the argument; Constant: into Program::constants
+  Register size = kNoRegister;   // Transient: bytes
+  Register offset = kNoRegister; // Transient: bytes from the arena's start (arena_plan.h)
 };
 
 /// All of a buffer: programs made here name no sub-ranges yet.
@@ -87,6 +88,7 @@ struct Function {
   std::vector<Command> commands; // in stream order
   std::vector<ResultValue> results;
   std::vector<Expectation> expectations;
+  Register arena = kNoRegister; // bytes
 
   /// Drops buffers and registers that no command, check, result or expectation names, and renumbers the rest in order.
   void dropUnused();

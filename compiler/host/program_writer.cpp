@@ -105,7 +105,7 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
     operations.emplace_back(op.opcode, op.a, op.b, op.c, op.imm);
   auto inputs = writeAll(function.inputs, [&](const ValueType &type) { return writeType(builder, type); });
   auto buffers = writeAll(function.buffers, [&](const Buffer &buffer) {
-    return fb::CreateBuffer(builder, toFile(buffer.source), buffer.index, buffer.size);
+    return fb::CreateBuffer(builder, toFile(buffer.source), buffer.index, buffer.size, buffer.offset);
   });
   auto checks = writeAll(function.checks, [&](const Check &check) {
     auto message = builder.CreateString(check.message);
@@ -126,7 +126,7 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   if (!expectations.empty())
     expectationTable = builder.CreateVector(expectations);
   return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
-                            resultTable, expectationTable);
+                            resultTable, expectationTable, function.arena);
 }
 
 } // namespace

@@ -38,7 +38,8 @@ std::string bufferText(const fb::Buffer &buffer) {
   case fb::BufferSource::Input:
     return concat("input ", buffer.index());
   case fb::BufferSource::Transient:
-    return concat("transient, ", reg(buffer.size()), " bytes");
+    return concat("transient, ", reg(buffer.size()), " bytes",
+                  buffer.offset() == kAbsent ? "" : concat(" at ", reg(buffer.offset()), " of the arena"));
   case fb::BufferSource::Constant:
     return concat("constant ", buffer.index());
   }
@@ -95,6 +96,37 @@ std::string expectationText(const fb::Expectation &expectation) {
   return text + at(expectation.location());
 }
 
+/// A register as a formula over inputs and numbers: "align(4 * dim 0 of input 0, 256)"; "r9" for what is no size.
+std::string formula(const fb::Function &function, uint32_t index, int depth = 0) {
+  constexpr int kDeepest = 12; // a formula is for reading
+  const fb::RegisterOp &op = *function.registers()->Get(index);
+  if (op.opcode() == fb::RegisterOpcode::Const)
+    return concat(op.imm());
+  if (op.opcode() == fb::RegisterOpcode::Dim)
+    return concat("dim ", op.b(), " of input ", op.a());
+  if (op.opcode() == fb::RegisterOpcode::Arg)
+    return concat("input ", op.a());
+  if (depth == kDeepest)
+    return reg(index);
+  auto operand = [&](uint32_t of, bool isFactor) {
+    const std::string text = formula(function, of, depth + 1);
+    return isFactor && function.registers()->Get(of)->opcode() == fb::RegisterOpcode::Add ? concat("(", text, ")")
+                                                                                          : text;
+  };
+  switch (op.opcode()) {
+  case fb::RegisterOpcode::Add:
+    return concat(operand(op.a(), false), " + ", operand(op.b(), false));
+  case fb::RegisterOpcode::Mul:
+    return concat(operand(op.a(), true), " * ", operand(op.b(), true));
+  case fb::RegisterOpcode::Max:
+    return concat("max(", operand(op.a(), false), ", ", operand(op.b(), false), ")");
+  case fb::RegisterOpcode::Align:
+    return concat("align(", operand(op.a(), false), ", ", operand(op.b(), false), ")");
+  default:
+    return reg(index);
+  }
+}
+
 std::string signatureText(const fb::Function &function) {
   std::string text = concat("'", function.name()->string_view(), "'(");
   if (function.inputs())
@@ -109,7 +141,7 @@ std::string signatureText(const fb::Function &function) {
 
 /// The parts of a function as lines of text, for both ways of printing.
 struct FunctionLines {
-  std::vector<std::string> registers, buffers, checks, commands, results, expectations;
+  std::vector<std::string> registers, buffers, arena, checks, commands, results, expectations;
 };
 
 FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &function) {
@@ -120,6 +152,8 @@ FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &funct
   if (function.buffers())
     for (uint32_t i = 0; i < function.buffers()->size(); ++i)
       lines.buffers.push_back(concat("b", i, " = ", bufferText(*function.buffers()->Get(i))));
+  if (function.arena() != kAbsent)
+    lines.arena.push_back(concat(reg(function.arena()), " = ", formula(function, function.arena()), " bytes"));
   if (function.checks())
     for (const fb::Check *check : *function.checks())
       lines.checks.push_back(
@@ -219,6 +253,7 @@ FunctionText functionText(const abi::ProgramView &program, const fb::Function &f
   };
   section("registers", lines.registers);
   section("buffers", lines.buffers);
+  section("arena", lines.arena);
   section("checks", lines.checks);
   section("commands", lines.commands);
   section("results", lines.results);
@@ -275,6 +310,7 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
     };
     section("registers", lines.registers);
     section("buffers", lines.buffers);
+    section("arena", lines.arena);
     section("checks", lines.checks);
     section("commands", lines.commands);
     section("results", lines.results);

@@ -126,7 +126,7 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
     inputs.push_back(writeType(builder, type));
   std::vector<Offset<fb::Buffer>> buffers;
   for (const BufferParts &buffer : parts.buffers)
-    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size));
+    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size, buffer.offset));
   std::vector<Offset<fb::Check>> checks;
   for (uint32_t condition : parts.checks)
     checks.push_back(fb::CreateCheck(builder, condition, builder.CreateString("shapes differ")));
@@ -147,7 +147,7 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
   auto commandVector = builder.CreateVector(commands);
   auto resultVector = builder.CreateVector(results);
   return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
-                            resultVector, builder.CreateVector(expectations));
+                            resultVector, builder.CreateVector(expectations), parts.arena);
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,

@@ -90,6 +90,7 @@ struct BufferParts {
   fb::BufferSource source = fb::BufferSource::Input;
   uint32_t index = 0;
   uint32_t size = 0xffffffff;
+  uint32_t offset = 0xffffffff;
 };
 
 struct CommandParts {
@@ -133,6 +134,7 @@ struct FunctionParts {
   std::vector<CommandParts> commands;
   std::vector<ResultParts> results;
   std::vector<ExpectationParts> expectations;
+  uint32_t arena = 0xffffffff;
 };
 
 /// main(tensor<?xf32>, tensor<?xf32>, i32) -> tensor<?xf32>: a dispatch of 'add', then a copy of a constant, then a

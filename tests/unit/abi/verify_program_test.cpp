@@ -200,6 +200,19 @@ TEST(VerifyProgram, ChecksResults) {
             "results[0]: [F-22] scalar is 9, there are 9 registers");
 }
 
+TEST(VerifyProgram, ChecksTheArena) {
+  auto with = [](uint32_t arena, uint32_t offset) {
+    return inMain([=](FunctionParts &f) {
+      f.arena = arena;
+      f.buffers[2].offset = offset;
+    });
+  };
+  EXPECT_EQ(with(5, 3), "");
+  EXPECT_EQ(with(9, 3), "[F-25] arena is 9, there are 9 registers");
+  EXPECT_EQ(with(5, 9), "buffers[2]: [F-25] offset is 9, there are 9 registers");
+  EXPECT_EQ(with(0xffffffff, 3), "buffers[2]: [F-25] an offset in the arena of a function that has none");
+}
+
 TEST(VerifyProgram, ChecksExpectations) {
   auto with = [](auto change) {
     return inMain([&](FunctionParts &f) {

@@ -258,4 +258,45 @@ TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
   fake.launches.resize(device->statistics().launches);
 }
 
+/// f with a temporary for the sum, which lies where the file says: register 9 of an arena of register 10 bytes.
+static FunctionSpec addInArena(int64_t offset, int64_t arena) {
+  FunctionSpec function = addAndScale();
+  function.registers.push_back(RegisterOp(Const, 0, 0, 0, offset)); // 9
+  function.registers.push_back(RegisterOp(Const, 0, 0, 0, arena));  // 10
+  function.buffers.push_back({BufferSource::Transient, 0, 4, 9});
+  function.arena = 10;
+  function.commands[0].ranges[2] = wholeBuffer(3);
+  function.commands.insert(function.commands.begin() + 1,
+                           {.kind = CommandSpec::Copy, .ranges = {wholeBuffer(3), wholeBuffer(2)}});
+  return function;
+}
+
+TEST_F(CallTest, TransientsLieWhereTheFileSays) {
+  load({addInArena(512, 1024)});
+  const std::vector<Value> inputs = {vector({1, 2, 3}), vector({10, 20, 30}), scalar(2)};
+  auto results = program->call(0, inputs);
+  ASSERT_OK(results.status());
+  EXPECT_EQ(read((*results)[0]), (std::vector<float>{22, 44, 66}));
+  // The arena is one allocation, and the first of its buffers is not at its start.
+  EXPECT_EQ(fake.count("cuMemAlloc_v2") + fake.count("cuMemAllocAsync"), 4u);
+}
+
+TEST_F(CallTest, RefusesTransientsOutsideTheArena) {
+  struct Case {
+    int64_t offset, arena;
+    const char *message;
+  };
+  for (const Case &c : {Case{1024, 1024, "buffer 3 of 12 bytes is at byte 1024 of an arena of 1024 bytes"},
+                        Case{-256, 1024, "is at byte -256 of an arena"}, Case{8, 1024, "is at byte 8 of an arena"},
+                        Case{0, 8, "buffer 3 of 12 bytes is at byte 0 of an arena of 8 bytes"},
+                        Case{0, -1, "its transients take -1 bytes"}}) {
+    load({addInArena(c.offset, c.arena)});
+    EXPECT_STATUS(program->call(0, std::vector<Value>{vector({1, 2, 3}), vector({1, 2, 3}), scalar(1)}).status(),
+                  OutOfRange, c.message);
+    program.reset();
+    device.reset();
+  }
+  EXPECT_TRUE(fake.launches.empty());
+}
+
 } // namespace tenon::runtime

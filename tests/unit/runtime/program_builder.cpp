@@ -109,7 +109,7 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
     inputs.push_back(typeTable(builder, type));
   std::vector<Offset<fb::Buffer>> buffers;
   for (const BufferSpec &buffer : spec.buffers)
-    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size));
+    buffers.push_back(fb::CreateBuffer(builder, buffer.source, buffer.index, buffer.size, buffer.offset));
   std::vector<Offset<fb::Check>> checks;
   for (const CheckSpec &check : spec.checks)
     checks.push_back(fb::CreateCheckDirect(builder, check.condition, check.message.c_str(),
@@ -124,7 +124,7 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
   for (const ExpectationSpec &expectation : spec.expectations)
     expectations.push_back(expectationTable(builder, expectation));
   return fb::CreateFunctionDirect(builder, spec.name.c_str(), &inputs, &spec.registers, &buffers, &checks, &commands,
-                                  &results, &expectations);
+                                  &results, &expectations, spec.arena);
 }
 
 Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {

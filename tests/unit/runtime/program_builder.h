@@ -51,6 +51,7 @@ struct BufferSpec {
   abi::fb::BufferSource source;
   uint32_t index = 0;
   uint32_t size = 0xffffffff;
+  uint32_t offset = 0xffffffff;
 };
 struct CommandSpec {
   enum Kind { Dispatch, Copy, Fill } kind = Dispatch;
@@ -87,6 +88,7 @@ struct FunctionSpec {
   std::vector<CommandSpec> commands;
   std::vector<ResultSpec> results;
   std::vector<ExpectationSpec> expectations;
+  uint32_t arena = 0xffffffff;
 };
 
 inline constexpr uint32_t kWhole = 0xffffffff;
