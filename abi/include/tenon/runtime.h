@@ -380,7 +380,8 @@ size_t tenon_program_function_count(const tenon_program_t *program);
 const char *tenon_program_function_name(const tenon_program_t *program, uint32_t function);
 /* "" or NULL: the only function there is. */
 tenon_status_t *tenon_program_find_function(const tenon_program_t *program, const char *name, uint32_t *out);
-/* Runs a function to its end. Inputs are read, never written. */
+/* Runs a function to its end. Inputs are read, never written. TENON_FAILED_PRECONDITION: what the function expects of its
+   values (check.*) does not hold, with the elements that differ; such a function takes neither a stream nor a queue. */
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                    size_t input_count, tenon_results_t **out);
 typedef struct tenon_call_options {

@@ -269,6 +269,30 @@ TEST_F(CApiTest, AllocatesFromPools) {
   expectOk(tenon_queue_wait_idle(queue, TENON_WAIT_FOREVER));
 }
 
+TEST_F(CApiTest, SaysWhichExpectationFailed) {
+  FunctionSpec function = {.name = "f"};
+  function.inputs = {{abi::ElementType::I32, {}, true}};
+  function.registers = {{abi::fb::RegisterOpcode::Arg, 0, 0, 0, 0}};
+  function.expectations = {{.kind = abi::fb::ExpectationKind::NonZero,
+                            .found = {{abi::ElementType::I32, {}, true}, 0, {}, 0},
+                            .wanted = {},
+                            .location = "f.mlir:3:5"}};
+  const AlignedBytes bytes = buildProgram({function}, {});
+  tenon_program_t *program = nullptr;
+  expectOk(tenon_program_create(device, bytes.span().data(), bytes.span().size(), "test", &program));
+  tenon_value_t input = {.struct_size = sizeof(input)};
+  input.element = TENON_I32;
+  tenon_results_t *results = nullptr;
+  expectStatus(tenon_program_call(program, 0, &input, 1, &results), TENON_FAILED_PRECONDITION,
+               "f.mlir:3:5: check.expect: 1 of 1 element is zero");
+  EXPECT_EQ(results, nullptr);
+  input.scalar_bits = 1;
+  expectOk(tenon_program_call(program, 0, &input, 1, &results));
+  EXPECT_EQ(tenon_results_count(results), 0u);
+  tenon_results_release(results);
+  tenon_program_release(program);
+}
+
 TEST_F(CApiTest, CallsPrograms) {
   FunctionSpec function = {.name = "identity"};
   function.inputs = {{abi::ElementType::F32, {-1}}, {abi::ElementType::I32, {}, true}};
