@@ -5,6 +5,8 @@
 #include "linker/link_context.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace tenon::linker {
 namespace {
@@ -15,26 +17,44 @@ bool isEntryPoint(const ptx::Function &function) {
   return function.isEntry && !function.isDeclaration;
 }
 
-/// Why an entry point is no kernel of the executable.
-std::string whyUnused(const ptx::Function &entry, const Variant &variant) {
-  if (!entry.isVisible && !entry.isWeak)
-    return "it is not visible (a template or an unnamed namespace)";
-  const bool isElsewhere = std::ranges::any_of(variant.kernels, [&](const Kernel &kernel) {
-    return kernel.entry->name == entry.name && kernel.entry != &entry;
-  });
-  return isElsewhere ? "another object of the variant provides it" : "no export names it";
-}
+/// The kernels of a variant, for lookup: each object and each entry point is asked for.
+class KernelIndex {
+public:
+  explicit KernelIndex(const Variant &variant) {
+    for (const Kernel &kernel : variant.kernels) {
+      byObject_[kernel.object].push_back(&kernel);
+      entries_.insert(kernel.entry);
+      names_.insert(kernel.entry->name);
+    }
+  }
 
-void addUnused(const Variant &variant, const Object &object, LinkMap &map) {
-  const bool isUsed =
-      std::ranges::any_of(variant.kernels, [&](const Kernel &kernel) { return kernel.object == &object; });
-  if (!isUsed)
+  /// In the order of the variant.
+  const std::vector<const Kernel *> &of(const Object &object) const {
+    static const std::vector<const Kernel *> none;
+    auto found = byObject_.find(&object);
+    return found == byObject_.end() ? none : found->second;
+  }
+  bool isKernel(const ptx::Function &entry) const { return entries_.contains(&entry); }
+  /// Why an entry point is no kernel of the executable.
+  std::string whyUnused(const ptx::Function &entry) const {
+    if (!entry.isVisible && !entry.isWeak)
+      return "it is not visible (a template or an unnamed namespace)";
+    return names_.contains(entry.name) ? "another object of the variant provides it" : "no export names it";
+  }
+
+private:
+  std::unordered_map<const Object *, std::vector<const Kernel *>> byObject_;
+  std::unordered_set<const ptx::Function *> entries_;
+  std::unordered_set<std::string_view> names_; // of the entries
+};
+
+void addUnused(const KernelIndex &kernels, const Object &object, LinkMap &map) {
+  if (kernels.of(object).empty())
     map.unused.push_back({object.input->path, object.place(), "", "none of its kernels is an export; it is left out"});
   for (const ptx::Function &function : object.module.functions)
-    if (isEntryPoint(function) &&
-        std::ranges::none_of(variant.kernels, [&](const Kernel &kernel) { return kernel.entry == &function; }))
+    if (isEntryPoint(function) && !kernels.isKernel(function))
       map.unused.push_back(
-          {object.input->path, object.placeOf(function), std::string(function.name), whyUnused(function, variant)});
+          {object.input->path, object.placeOf(function), std::string(function.name), kernels.whyUnused(function)});
 }
 
 std::string counted(uint64_t count, std::string_view noun) {
@@ -98,14 +118,13 @@ void addRows(const abi::ExecutableView &executable, uint32_t v, const fb::Kernel
 
 LinkMap mapOf(const LinkContext &context) {
   LinkMap map;
-  for (const Variant &variant : context.variants)
+  for (const Variant &variant : context.variants) {
+    const KernelIndex index(variant);
     for (const Object *object : variant.objects) {
       std::vector<LinkMap::Kernel> kernels;
-      for (const Kernel &kernel : variant.kernels) {
-        if (kernel.object != object)
-          continue;
-        LinkMap::Kernel entry{.object = object->input->path, .entry = object->placeOf(*kernel.entry)};
-        if (const KernelResources *resources = context.resourcesOf(kernel)) {
+      for (const Kernel *kernel : index.of(*object)) {
+        LinkMap::Kernel entry{.object = object->input->path, .entry = object->placeOf(*kernel->entry)};
+        if (const KernelResources *resources = context.resourcesOf(*kernel)) {
           entry.stackBytes = resources->stackBytes;
           entry.spillLoadBytes = resources->spillLoadBytes;
         }
@@ -113,8 +132,9 @@ LinkMap mapOf(const LinkContext &context) {
       }
       if (!kernels.empty())
         map.variants.push_back(std::move(kernels));
-      addUnused(variant, *object, map);
+      addUnused(index, *object, map);
     }
+  }
   return map;
 }
 
@@ -124,6 +144,7 @@ std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executab
       concat("map of executable '", executable.name(), "': ", counted(executable.exportCount(), "export"), ", ",
              counted(raw.variants()->size(), "variant"), ", ", counted(raw.images()->size(), "image"), ", ", fileBytes,
              " bytes\n");
+  std::vector<uint32_t> next(raw.variants()->size()); // kernels of a variant ascend by export
   for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
     const abi::Export &value = executable.exportAt(ordinal);
     text += concat("\nexport ", ordinal, " '", value.name, "'");
@@ -136,11 +157,12 @@ std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executab
                  "shared", "entry point", "object"});
     for (uint32_t v = 0; v < raw.variants()->size(); ++v) {
       const auto &kernels = *raw.variants()->Get(v)->kernels();
-      for (uint32_t i = 0; i < kernels.size(); ++i)
-        if (kernels.Get(i)->export_ordinal() == ordinal)
-          addRows(executable, v, *kernels.Get(i),
-                  v < map.variants.size() && i < map.variants[v].size() ? map.variants[v][i] : LinkMap::Kernel(),
-                  table);
+      const uint32_t i = next[v];
+      if (i == kernels.size() || kernels.Get(i)->export_ordinal() != ordinal)
+        continue;
+      ++next[v];
+      addRows(executable, v, *kernels.Get(i),
+              v < map.variants.size() && i < map.variants[v].size() ? map.variants[v][i] : LinkMap::Kernel(), table);
     }
     text += table.text("  ");
   }

@@ -43,15 +43,13 @@ Form formOf(const ptx::Instruction &instruction) {
           .beginsWithAddress = beginsWithAddress(instruction)};
 }
 
-/// "ld.global.f32" as it stands in the text; empty where something stands in between, or behind the operands.
+/// "ld.global.f32" as it stands in the text, with whatever stands in between: the same text has the same modifiers.
+/// Empty where it is too long for a spelling.
 std::string_view spellingOf(const ptx::Instruction &instruction) {
-  const char *end = instruction.opcode.data() + instruction.opcode.size();
-  for (std::string_view modifier : instruction.modifiers) {
-    if (modifier.data() != end + 1)
-      return {};
-    end = modifier.data() + modifier.size();
-  }
-  return {instruction.opcode.data(), size_t(end - instruction.opcode.data())};
+  constexpr size_t kLongest = 64;
+  const std::string_view last = instruction.modifiers.empty() ? instruction.opcode : instruction.modifiers.back();
+  const auto size = static_cast<size_t>(last.data() + last.size() - instruction.opcode.data());
+  return size <= kLongest ? std::string_view(instruction.opcode.data(), size) : std::string_view();
 }
 
 template <typename Word> uint64_t wordAt(const char *text) {

@@ -51,6 +51,8 @@ public:
     state.wasRead = true;
     return PlannedValue::ofRegister(reg);
   }
+  /// What it is known to hold, which is nothing (kUnknown) for most that are not; without reading it.
+  OriginTable::Id peek(uint32_t reg) const { return registers_[reg].value; }
   /// Whether the register now counts as known to hold this; else a step has to define it.
   bool define(uint32_t reg, OriginTable::Id value, bool mayAssume) {
     Register &state = registers_[reg];

@@ -95,8 +95,10 @@ void PlanBuilder::Planner::addInstruction(uint32_t index) {
     return;
   current_ = index;
   instruction_ = &instruction;
-  leaves_.clear();
   nextName_ = uses_->namesOf(index).data() + !instruction.predicate.empty();
+  if (defineFromKnown(effect))
+    return;
+  leaves_.clear();
   const uint32_t operands = static_cast<uint32_t>(instruction.operands.size());
   for (uint32_t i = 0; i < operands; ++i)
     addLeaves(instruction.operands[i], i);

@@ -8,6 +8,84 @@ namespace tenon::linker {
 
 constexpr uint64_t kLargestLowBitMask = 4095; // what is left of an address under it says where it is aligned, no more
 
+/// What a name or a number is known to stand for; kUnknown for all else. `name` goes on to the next one.
+OriginTable::Id PlanBuilder::Planner::knownOperand(uint32_t operand, const ptx::NameRef *&name) const {
+  switch (instruction_->operands[operand].kind) {
+  case ptx::Operand::Kind::Integer:
+  case ptx::Operand::Kind::Float32:
+  case ptx::Operand::Kind::Float64:
+    return OriginTable::kNumber;
+  case ptx::Operand::Kind::Name: {
+    const ptx::NameRef &ref = *name++;
+    if (ref.kind == ptx::NameRef::Kind::Register)
+      return known_.peek(ref.index);
+    return ref.kind == ptx::NameRef::Kind::Other ? OriginTable::kNumber : OriginTable::kUnknown;
+  }
+  case ptx::Operand::Kind::Vector:
+  case ptx::Operand::Kind::List:
+  case ptx::Operand::Kind::Address:
+  case ptx::Operand::Kind::Pair:
+  case ptx::Operand::Kind::Sink:
+    return OriginTable::kUnknown;
+  }
+}
+
+/// The short way, which most instructions go: one register is computed from plain operands that are all known. False
+/// where it leads nowhere, and then nothing has happened.
+bool PlanBuilder::Planner::defineFromKnown(const EffectOf &effect) {
+  const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
+  const ptx::NameRef *name = nextName_;
+  if (operands < 2 || operands > 5 || instruction_->operands[0].kind != ptx::Operand::Kind::Name ||
+      name->kind != ptx::NameRef::Kind::Register || !name->isDefinition || !known_.hasOneDefinition(name->index))
+    return false;
+  const uint32_t result = name++->index;
+  if (effect.effect == Effect::Number)
+    return known_.define(result, OriginTable::kNumber, true);
+  if (effect.effect > Effect::Scale)
+    return false;
+  OriginTable::Id known[5] = {};
+  for (uint32_t i = 1; i < operands; ++i)
+    if ((known[i] = knownOperand(i, name)) == OriginTable::kUnknown)
+      return false;
+  OriginTable &table = known_.table;
+  OriginTable::Id value = OriginTable::kNumber;
+  switch (effect.effect) {
+  case Effect::Copy: {
+    if (plan_->firstLocalCell != plan_->cellCount)
+      return false; // it may be the address of a place
+    const uint32_t from = effect.sources ? effect.firstSource : 1;
+    const uint32_t to = effect.sources ? std::min<uint32_t>(from + effect.sources, operands) : operands;
+    value = OriginTable::kUnknown;
+    for (uint32_t i = from; i < to; ++i)
+      value = table.join(value, known[i]);
+    break;
+  }
+  case Effect::Sum:
+    if (plan_->firstLocalCell != plan_->cellCount)
+      return false;
+    for (uint32_t i = 1; i < operands; ++i)
+      value = table.sum(value, known[i]);
+    break;
+  case Effect::Scale:
+    for (uint32_t i = 1; i < operands; ++i)
+      value = table.sum(value, table.scaled(known[i]));
+    break;
+  case Effect::Difference:
+    if (operands != 3)
+      return false;
+    value = table.difference(known[1], known[2]);
+    break;
+  case Effect::MultiplyAdd:
+    if (operands != 4)
+      return false;
+    value = table.sum(table.sum(table.scaled(known[1]), table.scaled(known[2])), known[3]);
+    break;
+  default:
+    return false;
+  }
+  return value != OriginTable::kUnknown && known_.define(result, value, true);
+}
+
 /// Sums of floating-point numbers begin with a zero, and go on with what memory holds: nothing is assumed of them.
 static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
   return !form.isFloat &&

@@ -48,6 +48,8 @@ private:
   void finish(Step step, std::span<const PlannedValue> sources) { finish(step, sources, leaves_); }
 
   // plan_values.cpp: results that follow from operands
+  bool defineFromKnown(const EffectOf &effect);
+  OriginTable::Id knownOperand(uint32_t operand, const ptx::NameRef *&name) const;
   void defineAs(OriginTable::Id value) { defineAs(value, leaves_); }
   void defineAs(OriginTable::Id value, std::span<const Leaf> leaves);
   void addCopy(const EffectOf &effect);

@@ -1,9 +1,9 @@
 // Follows the pointers of a kernel through its body and through the device functions that it calls, and tells for every
 // parameter what is done with the memory behind it. Rules K-13 and K-14 are decided on the answer.
 //
-// How: an abstract run. Every register holds Origins (origins.h); most are known from the plan (plan.h), for the rest its
-// steps combine them; a sweep over the reachable blocks in their order is repeated while something grows that was read
-// before, which in bodies without loops is never. A register with several definitions is one value as long as they
+// How: an abstract run. Every register holds Origins (origins.h); most are known from the plan (plan.h), for the rest
+// its steps combine them; a sweep over the reachable blocks in their order is repeated while something grows that was
+// read before, which in bodies without loops is never. A register with several definitions is one value as long as they
 // agree; those that disagree are told apart block by block. A called function is run once per distinct set of argument
 // origins. A .local variable is told apart place by place where addresses are constants (spilled pointers, small
 // arrays); beyond that thread-private and shared memory are one cell each: what is stored there may be what is loaded.

@@ -2,6 +2,7 @@
 // inside of the root object, depth 2 the inside of one of its lists.
 #include "linker/declare/json_positions.h"
 
+#include <array>
 #include <cctype>
 
 namespace tenon::linker {
@@ -11,13 +12,24 @@ bool isWordChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' || c == '+';
 }
 
+/// Whether a character matters inside an element of a list: brackets, strings and comments.
+constexpr auto kMatters = [] {
+  std::array<bool, 256> matters = {};
+  for (char c : {'{', '}', '[', ']', '"', '\'', '/'})
+    matters[static_cast<unsigned char>(c)] = true;
+  return matters;
+}();
+
 class Scanner {
 public:
   explicit Scanner(const SourceFile &source) : source_(source), text_(source.text()) {}
 
   std::map<std::string, std::vector<SourceLocation>> run() {
     while (skipBlanks(), position_ < text_.size())
-      step();
+      if (brackets_.size() > 2)
+        skipInside();
+      else
+        step();
     return std::move(found_);
   }
 
@@ -26,6 +38,8 @@ private:
     while (position_ < text_.size()) {
       if (std::isspace(static_cast<unsigned char>(text_[position_])))
         ++position_;
+      else if (text_[position_] != '/')
+        return;
       else if (text_.substr(position_).starts_with("//"))
         position_ = std::min(text_.find('\n', position_), text_.size());
       else if (text_.substr(position_).starts_with("/*"))
@@ -35,12 +49,30 @@ private:
     }
   }
 
-  std::string takeString(char quote) {
+  /// One thing that matters inside an element, or the end.
+  void skipInside() {
+    while (position_ < text_.size() && !kMatters[static_cast<unsigned char>(text_[position_])])
+      ++position_;
+    if (position_ == text_.size())
+      return;
+    const char c = text_[position_];
+    if (c == '"' || c == '\'')
+      return static_cast<void>(takeString(c));
+    if (c == '{' || c == '[')
+      brackets_ += c;
+    else if (c == '}' || c == ']')
+      brackets_.pop_back();
+    else if (const size_t before = position_; skipBlanks(), position_ != before)
+      return; // a comment
+    ++position_;
+  }
+
+  std::string_view takeString(char quote) {
     const size_t begin = ++position_;
     while (position_ < text_.size() && text_[position_] != quote)
       position_ += text_[position_] == '\\' ? 2 : 1;
     position_ = std::min(position_, text_.size());
-    std::string value(text_.substr(begin, position_ - begin));
+    const std::string_view value = text_.substr(begin, position_ - begin);
     position_ = std::min(position_ + 1, text_.size());
     return value;
   }
@@ -53,9 +85,9 @@ private:
       expectElement_ = false;
     }
     if (c == '"' || c == '\'') {
-      std::string value = takeString(c);
+      const std::string_view value = takeString(c);
       if (brackets_.size() == 1)
-        name_ = std::move(value);
+        name_ = value;
     } else if (isWordChar(c)) {
       const size_t begin = position_;
       while (position_ < text_.size() && isWordChar(text_[position_]))

@@ -10,8 +10,7 @@ using Kind = ptx::NameRef::Kind;
 constexpr std::string_view kHandleOpcodes[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
 
 bool usesHandle(std::string_view opcode) {
-  const char first = opcode.empty() ? '\0' : opcode.front();
-  return (first == 't' || first == 's' || first == 'i') &&
+  return opcode.size() >= 3 && // `st`, the most frequent of these letters, is none
          std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
 }
 
@@ -21,14 +20,17 @@ public:
       : module_(module), uses_(uses), names_(names) {}
 
   BodyFacts run(const ptx::Function &function) {
+    const ptx::NameRef *names = uses_.names.data();
     for (uint32_t i = 0; i < function.instructions.size(); ++i) {
       const ptx::Instruction &instruction = function.instructions[i];
-      for (const ptx::NameRef &ref : uses_.namesOf(i))
-        if (ref.kind == Kind::ModuleVariable || ref.kind == Kind::Function)
-          add(ref, instruction.line, instruction.column);
-      if (instruction.opcode == "call")
+      for (uint32_t name = uses_.first[i]; name < uses_.first[i + 1]; ++name)
+        if (names[name].kind == Kind::ModuleVariable || names[name].kind == Kind::Function)
+          add(names[name], instruction.line, instruction.column);
+      const char letter = instruction.opcode.empty() ? '\0' : instruction.opcode.front();
+      if (letter == 'c' && instruction.opcode == "call")
         addCallee(instruction, i);
-      else if (facts_.handleUse == BodyFacts::kNone && usesHandle(instruction.opcode))
+      else if ((letter == 't' || letter == 's' || letter == 'i') && facts_.handleUse == BodyFacts::kNone &&
+               usesHandle(instruction.opcode))
         facts_.handleUse = i;
     }
     for (const ptx::LabelTable &table : function.tables)

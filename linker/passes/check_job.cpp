@@ -2,12 +2,14 @@
 // be whole. A kernel is found by ordinal at run time, so ordinals are dense from 0 and names are unique.
 #include "linker/passes/passes.h"
 
-#include <map>
+#include <unordered_map>
 
 namespace tenon::linker {
 
-static void checkNames(LinkContext &context) {
-  std::map<std::string_view, const abi::Export *> byName;
+using ExportsByName = std::unordered_map<std::string_view, const abi::Export *>; // for lookup only
+
+static ExportsByName checkNames(LinkContext &context) {
+  ExportsByName byName;
   for (size_t i = 0; i < context.job.exports.size(); ++i) {
     const abi::Export &declared = context.job.exports[i];
     if (declared.name.empty())
@@ -25,19 +27,16 @@ static void checkNames(LinkContext &context) {
           context.diagnostics.error(declared.declaredAt, "", concat("export '", declared.name, "' is declared again")),
           *first->second);
   }
+  return byName;
 }
 
-static void checkProvides(LinkContext &context) {
+static void checkProvides(LinkContext &context, const ExportsByName &exports) {
   for (const ObjectInput &object : context.job.objects)
-    for (const std::string &name : object.provides) {
-      bool known = false;
-      for (const abi::Export &declared : context.job.exports)
-        known |= declared.name == name;
-      if (!known)
+    for (const std::string &name : object.provides)
+      if (!exports.contains(name))
         context.diagnostics.error(object.declaredAt, "",
                                   concat("object '", object.path, "' provides '", name, "', executable '",
                                          context.job.name, "' has no such export"));
-    }
 }
 
 void checkJob(LinkContext &context) {
@@ -46,8 +45,7 @@ void checkJob(LinkContext &context) {
   if (context.job.objects.empty())
     context.diagnostics.error({}, "", concat("executable '", context.job.name, "' has no objects"))
         .withFix("name at least one object for each target");
-  checkNames(context);
-  checkProvides(context);
+  checkProvides(context, checkNames(context));
 
   for (const abi::Export &declared : context.job.exports) {
     context.requests.add(declared.symbol.empty() ? declared.name : declared.symbol);

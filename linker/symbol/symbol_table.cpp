@@ -2,6 +2,8 @@
 // else.
 #include "linker/symbol/symbol_table.h"
 
+#include "ptx/name_map.h"
+
 namespace tenon::linker {
 
 static std::string_view kindOf(const Symbol &symbol) {
@@ -43,11 +45,14 @@ void SymbolTable::define(const Symbol &symbol, std::string_view variantName, Dia
 }
 
 void SymbolTable::add(const Object &object, std::string_view variantName, Diagnostics &diagnostics) {
-  std::map<std::string_view, Symbol> inObject;
+  const size_t first = definitions_.size(); // those of this object stand from here on
+  ptx::NameMap inObject;                    // their positions, by name
   auto take = [&](const Symbol &symbol) {
-    auto [first, isNew] = inObject.try_emplace(symbol.name, symbol);
-    if (!isNew)
-      reportDuplicate(first->second, symbol, variantName, diagnostics);
+    uint32_t &position = inObject[symbol.name];
+    if (position != ptx::NameMap::kNone)
+      reportDuplicate(Symbol(definitions_[first + position]), symbol, variantName, diagnostics);
+    else
+      position = static_cast<uint32_t>(definitions_.size() - first);
     define(symbol, variantName, diagnostics);
   };
   for (const ptx::Function &function : object.module.functions)

@@ -6,8 +6,8 @@
 #include "abi/diagnostics.h"
 #include "linker/object/object.h"
 
-#include <map>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tenon::linker {
@@ -41,7 +41,7 @@ private:
   void define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics);
 
   std::vector<Symbol> definitions_;
-  std::map<std::string_view, Symbol> shared_;
+  std::unordered_map<std::string_view, Symbol> shared_; // for lookup only
 };
 
 } // namespace tenon::linker

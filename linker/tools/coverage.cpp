@@ -31,6 +31,8 @@ static std::string fixFor(const abi::DeviceTraits &device) {
 
 void requireCoverage(const abi::ExecutableView &executable, std::span<const abi::DeviceTraits> devices,
                      Diagnostics &diagnostics) {
+  if (devices.empty())
+    return;
   for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
     const abi::Export &value = executable.exportAt(ordinal);
     const std::vector<abi::Candidate> candidates = executable.candidates(ordinal);

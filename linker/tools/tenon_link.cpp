@@ -162,14 +162,18 @@ int runLink(const LinkOptions &options) {
     fail(diagnostics);
     return fail(output.status().message());
   }
-  Result<abi::ExecutableView> view = abi::ExecutableView::create(output->executable, job.name);
-  if (!view.ok())
-    return fail(view.status().message());
-  examine(options, *view, diagnostics);
+  if (options.explained || !options.required.empty() || !options.map.empty()) { // else nobody looks into it
+    Result<abi::ExecutableView> view = abi::ExecutableView::create(output->executable, job.name);
+    if (!view.ok())
+      return fail(view.status().message());
+    examine(options, *view, diagnostics);
+    if (!options.map.empty())
+      if (int status = write(options.map, linker::printLinkMap(output->map, *view, output->executable.size()))) {
+        std::fputs(diagnostics.toString().c_str(), stderr);
+        return status;
+      }
+  }
   std::fputs(diagnostics.toString().c_str(), stderr);
-  if (!options.map.empty())
-    if (int status = write(options.map, linker::printLinkMap(output->map, *view, output->executable.size())))
-      return status;
   // What does not cover the devices that it must is not built.
   if (diagnostics.hasErrors())
     return kExitFailure;
