@@ -100,27 +100,40 @@ void FormTable::grow() {
 }
 
 const Form &FormTable::of(const ptx::Instruction &instruction) {
+  const uint32_t number = instruction.spelling;
+  const Form &known =
+      number < byNumber_.size() && byNumber_[number] ? forms_[byNumber_[number] - 1] : lookUp(instruction);
+  if (!known.dependsOnOperands ||
+      (known.hasAddress == hasAddress(instruction) && known.beginsWithAddress == beginsWithAddress(instruction)))
+    return known;
+  single_ = formOf(instruction);
+  return single_;
+}
+
+/// By the text, which every parse of it shares.
+const Form &FormTable::lookUp(const ptx::Instruction &instruction) {
   const std::string_view spelling = spellingOf(instruction);
   if (spelling.empty()) {
     single_ = formOf(instruction);
     return single_;
   }
   Place &place = placeOf(spelling);
-  if (place.size != 0) {
-    const Form &known = forms_[place.form];
-    if (!known.dependsOnOperands ||
-        (known.hasAddress == hasAddress(instruction) && known.beginsWithAddress == beginsWithAddress(instruction)))
-      return known;
-    single_ = formOf(instruction);
-    return single_;
+  const uint32_t form = place.size != 0 ? place.form : static_cast<uint32_t>(forms_.size());
+  if (place.size == 0) {
+    place.size = static_cast<uint32_t>(spelling.size());
+    place.form = form;
+    spellings_.emplace_back(spelling);
+    forms_.push_back(formOf(instruction));
+    if (2 * forms_.size() > places_.size())
+      grow();
   }
-  place.size = static_cast<uint32_t>(spelling.size());
-  place.form = static_cast<uint32_t>(forms_.size());
-  spellings_.emplace_back(spelling);
-  forms_.push_back(formOf(instruction));
-  if (2 * forms_.size() > places_.size())
-    grow();
-  return forms_.back();
+  constexpr uint32_t kMostNumbers = 1 << 16; // a program has hundreds
+  if (instruction.spelling < kMostNumbers) {
+    if (byNumber_.size() <= instruction.spelling)
+      byNumber_.resize(instruction.spelling + 1, 0);
+    byNumber_[instruction.spelling] = form + 1;
+  }
+  return forms_[form];
 }
 
 } // namespace tenon::linker

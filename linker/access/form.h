@@ -27,6 +27,8 @@ struct Form {
 class FormTable {
 public:
   FormTable() : places_(64) {}
+  /// To be called before the instructions of another parse, whose spellings have other numbers.
+  void startModule() { byNumber_.clear(); }
   /// What it returns holds until the next call.
   const Form &of(const ptx::Instruction &instruction);
 
@@ -37,9 +39,11 @@ private:
     uint32_t size = 0, form = 0; // size 0: free
   };
 
+  const Form &lookUp(const ptx::Instruction &instruction);
   Place &placeOf(std::string_view spelling);
   void grow();
 
+  std::vector<uint32_t> byNumber_;     // by the number of a spelling: form + 1; 0: not looked up yet
   std::vector<Place> places_;          // a power of two, by hash
   std::vector<std::string> spellings_; // of the forms
   std::vector<Form> forms_;

@@ -235,6 +235,10 @@ void PlanBuilder::Planner::finish(Step step, std::span<const PlannedValue> sourc
 PlanBuilder::PlanBuilder() : planner_(std::make_unique<Planner>()) {}
 PlanBuilder::~PlanBuilder() = default;
 
+void PlanBuilder::startModule() {
+  planner_->startModule();
+}
+
 void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
                       Plan &plan) {
   uses_ = &planner_->run(module, function, names, plan);

@@ -98,6 +98,8 @@ class PlanBuilder {
 public:
   PlanBuilder();
   ~PlanBuilder();
+  /// To be called before the functions of another parse.
+  void startModule();
   /// Fills `plan` for a function that has its body. `names`: of all that the body may name.
   void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names, Plan &plan);
   /// What every name of the body planned last stands for.

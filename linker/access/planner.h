@@ -15,6 +15,7 @@ class PlanBuilder::Planner {
 public:
   const ptx::DefUse &run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
                          Plan &plan);
+  void startModule() { forms_.startModule(); }
 
 private:
   /// One name or number of an operand; names that are written are results.

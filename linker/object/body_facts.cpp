@@ -27,7 +27,7 @@ public:
         if (names[name].kind == Kind::ModuleVariable || names[name].kind == Kind::Function)
           add(names[name], instruction.line, instruction.column);
       const char letter = instruction.opcode.empty() ? '\0' : instruction.opcode.front();
-      if (letter == 'c' && instruction.opcode == "call")
+      if (instruction.facts.control == ptx::Control::Call)
         addCallee(instruction, i);
       else if ((letter == 't' || letter == 's' || letter == 'i') && facts_.handleUse == BodyFacts::kNone &&
                usesHandle(instruction.opcode))

@@ -45,6 +45,7 @@ public:
 
 private:
   void reset() {
+    builder_.startModule();
     plans_ = Plans();
     pending_.clear();
     unknown_.clear();
