@@ -1,11 +1,8 @@
 // cvt between integers and floating-point formats. Float to integer rounds by the instruction's mode and clamps to the
 // destination's range; NaN gives 0 (the sign bit alone where a side is 64 bits wide). Integer to float and float to a
 // narrower float round once in the given mode. Narrow integers arrive and leave in registers of their own width: the
-// decoder widens and narrows around (decode.h).
-#include "emulator/float_bits.h"
-
-#include <cmath>
-#include <limits>
+// decoder widens and narrows around (decode.h). f16 and bf16 are in convert_half.cpp.
+#include "emulator/convert.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {
@@ -20,34 +17,6 @@ template <typename D, typename S> inline D clampInteger(S value) {
   if (wide > static_cast<__int128>(Limits::max()))
     return Limits::max();
   return static_cast<D>(value);
-}
-
-template <typename S> inline S roundToIntegral(S value, Rounding rounding) {
-  switch (rounding) {
-  case Rounding::Rni:
-    return __builtin_elementwise_roundeven(value);
-  case Rounding::Rmi:
-    return __builtin_elementwise_floor(value);
-  case Rounding::Rpi:
-    return __builtin_elementwise_ceil(value);
-  default:
-    return __builtin_elementwise_trunc(value);
-  }
-}
-
-/// `rounded` is integral (or NaN, infinite).
-template <typename D, typename S> inline D floatToInteger(S rounded, bool wideNan) {
-  using Limits = std::numeric_limits<D>;
-  // 2^N as S, exact: the first value past the range.
-  constexpr S kPast = static_cast<S>(static_cast<uint64_t>(1) << (Limits::digits - 1)) * S(2);
-  constexpr S kLow = Limits::is_signed ? -kPast : S(0);
-  if (rounded != rounded)
-    return wideNan ? static_cast<D>(D(1) << (sizeof(D) * 8 - 1)) : D(0);
-  if (rounded >= kPast)
-    return Limits::max();
-  if (rounded <= kLow)
-    return Limits::min();
-  return static_cast<D>(rounded);
 }
 
 template <typename D, typename S, bool Sat> Handler integerToInteger() {
@@ -105,31 +74,12 @@ template <typename D, typename S> Handler integerToFloat(Rounding rounding, bool
     return &unary<D, S, decltype([](S a) { return static_cast<D>(a); })>;
   return rounded<&integerToFloatLanes<D, S>>(rounding);
 }
-/// To f16 and bf16: 64-bit integers keep a sticky bit, so that the double is rounded once only.
-template <typename Format, typename S> void integerToHalfLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  const S *a = at<S>(warp, i.a);
-  uint16_t result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    __int128 wide = a[l];
-    bool negative = wide < 0;
-    uint64_t size = static_cast<uint64_t>(negative ? -wide : wide);
-    if (size >> 53)
-      size = (size >> 11 | ((size & 0x7ff) != 0)) << 11;
-    double value = static_cast<double>(static_cast<int64_t>(size >> 1)) * 2.0 + static_cast<double>(size & 1);
-    result[l] = narrow<Format>(negative ? -value : value, static_cast<Rounding>(i.imm));
-  }
-  write(at<uint16_t>(warp, i.d), result, mask);
-}
 template <typename S> Handler integerToAnyFloat(const ConvertForm &form) {
   switch (form.to) {
   case ScalarType::F32:
     return integerToFloat<float, S>(form.rounding, form.sat);
   case ScalarType::F64:
     return integerToFloat<double, S>(form.rounding, form.sat);
-  case ScalarType::F16:
-    return form.sat ? nullptr : &integerToHalfLanes<HalfFormat, S>;
-  case ScalarType::BF16:
-    return form.sat ? nullptr : &integerToHalfLanes<BFloatFormat, S>;
   default:
     return nullptr;
   }
@@ -179,30 +129,6 @@ template <typename S> Handler floatToAnyInteger(ScalarType to, Rounding rounding
     return nullptr;
   }
 }
-template <typename Format> void halfToIntegerLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  // imm: rounding | destination bytes << 8 | signed << 16 | ftz << 17
-  const uint16_t *a = at<uint16_t>(warp, i.a);
-  uint32_t bytes = i.imm >> 8 & 0xff;
-  bool isSigned = i.imm >> 16 & 1;
-  uint8_t *d = at<uint8_t>(warp, i.d);
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(mask >> l & 1))
-      continue;
-    float value = roundToIntegral(widen<Format>(a[l]), static_cast<Rounding>(i.imm & 0xff));
-    int64_t whole = 0;
-    if (isSigned) {
-      int64_t whole64 = floatToInteger<int64_t, float>(value, bytes == 8),
-              limit = bytes == 8 ? INT64_MAX : (int64_t(1) << (8 * bytes - 1)) - 1;
-      whole = bytes == 8 ? whole64 : (whole64 > limit ? limit : (whole64 < -limit - 1 ? -limit - 1 : whole64));
-    } else {
-      uint64_t whole64 = floatToInteger<uint64_t, float>(value, bytes == 8),
-               limit = bytes == 8 ? UINT64_MAX : (uint64_t(1) << (8 * bytes)) - 1;
-      whole = static_cast<int64_t>(whole64 > limit ? limit : whole64);
-    }
-    memcpy(d + l * bytes, &whole, bytes);
-  }
-}
-
 /// A NaN of double precision keeps its sign and the leading bits of its payload in a narrower format, and becomes
 /// quiet; one of single precision becomes the one NaN that there is.
 template <typename D, bool Ftz, bool Sat, typename S> inline D finishFloat(D result, S from) {
@@ -242,132 +168,6 @@ template <typename D, typename S> Handler floatToFloatOf(const ConvertForm &form
   return form.sat ? floatToFloat<D, S, false, true>(form.rounding) : floatToFloat<D, S, false, false>(form.rounding);
 }
 
-// To a half from f32 or f64, one per lane. imm: rounding | sat << 8 | relu << 9 | ftz << 10 | satfinite << 11.
-template <typename Format> inline uint16_t finishHalf(uint16_t bits, int64_t imm) {
-  constexpr uint16_t kInfinity = static_cast<uint16_t>(0x7fff & ~((1 << Format::kMantissa) - 1));
-  constexpr uint16_t kOne = Format::kMantissa == 10 ? 0x3c00 : 0x3f80;
-  bool nan = (bits & 0x7fff) > kInfinity;
-  if ((imm >> 9 & 1) && !nan && (bits & 0x8000))
-    bits = 0;
-  if ((imm >> 11 & 1) && (bits & 0x7fff) == kInfinity)
-    --bits;
-  if (imm >> 8 & 1)
-    bits = nan || (bits & 0x8000) ? 0 : (bits > kOne ? kOne : bits);
-  return bits;
-}
-/// As finishFloat: sign, quiet, leading payload.
-template <typename Format> inline uint16_t narrowNan(double nan) {
-  constexpr int kM = Format::kMantissa;
-  uint64_t bits = std::bit_cast<uint64_t>(nan) | 1ull << 51;
-  constexpr uint64_t kExponentBits = 0x7fff & ~((1u << kM) - 1);
-  return static_cast<uint16_t>(bits >> 63 << 15 | kExponentBits | (bits >> (52 - kM) & ((1u << kM) - 1)));
-}
-template <typename Format, typename S> void floatToHalfLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  const S *a = at<S>(warp, i.a);
-  uint16_t result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    double value = a[l];
-    if constexpr (std::is_same_v<S, float>)
-      if (i.imm >> 10 & 1)
-        value = flush(a[l]);
-    uint16_t narrowed = narrow<Format>(value, static_cast<Rounding>(i.imm & 0xff));
-    if constexpr (std::is_same_v<S, double>)
-      if (value != value)
-        narrowed = narrowNan<Format>(value);
-    result[l] = finishHalf<Format>(narrowed, i.imm);
-  }
-  write(at<uint16_t>(warp, i.d), result, mask);
-}
-/// The same, to the nearest, which is what nearly all conversions want. Plain: no flags in `imm`.
-template <typename Format, typename S, bool Plain> inline uint16_t toNearestHalf(S value, int64_t imm) {
-  uint16_t narrowed;
-  if constexpr (std::is_same_v<S, double>)
-    narrowed = value == value ? narrowNearest<Format>(narrowOdd(value)) : narrowNan<Format>(value);
-  else
-    narrowed = narrowNearest<Format>(!Plain && (imm >> 10 & 1) ? flush(value) : value);
-  return Plain ? narrowed : finishHalf<Format>(narrowed, imm);
-}
-template <typename Format, typename S, bool Plain>
-void floatToNearestHalf(Warp &warp, const Decoded &i, uint32_t mask) {
-  const S *a = at<S>(warp, i.a);
-  forLanes(at<uint16_t>(warp, i.d), mask,
-           [=, &i] TENON_LANE(l) { return toNearestHalf<Format, S, Plain>(a[l], i.imm); });
-}
-template <typename Format, typename S> Handler floatToHalf(const ConvertForm &form) {
-  if (form.rounding != Rounding::Rn)
-    return &floatToHalfLanes<Format, S>;
-  bool plain = !form.ftz && !form.sat && !form.relu && !form.satfinite;
-  return plain ? &floatToNearestHalf<Format, S, true> : &floatToNearestHalf<Format, S, false>;
-}
-/// cvt.f16x2.f32 d, a, b: a is the upper half.
-template <typename Format> void floatsToPairLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  const float *a = at<float>(warp, i.a), *b = at<float>(warp, i.b);
-  uint32_t *d = at<uint32_t>(warp, i.d);
-  const int64_t imm = i.imm;
-  const Rounding rounding = static_cast<Rounding>(imm & 0xff);
-  auto pair = [](uint16_t high, uint16_t low) { return static_cast<uint32_t>(high) << 16 | low; };
-  if (rounding == Rounding::Rn)
-    return forLanes(d, mask, [=] TENON_LANE(l) {
-      return pair(toNearestHalf<Format, float, false>(a[l], imm), toNearestHalf<Format, float, false>(b[l], imm));
-    });
-  forLanes(d, mask, [=] TENON_LANE(l) {
-    return pair(finishHalf<Format>(narrow<Format>(a[l], rounding), imm),
-                finishHalf<Format>(narrow<Format>(b[l], rounding), imm));
-  });
-}
-template <typename Format, typename D, bool Ftz, bool Sat> Handler halfToFloat() {
-  // bf16 is the upper half of a single, NaN included.
-  constexpr bool kBits = Format::kMantissa == 7 && std::is_same_v<D, float> && !Ftz && !Sat;
-  return &unary<D, uint16_t, decltype([](uint16_t a) {
-                  float value = kBits ? widen<Format>(a) : output<Ftz, Sat>(widen<Format>(a));
-                  return static_cast<D>(value);
-                })>;
-}
-template <typename Format> inline uint16_t roundHalf(uint16_t a, Rounding rounding) {
-  return narrow<Format>(static_cast<double>(roundToIntegral(widen<Format>(a), rounding)), Rounding::Rn);
-}
-template <typename Format> void halfToHalfLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint16_t *a = at<uint16_t>(warp, i.a);
-  uint16_t result[kLanes];
-  Rounding rounding = static_cast<Rounding>(i.imm & 0xff);
-  bool integral = rounding >= Rounding::Rni;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = finishHalf<Format>(integral ? roundHalf<Format>(a[l], rounding) : a[l], i.imm);
-  write(at<uint16_t>(warp, i.d), result, mask);
-}
-template <typename To, typename From> void halfToOtherHalfLanes(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint16_t *a = at<uint16_t>(warp, i.a);
-  uint16_t result[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    result[l] = finishHalf<To>(narrow<To>(widen<From>(a[l]), static_cast<Rounding>(i.imm & 0xff)), i.imm);
-  write(at<uint16_t>(warp, i.d), result, mask);
-}
-template <typename Format> Handler fromHalf(const ConvertForm &form) {
-  bool integral = form.rounding >= Rounding::Rni;
-  switch (form.to) {
-  case ScalarType::F32:
-    if (form.rounding != Rounding::None)
-      return nullptr;
-    if (form.ftz)
-      return form.sat ? halfToFloat<Format, float, true, true>() : halfToFloat<Format, float, true, false>();
-    return form.sat ? halfToFloat<Format, float, false, true>() : halfToFloat<Format, float, false, false>();
-  case ScalarType::F64:
-    return form.rounding != Rounding::None || form.sat ? nullptr : halfToFloat<Format, double, false, false>();
-  case ScalarType::F16:
-  case ScalarType::BF16: {
-    constexpr bool kFromHalf = Format::kMantissa == 10;
-    if (kFromHalf == (form.to == ScalarType::F16))
-      return &halfToHalfLanes<Format>;
-    if (integral)
-      return nullptr;
-    return kFromHalf ? &halfToOtherHalfLanes<BFloatFormat, HalfFormat>
-                     : &halfToOtherHalfLanes<HalfFormat, BFloatFormat>;
-  }
-  default:
-    return integral ? &halfToIntegerLanes<Format> : nullptr;
-  }
-}
-
 /// tf32 keeps 10 mantissa bits of a float; .rna rounds ties away, .rn to even, .rz truncates.
 template <Rounding Mode, bool Relu> Handler toTf32() {
   return &unary<uint32_t, float, decltype([](float a) {
@@ -401,20 +201,11 @@ Handler tf32(const ConvertForm &form) {
 }
 
 template <typename S> Handler fromFloat(const ConvertForm &form) {
-  constexpr bool kSingle = std::is_same_v<S, float>;
   switch (form.to) {
   case ScalarType::F32:
     return floatToFloatOf<float, S>(form);
   case ScalarType::F64:
     return floatToFloatOf<double, S>(form);
-  case ScalarType::F16:
-    return floatToHalf<HalfFormat, S>(form);
-  case ScalarType::BF16:
-    return floatToHalf<BFloatFormat, S>(form);
-  case ScalarType::F16x2:
-    return kSingle ? &floatsToPairLanes<HalfFormat> : nullptr;
-  case ScalarType::BF16x2:
-    return kSingle ? &floatsToPairLanes<BFloatFormat> : nullptr;
   default:
     return floatToAnyInteger<S>(form.to, form.rounding, form.ftz);
   }
@@ -425,6 +216,10 @@ template <typename S> Handler fromFloat(const ConvertForm &form) {
 Handler convertHandler(const ConvertForm &form) {
   if (form.to == ScalarType::TF32)
     return tf32(form);
+  if (isHalf(form.from))
+    return convertFromHalfHandler(form);
+  if (isHalf(form.to))
+    return convertToHalfHandler(form);
   auto fromInteger = [&](auto zero) -> Handler {
     using S = decltype(zero);
     if (Handler h = integerTo<S>(form.to, form.sat))
@@ -448,10 +243,6 @@ Handler convertHandler(const ConvertForm &form) {
     return fromInteger(uint64_t());
   case ScalarType::S64:
     return fromInteger(int64_t());
-  case ScalarType::F16:
-    return fromHalf<HalfFormat>(form);
-  case ScalarType::BF16:
-    return fromHalf<BFloatFormat>(form);
   case ScalarType::F32:
     return fromFloat<float>(form);
   case ScalarType::F64:

@@ -272,114 +272,6 @@ Handler doublePrecision(const FloatForm &form) {
   return form.rounding == Rounding::None ? selection<double, false, false>(form.op) : nullptr;
 }
 
-/// .ftz of the operands of a relation.
-inline void flushLanes(Lanes<float> &x) {
-  Lanes<uint32_t> bits = reinterpret_cast<Lanes<uint32_t> &>(x);
-  Lanes<uint32_t> tiny = reinterpret_cast<Lanes<uint32_t>>((bits & 0x7f800000u) == 0);
-  bits &= ~tiny | 0x80000000u;
-  x = reinterpret_cast<Lanes<float> &>(bits);
-}
-#define RELATION(EXPR)                                                                                                 \
-  decltype([](const Lanes<T> &x, const Lanes<T> &y) {                                                                  \
-    Lanes<T> a = x, b = y;                                                                                             \
-    if constexpr (Ftz) {                                                                                               \
-      flushLanes(a);                                                                                                   \
-      flushLanes(b);                                                                                                   \
-    }                                                                                                                  \
-    return EXPR;                                                                                                       \
-  })
-#define FOR_EACH_RELATION(MAKE)                                                                                        \
-  switch (comparison) {                                                                                                \
-  case Comparison::Eq:                                                                                                 \
-    return MAKE(RELATION(a == b));                                                                                     \
-  case Comparison::Ne:                                                                                                 \
-    return MAKE(RELATION((a < b) | (a > b)));                                                                          \
-  case Comparison::Lt:                                                                                                 \
-    return MAKE(RELATION(a < b));                                                                                      \
-  case Comparison::Le:                                                                                                 \
-    return MAKE(RELATION(a <= b));                                                                                     \
-  case Comparison::Gt:                                                                                                 \
-    return MAKE(RELATION(a > b));                                                                                      \
-  case Comparison::Ge:                                                                                                 \
-    return MAKE(RELATION(a >= b));                                                                                     \
-  case Comparison::Equ:                                                                                                \
-    return MAKE(RELATION(~((a < b) | (a > b))));                                                                       \
-  case Comparison::Neu:                                                                                                \
-    return MAKE(RELATION(a != b));                                                                                     \
-  case Comparison::Ltu:                                                                                                \
-    return MAKE(RELATION(~(a >= b)));                                                                                  \
-  case Comparison::Leu:                                                                                                \
-    return MAKE(RELATION(~(a > b)));                                                                                   \
-  case Comparison::Gtu:                                                                                                \
-    return MAKE(RELATION(~(a <= b)));                                                                                  \
-  case Comparison::Geu:                                                                                                \
-    return MAKE(RELATION(~(a < b)));                                                                                   \
-  case Comparison::Num:                                                                                                \
-    return MAKE(RELATION((a == a) & (b == b)));                                                                        \
-  case Comparison::Nan:                                                                                                \
-    return MAKE(RELATION((a != a) | (b != b)));                                                                        \
-  }                                                                                                                    \
-  return nullptr
-
-template <typename T, bool Ftz> Handler compareFloat(Comparison comparison) {
-#define MAKE(F) (&setPredicate<T, F>)
-  FOR_EACH_RELATION(MAKE);
-#undef MAKE
-}
-template <typename T, bool Ftz> Handler setFloat(Comparison comparison) {
-#define MAKE(F) (&setValue<T, uint32_t, F>)
-  FOR_EACH_RELATION(MAKE);
-#undef MAKE
-}
-
-template <typename T, TestProperty Property> void testProperty(Warp &warp, const Decoded &i, uint32_t mask) {
-  const T *a = at<T>(warp, i.a);
-  uint32_t value = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    T x = a[l];
-    bool holds = false;
-    switch (Property) {
-    case TestProperty::Finite:
-      holds = std::isfinite(x);
-      break;
-    case TestProperty::Infinite:
-      holds = std::isinf(x);
-      break;
-    case TestProperty::Number:
-      holds = x == x;
-      break;
-    case TestProperty::NotANumber:
-      holds = x != x;
-      break;
-    case TestProperty::Normal:
-      holds = std::isnormal(x) || x == 0; // zero too: so devices answer
-      break;
-    case TestProperty::Subnormal:
-      holds = std::fpclassify(x) == FP_SUBNORMAL;
-      break;
-    }
-    value |= static_cast<uint32_t>(holds) << l;
-  }
-  writeMask(warp, i.d, value, mask);
-}
-template <typename T> Handler testPropertyOf(TestProperty property) {
-  switch (property) {
-  case TestProperty::Finite:
-    return &testProperty<T, TestProperty::Finite>;
-  case TestProperty::Infinite:
-    return &testProperty<T, TestProperty::Infinite>;
-  case TestProperty::Number:
-    return &testProperty<T, TestProperty::Number>;
-  case TestProperty::NotANumber:
-    return &testProperty<T, TestProperty::NotANumber>;
-  case TestProperty::Normal:
-    return &testProperty<T, TestProperty::Normal>;
-  case TestProperty::Subnormal:
-    return &testProperty<T, TestProperty::Subnormal>;
-  }
-  return nullptr;
-}
-
 } // namespace
 
 Handler floatHandler(const FloatForm &form) {
@@ -390,24 +282,6 @@ Handler floatHandler(const FloatForm &form) {
   if (form.ftz)
     return form.sat ? single<true, true>(form) : single<true, false>(form);
   return form.sat ? single<false, true>(form) : single<false, false>(form);
-}
-
-Handler compareFloatHandler(Comparison comparison, ScalarType type, bool ftz) {
-  if (type == ScalarType::F64)
-    return ftz ? nullptr : compareFloat<double, false>(comparison);
-  return ftz ? compareFloat<float, true>(comparison) : compareFloat<float, false>(comparison);
-}
-
-Handler setFloatHandler(Comparison comparison, ScalarType type, bool ftz) {
-  if (type == ScalarType::F64)
-    return ftz ? nullptr : setFloat<double, false>(comparison);
-  return ftz ? setFloat<float, true>(comparison) : setFloat<float, false>(comparison);
-}
-
-Handler testpHandler(TestProperty property, ScalarType type) {
-  if (type == ScalarType::F64)
-    return testPropertyOf<double>(property);
-  return type == ScalarType::F32 ? testPropertyOf<float>(property) : nullptr;
 }
 
 } // namespace tenon::emulator::TENON_LEVEL

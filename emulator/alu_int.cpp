@@ -372,47 +372,6 @@ Handler predicate(IntOp op) {
 #undef PRED
 }
 
-template <typename T> Handler compareInteger(Comparison comparison) {
-#define COMPARE(EXPR) (&setPredicate<T, decltype([](const auto &a, const auto &b) { return EXPR; })>)
-  switch (comparison) {
-  case Comparison::Eq:
-    return COMPARE(a == b);
-  case Comparison::Ne:
-    return COMPARE(a != b);
-  case Comparison::Lt:
-    return COMPARE(a < b);
-  case Comparison::Le:
-    return COMPARE(a <= b);
-  case Comparison::Gt:
-    return COMPARE(a > b);
-  case Comparison::Ge:
-    return COMPARE(a >= b);
-  default:
-    return nullptr;
-  }
-#undef COMPARE
-}
-template <typename T> Handler setInteger(Comparison comparison) {
-#define SET(EXPR) (&setValue<T, uint32_t, decltype([](const auto &a, const auto &b) { return EXPR; })>)
-  switch (comparison) {
-  case Comparison::Eq:
-    return SET(a == b);
-  case Comparison::Ne:
-    return SET(a != b);
-  case Comparison::Lt:
-    return SET(a < b);
-  case Comparison::Le:
-    return SET(a <= b);
-  case Comparison::Gt:
-    return SET(a > b);
-  case Comparison::Ge:
-    return SET(a >= b);
-  default:
-    return nullptr;
-  }
-#undef SET
-}
-
 } // namespace
 
 Handler integerHandler(IntOp op, ScalarType type) {
@@ -441,66 +400,6 @@ Handler integerHandler(IntOp op, ScalarType type) {
     return pair16<uint16_t>(op);
   case ScalarType::S16x2:
     return pair16<int16_t>(op);
-  default:
-    return nullptr;
-  }
-}
-
-Handler compareIntegerHandler(Comparison comparison, ScalarType type) {
-  switch (comparison) { // unsigned names of the same relations
-  case Comparison::Ltu:
-    comparison = Comparison::Lt;
-    break;
-  case Comparison::Leu:
-    comparison = Comparison::Le;
-    break;
-  case Comparison::Gtu:
-    comparison = Comparison::Gt;
-    break;
-  case Comparison::Geu:
-    comparison = Comparison::Ge;
-    break;
-  default:
-    break;
-  }
-  switch (type) {
-  case ScalarType::B16:
-  case ScalarType::U16:
-    return compareInteger<uint16_t>(comparison);
-  case ScalarType::S16:
-    return compareInteger<int16_t>(comparison);
-  case ScalarType::B32:
-  case ScalarType::U32:
-    return compareInteger<uint32_t>(comparison);
-  case ScalarType::S32:
-    return compareInteger<int32_t>(comparison);
-  case ScalarType::B64:
-  case ScalarType::U64:
-    return compareInteger<uint64_t>(comparison);
-  case ScalarType::S64:
-    return compareInteger<int64_t>(comparison);
-  default:
-    return nullptr;
-  }
-}
-
-Handler setIntegerHandler(Comparison comparison, ScalarType type) {
-  switch (type) {
-  case ScalarType::B16:
-  case ScalarType::U16:
-    return setInteger<uint16_t>(comparison);
-  case ScalarType::S16:
-    return setInteger<int16_t>(comparison);
-  case ScalarType::B32:
-  case ScalarType::U32:
-    return setInteger<uint32_t>(comparison);
-  case ScalarType::S32:
-    return setInteger<int32_t>(comparison);
-  case ScalarType::B64:
-  case ScalarType::U64:
-    return setInteger<uint64_t>(comparison);
-  case ScalarType::S64:
-    return setInteger<int64_t>(comparison);
   default:
     return nullptr;
   }

@@ -17,11 +17,7 @@
 // Registers of one instruction are the same or do not overlap, so lanes never depend on each other. A loop over them is
 // worth its 32 lanes only when it is vectorised, and a compiler that unrolls it first makes scalar code of it: so it
 // must not. What one lane computes may hold branches; it should hold no call that is not inlined.
-#if defined(__clang__)
 #define TENON_LANE_LOOP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
-#else
-#define TENON_LANE_LOOP _Pragma("GCC ivdep")
-#endif
 // What such a loop calls for each lane. Inlined early, or the compiler forgets what the loop promises and asks at run
 // time whether registers overlap.
 #define TENON_LANE(l) (uint32_t l) __attribute__((always_inline))
@@ -152,15 +148,8 @@ template <typename T> [[gnu::always_inline]] inline void readLanes(const T *from
 
 /// Bit l of the result says whether lane l is all ones; the others are zero. V: a Lanes of integers.
 template <typename V> [[gnu::always_inline]] inline uint32_t packMask(const V &truth) {
-#if defined(__clang__)
   using Bits = bool __attribute__((ext_vector_type(32)));
   return std::bit_cast<uint32_t>(__builtin_convertvector(truth, Bits));
-#else
-  uint32_t mask = 0;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    mask |= static_cast<uint32_t>(truth[l] != 0) << l;
-  return mask;
-#endif
 }
 
 /// One bit per lane: F of two Lanes, a relation.
