@@ -19,7 +19,8 @@ enum : uint8_t {
   kWord = 2,      // a-z A-Z 0-9 _ $
   kDigit = 4,
   kHexDigit = 8,
-  kBlank = 16, // space, tab, form feed, vertical tab, carriage return, line feed
+  kBlank = 16,   // space, tab, form feed, vertical tab, carriage return, line feed
+  kOddName = 32, // names that begin so may be none: _ WARP_SZ
 };
 
 constexpr std::array<uint8_t, 256> makeClasses() {
@@ -37,6 +38,8 @@ constexpr std::array<uint8_t, 256> makeClasses() {
   table['_'] |= kWordStart | kWord;
   table['$'] |= kWordStart | kWord;
   table['%'] |= kWordStart;
+  table['_'] |= kOddName;
+  table['W'] |= kOddName;
   for (unsigned char c : {' ', '\t', '\f', '\v', '\r', '\n'})
     table[c] |= kBlank;
   return table;
@@ -129,23 +132,57 @@ inline const char *spellingEnd(const char *p, const char *end) {
   return p;
 }
 
+/// The number of 8 decimal digits, the last one in the highest byte.
+inline uint32_t numberOf(uint64_t digits) {
+  constexpr uint64_t kPairs = 0x000000ff000000ff;
+  digits = digits * 10 + (digits >> 8); // pairs, in every second byte
+  return static_cast<uint32_t>(((digits & kPairs) * (100 + (uint64_t(1000000) << 32)) +
+                                (digits >> 16 & kPairs) * (1 + (uint64_t(10000) << 32))) >>
+                               32);
+}
+
 /// The number that the `digits` characters before `end` are: 1 to 8, and 8 bytes must be readable there.
 inline uint32_t numberBefore(const char *end, size_t digits) {
   if constexpr (std::endian::native == std::endian::little) {
     uint64_t bytes;
     std::memcpy(&bytes, end - 8, 8);
     const unsigned others = static_cast<unsigned>(64 - 8 * digits);
-    bytes = (bytes >> others << others) & 0x0f0f0f0f0f0f0f0f; // the last digit is the highest byte
-    bytes = bytes * 10 + (bytes >> 8);                        // pairs, in every second byte
-    constexpr uint64_t kPairs = 0x000000ff000000ff;
-    return static_cast<uint32_t>(((bytes & kPairs) * (100 + (uint64_t(1000000) << 32)) +
-                                  (bytes >> 16 & kPairs) * (1 + (uint64_t(10000) << 32))) >>
-                                 32);
+    return numberOf((bytes >> others << others) & 0x0f0f0f0f0f0f0f0f);
   } else {
     uint32_t number = 0;
     for (const char *p = end - digits; p != end; ++p)
       number = number * 10 + static_cast<uint32_t>(*p - '0');
     return number;
+  }
+}
+
+/// A register as compilers name it: `%`, one or two letters, at most five digits, 8 characters with the one behind.
+struct ShortName {
+  uint32_t size = 0; // 0: it is none
+  uint32_t stemSize = 0;
+  uint32_t number = 0;
+};
+
+/// Reads 8 bytes. `p` stands at `%`.
+inline ShortName shortNameAt(const char *p) {
+  if constexpr (std::endian::native == std::endian::little) {
+    constexpr uint64_t kHigh = 0x8080808080808080;
+    uint64_t bytes;
+    std::memcpy(&bytes, p, 8);
+    // 0x80 in every byte that is no digit; nothing is carried from byte to byte.
+    const uint64_t values = bytes ^ 0x3030303030303030;
+    const uint64_t others = ((values & ~kHigh) + 0x7676767676767676 | values) & kHigh;
+    const int stem = std::countr_zero(~others & kHigh) & ~7; // bits before the first digit; 64: there is none
+    if ((stem != 16 && stem != 24) || !(is(p[1], kWord) && is(p[(stem >> 3) - 1], kWord)))
+      return {};
+    const int digits = std::countr_zero(others >> stem) & ~7; // bits of the number, 64: it goes on
+    const int size = stem + digits;
+    if (size >= 64 || is(p[size >> 3], kWord))
+      return {};
+    const uint32_t number = numberOf(values << (64 - size) >> (64 - digits) << (64 - digits));
+    return {static_cast<uint32_t>(size) >> 3, static_cast<uint32_t>(stem) >> 3, number};
+  } else {
+    return {};
   }
 }
 

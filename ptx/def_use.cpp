@@ -43,9 +43,12 @@ public:
     for (uint32_t i = 0; i < function.returns.size(); ++i)
       declare(function.returns[i], {NameRef::Kind::Return, false, i});
     for (const Statement &statement : function.statements)
-      visit(statement);
-    result_.first[nextInstruction_] = static_cast<uint32_t>(nameCount_);
-    result_.names.resize(nameCount_);
+      if (statement.kind == Statement::Kind::Instruction) [[likely]]
+        resolve(function.instructions[statement.index]);
+      else
+        visit(statement);
+    *nextFirst_ = static_cast<uint32_t>(nextName_ - result_.names.data());
+    result_.names.resize(*nextFirst_);
     return result_;
   }
 
@@ -61,9 +64,10 @@ private:
     result_.definitions.clear();
     const size_t instructions = function_->instructions.size();
     result_.names.resize(4 * instructions + 64); // mostly enough
-    nameCount_ = 0;
+    nextName_ = result_.names.data();
+    lastName_ = nextName_ + result_.names.size();
     result_.first.resize(instructions + 1);
-    nextInstruction_ = 0;
+    nextFirst_ = result_.first.data();
     result_.unknown.clear();
     numbers_.clear();
     refs_.clear();
@@ -92,8 +96,6 @@ private:
       declare(function_->declarations[statement.index], {NameRef::Kind::Variable, false, statement.index});
       break;
     case Statement::Kind::Instruction:
-      resolve(function_->instructions[statement.index]);
-      break;
     case Statement::Kind::Label:
     case Statement::Kind::Loc:
     case Statement::Kind::Pragma:
@@ -258,7 +260,7 @@ private:
     return findAnything(name);
   }
 
-  NameRef findAnything(std::string_view name) {
+  [[gnu::noinline]] NameRef findAnything(std::string_view name) {
     NameRef ref;
     if (const size_t dot = name.find('.'); dot != std::string_view::npos) {
       // %v.x, %r.b0: a part of a register. Special registers (%tid.x) are declared nowhere.
@@ -275,12 +277,16 @@ private:
   }
 
   void put(NameRef ref) {
-    if (nameCount_ == result_.names.size()) [[unlikely]]
-      result_.names.resize(2 * nameCount_);
-    result_.names[nameCount_++] = ref;
+    if (nextName_ == lastName_) [[unlikely]] {
+      const size_t count = result_.names.size();
+      result_.names.resize(2 * count);
+      nextName_ = result_.names.data() + count;
+      lastName_ = result_.names.data() + 2 * count;
+    }
+    *nextName_++ = ref;
   }
 
-  void addName(const Operand &operand, bool written) {
+  [[gnu::always_inline]] void addName(const Operand &operand, bool written) {
     NameRef ref = find(operand.name, operand.numbered);
     ref.isDefinition = written;
     if (written && ref.kind == NameRef::Kind::Register)
@@ -297,8 +303,8 @@ private:
         addElements(element, written);
   }
 
-  void resolve(const Instruction &instruction) {
-    result_.first[nextInstruction_++] = static_cast<uint32_t>(nameCount_);
+  [[gnu::always_inline]] void resolve(const Instruction &instruction) {
+    *nextFirst_++ = static_cast<uint32_t>(nextName_ - result_.names.data());
     if (!instruction.predicate.empty())
       put(find(instruction.predicate, instruction.predicateNumbered));
     if (instruction.facts.control == Control::Branch) { // to a label, which is looked up in scopes of its own
@@ -325,8 +331,9 @@ private:
   const Function *function_ = nullptr;
   const ModuleNames *moduleNames_ = nullptr;
   DefUse result_;
-  size_t nameCount_ = 0, nextInstruction_ = 0; // of result_.names and result_.first, which have room for more
-  NameMap numbers_, stems_;                    // into refs_, families_
+  NameRef *nextName_ = nullptr, *lastName_ = nullptr; // into result_.names, which has room for more
+  uint32_t *nextFirst_ = nullptr;                     // into result_.first
+  NameMap numbers_, stems_;                           // into refs_, families_
   std::vector<NameRef> refs_;
   std::array<ShortStem, 16> shortStems_;
   std::vector<Family> families_;
@@ -346,19 +353,6 @@ DefUseFinder::~DefUseFinder() = default;
 
 const DefUse &DefUseFinder::run(const Function &function, const ModuleNames &names) {
   return resolver_->run(function, names);
-}
-
-bool writesFirstOperand(const Instruction &instruction) {
-  if (instruction.operands.empty())
-    return false;
-  switch (instruction.facts.first) {
-  case FirstOperand::Result:
-    return instruction.operands.front().kind != Operand::Kind::Address;
-  case FirstOperand::Source:
-    return false;
-  case FirstOperand::ResultList: // (results), callee, ...
-    return instruction.operands.front().kind == Operand::Kind::List;
-  }
 }
 
 /// The place of `name`, where it is known already; else null, and now it is.

@@ -62,7 +62,18 @@ struct DefUse {
 };
 
 /// Whether operand 0 (of `call`: the returned values) is written. An opcode that is not known is taken to write.
-bool writesFirstOperand(const Instruction &instruction);
+inline bool writesFirstOperand(const Instruction &instruction) {
+  if (instruction.operands.empty())
+    return false;
+  switch (instruction.facts.first) {
+  case FirstOperand::Result:
+    return instruction.operands.front().kind != Operand::Kind::Address;
+  case FirstOperand::Source:
+    return false;
+  case FirstOperand::ResultList: // (results), callee, ...
+    return instruction.operands.front().kind == Operand::Kind::List;
+  }
+}
 
 /// Resolves functions with bodies, one after the other, each in time linear in its size; keeps its memory in between.
 class DefUseFinder {

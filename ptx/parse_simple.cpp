@@ -24,16 +24,10 @@ void Parser::parseSimpleStatements(Function &function) {
   SimpleReader reader(lexer_, spellings_, *spellingArena_, *arena_);
   while (reader.hasRoom(place.text)) {
     const char *end = nullptr;
-    if (is(*place.text, kWordStart)) {
-      const std::string_view spelling = reader.spellingAt(place.text);
-      if (!spelling.ends_with(':'))
-        end = parseSimpleInstruction(reader, place, spelling, function);
-      else if ((end = reader.readLabel(spelling)))
-        function.statements.push_back({Statement::Kind::Label, 0, spelling.substr(0, spelling.size() - 1)});
-    } else if (*place.text == '@') {
-      end = parseSimpleInstruction(reader, place, {}, function);
-    } else if (*place.text == '.') {
+    if (*place.text == '.') {
       end = parseSimpleDirective(place, function);
+    } else if (is(*place.text, kWordStart) || *place.text == '@') {
+      end = parseSimpleInstruction(reader, place, function);
     }
     if (!end)
       break;
@@ -45,19 +39,32 @@ void Parser::parseSimpleStatements(Function &function) {
     goOnBehind(done);
 }
 
-/// `spelling`: empty where a predicate stands before it.
-const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, std::string_view spelling,
-                                           Function &function) {
+/// An instruction or a label.
+inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, Function &function) {
+  const char *begin = place.text;
+  std::string_view spelling;
+  if (*begin != '@') {
+    spelling = reader.spellingAt(begin);
+    if (spelling.ends_with(':')) {
+      if (const char *end = reader.readLabel(spelling)) {
+        function.statements.push_back({Statement::Kind::Label, 0, spelling.substr(0, spelling.size() - 1)});
+        return end;
+      }
+      return nullptr;
+    }
+  }
   const auto index = static_cast<uint32_t>(function.instructions.size());
   Instruction &instruction = function.instructions.emplace_back();
-  const char *end =
-      spelling.empty() ? reader.readPredicated(place.text, instruction) : reader.readInstruction(spelling, instruction);
-  if (!end) {
+  const char *end = begin;
+  if (*begin == '@' && (end = reader.readPredicate(begin + 1, instruction)))
+    spelling = reader.spellingAt(end);
+  if (!end || !(end = reader.readInstruction(spelling, instruction))) {
     function.instructions.pop_back();
     return nullptr;
   }
+  instruction.range = {reader.offsetOf(begin), reader.offsetOf(end)};
   instruction.line = place.line;
-  instruction.column = place.columnOf(place.text);
+  instruction.column = place.columnOf(begin);
   function.statements.push_back({Statement::Kind::Instruction, index, {}});
   return end;
 }

@@ -19,7 +19,7 @@
 namespace tenon::ptx {
 
 class SimpleReader;
-struct TextPlace;
+class TextPlace;
 
 /// A constant expression's value.
 struct Constant {
@@ -126,8 +126,7 @@ private:
   // --- plain statements and parameters, in one go (parse_simple.cpp)
   void goOnBehind(const TextPlace &end);
   void parseSimpleStatements(Function &function);
-  const char *parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, std::string_view spelling,
-                                     Function &function);
+  const char *parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, Function &function);
   const char *parseSimpleDirective(const TextPlace &place, Function &function);
   bool parseSimpleParameters(std::vector<Variable> &parameters);
 

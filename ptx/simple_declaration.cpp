@@ -55,7 +55,7 @@ const char *readPointer(const char *p, const char *end, Variable &variable) {
 
 } // namespace
 
-void TextPlace::skip(const char *end) {
+void TextPlace::skipMore(const char *end) {
   for (;;) {
     while (*text == ' ' || *text == '\t' || *text == '\r')
       ++text;

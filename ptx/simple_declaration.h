@@ -10,14 +10,29 @@
 namespace tenon::ptx {
 
 /// Where a statement stands.
-struct TextPlace {
+class TextPlace {
+public:
+  TextPlace() = default;
+  TextPlace(const char *text, const char *lineStart, uint32_t line) : text(text), lineStart(lineStart), line(line) {}
   const char *text = nullptr;
   const char *lineStart = nullptr;
   uint32_t line = 0;
 
   uint32_t columnOf(const char *p) const { return static_cast<uint32_t>(p - lineStart) + 1; }
   /// Over blanks, line ends and `//` comments.
-  void skip(const char *end);
+  void skip(const char *end) {
+    if (*text == '\n') { // and a tab, and a statement: so nearly all lines end
+      ++line;
+      lineStart = ++text;
+      text += *text == '\t';
+      if (*text > '/') [[likely]]
+        return;
+    }
+    skipMore(end);
+  }
+
+private:
+  void skipMore(const char *end);
 };
 
 /// One variable, from its first dot to behind its name or count; all of it on the line of `place`. `end`: of the text.

@@ -3,28 +3,28 @@
 
 namespace tenon::ptx {
 
-const char *SimpleReader::splitSpelling(std::string_view text, Instruction &instruction) {
+bool SimpleReader::splitSpelling(std::string_view text, Instruction &instruction) {
   constexpr size_t kMostModifiers = 12;
   const char *p = text.data(), *end = p + text.size();
   if (!is(*p, kWordStart) || *p == '%')
-    return nullptr;
+    return false;
   p = wordEnd(p + 1, end_);
   Spelling spelling{.text = text, .opcode = {text.data(), size_t(p - text.data())}};
   std::array<std::string_view, kMostModifiers> modifiers;
   size_t count = 0;
   while (*p == '.' && is(p[1], kWord)) {
     if (count == modifiers.size())
-      return nullptr;
+      return false;
     const char *begin = p + 1;
     p = dottedEnd(p, end_);
     modifiers[count++] = {begin, size_t(p - begin)};
   }
   if (p != end)
-    return nullptr; // `a:b`, `a..b`
+    return false; // `a:b`, `a..b`
   spelling.modifiers = List<std::string_view>(spellingArena_, {modifiers.data(), count});
   spelling.facts = factsOf(spelling.opcode, {modifiers.data(), count});
   take(spelling, spellings_.add(spelling), instruction);
-  return instruction.facts.control == Control::Call ? nullptr : end;
+  return true;
 }
 
 const char *SimpleReader::readOddName(const char *p, const char *end, Operand &operand) {
@@ -50,7 +50,7 @@ const char *SimpleReader::readVector(const char *p, Operand &operand, Operand *&
       return nullptr;
     Operand &read = *new (element) Operand;
     const char *begin = p;
-    if (!(p = is(*p, kWordStart) ? readName(p, read) : readOther(p, read)))
+    if (!(p = is(*p, kWordStart) ? readName(p, read) : readConstant(p, read)))
       return nullptr;
     read.range = {offsetOf(begin), offsetOf(p)};
     ++element;
@@ -61,7 +61,16 @@ const char *SimpleReader::readVector(const char *p, Operand &operand, Operand *&
   return *p == '}' ? p + 1 : nullptr;
 }
 
-const char *SimpleReader::readOther(const char *p, Operand &operand) {
+const char *SimpleReader::readOther(const char *p, Operand &operand, Operand *&element, Operand *end) {
+  if (isBlank(*p)) {
+    p = skipBlanks(p);
+    operand.range.begin = offsetOf(p);
+    return isBlank(*p) ? nullptr : readOperand(p, operand, element, end);
+  }
+  return *p == '{' ? readVector(p + 1, operand, element, end) : readConstant(p, operand);
+}
+
+const char *SimpleReader::readConstant(const char *p, Operand &operand) {
   if (*p == '0' && (p[1] == 'f' || p[1] == 'F'))
     return readBits(p + 2, operand, 8, Operand::Kind::Float32);
   if (*p == '0' && (p[1] == 'd' || p[1] == 'D'))

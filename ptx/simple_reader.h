@@ -34,22 +34,28 @@ public:
   /// Opcode and modifiers, or a label with its `:`.
   std::string_view spellingAt(const char *p) const { return {p, size_t(spellingEnd(p, end_) - p)}; }
 
-  /// From the `@` to behind the `;`.
-  const char *readPredicated(const char *p, Instruction &instruction) {
-    const char *begin = p;
-    if (!(p = readPredicate(p + 1, instruction)) || !hasRoom(p) || !(p = readInstruction(spellingAt(p), instruction)))
-      return nullptr;
-    instruction.range.begin = offsetOf(begin);
-    return p;
+  /// From its spelling, where there is room, to behind the `;`. Does not touch the predicate.
+  [[gnu::always_inline]] const char *readInstruction(std::string_view spelling, Instruction &instruction) {
+    const uint32_t number = spellings_.find(spelling);
+    if (number == SpellingTable::kNone) [[unlikely]] {
+      if (!splitSpelling(spelling, instruction))
+        return nullptr;
+    } else {
+      take(spellings_[number], number, instruction);
+    }
+    return instruction.facts.control == Control::Call ? nullptr
+                                                      : readOperands(spelling.data() + spelling.size(), instruction);
   }
 
-  /// From its spelling, where there is room, to behind the `;`.
-  const char *readInstruction(std::string_view spelling, Instruction &instruction) {
-    const char *p = readSpelling(spelling, instruction);
-    if (!p || !(p = readOperands(p, instruction)))
+  /// From behind the `@` to where the spelling begins.
+  const char *readPredicate(const char *p, Instruction &instruction) {
+    instruction.predicateNegated = *p == '!';
+    p += instruction.predicateNegated;
+    const char *end = is(*p, kWordStart) ? readWord(p, instruction.predicate, instruction.predicateNumbered) : nullptr;
+    if (!end || !isBlank(*end))
       return nullptr;
-    instruction.range = {offsetOf(spelling.data()), offsetOf(p)};
-    return p;
+    end = skipBlanks(end);
+    return is(*end, kWordStart) && hasRoom(end) ? end : nullptr;
   }
 
   /// `name:`, where nothing follows that makes more of it: a table, or a comment before one.
@@ -72,34 +78,17 @@ private:
     return p;
   }
 
-  const char *readPredicate(const char *p, Instruction &instruction) {
-    instruction.predicateNegated = *p == '!';
-    p += instruction.predicateNegated;
-    const char *end = readWord(p, instruction.predicate, instruction.predicateNumbered);
-    if (!end || !isBlank(*end))
-      return nullptr;
-    return skipBlanks(end);
-  }
-
   /// A name without its dotted part.
   [[gnu::always_inline]] const char *readWord(const char *p, std::string_view &word, NumberedName &numbered) {
     size_t digits = 0;
     const char *end = wordEnd(p, end_, digits);
     const size_t size = size_t(end - p);
-    if (size == 1 && (*p == '%' || !is(*p, kWordStart))) [[unlikely]]
-      return nullptr;
     word = {p, size};
-    if ((digits - 1 < 8) & (size - digits - 2 < 3))
+    if ((digits - 1 < 8) & (size - digits - 2 < 3)) [[likely]]
       numbered = {.stemSize = static_cast<uint32_t>(size - digits), .number = numberBefore(end, digits)};
+    else if (size == 1 && *p == '%')
+      return nullptr;
     return end;
-  }
-
-  const char *readSpelling(std::string_view text, Instruction &instruction) {
-    const uint32_t number = spellings_.find(text);
-    if (number == SpellingTable::kNone) [[unlikely]]
-      return splitSpelling(text, instruction);
-    take(spellings_[number], number, instruction);
-    return instruction.facts.control == Control::Call ? nullptr : text.data() + text.size();
   }
 
   void take(const Spelling &spelling, uint32_t number, Instruction &instruction) {
@@ -110,7 +99,7 @@ private:
   }
 
   /// A spelling that is met for the first time, or one too many.
-  const char *splitSpelling(std::string_view text, Instruction &instruction);
+  bool splitSpelling(std::string_view text, Instruction &instruction);
 
   const char *readOperands(const char *p, Instruction &instruction) {
     Operand *const operands = reinterpret_cast<Operand *>(arena_.room(2 * kMost * sizeof(Operand)));
@@ -126,15 +115,13 @@ private:
         if (!(p = readOperand(p, operand, element, elements + kMost)))
           return nullptr;
         operand.range.end = offsetOf(p);
-        if (isBlank(*p)) [[unlikely]]
+        if (*p != ',' && *p != ';') [[unlikely]]
           p = skipBlanks(p);
         if (*p == ';')
           break;
         if (*p != ',')
           return nullptr;
         p += p[1] == ' ' ? 2 : 1;
-        if (isBlank(*p)) [[unlikely]]
-          p = skipBlanks(p);
       }
     instruction.operands = List<Operand>(operands, count);
     takeOperands(operands, count, elements, size_t(element - elements));
@@ -159,13 +146,19 @@ private:
       return readName(p, operand);
     if (*p == '[')
       return readAddress(p + 1, operand, element, end);
-    return *p == '{' ? readVector(p + 1, operand, element, end) : readOther(p, operand);
+    return readOther(p, operand, element, end);
   }
 
   /// name, name.x, _
   [[gnu::always_inline]] const char *readName(const char *p, Operand &operand) {
+    if (*p == '%' && end_ - p >= 8)
+      if (const ShortName name = shortNameAt(p); name.size != 0 && p[name.size] != '.') [[likely]] {
+        operand.name = {p, name.size};
+        operand.numbered = {.stemSize = name.stemSize, .number = name.number};
+        return p + name.size;
+      }
     const char *end = readWord(p, operand.name, operand.numbered);
-    if (!end || *p == 'W' || *p == '_' || *end == '.') [[unlikely]]
+    if (!end || *end == '.' || is(*p, kOddName)) [[unlikely]]
       return end ? readOddName(p, end, operand) : nullptr;
     return end;
   }
@@ -199,7 +192,9 @@ private:
   /// a, b}
   const char *readVector(const char *p, Operand &operand, Operand *&element, Operand *end);
   /// 12, -4, 0f3F800000, 0d3FF0000000000000, !%p1
-  const char *readOther(const char *p, Operand &operand);
+  const char *readConstant(const char *p, Operand &operand);
+  /// A vector, a constant, and both behind blanks.
+  const char *readOther(const char *p, Operand &operand, Operand *&element, Operand *end);
   const char *readInteger(const char *p, int64_t &value);
   const char *readBits(const char *p, Operand &operand, int digits, Operand::Kind kind);
 

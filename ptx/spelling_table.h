@@ -27,16 +27,10 @@ public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   /// The number of a spelling, or kNone. At least 16 bytes must be readable from its beginning.
-  uint32_t find(std::string_view text) const {
+  [[gnu::always_inline]] uint32_t find(std::string_view text) const {
     const Key key(text);
-    for (size_t slot = key.hash(), probes = 0; probes < kProbes; ++probes, ++slot) {
-      const Slot &known = slots_[slot % kSlots];
-      if (known.key == key && (text.size() <= 16 || spellings_[known.number].text == text))
-        return known.number;
-      if (known.number == kNone)
-        return kNone;
-    }
-    return kNone;
+    const Slot &first = slots_[key.hash() % kSlots];
+    return first.key == key && text.size() <= 16 ? first.number : findFurther(key, text);
   }
   /// Takes in a spelling that find() does not know; its number, or kNone where there is no room. Hostile texts have a
   /// new spelling in every line: they must cost neither memory nor long searches.
@@ -61,11 +55,11 @@ private:
   struct Key {
     Key() = default;
     explicit Key(std::string_view text) : size(static_cast<uint32_t>(text.size())) {
-      const size_t low8 = std::min<size_t>(size, 8), high8 = std::min<size_t>(size, 16) - low8;
+      const size_t kept = std::min<size_t>(size, 16);
       std::memcpy(&low, text.data(), 8);
       std::memcpy(&high, text.data() + 8, 8);
-      low &= kFirstBytes[low8];
-      high &= kFirstBytes[high8];
+      low &= kFirstBytes[kept + 8];
+      high &= kFirstBytes[kept];
     }
     size_t hash() const { return ((low ^ (high + size) * 0xff51afd7ed558ccd) * 0x9e3779b97f4a7c15) >> 40; }
     bool operator==(const Key &) const = default;
@@ -76,11 +70,21 @@ private:
     Key key;
     uint32_t number = kNone;
   };
-  /// Masks of the first bytes of 8 in memory.
-  static constexpr std::array<uint64_t, 9> kFirstBytes = [] {
-    std::array<uint64_t, 9> masks = {};
-    for (size_t i = 0; i < masks.size(); ++i)
-      for (size_t byte = 0; byte < i; ++byte)
+  uint32_t findFurther(const Key &key, std::string_view text) const {
+    for (size_t slot = key.hash(), probes = 0; probes < kProbes; ++probes, ++slot) {
+      const Slot &known = slots_[slot % kSlots];
+      if (known.key == key && (text.size() <= 16 || spellings_[known.number].text == text))
+        return known.number;
+      if (known.number == kNone)
+        return kNone;
+    }
+    return kNone;
+  }
+  /// kFirstBytes[8 + n]: mask of the first n bytes of 8 in memory; all of them from 16 on, none up to 8.
+  static constexpr std::array<uint64_t, 25> kFirstBytes = [] {
+    std::array<uint64_t, 25> masks = {};
+    for (size_t i = 9; i < masks.size(); ++i)
+      for (size_t byte = 0; byte < std::min<size_t>(i - 8, 8); ++byte)
         masks[i] |= uint64_t(0xff) << 8 * (std::endian::native == std::endian::little ? byte : 7 - byte);
     return masks;
   }();

@@ -41,5 +41,29 @@ TEST(PtxCharacters, NumbersAreReadFromTheirEnd) {
   }
 }
 
+TEST(PtxCharacters, ShortNamesAreWhatTheLongWaySays) {
+  const std::string_view parts[] = {"", "r", "rd", "r_", "abc", "1", "12", "01", "99999", "123456", "x", ".", ",", "%"};
+  for (std::string_view stem : parts)
+    for (std::string_view digits : parts)
+      for (int c = 1; c < 256; ++c) {
+        const std::string text =
+            "........%" + std::string(stem) + std::string(digits) + char(c) + std::string(20, '\n');
+        const char *p = text.data() + 8;
+        size_t count = 0;
+        const char *end = wordEnd(p, text.data() + text.size(), count);
+        const ShortName name = shortNameAt(p);
+        if (name.size == 0)
+          continue;
+        EXPECT_EQ(p + name.size, end) << text;
+        EXPECT_EQ(name.size - name.stemSize, count) << text;
+        EXPECT_EQ(name.number, numberBefore(end, count)) << text;
+      }
+  const ShortName name = shortNameAt("%rd1234;");
+  EXPECT_EQ(name.size, 7u);
+  EXPECT_EQ(name.stemSize, 3u);
+  EXPECT_EQ(name.number, 1234u);
+  EXPECT_EQ(shortNameAt("%rd12345").size, 0u);
+}
+
 } // namespace
 } // namespace tenon::ptx

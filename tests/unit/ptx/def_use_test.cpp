@@ -138,5 +138,39 @@ TEST(PtxDefUse, NumbersBeyondTheFamilyAreNoMembers) {
   EXPECT_EQ(names(r, 1), "=r0 -");
 }
 
+/// A comment before each `;` of an instruction sends it the long way through the parser, which splits no names.
+TEST(PtxDefUse, IsTheSameForNamesThatTheParserHasNotSplit) {
+  const std::string_view bodies[] = {
+      ".reg .b32 %r<4>;\nadd.s32 %r1, %r2, %r03;\nadd.s32 %r4, %r3, %rd1;\n@%p1 mov.b32 %r1, %tid.x;\n",
+      ".reg .b32 %r1<4>, %r<9>;\nadd.s32 %r12, %r14, %r1;\nadd.s32 %r13, %r8, %r123456789;\n",
+      ".reg .b32 %r<9>, %r5;\nadd.s32 %r5, %r4, %r5;\nmov.b32 %r6, %r5;\n",
+      ".reg .b32 %r<4>;\nadd.s32 %r1, %r2, 1;\n{\n.reg .b32 %r<2>;\nadd.s32 %r1, %r2, %r0;\n}\nadd.s32 %r1, %r0, 2;\n",
+      ".reg .b64 %rd<16777216>;\nadd.s64 %rd1, %rd16777215, %rd2;\nadd.s64 %rd3, %rd99999999, %rd1000000;\n",
+      ".reg .f32 %f<9>;\n.reg .b64 %rd<3>;\nld.v2.f32 {%f1, %f2}, [%rd1+8];\nst.f32 [%rd2], %f1;\nmov.b32 %f3, "
+      "%f1.x;\n",
+      ".reg .b32 r<9>;\n.reg .b32 longstem<9>;\nadd.s32 r1, r2, longstem3;\nadd.s32 longstem4, r3, r9;\n",
+  };
+  for (std::string_view body : bodies) {
+    std::string commented(body);
+    for (size_t at = commented.size(); (at = commented.rfind(";\n", at)) != std::string::npos && at-- > 0;)
+      if (commented.substr(commented.rfind('\n', at) + 1, 4) != ".reg")
+        commented.insert(at + 1, "/**/");
+    const test::Parsed quick = test::parseBody(body), slow = test::parseBody(commented);
+    ASSERT_EQ(quick.errors + slow.errors, "") << commented;
+    const DefUse a = computeDefUse(quick.module.functions[0], ModuleNames(quick.module));
+    const DefUse b = computeDefUse(slow.module.functions[0], ModuleNames(slow.module));
+    EXPECT_EQ(a.registerCount, b.registerCount) << body;
+    EXPECT_EQ(a.definitions, b.definitions) << body;
+    EXPECT_EQ(a.first, b.first) << body;
+    EXPECT_EQ(a.unknown, b.unknown) << body;
+    ASSERT_EQ(a.names.size(), b.names.size()) << body;
+    for (size_t i = 0; i < a.names.size(); ++i) {
+      EXPECT_EQ(a.names[i].kind, b.names[i].kind) << body << i;
+      EXPECT_EQ(a.names[i].index, b.names[i].index) << body << i;
+      EXPECT_EQ(a.names[i].isDefinition, b.names[i].isDefinition) << body << i;
+    }
+  }
+}
+
 } // namespace
 } // namespace tenon::ptx

@@ -59,6 +59,84 @@ INSTANTIATE_TEST_SUITE_P(
                       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, "
                       "{%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9,%r10,%r11,%r12,%r13}, {%r1}, {%f1};"));
 
+class PtxParseSimpleDeclaration : public ::testing::TestWithParam<const char *> {};
+
+/// The comment goes before the first dot behind the state space, where the short way looks for a type.
+TEST_P(PtxParseSimpleDeclaration, AgreesWithTheParserOfAllOfPtx) {
+  const std::string line = GetParam();
+  std::string commented = line;
+  commented.insert(commented.find(' '), "/**/");
+  for (const bool isParameter : {false, true}) {
+    auto parsed = [&](const std::string &text) {
+      return isParameter ? parseModule(".entry k(\n\t" + text + ",\n\t" + text + "x // last\n) {\nret;\n}\n")
+                         : parseModule(".entry k() {\n\t" + text + ";\nret;\n}\n");
+    };
+    Parsed quick = parsed(line), slow = parsed(commented);
+    const auto withoutPlaces = [](const std::string &errors) {
+      std::string text;
+      for (size_t at = 0; at < errors.size(); ++at)
+        if (errors[at] < '0' || errors[at] > '9')
+          text += errors[at];
+      return text.substr(0, text.find('\n'));
+    };
+    ASSERT_EQ(withoutPlaces(quick.errors), withoutPlaces(slow.errors)) << line;
+    if (!quick.errors.empty())
+      continue;
+    const Function &a = quick.module.functions[0], &b = slow.module.functions[0];
+    ASSERT_TRUE(equal(a, b)) << line;
+    const std::vector<Variable> &x = isParameter ? a.parameters : a.declarations;
+    const std::vector<Variable> &y = isParameter ? b.parameters : b.declarations;
+    ASSERT_EQ(x.size(), isParameter ? 2u : 1u);
+    for (size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(x[i].line, y[i].line);
+      EXPECT_EQ(x[i].column + 4, y[i].column);
+      EXPECT_EQ(x[i].range.begin + 4 * i, y[i].range.begin);
+      EXPECT_EQ(x[i].range.end + 4 * (i + 1), y[i].range.end);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, PtxParseSimpleDeclaration,
+                         ::testing::Values(".reg .b32 \t%r<12>", ".reg .pred %p", ".reg .b64 %rd<16777216>",
+                                           ".reg .b64 %rd<16777217>", ".reg .b64 %rd<0>", ".reg .b64 %rd<07>",
+                                           ".reg .b64 %rd< 7>", ".param .u64 p", ".param .u64 .ptr p",
+                                           ".param .u64 .ptr .align 1 p", ".param .u64 .ptr .global .align 16 p",
+                                           ".param .u64 .ptr .shared p", ".param .u64 .ptr .align 3 p",
+                                           ".param .u64 .ptr .nowhere p", ".param .align 8 .b8 p[16]",
+                                           ".param .v2 .f32 p", ".param .u64 %", ".param .u64 .u32 p",
+                                           ".param .b32 p<3>", ".shared .b32 p", ".reg .x32 p"));
+
+TEST(PtxParseSimple, MarksEndWithTheirNumbers) {
+  Parsed parsed =
+      parseModule(".entry k() {\n.loc 1 2 3\n.loc\t1 4 5, function_name a, inlined_at 1 6 7\n.loc 1 8 9\n// x\n"
+                  ", function_name b, inlined_at 1 10 11\n.loc 1 0x10 2\nret;\n}\n");
+  ASSERT_EQ(parsed.errors, "");
+  const std::vector<SourceMark> &marks = parsed.module.functions[0].marks;
+  ASSERT_EQ(marks.size(), 4u);
+  EXPECT_EQ(marks[0].line, 2u);
+  EXPECT_EQ(marks[0].inlinedLine, 0u);
+  EXPECT_EQ(marks[1].inlinedLine, 6u);
+  EXPECT_EQ(marks[2].functionName, "b");
+  EXPECT_EQ(marks[2].inlinedLine, 10u);
+  EXPECT_EQ(marks[3].line, 16u);
+}
+
+TEST(PtxParseSimple, SpellingsAreNumberedWithinAModule) {
+  Parsed parsed =
+      parseModule(".entry k() {\nadd.s32 %r1, %r2, %r3;\nret;\nadd.s32 %r4, %r5, %r6;\n}\n"
+                  ".entry l() {\nadd.s32 %r1, %r2, %r3;\nadd.u32 %r1, %r2, %r3;\nld.u32 %r1, [a].unified;\n}\n");
+  ASSERT_EQ(parsed.errors, "");
+  const List<std::string_view> &modifiers = parsed.module.functions[0].instructions[2].modifiers;
+  ASSERT_EQ(modifiers.size(), 1u);
+  EXPECT_EQ(modifiers[0], "s32");
+  auto number = [&](size_t function, size_t i) { return parsed.module.functions[function].instructions[i].spelling; };
+  EXPECT_EQ(number(0, 0), number(0, 2));
+  EXPECT_EQ(number(0, 0), number(1, 0));
+  EXPECT_NE(number(0, 0), number(0, 1));
+  EXPECT_NE(number(0, 0), number(1, 1));
+  EXPECT_EQ(number(1, 2), kNoSpelling);
+}
+
 TEST(PtxParseSimple, LabelsKeepTheirTables) {
   Parsed parsed = parseModule(".entry k() {\nA:\nT:\n.branchtargets A, B;\nbrx.idx %r1, T;\nB: ret;\n}\n");
   ASSERT_EQ(parsed.errors, "");
