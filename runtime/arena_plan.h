@@ -1,5 +1,6 @@
-// Where temporary memory of a call lies in one block: each piece has a lifetime, and two pieces may share bytes when
-// their lifetimes do not meet. Offsets are multiples of kBufferAlignment.
+// For functions whose file does not say it (the compiler's do): where temporary memory of a call lies in one block:
+// each piece has a lifetime, and two pieces may share bytes when their lifetimes do not meet. Offsets are multiples
+// of kBufferAlignment.
 #pragma once
 
 #include <cstdint>

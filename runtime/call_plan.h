@@ -3,8 +3,8 @@
 //
 //   registers   computed, then forgotten: grids, constants, ranges and shapes are plain numbers here
 //   checks      of the function, of every range and grid: a plan that exists needs no further looking
-//   memory      transients lie in one arena, where those that are never alive together share bytes; a transient that
-//               is a result is memory of its own
+//   memory      transients lie in one arena, where those that are never alive together share bytes, as the file says; a
+//               transient that is a result is memory of its own
 //   commands    those that do something, with the edges that their memory asks for (command_order.h)
 #pragma once
 
