@@ -38,6 +38,27 @@ std::string nameList(const std::vector<std::string> &names) {
   return out.empty() ? "no dispatches" : out;
 }
 
+ProfileEvent profileOf(const Command &command) {
+  ProfileEvent event;
+  auto bytesOf = [](const BufferRef &ref) { // of a slot only the table knows
+    return ref.length != kWholeBuffer ? ref.length : ref.buffer ? ref.buffer->size() - ref.offset : 0;
+  };
+  if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
+    event.kind = ProfileKind::Dispatch;
+    event.name = dispatch->executable->exportAt(dispatch->ordinal).name;
+    event.grid = dispatch->grid;
+    return event;
+  }
+  if (const auto *fill = std::get_if<FillCommand>(&command))
+    event.kind = ProfileKind::Fill, event.bytes = bytesOf(fill->target);
+  else if (const auto *update = std::get_if<UpdateCommand>(&command))
+    event.kind = ProfileKind::Update, event.bytes = update->bytes.size();
+  else if (const auto *copy = std::get_if<CopyCommand>(&command))
+    event.kind = ProfileKind::Copy, event.bytes = std::max(bytesOf(copy->source), bytesOf(copy->target));
+  event.name = profileKindName(event.kind);
+  return event;
+}
+
 namespace {
 
 /// Whether `test` is true of a ref of the command; asked until it is.
@@ -196,8 +217,9 @@ std::vector<std::string> CommandBuffer::dispatchNames() const {
   return names;
 }
 
-Status CommandBuffer::issue(CUstream stream, BindingTable table) {
+Status CommandBuffer::issue(CUstream stream, BindingTable table, StreamTimes *times) {
   std::lock_guard lock(issueMutex_);
+  times_ = times;
   TENON_RETURN_IF_ERROR(checkLive()); // since it was submitted
   TENON_RETURN_IF_ERROR(checkPresent(table));
   cuda::ContextScope scope = device_->enter();

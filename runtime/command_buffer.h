@@ -15,6 +15,7 @@
 #include "runtime/buffer.h"
 #include "runtime/event.h"
 #include "runtime/executable.h"
+#include "runtime/profile.h"
 #include "runtime/queue.h"
 
 #include <array>
@@ -84,6 +85,9 @@ using Command = std::variant<FillCommand, UpdateCommand, CopyCommand, DispatchCo
 
 /// "fill", "dispatch of 'saxpy'".
 std::string describeCommand(const Command &command);
+
+/// What a profile says of it: kind, name, bytes, grid. Barriers and events are no work: their kind is Commands.
+ProfileEvent profileOf(const Command &command);
 
 /// Whether an address of the command is known only when it is issued: of a slot, or of memory that comes late.
 bool hasSlots(const Command &command);
@@ -157,7 +161,8 @@ public:
   /// Names of the exports it dispatches, in recorded order.
   std::vector<std::string> dispatchNames() const;
   /// Gives the commands to `stream`; a failure names the command. Resources live until the stream has passed them.
-  Status issue(CUstream stream, BindingTable table);
+  /// `times` (may be null) gets the moments of each.
+  Status issue(CUstream stream, BindingTable table, StreamTimes *times = nullptr);
 
 protected:
   CommandBuffer(std::shared_ptr<Device> device, const CommandBufferOptions &options);
@@ -168,6 +173,8 @@ protected:
   virtual Status issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) = 0;
 
   const std::vector<Command> &commands() const { return commands_; }
+  /// Of the issue() that is under way; null: nobody wants to know.
+  StreamTimes *times() const { return times_; }
   /// Device range of a ref, now that slots are bound. The table was checked.
   static DeviceRange resolve(const BufferRef &ref, BindingTable table);
   static void resolveBindings(const DispatchCommand &dispatch, BindingTable table, std::vector<DeviceRange> &bindings);
@@ -186,6 +193,7 @@ private:
   std::vector<Command> commands_;
   std::vector<const Buffer *> buffers_; // of all commands, each once; the commands keep them
   std::mutex issueMutex_;
+  StreamTimes *times_ = nullptr; // guarded by issueMutex_
 };
 
 } // namespace tenon::runtime

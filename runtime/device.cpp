@@ -74,6 +74,7 @@ Result<std::shared_ptr<Device>> Device::create(std::shared_ptr<const cuda::Drive
 }
 
 Device::~Device() {
+  endProfiling();
   if (!context_)
     return;
   if (queue_) {
@@ -188,6 +189,33 @@ Status Device::allocateCounted(uint64_t bytes, const std::function<Status()> &ca
 void Device::freeCounted(uint64_t bytes) {
   deviceBytes_.fetch_sub(bytes, std::memory_order_relaxed);
   countFree(bytes);
+}
+
+Status Device::beginProfiling(ProfileFilter filter, ProfileSink sink) {
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Profile> made, Profile::create(*this, std::move(filter), std::move(sink)));
+  endProfiling();
+  std::lock_guard lock(profileMutex_);
+  profile_ = std::move(made);
+  isProfiled_ = true;
+  return okStatus();
+}
+
+void Device::endProfiling() {
+  std::shared_ptr<Profile> ended;
+  {
+    std::lock_guard lock(profileMutex_);
+    ended = std::move(profile_);
+    isProfiled_ = false;
+  }
+  if (ended)
+    ended->close();
+}
+
+std::shared_ptr<Profile> Device::profile() const {
+  if (!isProfiled_.load(std::memory_order_relaxed))
+    return nullptr;
+  std::lock_guard lock(profileMutex_);
+  return profile_;
 }
 
 void Device::countAllocation(uint64_t bytes) {

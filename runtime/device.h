@@ -8,6 +8,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/first_fault.h"
 #include "runtime/cuda/handles.h"
+#include "runtime/profile.h"
 #include "runtime/queue.h"
 #include "runtime/trace.h"
 
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace tenon::runtime {
@@ -88,6 +90,14 @@ public:
   void setTrace(std::shared_ptr<Trace> trace) { trace_ = std::move(trace); }
   Trace *trace() const { return trace_.get(); }
 
+  /// From now on `sink` is told what queues do, as far as `filter` lets it pass (profile.h); a sink from before is told
+  /// no more. Errors of Profile::create.
+  Status beginProfiling(ProfileFilter filter, ProfileSink sink);
+  /// When it returns the sink is told nothing more, also not of what is under way: wait for that before.
+  void endProfiling();
+  /// Null: not profiled.
+  std::shared_ptr<Profile> profile() const;
+
   Statistics statistics() const;
   /// How much of the device's memory this runtime may take in all (buffers, pools, programs); 0: no limit of ours.
   void setMemoryLimit(uint64_t bytes) { memoryLimit_.store(bytes, std::memory_order_relaxed); }
@@ -121,6 +131,9 @@ private:
   bool hasMemoryPools_ = false;
   std::unique_ptr<Queue> queue_;
   std::shared_ptr<Trace> trace_;
+  std::atomic<bool> isProfiled_ = false;
+  mutable std::mutex profileMutex_; // guards profile_
+  std::shared_ptr<Profile> profile_;
 
   std::atomic<uint64_t> allocations_ = 0, frees_ = 0, bytesLive_ = 0, bytesPeak_ = 0, launches_ = 0, modulesLoaded_ = 0;
   std::atomic<uint64_t> memoryLimit_ = 0, deviceBytes_ = 0;

@@ -123,6 +123,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   // A driver that loads lazily may find out only now that the image is not for this device.
   const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());
   refused = isImageRefusal(found);
+  out.module = image.module.get();
   out.encodeTensorMap = driver.cuTensorMapEncodeTiled;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
   TENON_RETURN_IF_ERROR(checkFunction(out, candidate));

@@ -34,11 +34,14 @@ struct LoadedExport {
   const abi::Export *declaration = nullptr;
   abi::ParameterLayout parameters;
   CUfunction function = nullptr;
+  CUmodule module = nullptr;                  // it is in
   TensorMapEncoder encodeTensorMap = nullptr; // the driver's; null on an older one, where no kernel with maps loads
   std::string variantName;
   std::string symbol;
   std::string imageOrigin; // LoadedImage::origin
 };
+
+class Buffer;
 
 class Executable {
 public:
@@ -88,5 +91,11 @@ private:
   std::vector<Slot> slots_; // [exports]
   std::map<uint32_t, LoadedImage> images_;
 };
+
+/// A global variable (`__device__`, `__constant__`) of the image that export `ordinal` runs from, under the name that
+/// the image gives it, as memory that lives as long as the executable. NotFound: the image has none of that name;
+/// errors of Executable::load.
+Result<std::shared_ptr<Buffer>> findGlobal(const std::shared_ptr<Executable> &executable, uint32_t ordinal,
+                                           const std::string &name);
 
 } // namespace tenon::runtime

@@ -272,6 +272,8 @@ Status GraphCommandBuffer::issuePart(Part &part, CUstream stream, BindingTable t
 }
 
 Status GraphCommandBuffer::issueCommands(CUstream stream, BindingTable table) {
+  if (times()) // each command wants a time of its own
+    return issueRange(0, commands().size(), stream, table);
   for (Part &part : parts_)
     TENON_RETURN_IF_ERROR(issuePart(part, stream, table));
   return okStatus();

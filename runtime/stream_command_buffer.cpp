@@ -35,7 +35,7 @@ Status StreamCommandBuffer::issueCommands(CUstream stream, BindingTable table) {
 
 Status StreamCommandBuffer::issueRange(size_t begin, size_t end, CUstream stream, BindingTable table) {
   for (size_t i = begin; i < end; ++i) {
-    Status status = issueCommand(i, stream, table);
+    Status status = times() ? issueTimed(i, stream, table) : issueCommand(i, stream, table);
     if (!status.ok())
       return std::move(status).withContext(concat("command ", i, " (", describeCommand(commands()[i]), ")"));
   }
@@ -57,6 +57,17 @@ Status StreamCommandBuffer::issueTraced(CUstream stream, BindingTable table, Str
       trace.command(describeCommand(command), describeCommand(command), std::move(details));
     }
   }
+  return okStatus();
+}
+
+Status StreamCommandBuffer::issueTimed(size_t index, CUstream stream, BindingTable table) {
+  ProfileEvent event = profileOf(commands()[index]);
+  if (event.kind == ProfileKind::Commands || !times()->wants(event.kind, event.name))
+    return issueCommand(index, stream, table);
+  event.command = static_cast<uint32_t>(index);
+  times()->begin();
+  TENON_RETURN_IF_ERROR(issueCommand(index, stream, table));
+  times()->end(std::move(event));
   return okStatus();
 }
 

@@ -31,6 +31,7 @@ protected:
   ArgumentPack &arguments(size_t command) { return *packed_[command]; }
 
 private:
+  Status issueTimed(size_t index, CUstream stream, BindingTable table);
   Status issueCommand(size_t index, CUstream stream, BindingTable table);
   Status issueFill(const FillCommand &fill, CUstream stream, BindingTable table);
   Status issueUpdate(const UpdateCommand &update, CUstream stream, BindingTable table);

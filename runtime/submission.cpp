@@ -25,6 +25,24 @@ std::string Submission::describe() const {
   return names.empty() ? "a submission without dispatches" : concat("a submission that dispatches ", nameList(names));
 }
 
+ProfileEvent Submission::profileEvent() const {
+  ProfileEvent event;
+  event.submission = sequence;
+  if (hostCall || isHostCall)
+    event.kind = ProfileKind::HostCall;
+  else if (file)
+    event.kind = ProfileKind::File, event.name = file->file->name(), event.bytes = file->buffer.length;
+  else if (allocated)
+    event.kind = ProfileKind::Allocation, event.bytes = allocated->size();
+  else if (isDeallocation)
+    event.kind = ProfileKind::Deallocation;
+  else if (streamWork)
+    event.kind = ProfileKind::Call, event.name = streamWorkName;
+  if (event.name.empty())
+    event.name = profileKindName(event.kind);
+  return event;
+}
+
 void Submission::clear() {
   waits.clear();
   signals.clear();
@@ -33,6 +51,10 @@ void Submission::clear() {
   streamWorkName.clear();
   hostCall = nullptr;
   file.reset();
+  isHostCall = isDeallocation = false;
+  times = nullptr;
+  profile = nullptr;
+  submittedUs = issuedUs = 0;
   deallocated = allocated = nullptr;
   frontier.clear();
   memorySerial = 0;

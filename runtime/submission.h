@@ -33,11 +33,17 @@ struct Submission {
   std::function<Status(CUstream)> streamWork; // of a program; kept until the device is done, with what it holds
   std::string streamWorkName;
   std::function<Status()> hostCall;
+  bool isHostCall = false, isDeallocation = false; // also when what it was about is gone
   std::optional<FileCommand> file;
   std::shared_ptr<Buffer> deallocated; // its memory goes back
   std::shared_ptr<Buffer> allocated;   // kept until it is there
   Frontier frontier;                   // of its memory: the stream waits for these
   uint64_t memorySerial = 0;           // in its pool
+
+  // Of a device that is profiled.
+  std::shared_ptr<Profile> profile;
+  double submittedUs = 0, issuedUs = 0;
+  std::unique_ptr<StreamTimes> times;
 
   // Once it was issued.
   Status status;                   // of issuing
@@ -52,6 +58,8 @@ struct Submission {
   bool needsWorker() const;
   /// Kernels may run in it: fills and copies alone do not fault, they see another's fault.
   bool mayFault() const;
+  /// What a profile calls it.
+  ProfileEvent profileEvent() const;
   /// Its dispatches, for the error of a fault: the device says that something failed, not what.
   std::string describe() const;
   /// Lets go of everything but memory of its own.

@@ -100,6 +100,7 @@ Status SubmissionQueue::deallocate(SemaphorePoints waits, std::shared_ptr<Buffer
     return makeError(StatusCode::FailedPrecondition, "deallocate: the buffer was deallocated before");
   auto submission = pool_.acquire();
   submission->deallocated = std::move(buffer);
+  submission->isDeallocation = true;
   return enqueue(std::move(submission), waits, signals);
 }
 

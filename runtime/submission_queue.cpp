@@ -8,9 +8,20 @@
 #include "runtime/stream_command_buffer.h"
 #include "runtime/submission_waker.h"
 
+#include <atomic>
+
 namespace tenon::runtime {
 
 // Life of the queue.
+
+namespace {
+
+uint64_t nextNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+} // namespace
 
 Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr<Device> device,
                                                                  const FileTransferOptions &files) {
@@ -24,8 +35,8 @@ Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr
 }
 
 SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream, const FileTransferOptions &files)
-    : device_(std::move(device)), stream_(std::move(stream)), events_(device_), waker_(std::make_shared<Waker>()),
-      fileOptions_(files) {
+    : device_(std::move(device)), number_(nextNumber()), stream_(std::move(stream)), events_(device_),
+      waker_(std::make_shared<Waker>()), fileOptions_(files) {
   worker_ = std::thread([this] { runWorker(); });
   completer_ = std::thread([this] { runCompleter(); });
 }
@@ -66,6 +77,9 @@ Status SubmissionQueue::enqueue(std::unique_ptr<Submission> submission, Semaphor
                                 SemaphorePoints signals) {
   submission->waits.assign(waits.begin(), waits.end());
   submission->signals.assign(signals.begin(), signals.end());
+  submission->profile = device_->profile();
+  if (submission->profile)
+    submission->submittedUs = submission->profile->now();
   {
     std::lock_guard lock(completionMutex_);
     submission->sequence = ++lastSequence_;
@@ -151,6 +165,7 @@ Status SubmissionQueue::hostCall(SemaphorePoints waits, std::function<Status()> 
     return makeError(StatusCode::InvalidArgument, "submit: a host call without a function");
   auto submission = pool_.acquire();
   submission->hostCall = std::move(function);
+  submission->isHostCall = true;
   return enqueue(std::move(submission), waits, signals);
 }
 

@@ -112,6 +112,8 @@ private:
   Readiness readiness(Submission &submission);
   Readiness takeMemory(Submission &submission);
   void returnMemory(Submission &submission);
+  void noteIssued(Submission &submission);
+  void tellProfile(Submission &submission, bool hasFailed);
   void watch(const Submission &submission);
   void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
   Status issueWork(Submission &submission);
@@ -127,6 +129,7 @@ private:
   void complete(std::unique_ptr<Submission> submission);
 
   std::shared_ptr<Device> device_;
+  const uint64_t number_; // of the queue in its process, for profiles
   cuda::Stream stream_;
   GpuEventPool events_;
   std::shared_ptr<Waker> waker_;

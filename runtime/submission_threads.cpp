@@ -61,10 +61,18 @@ Status SubmissionQueue::issueWork(Submission &submission) {
     if (point.stream != stream_.get())
       TENON_RETURN_IF_ERROR(cuda::driverStatus(
           driver, driver.cuStreamWaitEvent(stream_.get(), point.event->handle(), 0), "cuStreamWaitEvent"));
+  if (submission.profile && submission.profile->wantsDevice() && (submission.streamWork || !submission.work.empty()))
+    submission.times = std::make_unique<StreamTimes>(submission.profile, stream_.get(), driver);
   for (Submission::Work &item : submission.work)
-    TENON_RETURN_IF_ERROR(item.commandBuffer->issue(stream_.get(), item.table));
-  if (submission.streamWork)
+    TENON_RETURN_IF_ERROR(item.commandBuffer->issue(stream_.get(), item.table, submission.times.get()));
+  if (submission.streamWork) {
+    const bool isTimed = submission.times && submission.times->wants(ProfileKind::Call, submission.streamWorkName);
+    if (isTimed)
+      submission.times->begin();
     TENON_RETURN_IF_ERROR(submission.streamWork(stream_.get()));
+    if (isTimed)
+      submission.times->end(submission.profileEvent());
+  }
   if (submission.deallocated)
     submission.deallocated->markRetired();
   if (submission.deallocated && submission.deallocated->isStreamOrdered()) {
@@ -83,6 +91,7 @@ Status SubmissionQueue::issueWork(Submission &submission) {
 }
 
 void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
+  noteIssued(*submission);
   submission->status = issueWork(*submission);
   // The event comes behind whatever was issued, also where something was refused: it may be running.
   Result<std::shared_ptr<GpuEvent>> event = events_.acquire();
@@ -112,7 +121,30 @@ void SubmissionQueue::issue(std::unique_ptr<Submission> submission) {
   finish(std::move(submission));
 }
 
+void SubmissionQueue::noteIssued(Submission &submission) {
+  if (submission.profile)
+    submission.issuedUs = submission.profile->now();
+}
+
+/// Before anybody sees that it is complete.
+void SubmissionQueue::tellProfile(Submission &submission, bool hasFailed) {
+  Profile &profile = *submission.profile;
+  if (submission.times) {
+    cuda::ContextScope scope = device_->enter();
+    submission.times->deliver(number_, submission.sequence);
+    submission.times = nullptr;
+  }
+  ProfileEvent event = submission.profileEvent();
+  if (!profile.wants(/*isDevice=*/false, event.kind, event.name))
+    return;
+  event.queue = number_;
+  event.beginUs = submission.submittedUs, event.issuedUs = submission.issuedUs, event.endUs = profile.now();
+  event.hasFailed = hasFailed;
+  profile.add(event);
+}
+
 void SubmissionQueue::runHostCall(std::unique_ptr<Submission> submission) {
+  noteIssued(*submission);
   submission->status = submission->hostCall();
   submission->hostCall = nullptr; // what it captured goes first
   finish(std::move(submission));
@@ -122,6 +154,7 @@ void SubmissionQueue::runFileCommand(std::unique_ptr<Submission> submission) {
   if (!files_)
     files_ = std::make_unique<FileWorker>(device_, fileOptions_,
                                           [this](std::unique_ptr<Submission> done) { finish(std::move(done)); });
+  noteIssued(*submission);
   files_->add(std::move(submission));
 }
 
@@ -206,6 +239,8 @@ void SubmissionQueue::complete(std::unique_ptr<Submission> submission) {
   }
   if (status.ok() && submission->allocated && submission->allocated->pool())
     submission->allocated->pool()->settle(submission->allocated->address(), submission->memorySerial);
+  if (submission->profile)
+    tellProfile(*submission, !status.ok());
   std::vector<SemaphorePoint> signals;
   signals.swap(submission->signals);
   const uint64_t sequence = submission->sequence;

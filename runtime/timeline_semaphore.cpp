@@ -16,6 +16,28 @@ Result<uint64_t> Semaphore::query() const {
   return value_;
 }
 
+namespace {
+
+Status unsupportedTimepoint(std::string_view what, uint64_t value, Semaphore::TimepointKind kind,
+                            std::string_view instead) {
+  constexpr const char *kNames[] = {"a CUDA event", "an event descriptor", "a sync file"};
+  const auto index = static_cast<size_t>(kind);
+  return makeError(StatusCode::Unimplemented, "timepoints of semaphores are not ", what, ": value ", value, " as ",
+                   index < std::size(kNames) ? kNames[index] : "an unknown kind", "; ", instead);
+}
+
+} // namespace
+
+Status Semaphore::exportTimepoint(uint64_t value, TimepointKind kind) const {
+  return unsupportedTimepoint("exported", value, kind,
+                              "wait for the value on the host, or submit a host call that waits for it");
+}
+
+Status Semaphore::importTimepoint(uint64_t value, TimepointKind kind, uint64_t) {
+  return unsupportedTimepoint("imported", value, kind,
+                              "signal the semaphore from the host when the other library's work is done");
+}
+
 Semaphore::State Semaphore::stateLocked(uint64_t value) const {
   if (!failure_.ok())
     return State::Failed;

@@ -37,6 +37,13 @@ public:
   /// Waits until the value is at least `value`. DeadlineExceeded: not within `timeoutNs` nanoseconds (0 only looks).
   Status wait(uint64_t value, uint64_t timeoutNs) const;
 
+  /// What another library may know a moment on a timeline as.
+  enum class TimepointKind : uint8_t { CudaEvent, EventFd, SyncFile };
+  // Both are Unimplemented, and say what to do instead: an event exists only once the work that signals is given to a
+  // device, and a value may be reached by the host or fail, which no event can say.
+  Status exportTimepoint(uint64_t value, TimepointKind kind) const;
+  Status importTimepoint(uint64_t value, TimepointKind kind, uint64_t handle);
+
   // For queues.
 
   enum class State : uint8_t { Pending, Reached, Failed };

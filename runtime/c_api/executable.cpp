@@ -80,3 +80,10 @@ tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executabl
   TENON_C_ASSIGN_OR_RETURN(*out, executable->value->view().findExport(name));
   return nullptr;
 }
+tenon_status_t *tenon_executable_find_global(tenon_executable_t *executable, uint32_t ordinal, const char *name,
+                                             tenon_buffer_t **out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_REQUIRE(executable);
+  TENON_C_REQUIRE(name);
+  return giveHandle(findGlobal(executable->value, ordinal, name), out);
+}

@@ -16,20 +16,7 @@ struct tenon_program {
   std::optional<ProgramFile> file;
   std::unique_ptr<Program> value;
 };
-struct tenon_results {
-  std::vector<Value> values;
-  std::vector<Value> inputs; // of the last call: its lists are used again
-};
-
-namespace {
-
-tenon_status_t *load(tenon_device_t *device, std::unique_ptr<tenon_program> program, std::span<const uint8_t> bytes,
-                     std::string_view name, const tenon_image_options_t *options, tenon_program_t **out) {
-  TENON_C_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
-  TENON_C_ASSIGN_OR_RETURN(program->value, Program::load(device->value, bytes, name, images));
-  *out = program.release();
-  return nullptr;
-}
+namespace tenon::runtime::c_api {
 
 Status readValue(const tenon_value_t &given, Value &out) {
   if (given.element < TENON_I1 || given.element > TENON_INDEX)
@@ -48,6 +35,18 @@ Status readValue(const tenon_value_t &given, Value &out) {
   tensor.shape.assign(given.shape, given.shape + given.rank);
   tensor.buffer = given.buffer->value;
   return okStatus();
+}
+
+} // namespace tenon::runtime::c_api
+
+namespace {
+
+tenon_status_t *load(tenon_device_t *device, std::unique_ptr<tenon_program> program, std::span<const uint8_t> bytes,
+                     std::string_view name, const tenon_image_options_t *options, tenon_program_t **out) {
+  TENON_C_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
+  TENON_C_ASSIGN_OR_RETURN(program->value, Program::load(device->value, bytes, name, images));
+  *out = program.release();
+  return nullptr;
 }
 
 /// An array of the caller's structs, into values whose memory is used again.

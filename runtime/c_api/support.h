@@ -47,6 +47,11 @@ struct tenon_command_buffer {
   std::shared_ptr<tenon::runtime::CommandBuffer> value;
 };
 
+struct tenon_results {
+  std::vector<tenon::runtime::Value> values;
+  std::vector<tenon::runtime::Value> inputs; // of the last call: its lists are used again
+};
+
 namespace tenon::runtime::c_api {
 
 /// NULL for ok.
@@ -108,6 +113,8 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given);
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
 /// `given` may be null: device memory for every use.
 Result<BufferOptions> readOptions(const tenon_buffer_options_t *given);
+/// Into a value whose memory is used again.
+Status readValue(const tenon_value_t &given, Value &out);
 BufferRef readRef(const tenon_buffer_ref_t &ref);
 /// Null for none.
 Buffer::Release releaseOf(tenon_release_fn released, void *user);

@@ -20,6 +20,20 @@ TEST_F(ExecutableFile, Reflects) {
   EXPECT_EQ(view.exportAt(kScale).launch.workgroupSize[0], kThreads);
   FAILS(view.findExport("sub").status(), NotFound, "'add'");
 }
+TEST_F(ExecutableFile, GlobalsAreFoundByName) {
+  auto table = findGlobal(executable, kCountWorkgroups, "conformance_table");
+  ASSERT_TRUE(table.ok()) << table.status().toString();
+  EXPECT_EQ(download<uint32_t>(**table), (std::vector<uint32_t>{1, 20, 300, 4000}));
+  const uint32_t seven = 7;
+  OK(device->queue().upload(**table, 0, {reinterpret_cast<const uint8_t *>(&seven), 4}));
+  auto counts = zeros(1);
+  const SemaphorePoint done = {Semaphore::create(), 1};
+  OK(queue->dispatch({}, executable, kCountWorkgroups, {3, 1, 1}, {{BufferRef::of(counts)}, {}}, {&done, 1}));
+  OK(done.semaphore->wait(1, kWaitForever));
+  EXPECT_EQ(download<uint32_t>(*counts)[0], 21u);
+  FAILS(findGlobal(executable, kCountWorkgroups, "no_such_table").status(), NotFound, "has no visible global 'no_such_table'");
+  FAILS(findGlobal(executable, 99, "conformance_table").status(), OutOfRange, "there is no export 99");
+}
 TEST_F(ExecutableFile, TakesTheBestVariant) {
   auto loaded = executable->load(kAdd);
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();

@@ -69,7 +69,14 @@ std::string readPtx(int arch) {
   const char *folder = std::getenv("TENON_CONFORMANCE_KERNELS");
   const std::string own = cuda::DriverSearch::fromEnvironment().executableFolder;
   auto text = readFile(concat(folder && *folder ? folder : own.c_str(), "/conformance_kernels_sm_", arch, ".ptx"));
-  return text.ok() ? text.take() : std::string();
+  if (!text.ok())
+    return std::string();
+  // Without -rdc=true nvcc keeps variables to the image; a driver finds visible ones only.
+  std::string ptx = text.take();
+  constexpr std::string_view kHidden = "\n.global .align 4 .b8 conformance_table";
+  if (const size_t at = ptx.find(kHidden); at != std::string::npos)
+    ptx.insert(at + 1, ".visible ");
+  return ptx;
 }
 
 Result<std::vector<uint8_t>> linkKernels(std::vector<abi::Export> exports, const std::vector<int> &archs) {

@@ -42,9 +42,12 @@ extern "C" __global__ void store_typed(uint64_t *out, int8_t a, int64_t b, float
   }
 }
 
+// Found by its name from the host.
+extern "C" __device__ unsigned conformance_table[4] = {1, 20, 300, 4000};
+
 extern "C" __global__ void count_workgroups(unsigned *out) {
   if (threadIdx.x == 0)
-    atomicAdd(out, 1u);
+    atomicAdd(out, conformance_table[0]);
 }
 
 // [z][y][x] = 1 + the workgroup's linear number.

@@ -146,7 +146,7 @@ TEST_F(Pools, ManyWaitAndEachIsServed) {
   }
 }
 TEST_F(Pools, TheDevicesLimitHolds) {
-  device->setMemoryLimit(device->statistics().bytesLive + kBytes);
+  device->setMemoryLimit(device->deviceBytesLive() + kBytes);
   auto pool = blocks(4);
   auto first = queue->allocateFrom({}, pool, 1, {}, {});
   EXPECT_TRUE(first.ok()) << first.status().toString();

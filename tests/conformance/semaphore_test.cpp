@@ -12,6 +12,11 @@ using Submission = DeviceTest;
 using HostCall = DeviceTest;
 using QueueMemory = DeviceTest;
 
+TEST_F(Timeline, TimepointsAreNotExportedOrImported) {
+  auto semaphore = Semaphore::create();
+  FAILS(semaphore->exportTimepoint(1, Semaphore::TimepointKind::CudaEvent), Unimplemented, "are not exported");
+  FAILS(semaphore->importTimepoint(1, Semaphore::TimepointKind::EventFd, 0), Unimplemented, "are not imported");
+}
 TEST_F(Timeline, SignalsAndQueries) {
   auto semaphore = Semaphore::create(5);
   EXPECT_EQ(*semaphore->query(), 5u);

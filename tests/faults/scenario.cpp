@@ -149,6 +149,8 @@ private:
     });
     // Not made anew by a second try: an export that failed to load must load later.
     step("load", [&]() -> Status { return executable_->load(kAdd).status().clone(); });
+    step("global",
+         [&]() -> Status { return findGlobal(executable_, kCountWorkgroups, "conformance_table").status().clone(); });
   }
 
   void memory() {

@@ -131,6 +131,15 @@ tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64
 tenon_status_t *tenon_buffer_write(tenon_buffer_t *buffer, uint64_t offset, const void *data, size_t bytes);
 tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset, void *data, size_t bytes);
 
+/* Device memory that other processes can have, behind a POSIX descriptor. TENON_UNIMPLEMENTED names what driver or device
+   lack. A descriptor that is exported is the caller's to close; one that is imported stays the caller's, and `bytes` are
+   what the memory was allocated with, or fewer. Since TENON_1_3. */
+tenon_status_t *tenon_buffer_allocate_shareable(tenon_device_t *device, uint64_t bytes,
+                                                const tenon_buffer_options_t *options, tenon_buffer_t **out);
+tenon_status_t *tenon_buffer_export_descriptor(const tenon_buffer_t *buffer, int *out);
+tenon_status_t *tenon_buffer_import_descriptor(tenon_device_t *device, int descriptor, uint64_t bytes,
+                                               const tenon_buffer_options_t *options, tenon_buffer_t **out);
+
 /* ---- Executables ---- */
 
 /* `data` (a .tnx file's bytes) is copied. TENON_DATA_LOSS: it does not verify; `name` is for messages. */
@@ -168,6 +177,11 @@ tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executabl
 /* TENON_NOT_FOUND lists the exports there are. */
 tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out);
 
+/* A global variable of the image that export `ordinal` runs from, by the name that the image gives it (C++ names are
+   mangled): memory that keeps the executable. TENON_NOT_FOUND. Since TENON_1_3. */
+tenon_status_t *tenon_executable_find_global(tenon_executable_t *executable, uint32_t ordinal, const char *name,
+                                             tenon_buffer_t **out);
+
 /* ---- Semaphores ---- */
 
 tenon_status_t *tenon_semaphore_create(uint64_t initial_value, tenon_semaphore_t **out);
@@ -184,6 +198,18 @@ typedef struct tenon_semaphore_point {
 } tenon_semaphore_point_t;
 tenon_status_t *tenon_semaphores_wait_all(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
 tenon_status_t *tenon_semaphores_wait_any(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
+
+/* What another library may know a value of a semaphore as. Neither is supported: both answer TENON_UNIMPLEMENTED and say
+   what to do instead. Since TENON_1_3. */
+typedef enum tenon_timepoint_kind {
+  TENON_TIMEPOINT_CUDA_EVENT = 0,
+  TENON_TIMEPOINT_EVENT_FD = 1,
+  TENON_TIMEPOINT_SYNC_FILE = 2
+} tenon_timepoint_kind_t;
+tenon_status_t *tenon_semaphore_export_timepoint(tenon_semaphore_t *semaphore, uint64_t value,
+                                                 tenon_timepoint_kind_t kind, uint64_t *out);
+tenon_status_t *tenon_semaphore_import_timepoint(tenon_semaphore_t *semaphore, uint64_t value,
+                                                 tenon_timepoint_kind_t kind, uint64_t handle);
 
 /* ---- Command buffers ---- */
 
@@ -409,6 +435,62 @@ void tenon_results_release(tenon_results_t *results);
 size_t tenon_results_count(const tenon_results_t *results);
 /* `out->buffer` is a new reference (tenon_buffer_release); `out->shape` is valid as long as the results. */
 tenon_status_t *tenon_results_value(const tenon_results_t *results, size_t index, tenon_value_t *out);
+
+/* ---- DLPack (since TENON_1_3) ---- */
+
+/* dlpack.h of the DLPack project, version 1. Which streams the two sides work on is theirs to order. */
+struct DLManagedTensorVersioned;
+/* A tensor for another library; it keeps the buffer until its deleter is called. */
+tenon_status_t *tenon_dlpack_export(const tenon_value_t *value, struct DLManagedTensorVersioned **out);
+/* Another library's dense tensor in memory of this device, or pinned, as the one value of `*out`; its deleter is called
+   when nobody uses the memory any more. Where this fails, it stays the caller's. TENON_UNIMPLEMENTED names what is not
+   supported; TENON_FAILED_PRECONDITION: memory of another device. */
+tenon_status_t *tenon_dlpack_import(tenon_device_t *device, struct DLManagedTensorVersioned *managed,
+                                    tenon_results_t **out);
+
+/* ---- Profiling (since TENON_1_3) ---- */
+
+/* Of a submission: what it is; of a device event: the command. */
+typedef enum tenon_profile_kind {
+  TENON_PROFILE_COMMANDS = 0,
+  TENON_PROFILE_DISPATCH = 1,
+  TENON_PROFILE_FILL = 2,
+  TENON_PROFILE_UPDATE = 3,
+  TENON_PROFILE_COPY = 4,
+  TENON_PROFILE_HOST_CALL = 5,
+  TENON_PROFILE_FILE = 6,
+  TENON_PROFILE_ALLOCATION = 7,
+  TENON_PROFILE_DEALLOCATION = 8,
+  TENON_PROFILE_CALL = 9
+} tenon_profile_kind_t;
+typedef struct tenon_profile_event {
+  size_t struct_size;
+  bool is_device;  /* times of a command on the device, else of a submission on the host */
+  bool has_failed; /* host */
+  tenon_profile_kind_t kind;
+  const char *name; /* valid during the call */
+  uint64_t queue, submission;
+  uint32_t command; /* position in the command buffer */
+  uint32_t grid[3]; /* of a dispatch; zeros: read from a buffer */
+  uint64_t bytes;   /* of a fill, update, copy, file or allocation */
+  /* Microseconds since profiling began. Host: submitted, given to the device, complete. Device: begin, 0, end. */
+  double begin_us, issued_us, end_us;
+} tenon_profile_event_t;
+typedef void (*tenon_profile_fn)(void *user, const tenon_profile_event_t *event);
+typedef struct tenon_profile_options {
+  size_t struct_size;
+  bool no_host, no_device;
+  uint32_t kinds;             /* bits 1 << TENON_PROFILE_*; 0: all */
+  const char *const *exports; /* of dispatches only these; none: all */
+  size_t export_count;
+} tenon_profile_options_t;
+/* Calls `sink` for what the queues of the device do from now on, one call at a time, on threads of the queues; it calls
+   nothing of the device. `options` NULL: everything. While device times are wanted, command buffers go to the device
+   command by command, with the same results. TENON_UNIMPLEMENTED: the driver measures no times (before 12.8). */
+tenon_status_t *tenon_device_profile_begin(tenon_device_t *device, const tenon_profile_options_t *options,
+                                           tenon_profile_fn sink, void *user);
+/* Nothing is told after this returns: wait for the queues before, to hear of all they do. */
+tenon_status_t *tenon_device_profile_end(tenon_device_t *device);
 
 #ifdef __cplusplus
 }

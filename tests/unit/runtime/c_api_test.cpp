@@ -1,64 +1,10 @@
 // The C API against the fake driver: what a binding in another language sees.
-#include "fixture.h"
+#include "c_api_fixture.h"
 #include "program_builder.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <tenon/runtime.h>
 
 namespace tenon::test {
-
-class CApiTest : public testing::Test {
-protected:
-  CApiTest() : fake(resetFakeDriver()) {
-    setenv("TENON_CUDA_DRIVER", fakeDriverPath().c_str(), 1);
-    setenv("TENON_CACHE_DIR", "none", 1);
-    expectOk(tenon_driver_open(nullptr, &driver));
-    expectOk(tenon_device_open(driver, 0, &device));
-    expectOk(tenon_buffer_allocate(device, 64, nullptr, &buffer));
-    expectOk(tenon_queue_create(device, &queue));
-    expectOk(tenon_semaphore_create(0, &semaphore));
-  }
-  ~CApiTest() override {
-    tenon_queue_release(queue);
-    tenon_semaphore_release(semaphore);
-    tenon_buffer_release(buffer);
-    tenon_device_release(device);
-    tenon_driver_release(driver);
-    unsetenv("TENON_CUDA_DRIVER");
-    unsetenv("TENON_CACHE_DIR");
-    EXPECT_EQ(fake.liveAllocations, 0);
-    EXPECT_EQ(fake.liveEvents, 0);
-    EXPECT_EQ(fake.retained, 0);
-  }
-  static void expectOk(tenon_status_t *status) {
-    EXPECT_EQ(status, nullptr) << tenon_status_message(status);
-    tenon_status_free(status);
-  }
-  static void expectStatus(tenon_status_t *status, tenon_status_code_t code, const std::string &part) {
-    EXPECT_EQ(tenon_status_code(status), code) << tenon_status_message(status);
-    EXPECT_NE(std::string(tenon_status_message(status)).find(part), std::string::npos) << tenon_status_message(status);
-    tenon_status_free(status);
-  }
-  tenon_buffer_ref_t ref(uint64_t offset = 0, uint64_t length = TENON_WHOLE_BUFFER) {
-    return {buffer, 0, offset, length};
-  }
-  void submitAndWait(tenon_command_buffer_t *commands, uint64_t value) {
-    const tenon_semaphore_point_t signal = {semaphore, value};
-    tenon_submission_t submission = {.struct_size = sizeof(submission)};
-    submission.signals = &signal, submission.signal_count = 1;
-    submission.commands = commands;
-    expectOk(tenon_queue_submit(queue, &submission));
-    expectOk(tenon_semaphores_wait_all(&signal, 1, TENON_WAIT_FOREVER));
-  }
-
-  FakeDriver &fake;
-  tenon_driver_t *driver = nullptr;
-  tenon_device_t *device = nullptr;
-  tenon_buffer_t *buffer = nullptr;
-  tenon_queue_t *queue = nullptr;
-  tenon_semaphore_t *semaphore = nullptr;
-};
 
 TEST_F(CApiTest, StatusOwnsItsMessage) {
   tenon_status_t *status = tenon_status_create(TENON_NOT_FOUND, "no such thing");
@@ -195,77 +141,6 @@ TEST_F(CApiTest, HostCallsAndFailuresCarryTheirStatus) {
   tenon_semaphore_fail(other, tenon_status_create(TENON_ABORTED, "mine"));
   expectStatus(tenon_semaphore_signal(other, 2), TENON_ABORTED, "mine");
   tenon_semaphore_release(other);
-  expectOk(tenon_queue_wait_idle(queue, TENON_WAIT_FOREVER));
-}
-
-TEST_F(CApiTest, ReadsAndWritesFiles) {
-  std::vector<uint8_t> memory(64, 5);
-  int released = 0;
-  tenon_file_t *file = nullptr;
-  expectOk(tenon_file_import_memory(
-      memory.data(), memory.size(), TENON_ACCESS_READ | TENON_ACCESS_WRITE, nullptr,
-      [](void *user) { ++*static_cast<int *>(user); }, &released, &file));
-  EXPECT_EQ(tenon_file_size(file), 64u);
-  const tenon_semaphore_point_t there = {semaphore, 1}, written = {semaphore, 2};
-  tenon_submission_t reading = {.struct_size = sizeof(reading)}, writing = reading;
-  reading.signals = writing.waits = &there, reading.signal_count = writing.wait_count = 1;
-  writing.signals = &written, writing.signal_count = 1;
-  const tenon_buffer_ref_t half = ref(0, 32);
-  expectOk(tenon_queue_read_file(queue, &reading, file, 0, &half));
-  memory[40] = 9; // the bytes that are written
-  expectOk(tenon_queue_write_file(queue, &writing, &half, file, 32));
-  expectOk(tenon_semaphores_wait_all(&written, 1, TENON_WAIT_FOREVER));
-  EXPECT_EQ(memory, std::vector<uint8_t>(64, 5));
-  const tenon_buffer_ref_t whole = ref();
-  expectStatus(tenon_queue_read_file(queue, &reading, file, 1, &whole), TENON_OUT_OF_RANGE,
-               "64 bytes from byte 1 of file 'memory'");
-  tenon_file_release(file);
-  EXPECT_EQ(released, 1);
-  expectStatus(tenon_file_import_descriptor(-1, TENON_ACCESS_READ, "weights", &file), TENON_INVALID_ARGUMENT,
-               "file 'weights': -1 is no open descriptor");
-  EXPECT_EQ(file, nullptr);
-}
-
-TEST_F(CApiTest, AllocatesFromPools) {
-  tenon_pool_options_t options = {.struct_size = sizeof(options)};
-  options.kind = TENON_POOL_BLOCKS, options.block_bytes = 256, options.blocks_per_slab = 1, options.limit_bytes = 256;
-  tenon_pool_t *pool = nullptr;
-  expectOk(tenon_pool_create(device, &options, &pool));
-  tenon_submission_t none = {.struct_size = sizeof(none)};
-  tenon_allocation_t allocation = {.struct_size = sizeof(allocation)};
-  allocation.bytes = 100, allocation.pool = pool;
-  tenon_buffer_t *first = nullptr, *second = nullptr;
-  expectOk(tenon_queue_allocate(queue, &none, &allocation, &first));
-  expectStatus(tenon_queue_allocate(queue, &none, &allocation, &second), TENON_RESOURCE_EXHAUSTED,
-               "pool 'pool': out of memory: 100 bytes");
-  allocation.wait_for_memory = true;
-  const tenon_semaphore_point_t there = {semaphore, 1};
-  tenon_submission_t waiting = none;
-  waiting.signals = &there, waiting.signal_count = 1;
-  expectOk(tenon_queue_allocate(queue, &waiting, &allocation, &second));
-  EXPECT_EQ(tenon_buffer_address(second), 0u);
-  expectOk(tenon_queue_deallocate(queue, &none, first));
-  expectOk(tenon_semaphores_wait_all(&there, 1, TENON_WAIT_FOREVER));
-  EXPECT_EQ(tenon_buffer_address(second), tenon_buffer_address(first));
-  tenon_pool_statistics_t statistics = {.struct_size = sizeof(statistics)};
-  expectOk(tenon_pool_statistics(pool, &statistics));
-  EXPECT_EQ(statistics.live, 1u);
-  EXPECT_EQ(statistics.allocations, 2u);
-  EXPECT_EQ(statistics.bytes_limit, 256u);
-  tenon_buffer_release(first);
-  tenon_buffer_release(second);
-  expectOk(tenon_pool_trim(pool));
-  tenon_pool_release(pool);
-  allocation.pool = nullptr;
-  expectStatus(tenon_queue_allocate(queue, &none, &allocation, &second), TENON_INVALID_ARGUMENT, "without a pool");
-  allocation.wait_for_memory = false;
-  expectOk(tenon_queue_allocate(queue, &none, &allocation, &second));
-  expectOk(tenon_queue_deallocate(queue, &none, second));
-  tenon_buffer_release(second);
-  options.kind = static_cast<tenon_pool_kind_t>(9);
-  expectStatus(tenon_pool_create(device, &options, &pool), TENON_INVALID_ARGUMENT, "unknown kind of pool 9");
-  expectOk(tenon_device_set_memory_limit(device, 65));
-  expectStatus(tenon_buffer_allocate(device, 100, nullptr, &second), TENON_RESOURCE_EXHAUSTED, "of the limit of 65");
   expectOk(tenon_queue_wait_idle(queue, TENON_WAIT_FOREVER));
 }
 

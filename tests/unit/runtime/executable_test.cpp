@@ -216,4 +216,25 @@ TEST_F(ExecutableTest, PtxCanBeForced) {
   EXPECT_NE(executable->explain().find("ruled out: only PTX was asked for"), std::string::npos);
 }
 
+TEST_F(ExecutableTest, GlobalsKeepTheirModule) {
+  open();
+  fake.globals["table"] = {1, 2, 3, 4};
+  auto executable = Executable::create(
+                        device, buildExecutable("exe", {makeExport("add", 1, 0)}, {{.name = "v", .image = "ptx"}}), "t")
+                        .take();
+  fake.parameters["add"] = {{0, 8}};
+  auto table = findGlobal(executable, 0, "table");
+  ASSERT_TRUE(table.ok()) << table.status().message();
+  executable.reset();
+  EXPECT_EQ(fake.liveModules, 1);
+  EXPECT_EQ((*table)->size(), 4u);
+  executable = Executable::create(
+                   device, buildExecutable("exe", {makeExport("add", 1, 0)}, {{.name = "v", .image = "ptx"}}), "t")
+                   .take();
+  EXPECT_STATUS(findGlobal(executable, 0, "chair").status(), NotFound, "has no visible global 'chair'");
+  EXPECT_STATUS(findGlobal(executable, 1, "table").status(), OutOfRange, "there is no export 1");
+  fake.failures["cuModuleGetGlobal_v2"] = CUDA_ERROR_OUT_OF_MEMORY;
+  EXPECT_STATUS(findGlobal(executable, 0, "table").status(), ResourceExhausted, "cuModuleGetGlobal_v2('table')");
+}
+
 } // namespace tenon::runtime

@@ -349,6 +349,15 @@ FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned c
   *module = reinterpret_cast<CUmodule>(new Module{text});
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule, const char *name) {
+  ENTER();
+  auto global = fake().globals.find(name);
+  if (global == fake().globals.end())
+    return CUDA_ERROR_NOT_FOUND;
+  *address = reinterpret_cast<CUdeviceptr>(global->second.data());
+  *bytes = global->second.size();
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuLinkCreate_v2(unsigned, CUjit_option *, void **, CUlinkState *state) {
   ENTER();
   ++fake().liveLinks;

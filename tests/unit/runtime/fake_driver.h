@@ -37,6 +37,7 @@ struct FakeDriver {
   std::map<std::string, int> refusedImages; // text within an image -> result of loading it
   std::string jitLog;                       // into the error log of a refused image
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> parameters; // kernel -> {offset, size}
+  std::map<std::string, std::vector<uint8_t>> globals;                      // of every module
   std::map<std::string, int> functionThreads, functionShared;
   std::map<std::string, std::function<void(const FakeLaunch &)>> kernels;
   CUresult sticky = CUDA_SUCCESS; // a kernel sets it: every later synchronisation answers it
@@ -46,8 +47,10 @@ struct FakeDriver {
   std::vector<FakeLaunch> launches;
   std::vector<std::string> loadedImages;
   std::map<std::string, int> dynamicSharedAttribute; // kernel -> bytes opted in to
-  int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0, liveLinks = 0, livePools = 0;
-  int liveGraphs = 0; // and their instances
+  int liveAllocations = 0, liveModules = 0, liveStreams = 0, liveEvents = 0, liveRegistrations = 0, liveLinks = 0,
+      livePools = 0;
+  int liveHandles = 0, liveReservations = 0, liveMappings = 0; // of virtual memory
+  int liveGraphs = 0;                                          // and their instances
   size_t graphNodes = 0, graphEdges = 0;
   CUstream capturing = nullptr; // this stream is being captured
   CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;

@@ -89,4 +89,13 @@ TEST(TimelineSemaphore, CallsAnObserverOnce) {
   EXPECT_EQ(calls, 2); // at once
 }
 
+TEST(TimelineSemaphore, TimepointsAreRefusedByName) {
+  auto semaphore = Semaphore::create(3);
+  EXPECT_STATUS(semaphore->exportTimepoint(4, Semaphore::TimepointKind::CudaEvent), Unimplemented,
+                "are not exported: value 4 as a CUDA event; wait for the value on the host");
+  EXPECT_STATUS(semaphore->importTimepoint(5, Semaphore::TimepointKind::SyncFile, 7), Unimplemented,
+                "are not imported: value 5 as a sync file");
+  EXPECT_EQ(*semaphore->query(), 3u);
+}
+
 } // namespace tenon::runtime
