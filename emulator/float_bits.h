@@ -140,7 +140,14 @@ template <> [[gnu::always_inline]] inline float widen<BFloatFormat>(uint16_t val
   return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
 }
 template <> [[gnu::always_inline]] inline float widen<HalfFormat>(uint16_t value) {
+#ifdef __F16C__
   return static_cast<float>(std::bit_cast<_Float16>(value));
+#else // a call for each value otherwise
+  uint32_t size = value & 0x7fffu, sign = (value & 0x8000u) << 16, bits = size << 13;
+  float finite = std::bit_cast<float>(bits) * 0x1p112f; // subnormals too
+  uint32_t special = bits | 0x7f800000u | (size > 0x7c00 ? 0x00400000u : 0);
+  return std::bit_cast<float>(sign | (size >= 0x7c00 ? special : std::bit_cast<uint32_t>(finite)));
+#endif
 }
 /// Nearest even from float, the common case.
 template <typename Format> [[gnu::always_inline]] inline uint16_t narrowNearest(float value);
@@ -150,8 +157,16 @@ template <> [[gnu::always_inline]] inline uint16_t narrowNearest<BFloatFormat>(f
   return static_cast<uint16_t>(value == value ? roundedBits : 0x7fffu);
 }
 template <> [[gnu::always_inline]] inline uint16_t narrowNearest<HalfFormat>(float value) {
+#ifdef __F16C__
   uint16_t bits = std::bit_cast<uint16_t>(static_cast<_Float16>(value));
   return value == value ? bits : uint16_t(0x7fff);
+#else
+  uint32_t size = std::bit_cast<uint32_t>(value) & 0x7fffffffu, sign = std::bit_cast<uint32_t>(value) >> 16 & 0x8000u;
+  uint32_t normal = (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
+  uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000u; // the addition rounds
+  uint32_t bits = size < 0x38800000u ? subnormal : size >= 0x47800000u ? 0x7c00u : normal;
+  return static_cast<uint16_t>(size > 0x7f800000u ? 0x7fffu : sign | bits);
+#endif
 }
 
 // Rounding to odd: what is not exact gets a last bit of 1, so that rounding it again, to a format at least two bits
