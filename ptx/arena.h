@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -43,9 +44,11 @@ public:
   }
 
 private:
-  static constexpr size_t kFirstBlock = 1 << 14, kLargestBlock = 1 << 20;
+  struct Free {
+    void operator()(std::byte *bytes) const { std::free(bytes); }
+  };
   struct Block {
-    std::unique_ptr<std::byte[]> bytes;
+    std::unique_ptr<std::byte[], Free> bytes;
     size_t size = 0;
   };
 
@@ -55,18 +58,7 @@ private:
     end_ = next_ + blocks_[block].size;
   }
 
-  std::byte *allocateBlock(size_t bytes) {
-    while (!blocks_.empty() && current_ + 1 < blocks_.size()) { // of a body before this one
-      enter(current_ + 1);
-      if (bytes <= size_t(end_ - next_))
-        return allocate(bytes);
-    }
-    const size_t grown = blocks_.empty() ? kFirstBlock : std::min(blocks_.back().size * 2, kLargestBlock);
-    const size_t size = std::max(bytes, grown);
-    blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
-    enter(blocks_.size() - 1);
-    return allocate(bytes);
-  }
+  std::byte *allocateBlock(size_t bytes);
 
   std::vector<Block> blocks_;
   size_t current_ = 0;

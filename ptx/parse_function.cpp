@@ -29,6 +29,7 @@ bool Parser::parseFunction(const Linkage &linkage, bool isEntry) {
     return false;
   const bool hasBody = at(TokenKind::LeftBrace);
   if (hasBody) {
+    function.range = rangeFrom(linkage.begin, previousEnd_); // its end is set behind the body
     takeRoom(function);
     parseBody(function);
   } else {

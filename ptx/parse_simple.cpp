@@ -39,6 +39,20 @@ void Parser::parseSimpleStatements(Function &function) {
     goOnBehind(done);
 }
 
+/// Makes room in a large body for what stands before its `}`, which mostly begins a line: growing step by step would
+/// copy it, and touch fresh memory, once for every doubling.
+static void makeRoom(Function &function, const char *begin, const char *p, const char *end) {
+  constexpr size_t kLarge = 4096, kMost = 8;
+  const size_t count = function.instructions.size();
+  if (count < kLarge || p <= begin)
+    return;
+  const std::string_view rest(p, size_t(end - p));
+  const double left = double(std::min(rest.find("\n}"), rest.size())) / double(p - begin);
+  const size_t wanted = count + size_t(double(count) * std::min<double>(left * 1.1 + 0.1, kMost));
+  function.instructions.reserve(wanted);
+  function.statements.reserve(wanted + wanted / 8);
+}
+
 /// An instruction or a label.
 inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, Function &function) {
   const char *begin = place.text;
@@ -54,6 +68,8 @@ inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const Te
     }
   }
   const auto index = static_cast<uint32_t>(function.instructions.size());
+  if (index == function.instructions.capacity()) [[unlikely]]
+    makeRoom(function, lexer_.textBegin() + function.range.begin, begin, lexer_.textEnd());
   Instruction &instruction = function.instructions.emplace_back();
   const char *end = begin;
   if (*begin == '@' && (end = reader.readPredicate(begin + 1, instruction)))
