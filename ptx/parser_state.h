@@ -82,14 +82,16 @@ private:
   bool parseTopLevelDirective(Directive directive, const Linkage &linkage);
   void recoverTopLevel(const Token &begin);
   bool parseLinkage(Linkage &linkage);
-  bool parseVersion();
-  bool parseTarget();
-  bool parseAddressSize();
   bool parseAlias();
   bool parseFile();
   bool skipSection();
   bool parsePragma(std::vector<std::string_view> &pragmas);
   bool parseAttribute(Variable *variable);
+
+  // --- the header (parse_header.cpp)
+  bool parseVersion();
+  bool parseTarget();
+  bool parseAddressSize();
   void checkHeader();
 
   // --- functions (parse_function.cpp)
