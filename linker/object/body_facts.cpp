@@ -10,8 +10,12 @@ using Kind = ptx::NameRef::Kind;
 constexpr std::string_view kHandleOpcodes[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
 
 bool usesHandle(std::string_view opcode) {
-  return opcode.size() >= 3 && // `st`, the most frequent of these letters, is none
-         std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
+  if (opcode.size() < 3)
+    return false;
+  const char *c = opcode.data(); // the beginnings that leave out `sub`, `setp` and other frequent ones
+  const bool mayBe = (c[0] == 't' && c[1] != 'r') || (c[0] == 's' && c[1] == 'u' && c[2] != 'b') ||
+                     (c[0] == 'i' && c[1] == 's' && c[2] == 't');
+  return mayBe && std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
 }
 
 class Finder {
@@ -20,19 +24,16 @@ public:
       : module_(module), uses_(uses), names_(names) {}
 
   BodyFacts run(const ptx::Function &function) {
-    const ptx::NameRef *names = uses_.names.data();
+    bool calls = false;
     for (uint32_t i = 0; i < function.instructions.size(); ++i) {
       const ptx::Instruction &instruction = function.instructions[i];
-      for (uint32_t name = uses_.first[i]; name < uses_.first[i + 1]; ++name)
-        if (names[name].kind == Kind::ModuleVariable || names[name].kind == Kind::Function)
-          add(names[name], instruction.line, instruction.column);
-      const char letter = instruction.opcode.empty() ? '\0' : instruction.opcode.front();
-      if (instruction.facts.control == ptx::Control::Call)
-        addCallee(instruction, i);
-      else if ((letter == 't' || letter == 's' || letter == 'i') && facts_.handleUse == BodyFacts::kNone &&
-               usesHandle(instruction.opcode))
+      calls |= instruction.facts.control == ptx::Control::Call;
+      if (facts_.handleUse == BodyFacts::kNone && usesHandle(instruction.opcode))
         facts_.handleUse = i;
     }
+    // Few bodies name anything of the module.
+    if (calls || std::any_of(uses_.names.begin(), uses_.names.end(), isOfModule))
+      addNames(function);
     for (const ptx::LabelTable &table : function.tables)
       for (std::string_view entry : table.entries)
         add(names_.find(entry), table.line, table.column);
@@ -47,6 +48,21 @@ public:
   }
 
 private:
+  static bool isOfModule(const ptx::NameRef &ref) {
+    return ref.kind == Kind::ModuleVariable || ref.kind == Kind::Function;
+  }
+
+  void addNames(const ptx::Function &function) {
+    for (uint32_t i = 0; i < function.instructions.size(); ++i) {
+      const ptx::Instruction &instruction = function.instructions[i];
+      for (const ptx::NameRef &ref : uses_.namesOf(i))
+        if (isOfModule(ref))
+          add(ref, instruction.line, instruction.column);
+      if (instruction.facts.control == ptx::Control::Call)
+        addCallee(instruction, i);
+    }
+  }
+
   void add(const ptx::NameRef &ref, uint32_t line, uint32_t column) {
     if (ref.kind == Kind::ModuleVariable)
       add(module_.variables[ref.index].name, line, column, false);
