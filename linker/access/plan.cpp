@@ -96,7 +96,7 @@ void PlanBuilder::Planner::addInstruction(uint32_t index) {
   current_ = index;
   instruction_ = &instruction;
   nextName_ = uses_->namesOf(index).data() + !instruction.predicate.empty();
-  if (defineFromKnown(effect))
+  if (effect.effect == Effect::Load ? loadKnown(effect) : defineFromKnown(effect))
     return;
   leaves_.clear();
   const uint32_t operands = static_cast<uint32_t>(instruction.operands.size());

@@ -44,6 +44,40 @@ void PlanBuilder::Planner::followLocalAddress() {
                         place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
 }
 
+/// The short way of loads: one register from global memory at a known address, or from a parameter of the kernel. False
+/// where it leads nowhere, and then nothing has happened.
+bool PlanBuilder::Planner::loadKnown(const EffectOf &effect) {
+  const ptx::List<ptx::Operand> &operands = instruction_->operands;
+  if (operands.size() != 2 || operands[0].kind != ptx::Operand::Kind::Name || !isAddress(1) ||
+      operands[1].elements.size() != 1 || operands[1].elements[0].kind != ptx::Operand::Kind::Name)
+    return false;
+  const ptx::NameRef &result = nextName_[0], &base = nextName_[1];
+  if (result.kind != Kind::Register || !result.isDefinition || !known_.hasOneDefinition(result.index))
+    return false;
+  if (base.kind == Kind::Parameter && parametersAreKnown_) {
+    const CellEntry cell = kernelArgument(base.index, function_->parameters[base.index].bytes());
+    const Origins value = loadFrom({&cell, 1}, operands[1].offset, std::max<uint32_t>(1, form_->width.element));
+    if (!known_.define(result.index, known_.table.idOf(value), true))
+      return false;
+    plan_->named[base.index] = true;
+    return true;
+  }
+  if (base.kind != Kind::Register || effect.space != ptx::StateSpace::Global)
+    return false;
+  const OriginTable::Id address = known_.peek(base.index);
+  if (address == OriginTable::kUnknown || !known_.define(result.index, known_.foreign, true))
+    return false;
+  if (known_.table[address].involved() & kParameterBits) {
+    const PlannedValue source = PlannedValue::known(address);
+    Step step = begin(StepKind::Load);
+    step.space = effect.space;
+    step.bytes = form_->width.bytes();
+    step.nonCoherent = form_->nonCoherent;
+    finish(step, {&source, 1}, {});
+  }
+  return true;
+}
+
 void PlanBuilder::Planner::addMemory(const EffectOf &effect) {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   uint32_t address = 0; // the operand: the first one in brackets

@@ -64,6 +64,7 @@ private:
   std::optional<LocalPlace> localPlaceOf(const Leaf &leaf) const;
   void followLocalAddress();
   void addMemory(const EffectOf &effect);
+  bool loadKnown(const EffectOf &effect);
   void addLoad(Step step, PlannedValue address);
   void addCellAccess(bool loads, uint32_t cell, int64_t offset);
   void addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset, uint32_t bytes);
