@@ -95,13 +95,12 @@ configure() {
       -Db_sanitize=thread -Db_lundef=false) ;;
     fuzz) arguments+=(-Dbuildtype=debugoptimized -Dcompiler=false -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false) ;;
   esac
-  local stamp="$folder/.dev-arguments"
+  local stamp="$folder/.dev-arguments" wipe=()
   if [ -f "$folder/build.ninja" ]; then
     [ "$(cat "$stamp" 2>/dev/null)" = "${arguments[*]}" ] && return
-    meson setup --wipe "$folder" "${arguments[@]}"
-  else
-    CC="ccache clang-$LLVM_VERSION" CXX="ccache clang++-$LLVM_VERSION" CXX_LD=lld \
-      meson setup "$folder" "${arguments[@]}"
+    wipe=(--wipe)
   fi
+  CC="ccache clang-$LLVM_VERSION" CXX="ccache clang++-$LLVM_VERSION" CXX_LD=lld \
+    meson setup "${wipe[@]}" "$folder" "${arguments[@]}"
   echo "${arguments[*]}" >"$stamp"
 }
