@@ -114,6 +114,8 @@ private:
   template <typename T, typename Read> Offset<flatbuffers::Vector<Offset<T>>> tables(Read read) {
     std::vector<Offset<T>> values;
     array([&] { values.push_back(read()); });
+    if (failed_) // an element may be null, which a vector does not take
+      return 0;
     return builder_.CreateVector(values);
   }
 
@@ -290,7 +292,7 @@ private:
       else
         fail();
     });
-    if (!name || !layoutTable || !launchTable) {
+    if (failed_ || !name || !layoutTable || !launchTable) {
       fail();
       return {};
     }
@@ -324,7 +326,7 @@ private:
       else
         fail();
     });
-    if (!path || (priority && *priority > INT32_MAX)) {
+    if (failed_ || !path || (priority && *priority > INT32_MAX)) {
       fail();
       return {};
     }
@@ -356,7 +358,7 @@ private:
       else
         fail();
     });
-    if (!name || !objects) {
+    if (failed_ || !name || !objects) {
       fail();
       return {};
     }

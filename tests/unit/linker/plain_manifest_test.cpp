@@ -52,6 +52,10 @@ TEST(PlainManifestTest, LeavesTheRestToTheSchema) {
        R"({"name": "x\n", "objects": []})", R"({"name": "x", "objects": [],})", R"({"name": "x", "objects": []} x)",
        R"({"name": "x", "name": "y", "objects": []})", R"({"name": "x", "objects": [], "other": 1})",
        R"({"name": "x", "objects": [{"target": "sm_80"}]})",
+       // What fails inside of an element: its list is not made.
+       R"({"name": "m", "exports": [{"name": "k", "layout": {"bindings": {{}]}, "launch": {}}], "objects": []})",
+       R"({"name": "m", "layrts": [{"name": "k", "layout": {"bindings": [{}]}, "launch": {]}], "objects": []})",
+       R"({"name": "m", "objects": [{"path": "a"}, {"path": 3}]})",
        R"({"name": "x", "objects": [{"path": "a", "target": "b", "priority": -1}]})",
        R"({"name": "x", "objects": [], "exports": [{"name": "k", "layout": {}}]})",
        R"({"name": "x", "objects": [], "exports": [{"name": "k", "layout": {"hidden_pointers": 1.5}, "launch": {}}]})",
