@@ -86,17 +86,18 @@ const char *SimpleReader::readConstant(const char *p, Operand &operand) {
   return p;
 }
 
-/// A decimal number of at most 18 digits, which fits; no leading zero, no suffix, no point.
+/// A decimal number of at most 18 digits, which fits (a digit behind them is refused like any word character); no leading
+/// zero, no suffix, no point.
 const char *SimpleReader::readInteger(const char *p, int64_t &value) {
   const bool minus = *p == '-';
   p += minus;
   const char *begin = p;
-  while (is(*p, kDigit) && p - begin < 19)
+  while (is(*p, kDigit) && p - begin < 18)
     value = value * 10 + (*p++ - '0');
   const auto digits = p - begin;
   if (minus)
     value = -value;
-  const bool plain = digits > 0 && digits < 19 && (digits == 1 || *begin != '0') && !is(*p, kWord) && *p != '.';
+  const bool plain = digits > 0 && (digits == 1 || *begin != '0') && !is(*p, kWord) && *p != '.';
   return plain ? p : nullptr;
 }
 
