@@ -1,5 +1,5 @@
-// The half of places.h that compresses, by itself: what only reads files (the runtime) links no compressor, which is half
-// a megabyte.
+// The half of places.h that compresses, by itself: what only reads files (the runtime) links no compressor, which is
+// half a megabyte.
 #include "abi/executable_view.h"
 #include "abi/places.h"
 

@@ -86,8 +86,8 @@ const char *SimpleReader::readConstant(const char *p, Operand &operand) {
   return p;
 }
 
-/// A decimal number of at most 18 digits, which fits (a digit behind them is refused like any word character); no leading
-/// zero, no suffix, no point.
+/// A decimal number of at most 18 digits, which fits (a digit behind them is refused like any word character); no
+/// leading zero, no suffix, no point.
 const char *SimpleReader::readInteger(const char *p, int64_t &value) {
   const bool minus = *p == '-';
   p += minus;

@@ -1,5 +1,5 @@
-// Who is told of each command of a call: before it is given to the device, and after it is complete. For what belongs to
-// one command only while nothing else runs, such as the text that a kernel prints.
+// Who is told of each command of a call: before it is given to the device, and after it is complete. For what belongs
+// to one command only while nothing else runs, such as the text that a kernel prints.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // Times of commands on a device: an event before the first and one after each, read when all of them are complete. The
-// commands of a traced call or command buffer go to a stream one by one, so that each has a time of its own; an untraced
-// one may be a graph, whose commands overlap.
+// commands of a traced call or command buffer go to a stream one by one, so that each has a time of its own; an
+// untraced one may be a graph, whose commands overlap.
 //
 // The device's clock is put on the trace's by the event before the first command: the stream is idle then, or the call
 // waits for what was there before. Each further time is the one before plus what the driver says lies between, so that

@@ -31,7 +31,8 @@ TEST_F(ExecutableFile, GlobalsAreFoundByName) {
   OK(queue->dispatch({}, executable, kCountWorkgroups, {3, 1, 1}, {{BufferRef::of(counts)}, {}}, {&done, 1}));
   OK(done.semaphore->wait(1, kWaitForever));
   EXPECT_EQ(download<uint32_t>(*counts)[0], 21u);
-  FAILS(findGlobal(executable, kCountWorkgroups, "no_such_table").status(), NotFound, "has no visible global 'no_such_table'");
+  FAILS(findGlobal(executable, kCountWorkgroups, "no_such_table").status(), NotFound,
+        "has no visible global 'no_such_table'");
   FAILS(findGlobal(executable, 99, "conformance_table").status(), OutOfRange, "there is no export 99");
 }
 TEST_F(ExecutableFile, TakesTheBestVariant) {

@@ -80,9 +80,9 @@ typedef struct tenon_statistics {
 } tenon_statistics_t;
 /* Counts since the device was opened. */
 tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out);
-/* Records calls, submissions and loads (host) and every command of them (device) from now on, while nothing runs; begins
-   anew where it recorded already. Traced work uses no graph and is waited for. _write puts a file for Perfetto or
-   chrome://tracing; TENON_FAILED_PRECONDITION: nothing is recorded. Since TENON_1_2. */
+/* Records calls, submissions and loads (host) and every command of them (device) from now on, while nothing runs;
+   begins anew where it recorded already. Traced work uses no graph and is waited for. _write puts a file for Perfetto
+   or chrome://tracing; TENON_FAILED_PRECONDITION: nothing is recorded. Since TENON_1_2. */
 tenon_status_t *tenon_device_trace_begin(tenon_device_t *device);
 tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path);
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes);
@@ -131,9 +131,9 @@ tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64
 tenon_status_t *tenon_buffer_write(tenon_buffer_t *buffer, uint64_t offset, const void *data, size_t bytes);
 tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset, void *data, size_t bytes);
 
-/* Device memory that other processes can have, behind a POSIX descriptor. TENON_UNIMPLEMENTED names what driver or device
-   lack. A descriptor that is exported is the caller's to close; one that is imported stays the caller's, and `bytes` are
-   what the memory was allocated with, or fewer. Since TENON_1_3. */
+/* Device memory that other processes can have, behind a POSIX descriptor. TENON_UNIMPLEMENTED names what driver or
+   device lack. A descriptor that is exported is the caller's to close; one that is imported stays the caller's, and
+   `bytes` are what the memory was allocated with, or fewer. Since TENON_1_3. */
 tenon_status_t *tenon_buffer_allocate_shareable(tenon_device_t *device, uint64_t bytes,
                                                 const tenon_buffer_options_t *options, tenon_buffer_t **out);
 tenon_status_t *tenon_buffer_export_descriptor(const tenon_buffer_t *buffer, int *out);
@@ -199,8 +199,8 @@ typedef struct tenon_semaphore_point {
 tenon_status_t *tenon_semaphores_wait_all(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
 tenon_status_t *tenon_semaphores_wait_any(const tenon_semaphore_point_t *points, size_t count, uint64_t timeout_ns);
 
-/* What another library may know a value of a semaphore as. Neither is supported: both answer TENON_UNIMPLEMENTED and say
-   what to do instead. Since TENON_1_3. */
+/* What another library may know a value of a semaphore as. Neither is supported: both answer TENON_UNIMPLEMENTED and
+   say what to do instead. Since TENON_1_3. */
 typedef enum tenon_timepoint_kind {
   TENON_TIMEPOINT_CUDA_EVENT = 0,
   TENON_TIMEPOINT_EVENT_FD = 1,
@@ -406,8 +406,9 @@ size_t tenon_program_function_count(const tenon_program_t *program);
 const char *tenon_program_function_name(const tenon_program_t *program, uint32_t function);
 /* "" or NULL: the only function there is. */
 tenon_status_t *tenon_program_find_function(const tenon_program_t *program, const char *name, uint32_t *out);
-/* Runs a function to its end. Inputs are read, never written. TENON_FAILED_PRECONDITION: what the function expects of its
-   values (check.*) does not hold, with the elements that differ; such a function takes neither a stream nor a queue. */
+/* Runs a function to its end. Inputs are read, never written. TENON_FAILED_PRECONDITION: what the function expects of
+   its values (check.*) does not hold, with the elements that differ; such a function takes neither a stream nor a
+   queue. */
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                    size_t input_count, tenon_results_t **out);
 typedef struct tenon_call_options {

@@ -4,8 +4,8 @@
 #include "abi/file.h"
 #include "abi/text.h"
 #include "runtime/element_text.h"
-#include "runtime/tools/npy.h"
 #include "runtime/small_float.h"
+#include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 
 #include <bit>
