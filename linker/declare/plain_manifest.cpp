@@ -140,6 +140,13 @@ private:
     field = value;
   }
 
+  /// Adds a field to a table where it was given.
+  template <typename Table, typename Field, typename T>
+  static void put(Table &table, void (Table::*add)(Field), const Maybe<T> &value) {
+    if (value)
+      (table.*add)(static_cast<Field>(*value));
+  }
+
   // --------------------------------------------------------------------------------------------------------- tables
 
   Offset<fb::Binding> binding() {
@@ -162,16 +169,11 @@ private:
         fail();
     });
     fb::BindingBuilder table(builder_);
-    if (name)
-      table.add_name(*name);
-    if (alignment)
-      table.add_alignment(*alignment);
-    if (indirect)
-      table.add_indirect(*indirect);
-    if (readOnly)
-      table.add_read_only(*readOnly);
-    if (kind)
-      table.add_kind(*kind);
+    put(table, &fb::BindingBuilder::add_name, name);
+    put(table, &fb::BindingBuilder::add_alignment, alignment);
+    put(table, &fb::BindingBuilder::add_indirect, indirect);
+    put(table, &fb::BindingBuilder::add_read_only, readOnly);
+    put(table, &fb::BindingBuilder::add_kind, kind);
     return table.Finish();
   }
 
@@ -195,16 +197,11 @@ private:
         fail();
     });
     fb::ConstantBuilder table(builder_);
-    if (name)
-      table.add_name(*name);
-    if (alignment)
-      table.add_alignment(*alignment);
-    if (size)
-      table.add_size(*size);
-    if (element)
-      table.add_element(*element);
-    if (kind)
-      table.add_kind(*kind);
+    put(table, &fb::ConstantBuilder::add_name, name);
+    put(table, &fb::ConstantBuilder::add_alignment, alignment);
+    put(table, &fb::ConstantBuilder::add_size, size);
+    put(table, &fb::ConstantBuilder::add_element, element);
+    put(table, &fb::ConstantBuilder::add_kind, kind);
     return table.Finish();
   }
 
@@ -223,12 +220,9 @@ private:
         fail();
     });
     fb::LayoutBuilder table(builder_);
-    if (hiddenPointers)
-      table.add_hidden_pointers(*hiddenPointers);
-    if (constants)
-      table.add_constants(*constants);
-    if (bindings)
-      table.add_bindings(*bindings);
+    put(table, &fb::LayoutBuilder::add_hidden_pointers, hiddenPointers);
+    put(table, &fb::LayoutBuilder::add_constants, constants);
+    put(table, &fb::LayoutBuilder::add_bindings, bindings);
     return table.Finish();
   }
 
@@ -253,18 +247,12 @@ private:
         fail();
     });
     fb::LaunchBuilder table(builder_);
-    if (cluster)
-      table.add_cluster(*cluster);
-    if (dynamicShared)
-      table.add_dynamic_shared_bytes(*dynamicShared);
-    if (subgroupSize)
-      table.add_subgroup_size(*subgroupSize);
-    if (workgroupSize)
-      table.add_workgroup_size(*workgroupSize);
-    if (programmatic)
-      table.add_programmatic_dependent_launch(*programmatic);
-    if (cooperative)
-      table.add_cooperative(*cooperative);
+    put(table, &fb::LaunchBuilder::add_cluster, cluster);
+    put(table, &fb::LaunchBuilder::add_dynamic_shared_bytes, dynamicShared);
+    put(table, &fb::LaunchBuilder::add_subgroup_size, subgroupSize);
+    put(table, &fb::LaunchBuilder::add_workgroup_size, workgroupSize);
+    put(table, &fb::LaunchBuilder::add_programmatic_dependent_launch, programmatic);
+    put(table, &fb::LaunchBuilder::add_cooperative, cooperative);
     return table.Finish();
   }
 
@@ -297,16 +285,12 @@ private:
       return {};
     }
     fb::DeclaredExportBuilder table(builder_);
-    if (signature)
-      table.add_signature(*signature);
-    if (declaredAt)
-      table.add_declared_at(*declaredAt);
+    put(table, &fb::DeclaredExportBuilder::add_signature, signature);
+    put(table, &fb::DeclaredExportBuilder::add_declared_at, declaredAt);
     table.add_launch(*launchTable);
     table.add_layout(*layoutTable);
-    if (ordinal)
-      table.add_ordinal(*ordinal);
-    if (symbol)
-      table.add_symbol(*symbol);
+    put(table, &fb::DeclaredExportBuilder::add_ordinal, ordinal);
+    put(table, &fb::DeclaredExportBuilder::add_symbol, symbol);
     table.add_name(*name);
     return table.Finish();
   }
@@ -331,12 +315,9 @@ private:
       return {};
     }
     fb::ManifestObjectBuilder table(builder_);
-    if (priority)
-      table.add_priority(static_cast<int32_t>(*priority));
-    if (variant)
-      table.add_variant(*variant);
-    if (target)
-      table.add_target(*target);
+    put(table, &fb::ManifestObjectBuilder::add_priority, priority);
+    put(table, &fb::ManifestObjectBuilder::add_variant, variant);
+    put(table, &fb::ManifestObjectBuilder::add_target, target);
     table.add_path(*path);
     return table.Finish();
   }
@@ -363,11 +344,9 @@ private:
       return {};
     }
     fb::ManifestBuilder table(builder_);
-    if (fromRecords)
-      table.add_exports_from_records(*fromRecords);
+    put(table, &fb::ManifestBuilder::add_exports_from_records, fromRecords);
     table.add_objects(*objects);
-    if (exports)
-      table.add_exports(*exports);
+    put(table, &fb::ManifestBuilder::add_exports, exports);
     table.add_name(*name);
     return table.Finish();
   }
