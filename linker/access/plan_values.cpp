@@ -114,52 +114,41 @@ void PlanBuilder::Planner::defineAs(OriginTable::Id value, std::span<const Leaf>
   plan_->steps.push_back(step);
 }
 
+/// What is known of the sources becomes one value, from `nothing` on; the step keeps the others, and that value behind
+/// them. `one` is the kind of a step that is left with a single source.
+template <typename Sources, typename Add>
+void PlanBuilder::Planner::addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind,
+                                     StepKind one) {
+  OriginTable::Id known = nothing;
+  rest_.clear();
+  for (PlannedValue source : sources)
+    if (source.isKnown())
+      known = add(known, source.id());
+    else
+      rest_.push_back(source);
+  if (rest_.empty())
+    return defineAs(known);
+  if (known != nothing)
+    rest_.push_back(PlannedValue::known(known));
+  finish(begin(rest_.size() == 1 ? one : kind), rest_);
+}
+
 void PlanBuilder::Planner::addCopy(const EffectOf &effect) {
   followLocalAddress();
   const uint32_t from = effect.sources ? effect.firstSource : 1;
   const uint32_t to = effect.sources ? from + effect.sources : static_cast<uint32_t>(instruction_->operands.size());
-  OriginTable::Id known = OriginTable::kUnknown; // a join with nothing
-  rest_.clear();
-  for (PlannedValue source : sourcesOf(from, to))
-    if (source.isKnown())
-      known = known_.table.join(known, source.id());
-    else
-      rest_.push_back(source);
-  if (rest_.empty())
-    return defineAs(known);
-  if (known != OriginTable::kUnknown)
-    rest_.push_back(PlannedValue::known(known));
-  finish(begin(StepKind::Copy), rest_);
+  auto join = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.join(a, b); };
+  addFolded(sourcesOf(from, to), OriginTable::kUnknown, join, StepKind::Copy, StepKind::Copy);
 }
 
 void PlanBuilder::Planner::addSum(std::span<const PlannedValue> sources) {
-  OriginTable::Id known = OriginTable::kNumber;
-  rest_.clear();
-  for (PlannedValue source : sources)
-    if (source.isKnown())
-      known = known_.table.sum(known, source.id());
-    else
-      rest_.push_back(source);
-  if (rest_.empty())
-    return defineAs(known);
-  if (known != OriginTable::kNumber)
-    rest_.push_back(PlannedValue::known(known));
-  finish(begin(rest_.size() == 1 ? StepKind::Copy : StepKind::Sum), rest_);
+  auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, b); };
+  addFolded(sources, OriginTable::kNumber, sum, StepKind::Sum, StepKind::Copy);
 }
 
 void PlanBuilder::Planner::addScale(std::span<const PlannedValue> sources) {
-  OriginTable::Id known = OriginTable::kNumber;
-  rest_.clear();
-  for (PlannedValue source : sources)
-    if (source.isKnown())
-      known = known_.table.sum(known, known_.table.scaled(source.id()));
-    else
-      rest_.push_back(source);
-  if (rest_.empty())
-    return defineAs(known);
-  if (known != OriginTable::kNumber)
-    rest_.push_back(PlannedValue::known(known));
-  finish(begin(StepKind::Scale), rest_);
+  auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, known_.table.scaled(b)); };
+  addFolded(sources, OriginTable::kNumber, sum, StepKind::Scale, StepKind::Scale);
 }
 
 void PlanBuilder::Planner::addDifference() {

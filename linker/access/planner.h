@@ -53,6 +53,8 @@ private:
   OriginTable::Id knownOperand(uint32_t operand, const ptx::NameRef *&name) const;
   void defineAs(OriginTable::Id value) { defineAs(value, leaves_); }
   void defineAs(OriginTable::Id value, std::span<const Leaf> leaves);
+  template <typename Sources, typename Add>
+  void addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind, StepKind one);
   void addCopy(const EffectOf &effect);
   void addSum(std::span<const PlannedValue> sources);
   void addScale(std::span<const PlannedValue> sources);
