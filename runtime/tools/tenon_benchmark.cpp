@@ -11,6 +11,7 @@
 #include "abi/command_line.h"
 #include "runtime/device.h"
 #include "runtime/program_file.h"
+#include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/timed_call.h"
@@ -180,15 +181,12 @@ int main(int argc, char **argv) {
   commandLine.positional(&options.files);
   commandLine.list("function", "NAME", &options.functions,
                    "a function to measure; may be left out when there is one; all that are given take the same inputs");
-  commandLine.list("input", "VALUE", &options.inputs,
-                   "8xf32=2, 2x2xi32=[[1 2][3 4]], 3.14, @f.npy, +f.npy, *f.npy, 4xf32=@f.bin; one per input");
+  declareInputs(commandLine, &options.inputs);
   commandLine.text("batch", "N", &options.batch, "calls between two waits, for throughput and device (100)");
   commandLine.text("bytes", "N", &options.bytes,
                    "bytes that a call moves, for bytes_per_second; left out: those of its inputs and results");
-  commandLine.text("device", "DEVICE", &options.device,
-                   "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
-  commandLine.text("variant", "NAME", &options.variant,
-                   "take this variant only, in executables that have it; left out: the best one for the device");
+  declareDevice(commandLine, &options.device);
+  declareVariant(commandLine, &options.variant);
   std::vector<char *> arguments(argv, argv + argc);
   const std::vector<std::string> unknown = takeBenchmarkFlags(arguments);
   if (std::optional<int> status = commandLine.parse(int(arguments.size()), arguments.data()))

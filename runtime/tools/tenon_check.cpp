@@ -13,6 +13,7 @@
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
+#include "runtime/tools/common_options.h"
 
 #include <cstdio>
 
@@ -114,9 +115,8 @@ int main(int argc, char **argv) {
                           "Calls every function that takes no arguments and says which check.expect_* hold.");
   commandLine.positional(&options.files);
   commandLine.list("function", "NAME", &options.functions, "call this one only; repeats");
-  commandLine.text("device", "DEVICE", &options.device,
-                   "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
-  commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
+  declareDevice(commandLine, &options.device);
+  declareSynchronous(commandLine, &options.synchronous);
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.files.empty())

@@ -12,6 +12,7 @@
 #include "runtime/jit_cache.h"
 #include "runtime/program.h"
 #include "runtime/program_file.h"
+#include "runtime/tools/common_options.h"
 #include "runtime/tools/compare.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
@@ -200,8 +201,7 @@ int main(int argc, char **argv) {
   commandLine.list("module", "FILE", &options.modules,
                    "the program (- is standard input), instead of as argument; of several, the one with the function");
   commandLine.text("function", "NAME", &options.function, "the function to call; may be left out when there is one");
-  commandLine.list("input", "VALUE", &options.inputs,
-                   "8xf32=2, 2x2xi32=[[1 2][3 4]], 3.14, @f.npy, +f.npy, *f.npy, 4xf32=@f.bin; one per input");
+  declareInputs(commandLine, &options.inputs);
   commandLine.list("output", "WHERE", &options.outputs,
                    "- (print), @f.npy, +f.npy (append), @f.bin (raw), empty (drop); one per result");
   commandLine.list("expected_output", "VALUE", &options.expected,
@@ -212,10 +212,8 @@ int main(int argc, char **argv) {
   commandLine.text("expected_f32_threshold", "X", &options.f32Threshold, "tolerance of f32 (0.0001)");
   commandLine.text("expected_f64_threshold", "X", &options.f64Threshold, "tolerance of f64 (0.0001)");
   commandLine.text("output_max_element_count", "N", &options.maxElements, "print at most N elements (1024)");
-  commandLine.text("device", "DEVICE", &options.device,
-                   "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
-  commandLine.text("variant", "NAME", &options.variant,
-                   "take this variant only, in executables that have it; left out: the best one for the device");
+  declareDevice(commandLine, &options.device);
+  declareVariant(commandLine, &options.variant);
   commandLine.flag("no-jit", &options.noJit,
                    "take finished code only, never PTX that the driver compiles (as TENON_IMAGES=cubin)");
   commandLine.flag("force-ptx", &options.forcePtx, "take PTX only, as a newer device would (as TENON_IMAGES=ptx)");
@@ -225,7 +223,7 @@ int main(int argc, char **argv) {
   commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
   commandLine.text("trace", "FILE", &options.trace,
                    "write what ran when, on host and device, for Perfetto or chrome://tracing (no CUDA graph then)");
-  commandLine.flag("synchronous", &options.synchronous, "wait after every command, so that a fault names it");
+  declareSynchronous(commandLine, &options.synchronous);
   commandLine.text("printf", "plain|prefix", &options.printf,
                    "prefix: dispatches run one at a time, and each line that a kernel prints begins with its export;\n"
                    "plain: lines come as the driver writes them");

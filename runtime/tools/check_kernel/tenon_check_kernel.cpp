@@ -2,6 +2,7 @@
 #include "abi/command_line.h"
 #include "abi/file.h"
 #include "runtime/tools/check_kernel/report.h"
+#include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 
 #include <cstdio>
@@ -190,8 +191,7 @@ int main(int argc, char **argv) {
   commandLine.text("variant", "NAME", &options.variant, "this variant; left out: the best one for the device");
   commandLine.text("repeats", "N", &options.repeats, "runs that must agree to the bit (3)");
   commandLine.text("seed", "N", &options.seed, "of random contents (1)");
-  commandLine.text("device", "DEVICE", &options.device,
-                   "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
+  declareDevice(commandLine, &options.device);
   commandLine.flag("json", &options.json, "print findings as JSON");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
