@@ -2,7 +2,10 @@
 #pragma once
 
 #include "abi/command_line.h"
+#include "runtime/executable_options.h"
+#include "runtime/trace.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,45 @@ inline void declareVariant(CommandLine &line, std::string *variant) {
   line.text("variant", "NAME", variant,
             "take this variant only, in executables that have it; left out: the best one for the device");
 }
+/// Which images of a program's executables are taken.
+struct ImageChoice {
+  std::string variant;
+  bool noJit = false, forcePtx = false;
+};
+inline void declareImages(CommandLine &line, ImageChoice *choice) {
+  declareVariant(line, &choice->variant);
+  line.flag("no-jit", &choice->noJit,
+            "take finished code only, never PTX that the driver compiles (as TENON_IMAGES=cubin)");
+  line.flag("force-ptx", &choice->forcePtx, "take PTX only, as a newer device would (as TENON_IMAGES=ptx)");
+}
+/// What is wrong with the options together; empty: nothing.
+inline std::string_view conflictOf(const ImageChoice &choice) {
+  return choice.noJit && choice.forcePtx ? "--no-jit and --force-ptx exclude each other" : "";
+}
+/// The environment's wishes, and the command line's over them. InvalidArgument: TENON_IMAGES is none of its words.
+inline Result<ExecutableOptions> readImageOptions(const ImageChoice &choice) {
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, ExecutableOptions::fromEnvironment());
+  images.variant = choice.variant;
+  if (choice.noJit)
+    images.images = ImagePolicy::Cubin;
+  if (choice.forcePtx)
+    images.images = ImagePolicy::Ptx;
+  return images;
+}
+
+inline void declareTrace(CommandLine &line, std::string *file) {
+  line.text("trace", "FILE", file,
+            "write what ran when, on host and device, for Perfetto or chrome://tracing (no CUDA graph then)");
+}
+/// Null: no trace was asked for.
+inline std::shared_ptr<Trace> startTrace(const std::string &file) {
+  return file.empty() ? nullptr : std::make_shared<Trace>();
+}
+/// To be called after work that failed, too. An error: the file cannot be written.
+inline Status writeTrace(const Trace *trace, const std::string &file) {
+  return trace ? trace->write(file) : okStatus();
+}
+
 inline void declareInputs(CommandLine &line, std::vector<std::string> *inputs) {
   line.list("input", "VALUE", inputs,
             "8xf32=2, 2x2xi32=[[1 2][3 4]], 3.14, @f.npy, +f.npy, *f.npy, 4xf32=@f.bin; one per input");

@@ -24,7 +24,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, functions;
-  std::string device;
+  std::string device, trace;
+  ImageChoice images;
   bool synchronous = false;
 };
 
@@ -80,10 +81,11 @@ Result<std::vector<uint32_t>> functionsToRun(const Program &program, const std::
   return indices;
 }
 
-Status run(const Options &options, Counts &counts) {
+Status run(const Options &options, const std::shared_ptr<Trace> &trace, Counts &counts) {
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
-  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, ExecutableOptions::fromEnvironment());
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options.images));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  device->setTrace(trace);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-check: %s\n", notice.c_str());
   for (const std::string &path : options.files) {
@@ -107,6 +109,12 @@ std::string summary(const Counts &counts) {
   return text;
 }
 
+int fail(std::string_view why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", concat("tenon-check: error: ", why).c_str());
+  return kExitFailure;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -116,22 +124,26 @@ int main(int argc, char **argv) {
   commandLine.positional(&options.files);
   commandLine.list("function", "NAME", &options.functions, "call this one only; repeats");
   declareDevice(commandLine, &options.device);
+  declareImages(commandLine, &options.images);
+  declareTrace(commandLine, &options.trace);
   declareSynchronous(commandLine, &options.synchronous);
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.files.empty())
     return commandLine.usageError("no program given");
+  if (const std::string_view conflict = conflictOf(options.images); !conflict.empty())
+    return commandLine.usageError(conflict);
 
   Counts counts;
-  if (Status status = run(options, counts); !status.ok()) {
-    std::fprintf(stderr, "tenon-check: error: %s\n", std::string(status.message()).c_str());
-    return kExitFailure;
-  }
+  const std::shared_ptr<Trace> trace = startTrace(options.trace);
+  const Status status = run(options, trace, counts);
+  const Status written = writeTrace(trace.get(), options.trace);
+  if (!status.ok())
+    return fail(status.message());
   std::printf("%s\n", summary(counts).c_str());
-  if (counts.functions == 0) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "tenon-check: error: nothing was run: no function takes no arguments\n");
-    return kExitFailure;
-  }
+  if (counts.functions == 0)
+    return fail("nothing was run: no function takes no arguments");
+  if (!written.ok())
+    return fail(written.message());
   return counts.failed == 0 && counts.failedCalls == 0 ? 0 : kExitFailure;
 }

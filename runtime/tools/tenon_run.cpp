@@ -28,25 +28,12 @@ namespace {
 
 struct Options {
   std::vector<std::string> files, modules;
-  std::string function, device, variant, cacheFolder, trace, printf;
+  std::string function, device, cacheFolder, trace, printf;
+  ImageChoice images;
   std::vector<std::string> inputs, outputs, expected;
   std::string maxElements = "1024", f16Threshold, bf16Threshold, f32Threshold, f64Threshold;
-  bool explain = false, statistics = false, synchronous = false, noJit = false, forcePtx = false;
+  bool explain = false, statistics = false, synchronous = false;
 };
-
-/// The environment's wishes, and the command line's over them.
-Result<ExecutableOptions> readImageOptions(const Options &options) {
-  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, ExecutableOptions::fromEnvironment());
-  images.variant = options.variant;
-  if (!options.cacheFolder.empty()) {
-    TENON_ASSIGN_OR_RETURN(images.cache, JitCache::open(options.cacheFolder));
-  }
-  if (options.noJit)
-    images.images = ImagePolicy::Cubin;
-  if (options.forcePtx)
-    images.images = ImagePolicy::Ptx;
-  return images;
-}
 
 Result<double> parseThreshold(const char *name, const std::string &text, double otherwise) {
   if (text.empty())
@@ -138,7 +125,10 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   TENON_ASSIGN_OR_RETURN(const size_t maxElements, parseCount("output_max_element_count", options.maxElements, 0));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
-  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
+  TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options.images));
+  if (!options.cacheFolder.empty()) {
+    TENON_ASSIGN_OR_RETURN(images.cache, JitCache::open(options.cacheFolder));
+  }
 
   // The program, on a device.
   TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
@@ -213,16 +203,12 @@ int main(int argc, char **argv) {
   commandLine.text("expected_f64_threshold", "X", &options.f64Threshold, "tolerance of f64 (0.0001)");
   commandLine.text("output_max_element_count", "N", &options.maxElements, "print at most N elements (1024)");
   declareDevice(commandLine, &options.device);
-  declareVariant(commandLine, &options.variant);
-  commandLine.flag("no-jit", &options.noJit,
-                   "take finished code only, never PTX that the driver compiles (as TENON_IMAGES=cubin)");
-  commandLine.flag("force-ptx", &options.forcePtx, "take PTX only, as a newer device would (as TENON_IMAGES=ptx)");
+  declareImages(commandLine, &options.images);
   commandLine.text("cache-dir", "DIR", &options.cacheFolder,
                    "keep PTX that a GPU's driver compiled in DIR/jit (as TENON_CACHE_DIR; default: tenon in\n"
                    "$XDG_CACHE_HOME, else in ~/.cache); none keeps nothing");
   commandLine.flag("explain", &options.explain, "print each kernel's images, chosen or refused and why");
-  commandLine.text("trace", "FILE", &options.trace,
-                   "write what ran when, on host and device, for Perfetto or chrome://tracing (no CUDA graph then)");
+  declareTrace(commandLine, &options.trace);
   declareSynchronous(commandLine, &options.synchronous);
   commandLine.text("printf", "plain|prefix", &options.printf,
                    "prefix: dispatches run one at a time, and each line that a kernel prints begins with its export;\n"
@@ -236,17 +222,16 @@ int main(int argc, char **argv) {
     return commandLine.usageError("more than one program given: several are given with --module");
   if (!options.printf.empty() && options.printf != "plain" && options.printf != "prefix")
     return commandLine.usageError(concat("--printf=", options.printf, ": expected plain or prefix"));
-  if (options.noJit && options.forcePtx)
-    return commandLine.usageError("--no-jit and --force-ptx exclude each other");
+  if (const std::string_view conflict = conflictOf(options.images); !conflict.empty())
+    return commandLine.usageError(conflict);
   options.files.insert(options.files.end(), options.modules.begin(), options.modules.end());
   if (options.files.empty())
     return commandLine.usageError("no program given");
 
-  const auto trace = options.trace.empty() ? nullptr : std::make_shared<Trace>();
+  const std::shared_ptr<Trace> trace = startTrace(options.trace);
   Result<int> status = run(options, trace);
-  if (trace) // also of a call that failed
-    if (Status written = trace->write(options.trace); !written.ok() && status.ok())
-      status = std::move(written);
+  if (Status written = writeTrace(trace.get(), options.trace); !written.ok() && status.ok())
+    status = std::move(written);
   if (status.ok())
     return *status;
   std::fflush(stdout);

@@ -63,3 +63,26 @@ module @tests {
 // RUN: not tenon-run %t.tenon --function=argument --input="2xi32=1 0" 2>&1 | FileCheck %s --check-prefix=ARGUMENT
 // ARGUMENT: check.expect_all_true: 1 of 2 elements is zero
 // ARGUMENT-NEXT: [1]: got 0
+
+// Which code runs, and a record of it, as tenon-run has them. A trace is written of calls that failed, too.
+// RUN: tenon-compile %s --target=sm_75,sm_80 -o %t.two.tenon
+// RUN: not tenon-check %t.two.tenon --function=elements --trace=%t.json
+// RUN: FileCheck %s --check-prefix=BEST --input-file=%t.json
+// RUN: not tenon-check %t.two.tenon --function=elements --variant=sm_75 --trace=%t.json
+// RUN: FileCheck %s --check-prefix=CHOSEN --input-file=%t.json
+// BEST: "name": "call elements", "cat": "call"
+// BEST: "cat": "dispatch", {{.*}} "variant": "sm_80"
+// CHOSEN: "cat": "dispatch", {{.*}} "variant": "sm_75"
+// RUN: not tenon-check %t.tenon --variant=nope 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: tenon-check: error: no executable of {{.*}} has a variant 'nope'
+// RUN: not tenon-check %t.tenon --function=elements --no-jit | FileCheck %s --check-prefix=NOJIT
+// NOJIT: FAIL @elements no image of export
+// NOJIT: no JIT was asked for
+// NOJIT: 1 function: 0 expectations hold, 0 failed, 1 call failed
+// RUN: not tenon-check %t.tenon --function=elements --force-ptx | FileCheck %s --check-prefix=PTX
+// PTX: PASS @elements
+// RUN: not tenon-check %t.tenon --no-jit --force-ptx 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: --no-jit and --force-ptx exclude each other
+// RUN: not tenon-check %t.tenon --function=calm --trace=%t.missing/x.json 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
+// UNWRITTEN: 1 function: 0 expectations hold, 0 failed
+// UNWRITTEN: tenon-check: error: {{.*}}x.json
