@@ -170,16 +170,30 @@ void Memory::unregisterHost(uint64_t host) {
     free(it->first);
 }
 
-uint64_t Memory::reserve(uint64_t bytes) {
-  uint64_t spanBytes = bytes > size_ ? UINT64_MAX : roundUp(bytes, kAlignment) + kAlignment;
-  uint64_t begin = bytes > size_ ? 0 : takeSpan(spanBytes);
-  while (!begin && bytes <= size_ && !quarantine_.empty()) {
+uint64_t Memory::reserve(uint64_t bytes, AllocationKind kind, uint64_t alignment) {
+  if (bytes > size_ || alignment > size_)
+    return 0;
+  // Spans begin at multiples of kAlignment.
+  const uint64_t spanBytes = roundUp(bytes, kAlignment) + (alignment - kAlignment) + kAlignment;
+  uint64_t span = takeSpan(spanBytes);
+  while (!span && !quarantine_.empty()) {
     releaseOldest();
-    begin = takeSpan(spanBytes);
+    span = takeSpan(spanBytes);
   }
-  if (begin)
-    reservations_[begin] = Allocation{begin, bytes, AllocationKind::Device, "", begin, spanBytes};
+  if (!span)
+    return 0;
+  const uint64_t begin = roundUp(span, alignment);
+  reservations_[begin] = Allocation{begin, bytes, kind, "", span, spanBytes};
   return begin;
+}
+
+bool Memory::mapFile(uint64_t address, uint64_t bytes, int file, uint64_t offset) {
+  void *mapped = mmap(host(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file,
+                      static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED)
+    return false;
+  madvise(mapped, bytes, MADV_DONTFORK);
+  return true;
 }
 
 bool Memory::commit(uint64_t address, uint64_t bytes) {
@@ -189,7 +203,7 @@ bool Memory::commit(uint64_t address, uint64_t bytes) {
   used_ += roundUp(bytes, kAlignment);
   live_[address] = it->second;
   if (initialised_)
-    initialised_->set(address - device_, bytes, false);
+    initialised_->set(address - device_, bytes, it->second.kind == AllocationKind::Mapped); // by whoever else has it
   return true;
 }
 
@@ -198,7 +212,8 @@ bool Memory::retire(uint64_t address) {
   if (it == live_.end() || !reservations_.count(address))
     return false;
   used_ -= roundUp(it->second.bytes, kAlignment);
-  memset(host(address), kPoison, std::min(it->second.bytes, kPoisonLimit));
+  if (it->second.kind != AllocationKind::Mapped)
+    memset(host(address), kPoison, std::min(it->second.bytes, kPoisonLimit));
   live_.erase(it);
   ++generation_;
   return true;
@@ -217,12 +232,14 @@ void Memory::unreserve(uint64_t address) {
     releaseOldest();
 }
 
-bool Memory::reserved(uint64_t address, uint64_t bytes) const {
+const Allocation *Memory::reservationAt(uint64_t address) const {
   auto it = reservations_.upper_bound(address);
-  if (it == reservations_.begin())
-    return false;
-  --it;
-  return address < it->second.end() && bytes <= it->second.end() - address;
+  return it != reservations_.begin() && address < (--it)->second.end() ? &it->second : nullptr;
+}
+
+bool Memory::reserved(uint64_t address, uint64_t bytes) const {
+  const Allocation *reservation = reservationAt(address);
+  return reservation && reservation->kind == AllocationKind::Device && bytes <= reservation->end() - address;
 }
 
 void Memory::reset() {
@@ -289,7 +306,9 @@ std::string nameOf(const Allocation &allocation) {
     return size + "variable '" + allocation.name + "' at " + hexText(allocation.begin);
   std::string by = *allocation.by ? " (by " + std::string(allocation.by) + ")" : std::string();
   return size +
-         (allocation.kind == AllocationKind::Registered ? "range of registered host memory at " : "allocation at ") +
+         (allocation.kind == AllocationKind::Registered ? "range of registered host memory at "
+          : allocation.kind == AllocationKind::Mapped   ? "range of reserved addresses at "
+                                                        : "allocation at ") +
          hexText(allocation.begin) + by;
 }
 } // namespace
@@ -303,11 +322,10 @@ std::string Memory::describe(uint64_t address) const {
   for (auto it = quarantine_.rbegin(); it != quarantine_.rend(); ++it)
     if (address >= it->begin && address < it->end())
       return std::to_string(address - it->begin) + " bytes into the " + nameOf(*it) + ", which was freed";
-  if (reserved(address, 1)) {
-    const Allocation &allocation = std::prev(reservations_.upper_bound(address))->second;
-    return std::to_string(address - allocation.begin) + " bytes into the " + nameOf(allocation) +
-           ", which its graph does not hold at this time";
-  }
+  if (const Allocation *reservation = reservationAt(address))
+    return std::to_string(address - reservation->begin) + " bytes into the " + nameOf(*reservation) +
+           (reservation->kind == AllocationKind::Mapped ? ", where nothing is mapped for access"
+                                                        : ", which its graph does not hold at this time");
   for (const Memory *peer : peers_)
     if (address - peer->device_ < peer->size_)
       return peer->describe(address);

@@ -17,8 +17,9 @@
 
 namespace tenon::emulator {
 
-/// Registered: the program's own memory, which only seems to lie on the device.
-enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap, Registered };
+/// Registered: the program's own memory, which only seems to lie on the device. Mapped: bytes of another file at
+/// addresses of the arena (driver/virtual_memory.h).
+enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap, Registered, Mapped };
 
 struct Allocation {
   uint64_t begin = 0;
@@ -58,13 +59,17 @@ public:
   const std::map<uint64_t, Allocation> &live() const { return live_; }
   /// False: `address` is not the begin of a live allocation.
   bool free(uint64_t address);
-  /// Memory of a graph: its address is known from the start, it is accessible from commit to retire.
-  uint64_t reserve(uint64_t bytes);
+  /// Memory of a graph (Device), or addresses to map at (Mapped): they are known from the start, and accessible from
+  /// commit to retire. `alignment`: a power of two, at least kAlignment.
+  uint64_t reserve(uint64_t bytes, AllocationKind kind = AllocationKind::Device, uint64_t alignment = kAlignment);
   bool commit(uint64_t address, uint64_t bytes);
   bool retire(uint64_t address);
   void unreserve(uint64_t address);
-  /// True: the range lies in a reservation, accessible or not.
+  /// True: the range lies in a reservation of a graph, accessible or not.
   bool reserved(uint64_t address, uint64_t bytes) const;
+  /// Puts bytes of a file in the place of the arena's, and the arena's back. For whole pages of a reservation.
+  bool mapFile(uint64_t address, uint64_t bytes, int file, uint64_t offset);
+  void unmapFile(uint64_t address, uint64_t bytes) { mapFile(address, bytes, file_, address - device_); }
   /// Host memory of the program as device memory: its device address is the host's less the bias, so that no access
   /// has to ask which kind it is. 0: that address means something else already.
   uint64_t registerHost(uint64_t host, uint64_t bytes);
@@ -94,6 +99,7 @@ public:
   uint64_t generation() const { return generation_; }
 
 private:
+  const Allocation *reservationAt(uint64_t address) const;
   uint64_t takeSpan(uint64_t bytes);
   void releaseSpan(uint64_t begin, uint64_t bytes);
   void releaseOldest();

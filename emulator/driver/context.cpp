@@ -53,6 +53,7 @@ namespace {
 /// Everything goes, but for the registrations of host memory, which hold for every device.
 void resetMemory(Device &device) {
   Driver &driver = tenon::emulator::driver();
+  driver.virtualMemory.drop(device);
   device.memory->reset();
   device.pooledAllocations.clear();
   device.defaultPool->used = 0;

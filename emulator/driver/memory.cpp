@@ -161,7 +161,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     *static_cast<CUdeviceptr *>(data) = address;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-    if (allocation->kind == AllocationKind::Device)
+    if (allocation->kind == AllocationKind::Device || allocation->kind == AllocationKind::Mapped)
       return CUDA_ERROR_INVALID_VALUE;
     *static_cast<CUdeviceptr *>(data) =
         allocation->kind == AllocationKind::Registered ? address + device->memory->hostBias() : address;

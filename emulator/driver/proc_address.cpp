@@ -64,7 +64,9 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
   F(cuDeviceGetMemPool) F(cuDeviceSetMemPool) F(cuMemPoolCreate) F(cuMemPoolDestroy) F(cuMemPoolTrimTo) \
   F(cuMemPoolSetAttribute) F(cuMemPoolGetAttribute) F(cuMemAllocFromPoolAsync) F(cuMemPoolExportToShareableHandle) \
   F(cuMemPoolImportFromShareableHandle) F(cuMemPoolExportPointer) F(cuMemPoolImportPointer) F(cuDeviceCanAccessPeer) \
-  F(cuDeviceGetP2PAttribute) F(cuCtxEnablePeerAccess) F(cuCtxDisablePeerAccess) \
+  F(cuMemGetAllocationGranularity) F(cuMemCreate) F(cuMemRelease) F(cuMemAddressReserve) F(cuMemAddressFree) \
+  F(cuMemMap) F(cuMemUnmap) F(cuMemSetAccess) F(cuMemRetainAllocationHandle) F(cuMemExportToShareableHandle) \
+  F(cuMemImportFromShareableHandle) F(cuDeviceGetP2PAttribute) F(cuCtxEnablePeerAccess) F(cuCtxDisablePeerAccess) \
   F(cuTensorMapEncodeTiled) F(cuTensorMapEncodeIm2col) F(cuTensorMapEncodeIm2colWide) F(cuTensorMapReplaceAddress)
 // clang-format on
 

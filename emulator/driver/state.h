@@ -9,6 +9,7 @@
 #include "emulator/builtins.h"
 #include "emulator/driver/capture.h"
 #include "emulator/driver/fault_plan.h"
+#include "emulator/driver/virtual_memory.h"
 #include "emulator/driver/work_queue.h"
 #include "emulator/memory.h"
 #include "emulator/program.h"
@@ -138,6 +139,7 @@ struct Driver {
   std::map<MemoryPool *, std::unique_ptr<MemoryPool>> pools; // that programs made
   std::vector<std::unique_ptr<Context>> ownedContexts;
   RegisteredRanges registered;
+  VirtualMemory virtualMemory;
   std::map<uint64_t, unsigned> pinnedFlags; // of cuMemHostAlloc, by address
   std::set<uint64_t> pendingFrees;          // enqueued, not yet run
   WorkQueue queue{*this};

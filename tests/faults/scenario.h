@@ -5,21 +5,12 @@
 // waits for itself, so that a second try starts anew.
 #pragma once
 
-#include "conformance/fixture.h"
-#include "program_builder.h"
+#include "inputs.h"
 
 #include <string>
 #include <vector>
 
 namespace tenon::faults {
-
-/// What the runs share: bytes of executables and of a program.
-struct Inputs {
-  std::vector<uint8_t> executable; // of the conformance kernels
-  std::vector<uint8_t> launches;   // the same with a cluster, a cooperative launch, and more shared memory than default
-  std::vector<uint8_t> program;
-};
-Result<Inputs> makeInputs();
 
 struct Outcome {
   std::vector<std::string> errors; // what steps said: "step: message"

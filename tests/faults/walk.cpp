@@ -31,7 +31,7 @@ const char *withoutOf(std::string_view function, bool &takesBack) {
     const char *without;
     bool takesBack = false;
   };
-  constexpr const char *kDestructor = "an object is destroyed: its memory goes with the context";
+  constexpr const char *kDestructor = "an object is destroyed: its memory goes with the context or the process";
   constexpr const char *kStream = "the commands are given to the stream instead";
   static constexpr Row kRows[] = {
       {"cuGetErrorName", "messages give the number"},
@@ -50,6 +50,9 @@ const char *withoutOf(std::string_view function, bool &takesBack) {
       {"cuMemFree", kDestructor, true},
       {"cuMemFreeAsync", kDestructor, true},
       {"cuMemPoolDestroy", kDestructor, true},
+      {"cuMemRelease", kDestructor, true},
+      {"cuMemUnmap", kDestructor, true},
+      {"cuMemAddressFree", kDestructor, true},
       {"cuMemFreeHost", kDestructor, true},
       {"cuMemHostUnregister", kDestructor, true},
       {"cuStreamDestroy", kDestructor, true},
@@ -68,19 +71,7 @@ const char *withoutOf(std::string_view function, bool &takesBack) {
 
 /// driver_symbols.inc says so of these.
 bool isAbsentByDesign(std::string_view function) {
-  constexpr std::string_view kOfDescriptors[] = {"cuMemGetAllocationGranularity",
-                                                 "cuMemCreate",
-                                                 "cuMemRelease",
-                                                 "cuMemAddressReserve",
-                                                 "cuMemAddressFree",
-                                                 "cuMemMap",
-                                                 "cuMemUnmap",
-                                                 "cuMemSetAccess",
-                                                 "cuMemRetainAllocationHandle",
-                                                 "cuMemExportToShareableHandle",
-                                                 "cuMemImportFromShareableHandle"};
-  return function.starts_with("cuLink") ||
-         std::find(std::begin(kOfDescriptors), std::end(kOfDescriptors), function) != std::end(kOfDescriptors);
+  return function.starts_with("cuLink");
 }
 
 std::vector<Walked> everyFunction() {
