@@ -71,11 +71,16 @@ static std::string whyNothingRuns(std::span<const Candidate> candidates, const D
   std::string_view what = candidates.empty() ? "no image holds this export" : "no image runs";
   if (!device)
     return concat(what, '\n');
-  bool anyForDevice = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate &candidate) {
-    return candidate.kind == ImageKind::Ptx ? runsPtx(candidate.arch, candidate.isa, *device).runs
-                                            : runsCubin(candidate.arch, *device).runs;
-  });
-  if (anyForDevice)
+  bool isForDevice = false, fitsDevice = false; // of any
+  for (const Candidate &candidate : candidates)
+    if (candidate.kind == ImageKind::Ptx ? runsPtx(candidate.arch, candidate.isa, *device).runs
+                                         : runsCubin(candidate.arch, *device).runs) {
+      isForDevice = true;
+      fitsDevice |= fits(candidate, *device).runs;
+    }
+  if (fitsDevice) // and the user took it out of the ranking
+    return concat(what, ": one would, but it was ruled out\n");
+  if (isForDevice)
     return concat(what, ": an image is for this device, but the kernel does not fit it\n");
   return concat(what, ": ", whatToBuild(*device), '\n');
 }

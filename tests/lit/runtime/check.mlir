@@ -78,6 +78,7 @@ module @tests {
 // RUN: not tenon-check %t.tenon --function=elements --no-jit | FileCheck %s --check-prefix=NOJIT
 // NOJIT: FAIL @elements no image of export
 // NOJIT: no JIT was asked for
+// NOJIT: no image runs: one would, but it was ruled out
 // NOJIT: 1 function: 0 expectations hold, 0 failed, 1 call failed
 // RUN: not tenon-check %t.tenon --function=elements --force-ptx | FileCheck %s --check-prefix=PTX
 // PTX: PASS @elements

@@ -81,3 +81,13 @@ TEST(ExplainRanking, SaysWhenTheKernelDoesNotFit) {
                              "no image runs: an image is for this device, but the kernel does not fit it\n"))
       << text;
 }
+
+TEST(ExplainRanking, SaysWhenWhatWouldRunIsRuledOut) {
+  std::vector<Candidate> candidates = {candidate("sm_80", {80, ArchSuffix::None}, ImageKind::Ptx, 70)};
+  DeviceTraits a10 = device(86, 12080);
+  const std::vector<RankedCandidate> ranking = {{0, {false, "ruled out: only variant 'x' was asked for"}}};
+  std::string text = explainRanking(candidates, ranking, &a10);
+  EXPECT_TRUE(text.ends_with("no: ruled out: only variant 'x' was asked for\n"
+                             "no image runs: one would, but it was ruled out\n"))
+      << text;
+}
