@@ -1,11 +1,134 @@
-// Virtual memory of the fake driver: addresses are host memory, a handle is a number, a descriptor a file's.
+// Memory of the fake driver: addresses are host memory, a handle is a number, a descriptor a file's.
 #include "fake_driver_calls.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
 
 using namespace tenon::test;
 
+namespace {
+
+template <typename T> CUresult set(CUdeviceptr target, T value, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    reinterpret_cast<T *>(target)[i] = value;
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+FAKE CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
+  ENTER();
+  if (bytes == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  ++fake().liveAllocations;
+  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  ENTER();
+  --fake().liveAllocations;
+  std::free(reinterpret_cast<void *>(pointer));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream) {
+  ENTER();
+  if (bytes == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  ++fake().liveAllocations;
+  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
+  ENTER();
+  --fake().liveAllocations;
+  std::free(reinterpret_cast<void *>(pointer));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *) {
+  ENTER();
+  ++fake().livePools;
+  *pool = reinterpret_cast<CUmemoryPool>(&fake());
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolDestroy(CUmemoryPool) {
+  ENTER();
+  --fake().livePools;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void *) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemPoolTrimTo(CUmemoryPool, size_t) {
+  ENTER();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool, CUstream) {
+  ENTER();
+  ++fake().liveAllocations;
+  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream) {
+  ENTER();
+  std::memcpy(reinterpret_cast<void *>(target), source, bytes);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CUstream) {
+  ENTER();
+  std::memcpy(target, reinterpret_cast<void *>(source), bytes);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream) {
+  ENTER();
+  std::memcpy(reinterpret_cast<void *>(target), reinterpret_cast<void *>(source), bytes);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t count, CUstream) {
+  ENTER();
+  return set<uint8_t>(target, value, count);
+}
+FAKE CUresult cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count, CUstream) {
+  ENTER();
+  return set<uint16_t>(target, value, count);
+}
+FAKE CUresult cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count, CUstream) {
+  ENTER();
+  return set<uint32_t>(target, value, count);
+}
+FAKE CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  ENTER();
+  ++fake().liveAllocations;
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemFreeHost(void *pointer) {
+  ENTER();
+  --fake().liveAllocations;
+  std::free(pointer);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned) {
+  ENTER();
+  *address = reinterpret_cast<CUdeviceptr>(pointer);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostRegister_v2(void *, size_t, unsigned) {
+  ENTER();
+  ++fake().liveRegistrations;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostUnregister(void *) {
+  ENTER();
+  --fake().liveRegistrations;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemGetInfo_v2(size_t *freeBytes, size_t *totalBytes) {
+  ENTER();
+  *freeBytes = 1000, *totalBytes = 4000;
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *,
                                             CUmemAllocationGranularity_flags) {
   ENTER();
