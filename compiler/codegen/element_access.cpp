@@ -24,28 +24,19 @@ std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
 } // namespace
 
 ElementAccess::ElementAccess(const KernelFunction &kernel, OpBuilder &builder, Location loc, ValueRange pointers,
-                             ArrayRef<Value> arguments)
-    : kernel_(kernel), b_(builder), loc_(loc), pointers_(pointers), arguments_(arguments) {
+                             const llvm::DenseMap<Value, Value> &sizes)
+    : kernel_(kernel), b_(builder), loc_(loc), pointers_(pointers), sizes_(sizes) {
   for (const Extent &extent : kernel.loops)
-    loopSizes_.push_back(extent.argument < 0 ? constant(extent.size) : arguments_[extent.argument]);
+    loopSizes_.push_back(sizeOf(extent));
   formAxes();
 }
 
-SmallVector<const KernelTensor *> ElementAccess::tensors() const {
-  SmallVector<const KernelTensor *> all;
-  for (const KernelInput &input : kernel_.inputs)
-    if (!input.scalar)
-      all.push_back(&input.tensor);
-  for (const KernelOutput &output : kernel_.outputs) {
-    if (output.startTensor && !output.bodyArgument.use_empty())
-      all.push_back(&*output.startTensor);
-    all.push_back(&output.tensor);
-  }
-  return all;
+Value ElementAccess::sizeOf(const Extent &extent) {
+  return extent.value ? sizes_.lookup(extent.value) : constant(extent.size);
 }
 
 bool ElementAccess::indexedTogether(unsigned outer, unsigned inner) const {
-  return llvm::all_of(tensors(), [&](const KernelTensor *tensor) {
+  return llvm::all_of(kernel_.tensors(), [&](const KernelTensor *tensor) {
     if (!dispatch::isSimpleMap(tensor->map))
       return false;
     std::optional<unsigned> first = dimensionOf(tensor->map, outer), second = dimensionOf(tensor->map, inner);
@@ -136,10 +127,8 @@ Value ElementAccess::address(const KernelTensor &tensor, const LoopIndices &indi
       step(position(expr, indices));
     else if (axis->loops.back() == loop.getPosition()) // the whole axis lies in this and the dimensions before
       step(indices.axes[axis - axes_.begin()]);
-    if (dimension != 0) {
-      const Extent &extent = tensor.shape[dimension];
-      stride = mul(stride, extent.argument < 0 ? constant(extent.size) : arguments_[extent.argument]);
-    }
+    if (dimension != 0)
+      stride = mul(stride, sizeOf(tensor.shape[dimension]));
   }
   return LLVM::GEPOp::create(b_, loc_, pointers_[tensor.binding].getType(), memoryType(tensor.element),
                              pointers_[tensor.binding], ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)},

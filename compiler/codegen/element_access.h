@@ -22,17 +22,15 @@ struct LoopIndices {
 class ElementAccess {
 public:
   /// @param pointers [n] one per binding
-  /// @param arguments [m] the i64 value of each argument of the kernel function that is an extent, else null
+  /// @param sizes the i64 in the kernel for each value of the kernel function that is an extent
   ElementAccess(const KernelFunction &kernel, mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange pointers,
-                mlir::ArrayRef<mlir::Value> arguments);
+                const llvm::DenseMap<mlir::Value, mlir::Value> &sizes);
 
   mlir::Value elementCount();
   bool isOneAxis() const { return axes_.size() == 1; }
   /// Length of the innermost axis.
   mlir::Value rowLength() const { return axes_.back().size; }
   mlir::Value loopSize(unsigned loop) const { return loopSizes_[loop]; }
-  /// Every tensor in memory: inputs, starts that are read, results.
-  llvm::SmallVector<const KernelTensor *> tensors() const;
 
   /// Position of element number `element`, row-major over the axes.
   LoopIndices delinearize(mlir::Value element);
@@ -68,6 +66,7 @@ private:
     mlir::Value size;
   };
 
+  mlir::Value sizeOf(const Extent &extent);
   void formAxes();
   bool indexedTogether(unsigned outer, unsigned inner) const;
   mlir::Value address(const KernelTensor &tensor, const LoopIndices &indices);
@@ -79,7 +78,7 @@ private:
   mlir::OpBuilder &b_;
   mlir::Location loc_;
   mlir::ValueRange pointers_;
-  llvm::SmallVector<mlir::Value> arguments_;
+  llvm::DenseMap<mlir::Value, mlir::Value> sizes_;
   llvm::SmallVector<mlir::Value> loopSizes_; // [loops]
   llvm::SmallVector<Axis> axes_;
 };

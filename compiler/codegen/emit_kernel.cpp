@@ -27,6 +27,10 @@ public:
 
 private:
   void mapArguments();
+  Value sizeFrom(Value value);
+  void copyScalarOp(Operation &inner, IRMapping &values);
+  void emitAnyGrid(const std::array<int32_t, 3> &size);
+  void emitElements(Value first, Value last, Value step);
   void emitWholePath(Value first);
   void emitSinglePath(Value first, Value end);
   void emitElement(Value element);
@@ -36,25 +40,27 @@ private:
   SmallVector<Value> loadStarts(const LoopIndices &indices);
   Value isWhole(Value first, Value end);
 
+  /// A special register, which has 32 bits.
+  template <typename Register> Value special() {
+    return LLVM::ZExtOp::create(b, loc, b.getI64Type(), Register::create(b, loc, b.getI32Type()));
+  }
+
   const KernelFunction &kernel;
   func::FuncOp source;
   linalg::GenericOp op;
   LLVM::LLVMFuncOp function;
   OpBuilder b;
   Location loc;
-  IRMapping scalars; // scalar arguments and constants of the kernel function
+  IRMapping scalars; // scalar arguments of the kernel function and what it computes from them
   std::optional<ElementAccess> access;
 };
 
-/// Scalar arguments arrive as parameters; constants of the function are repeated in the kernel. An i1 travels as a
-/// byte.
+/// Scalar arguments arrive as parameters; arithmetic of the function on them is repeated in the kernel. An i1 travels
+/// as a byte.
 void KernelEmitter::mapArguments() {
   Block &entry = function.front();
-  const unsigned pointers = kernel.tensorArguments.size() + kernel.outputs.size();
-  SmallVector<Value> extents(source.getNumArguments());
   for (auto [position, argument] : llvm::enumerate(kernel.scalarArguments)) {
-    Value value = entry.getArgument(pointers + position);
-    extents[argument] = value;
+    Value value = entry.getArgument(kernel.bindings + position);
     BlockArgument original = source.getArgument(argument);
     Type type = original.getType();
     if (type.isInteger(1))
@@ -64,20 +70,50 @@ void KernelEmitter::mapArguments() {
       value = UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
     scalars.map(original, value);
   }
-  source.front().walk([&](arith::ConstantOp constant) {
-    if (constant->getBlock() == &source.front() && !isa<ShapedType>(constant.getType()))
-      b.clone(*constant, scalars);
-  });
-  access.emplace(kernel, b, loc, entry.getArguments().take_front(pointers), extents);
+  for (Operation &inner : source.front())
+    if (dispatch::isScalarOp(&inner))
+      copyScalarOp(inner, scalars);
+  llvm::DenseMap<Value, Value> sizes;
+  auto addSize = [&](const Extent &extent) {
+    if (extent.value && !sizes.contains(extent.value))
+      sizes[extent.value] = sizeFrom(scalars.lookup(extent.value));
+  };
+  llvm::for_each(kernel.loops, addSize);
+  for (const KernelTensor *tensor : kernel.tensors())
+    llvm::for_each(tensor->shape, addSize);
+  access.emplace(kernel, b, loc, entry.getArguments().take_front(kernel.bindings), sizes);
+}
+
+/// An integer as a size: i64. No size is negative, so one of 32 bits may take them all.
+Value KernelEmitter::sizeFrom(Value value) {
+  if (value.getType().isIndex())
+    return UnrealizedConversionCastOp::create(b, loc, b.getI64Type(), value).getResult(0);
+  return value.getType().isInteger(64) ? value : LLVM::ZExtOp::create(b, loc, b.getI64Type(), value).getResult();
+}
+
+/// An operation on scalars, its results entered into `values`. Operations of `math` remember their name in their
+/// location: the error about a missing libdevice quotes it.
+void KernelEmitter::copyScalarOp(Operation &inner, IRMapping &values) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
+    SmallVector<Value> operands;
+    for (Value operand : apply.getMapOperands())
+      operands.push_back(values.lookup(operand));
+    values.map(apply.getResult(), affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
+    return;
+  }
+  Operation *copy = b.clone(inner, values);
+  if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))
+    copy->setLoc(NameLoc::get(b.getStringAttr(inner.getName().getStringRef()), inner.getLoc()));
 }
 
 void KernelEmitter::run() {
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   mapArguments();
-  auto special = [&](Value value) { return LLVM::ZExtOp::create(b, loc, b.getI64Type(), value).getResult(); };
-  Value group = special(NVVM::BlockIdXOp::create(b, loc, b.getI32Type()));
-  Value lane = special(NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()));
+  if (kernel.workgroupSize)
+    return emitAnyGrid(*kernel.workgroupSize);
+  Value group = special<NVVM::BlockIdXOp>();
+  Value lane = special<NVVM::ThreadIdXOp>();
   Value thread = access->add(access->mul(group, access->constant(dispatch::kThreadsPerWorkgroup)), lane);
   Value first = access->mul(thread, access->constant(kernel.elementsPerThread));
   Value end = access->elementCount();
@@ -106,13 +142,31 @@ void KernelEmitter::run() {
   LLVM::BrOp::create(b, loc, ValueRange(), done);
 }
 
+/// Blocks and threads are numbered over all three dimensions: the thread starts at its own number and steps by the
+/// number of all threads.
+void KernelEmitter::emitAnyGrid(const std::array<int32_t, 3> &size) {
+  auto extent = [&](unsigned dimension) { return access->constant(size[dimension]); };
+  auto number = [&](Value x, Value y, Value z, Value sizeX, Value sizeY) {
+    return access->add(x, access->mul(sizeX, access->add(y, access->mul(sizeY, z))));
+  };
+  Value gridX = special<NVVM::GridDimXOp>(), gridY = special<NVVM::GridDimYOp>(), gridZ = special<NVVM::GridDimZOp>();
+  Value group =
+      number(special<NVVM::BlockIdXOp>(), special<NVVM::BlockIdYOp>(), special<NVVM::BlockIdZOp>(), gridX, gridY);
+  Value lane = number(special<NVVM::ThreadIdXOp>(), special<NVVM::ThreadIdYOp>(), special<NVVM::ThreadIdZOp>(),
+                      extent(0), extent(1));
+  Value threads = access->constant(int64_t(size[0]) * size[1] * size[2]);
+  Value step = access->mul(access->mul(gridX, access->mul(gridY, gridZ)), threads);
+  emitElements(access->add(access->mul(group, threads), lane), access->elementCount(), step);
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+}
+
 Value KernelEmitter::isWhole(Value first, Value end) {
   Value count = access->constant(kernel.elementsPerThread);
   Value whole = access->lessOrEqual(access->add(first, count), end);
   auto also = [&](Value condition) { whole = LLVM::AndOp::create(b, loc, whole, condition); };
   if (!access->isOneAxis())
     also(access->isZero(LLVM::URemOp::create(b, loc, access->rowLength(), count)));
-  for (const KernelTensor *tensor : access->tensors())
+  for (const KernelTensor *tensor : kernel.tensors())
     if (access->isAdjacent(*tensor))
       also(access->isAligned(*tensor, kernel.elementsPerThread * dispatch::elementBytes(tensor->element)));
   return whole;
@@ -154,9 +208,13 @@ void KernelEmitter::emitWholePath(Value first) {
     access->storeAdjacent(output.tensor, base, values);
 }
 
-/// for (element = first; element < min(first + V, end); ++element)
 void KernelEmitter::emitSinglePath(Value first, Value end) {
   Value last = access->min(access->add(first, access->constant(kernel.elementsPerThread)), end);
+  emitElements(first, last, access->constant(1));
+}
+
+/// for (element = first; element < last; element += step)
+void KernelEmitter::emitElements(Value first, Value last, Value step) {
   Region &region = function.getBody();
   Block *before = b.getInsertionBlock();
   Block *header = b.createBlock(&region, std::next(before->getIterator()), b.getI64Type(), loc);
@@ -169,8 +227,8 @@ void KernelEmitter::emitSinglePath(Value first, Value end) {
   LLVM::CondBrOp::create(b, loc, access->less(element, last), body, after);
   b.setInsertionPointToEnd(body);
   emitElement(element);
-  Value next = access->add(element, access->constant(1));
-  // The rare path: unrolling it would double the kernel.
+  Value next = access->add(element, step);
+  // Unrolled it would double the kernel, for a path that is rare, or for a fallback.
   auto latch = LLVM::BrOp::create(b, loc, next, header);
   auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
   latch.setLoopAnnotationAttr(
@@ -236,8 +294,7 @@ SmallVector<Value> KernelEmitter::emitReduction(ArrayRef<unsigned> loops, LoopIn
   return llvm::to_vector_of<Value>(header->getArguments().drop_front());
 }
 
-/// The body of the linalg operation for one element. Operations of `math` remember their name in their location: the
-/// error about a missing libdevice quotes it.
+/// The body of the linalg operation for one element.
 SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRange inputs, ValueRange starts) {
   IRMapping values = scalars;
   for (auto [input, value] : llvm::zip_equal(kernel.inputs, inputs))
@@ -249,16 +306,8 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       Value position = access->loopIndex(indices, index.getDim());
       values.map(index.getResult(),
                  UnrealizedConversionCastOp::create(b, loc, b.getIndexType(), position).getResult(0));
-    } else if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
-      SmallVector<Value> operands;
-      for (Value operand : apply.getMapOperands())
-        operands.push_back(values.lookup(operand));
-      values.map(apply.getResult(),
-                 affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
     } else {
-      Operation *copy = b.clone(inner, values);
-      if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))
-        copy->setLoc(NameLoc::get(b.getStringAttr(inner.getName().getStringRef()), inner.getLoc()));
+      copyScalarOp(inner, values);
     }
   }
   SmallVector<Value> results;
@@ -271,7 +320,7 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
 FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuilder &b) {
   func::FuncOp source = kernel.function;
   abi::Layout layout;
-  layout.bindings.resize(kernel.tensorArguments.size() + kernel.outputs.size());
+  layout.bindings.resize(kernel.bindings);
   for (uint32_t argument : kernel.scalarArguments) {
     std::optional<abi::ElementType> element = elementTypeOf(source.getArgument(argument).getType());
     if (!element)
@@ -294,7 +343,8 @@ FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuil
   return types;
 }
 
-/// The empty kernel. No result shares memory with another binding: results are the dispatch's own buffers.
+/// The empty kernel. Results of a dispatch that the compiler formed are buffers of their own; what a fallback is
+/// launched with may overlap as it may for the hand-written kernel.
 FailureOr<LLVM::LLVMFuncOp> createFunction(const KernelFunction &kernel, StringRef name, ModuleOp module) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   FailureOr<SmallVector<Type>> types = parameterTypes(kernel, b);
@@ -303,13 +353,16 @@ FailureOr<LLVM::LLVMFuncOp> createFunction(const KernelFunction &kernel, StringR
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), *types);
   auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.op).getLoc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(dispatch::kThreadsPerWorkgroup), 1, 1}));
-  for (unsigned i = 0; i < kernel.tensorArguments.size() + kernel.outputs.size(); ++i) {
-    StringRef access = i < kernel.tensorArguments.size() ? LLVM::LLVMDialect::getReadonlyAttrName()
-                                                         : LLVM::LLVMDialect::getWriteOnlyAttrName();
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    function.setArgAttr(i, access, b.getUnitAttr());
+  const std::array<int32_t, 3> workgroup =
+      kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(dispatch::kThreadsPerWorkgroup), 1, 1});
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(workgroup));
+  for (uint32_t i = 0; i < kernel.bindings; ++i) {
+    if (!kernel.workgroupSize)
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (!kernel.isWritten(i))
+      function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+    else if (i >= kernel.tensorArguments.size())
+      function.setArgAttr(i, LLVM::LLVMDialect::getWriteOnlyAttrName(), b.getUnitAttr());
   }
   return function;
 }

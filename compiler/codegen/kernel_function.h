@@ -9,25 +9,35 @@
 //   }
 //
 // Arguments: scalars and tensors in any order. `tenon.dims` gives, for each dynamic dimension of an argument or result,
-// the number of the i64 argument that holds it. The body: constants, one linalg.generic, and for each of its results a
-// start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument; the results are returned in order.
+// the number of the integer argument that holds it, read as unsigned; a result without it has the sizes of its start.
+// The body: constants and arithmetic on scalars, one linalg.generic, and for each of its results a start: tensor.empty
+// (none), linalg.fill of a scalar over it, or a tensor argument. It returns each result of the linalg.generic once.
 //
-// The kernel's parameters: a pointer per tensor argument, a pointer per result, then the scalar arguments, laid out by
-// abi::computeParameterLayout. Launch: 256 threads a workgroup, ceildiv(elements of a result, 256 * elements per
-// thread) workgroups.
+// The kernel's parameters: a pointer per tensor argument, a pointer per result that is not tied to one, then the scalar
+// arguments, laid out by abi::computeParameterLayout. Launch: 256 threads a workgroup, ceildiv(elements of a result,
+// 256
+// * elements per thread) workgroups.
+//
+// A fallback of a hand-written kernel (`tenon.workgroup_size`) is launched as that one is, with its workgroup and a
+// grid that was meant for it. Which element a thread of it computes is nobody's business here, so threads step through
+// the elements: thread t of T in the whole grid computes elements t, t + T, t + 2T, ... Any grid computes each element
+// once. A result tied to an argument (`tenon.tied`) is written over it, which is safe where each element is read only
+// by the thread that writes it: the argument is read by the indexing map of the result, or not at all.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace tenon::compiler::codegen {
 
-/// Size of a dimension: known, or held by an argument of the kernel function.
+/// Size of a dimension: known, or an integer of the kernel function: an argument or what is computed from some.
 struct Extent {
   int64_t size = 0;
-  int32_t argument = -1; // of the function; -1: `size` is it
+  mlir::Value value; // read as unsigned; null: `size` is it
 };
 
 /// A tensor in memory, row-major and dense, and how the loops index it.
@@ -55,11 +65,17 @@ struct KernelFunction {
   mlir::func::FuncOp function;
   mlir::linalg::GenericOp op;
   uint32_t elementsPerThread = 1;
-  llvm::SmallVector<uint32_t> tensorArguments; // [n] of the function: bindings 0..n-1
-  llvm::SmallVector<uint32_t> scalarArguments; // [m] of the function: constants 0..m-1
-  llvm::SmallVector<Extent> loops;             // [loops of op]
+  std::optional<std::array<int32_t, 3>> workgroupSize; // somebody else's; the grid is any. Else: 256, one pass
+  uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied
+  llvm::SmallVector<uint32_t> tensorArguments;         // [n] of the function: bindings 0..n-1
+  llvm::SmallVector<uint32_t> scalarArguments;         // [m] of the function: constants 0..m-1
+  llvm::SmallVector<Extent> loops;                     // [loops of op]
   llvm::SmallVector<KernelInput> inputs;
-  llvm::SmallVector<KernelOutput> outputs; // bindings n..
+  llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
+
+  /// Every tensor that the kernel reads or writes, unread starts left out.
+  llvm::SmallVector<const KernelTensor *> tensors() const;
+  bool isWritten(uint32_t binding) const;
 
   /// Reads a function of the form above; anything else is an error at the operation.
   static mlir::FailureOr<KernelFunction> read(mlir::func::FuncOp function);

@@ -111,6 +111,14 @@ uint32_t elementBytes(Type type) {
   return std::max(1u, type.getIntOrFloatBitWidth() / 8);
 }
 
+bool isScalarOp(Operation *op) {
+  const bool known =
+      isa<arith::ArithDialect>(op->getDialect()) || isa<affine::AffineApplyOp>(op) || isSupportedMath(*op);
+  auto isScalar = [](Type type) { return type.isIndex() || isSupportedElement(type); };
+  return known && op->getNumRegions() == 0 && llvm::all_of(op->getOperandTypes(), isScalar) &&
+         llvm::all_of(op->getResultTypes(), isScalar);
+}
+
 bool isSimpleMap(AffineMap map) {
   return map.isProjectedPermutation(/*allowZeroInResults=*/true);
 }

@@ -17,8 +17,12 @@ inline constexpr uint32_t kThreadsPerWorkgroup = 256;
 
 // On arguments and results of a kernel function: for each dynamic dimension, in order, which argument holds it.
 inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
+// On a result of a kernel function: the number of the tensor argument whose memory it takes; absent: it has its own.
+inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
 // On a kernel function: how many adjacent elements one thread computes.
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
+// On a kernel function: three extents of a workgroup that somebody else launches, in a grid of any size and shape.
+inline constexpr llvm::StringLiteral kWorkgroupSizeAttr = "tenon.workgroup_size";
 // On a hal.executable.source: the compiler made it.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
 
@@ -26,6 +30,9 @@ inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
 bool isSupportedElement(mlir::Type type);
 /// Bytes of one element in memory: i1 takes 1.
 uint32_t elementBytes(mlir::Type type);
+
+/// Arithmetic on scalars that a kernel can do once, outside of its loops.
+bool isScalarOp(mlir::Operation *op);
 
 /// Every result of the map is a loop or the constant 0, no loop twice.
 bool isSimpleMap(mlir::AffineMap map);

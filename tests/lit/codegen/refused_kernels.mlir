@@ -62,7 +62,7 @@ func.func @no_sizes(%n: i64, %a: tensor<?xf32>) -> (tensor<?xf32> {tenon.dims = 
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-// expected-error @+1 {{'tenon.dims' names argument 1, which is not an i64 argument of the kernel}}
+// expected-error @+1 {{'tenon.dims' names argument 1, which is not an integer argument of the kernel}}
 func.func @wrong_size(%n: i64, %a: tensor<?xf32> {tenon.dims = array<i64: 1>}) -> (tensor<?xf32> {tenon.dims = array<i64: 0>}) attributes {tenon.elements_per_thread = 4 : i64} {
   %0 = arith.index_cast %n : i64 to index
   %e = tensor.empty(%0) : tensor<?xf32>
@@ -75,7 +75,7 @@ func.func @wrong_size(%n: i64, %a: tensor<?xf32> {tenon.dims = array<i64: 1>}) -
 
 // -----
 
-// expected-error @+1 {{a kernel function must return the results of its linalg.generic, in order}}
+// expected-error @+1 {{a kernel function must return each result of its linalg.generic once}}
 func.func @returns(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} {
   %e = tensor.empty() : tensor<4xf32>
   %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
