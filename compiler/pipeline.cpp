@@ -56,6 +56,8 @@ mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const Comp
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Calls of private functions become their bodies.
     manager.addPass(host::createInlineCallsPass());
+    // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
+    manager.addPass(dispatch::createFormFallbacksPass());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatchesPass());
   });

@@ -40,9 +40,10 @@ Status dumpSources(mlir::ModuleOp module, const std::string &folder) {
 Status dumpKernels(mlir::ModuleOp module, const std::string &folder) {
   TENON_RETURN_IF_ERROR(createFolder(folder));
   for (auto source : module.getOps<hal::ExecutableSourceOp>()) {
-    if (!isGenerated(source) || !source.getObjectsAttr())
+    hal::ExecutableObjectsAttr objects = isGenerated(source) ? source.getObjectsAttr() : fallbackObjects(source);
+    if (!objects)
       continue;
-    for (mlir::Attribute list : source.getObjectsAttr().getTargetObjects())
+    for (mlir::Attribute list : objects.getTargetObjects())
       for (auto object : mlir::cast<mlir::ArrayAttr>(list).getAsRange<hal::ExecutableObjectAttr>()) {
         std::optional<std::string> bytes = inlineBytes(object);
         if (object.getPath() && bytes)

@@ -11,6 +11,9 @@
 namespace tenon::compiler::bridge {
 namespace {
 
+// Variants are told apart by name (--variant, tenon-check-kernel): a target's own one has the target's name.
+constexpr const char *kFallbackVariant = "fallback";
+
 class ExecutableLinker {
 public:
   ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, const linker::LinkJob &settings)
@@ -59,27 +62,40 @@ private:
     llvm::sort(job_.exports, [](const abi::Export &a, const abi::Export &b) { return a.ordinal < b.ordinal; });
   }
 
-  /// Objects of every key. All missing files are reported before it fails.
+  /// Objects of every key, then those of fallbacks. All missing files are reported before it fails.
   mlir::LogicalResult addObjects() {
-    hal::ExecutableObjectsAttr objects = source_.getObjectsAttr();
-    if (!objects)
+    if (!source_.getObjectsAttr())
       return source_.emitOpError() << "has no objects";
+    linker::ObjectInput input;
+    input.origin = isGenerated(source_) ? abi::Origin::Generated : abi::Origin::HandWritten;
+    bool failed = mlir::failed(addObjects(source_.getObjectsAttr(), input));
+    if (hal::ExecutableObjectsAttr objects = fallbackObjects(source_)) {
+      input.origin = abi::Origin::Generated;
+      input.variantName = kFallbackVariant;
+      for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>())
+        if (op->hasAttr(kFallbackAttr))
+          input.provides.push_back(op.getSymName().str());
+      failed |= mlir::failed(addObjects(objects, input));
+    }
+    return mlir::failure(failed);
+  }
+
+  /// @param settings what the objects have in common
+  mlir::LogicalResult addObjects(hal::ExecutableObjectsAttr objects, linker::ObjectInput settings) {
     bool failed = false;
     for (auto [key, list] : llvm::zip_equal(objects.getTargets().getAsRange<hal::ExecutableTargetAttr>(),
                                             objects.getTargetObjects().getAsRange<mlir::ArrayAttr>())) {
       mlir::FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return source_.emitOpError(); });
       if (mlir::failed(arch))
         return mlir::failure();
+      settings.target = *arch;
       for (auto object : list.getAsRange<hal::ExecutableObjectAttr>())
-        failed |= mlir::failed(addObject(object, *arch));
+        failed |= mlir::failed(addObject(object, settings));
     }
     return mlir::failure(failed);
   }
 
-  mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, abi::TargetArch arch) {
-    linker::ObjectInput input;
-    input.target = arch;
-    input.origin = isGenerated(source_) ? abi::Origin::Generated : abi::Origin::HandWritten;
+  mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, linker::ObjectInput input) {
     input.declaredAt = locations_.toSource(source_.getLoc());
     if (object.getPath())
       input.path = object.getPath().getValue().str();

@@ -1,9 +1,15 @@
 #include "compiler/bridge/objects.h"
 
+#include "compiler/dialect/declarations.h"
+
 namespace tenon::compiler::bridge {
 
 bool isGenerated(hal::ExecutableSourceOp source) {
   return source->hasAttr("tenon.generated");
+}
+
+hal::ExecutableObjectsAttr fallbackObjects(hal::ExecutableSourceOp source) {
+  return source->getAttrOfType<hal::ExecutableObjectsAttr>(kFallbackObjectsAttr);
 }
 
 std::optional<std::string> inlineBytes(hal::ExecutableObjectAttr object) {

@@ -11,6 +11,9 @@ namespace tenon::compiler::bridge {
 /// Whether the compiler made the executable, rather than a user.
 bool isGenerated(hal::ExecutableSourceOp source);
 
+/// Generated objects beside the hand-written ones, for exports with a fallback; null where there are none.
+hal::ExecutableObjectsAttr fallbackObjects(hal::ExecutableSourceOp source);
+
 /// The bytes that `data = dense<...>` holds; nothing where there is none or it is not dense i8.
 std::optional<std::string> inlineBytes(hal::ExecutableObjectAttr object);
 

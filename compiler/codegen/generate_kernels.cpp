@@ -5,6 +5,10 @@
 //       #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...> :
 //       vector<Nxi8>}>],
 //       ...}>, tenon.generated} { hal.executable.export ... }
+//
+// A module of fallbacks stands in a source that has objects, hand-written ones. Its objects are kept apart from them,
+// as `tenon.fallback_objects`, for every target of the program: where a target has a hand-written object too, that one
+// runs, and tools can compare the two.
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/passes.h"
 #include "compiler/dialect/declarations.h"
@@ -70,7 +74,8 @@ private:
       return success();
     if (modules.size() > 1)
       return modules[1].emitError() << "a source of device code may hold one module";
-    if (source.getObjectsAttr())
+    const bool isFallback = modules.front()->hasAttr(kFallbackAttr);
+    if (source.getObjectsAttr() && !isFallback)
       return source.emitError() << "'" << source.getSymName()
                                 << "' has both objects and a module of device code, which is not supported";
     FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(modules.front());
@@ -81,12 +86,16 @@ private:
       FailureOr<std::string> ptx = emitPtx(**kernels, target.arch, {cudaPath});
       if (failed(ptx))
         return failure();
-      const std::string name = source.getSymName().str() + "_" + target.arch.toString();
+      const std::string name = source.getSymName().str() + (isFallback ? "_fallback_" : "_") + target.arch.toString();
       keys.push_back(target.key);
       objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, *ptx)));
     }
-    source.setObjectsAttr(hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
-                                                          ArrayAttr::get(&getContext(), objects)));
+    auto generated = hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
+                                                     ArrayAttr::get(&getContext(), objects));
+    if (isFallback)
+      source->setAttr(kFallbackObjectsAttr, generated);
+    else
+      source.setObjectsAttr(generated);
     modules.front().erase();
     return success();
   }

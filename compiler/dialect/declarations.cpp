@@ -175,6 +175,15 @@ abi::Export exportOf(hal::ExecutableExportOp op) {
   return result;
 }
 
+llvm::StringSet<> fallbackFunctionsOf(ModuleOp module) {
+  llvm::StringSet<> names;
+  module.walk([&](hal::ExecutableExportOp op) {
+    if (auto function = op->getAttrOfType<FlatSymbolRefAttr>(kFallbackAttr))
+      names.insert(function.getValue());
+  });
+  return names;
+}
+
 SourceLocation sourceLocationOf(Location location) {
   SourceLocation result;
   location->walk([&](Location inner) {

@@ -7,6 +7,7 @@
 #include "compiler/dialect/hal/HalAttrs.h"
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir {
 class ModuleOp;
@@ -17,6 +18,15 @@ namespace tenon::compiler {
 namespace hal {
 class ExecutableExportOp;
 }
+
+// On an export or an extern dispatch: the function that computes what the hand-written kernel does, for devices that
+// none of its objects serves. On the module inside a source: its kernels are such fallbacks.
+inline constexpr llvm::StringLiteral kFallbackAttr = "tenon.fallback";
+// On a source: the generated objects of its fallbacks, as `objects` are the hand-written ones.
+inline constexpr llvm::StringLiteral kFallbackObjectsAttr = "tenon.fallback_objects";
+
+/// Functions that exports of the module name as their fallback.
+llvm::StringSet<> fallbackFunctionsOf(mlir::ModuleOp module);
 
 /// The element type of a scalar type; nothing for types that no kernel takes (i1, i8, .., f64, index are known).
 std::optional<abi::ElementType> elementTypeOf(mlir::Type type);

@@ -107,6 +107,7 @@ struct Check {
     diagnostic.attachNote(declaredAt) << "'" << name << "' is declared here";
   }
 
+  void checkOperands();
   void checkBindings();
   void checkAccess(unsigned result, unsigned binding, std::optional<unsigned> tiedTo);
   void checkConstants();
@@ -228,12 +229,23 @@ void Check::checkWorkload(Region &count) {
                      << "' takes " << wanted << " after the device: write them as [%w, ..] behind the name");
 }
 
+void Check::checkOperands() {
+  checkBindings();
+  checkConstants();
+  checkTensorMaps();
+}
+
+LogicalResult verifyOperandsAgainst(Operation *op, const DispatchShape &shape, StringRef name,
+                                    hal::PipelineLayoutAttr layout, Location declaredAt) {
+  Check check{op, shape, name, layout, declaredAt};
+  check.checkOperands();
+  return success(check.ok);
+}
+
 LogicalResult verifyDispatchAgainst(Operation *op, const DispatchShape &shape, StringRef name,
                                     hal::PipelineLayoutAttr layout, Region &count, Location declaredAt) {
   Check check{op, shape, name, layout, declaredAt};
-  check.checkBindings();
-  check.checkConstants();
-  check.checkTensorMaps();
+  check.checkOperands();
   check.checkWorkload(count);
   return success(check.ok);
 }

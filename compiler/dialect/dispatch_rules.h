@@ -21,9 +21,13 @@ struct DispatchShape {
 /// dynamic dimensions as the types have, ties to distinct tensor arguments of the same size.
 mlir::LogicalResult verifyDispatchShape(mlir::Operation *op, const DispatchShape &shape);
 
-/// What the dispatch must share with the declaration of export `name` at `declaredAt`: number of bindings and
-/// constants, types of constants, nothing written through a ReadOnly binding, as many workload values as `count` takes.
-/// Reports every violation, each with a note at the declaration.
+/// What is passed against the layout of export `name`: number of bindings and constants, types of constants, nothing
+/// written through a ReadOnly binding. Reports every violation, each with a note at the declaration.
+mlir::LogicalResult verifyOperandsAgainst(mlir::Operation *op, const DispatchShape &shape, llvm::StringRef name,
+                                          hal::PipelineLayoutAttr layout, mlir::Location declaredAt);
+
+/// What the dispatch must share with the declaration of export `name` at `declaredAt`: its operands, and as many
+/// workload values as `count` takes.
 mlir::LogicalResult verifyDispatchAgainst(mlir::Operation *op, const DispatchShape &shape, llvm::StringRef name,
                                           hal::PipelineLayoutAttr layout, mlir::Region &count,
                                           mlir::Location declaredAt);

@@ -25,7 +25,6 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/Pass.h"
@@ -136,25 +135,6 @@ private:
     return success(good);
   }
 
-  /// A fill that is more than the start of another operation is a kernel of its own.
-  void generalizeFills(func::FuncOp function) {
-    IRRewriter rewriter(function.getContext());
-    for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>())) {
-      auto startsGeneric = [](OpOperand &use) {
-        auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
-        return generic && generic.isDpsInit(&use);
-      };
-      if (fill->getNumResults() != 1 || llvm::all_of(fill->getUses(), startsGeneric))
-        continue;
-      rewriter.setInsertionPoint(fill);
-      auto copy = cast<linalg::FillOp>(rewriter.clone(*fill));
-      rewriter.replaceUsesWithIf(fill->getResult(0), copy->getResult(0),
-                                 [&](OpOperand &use) { return !startsGeneric(use); });
-      rewriter.setInsertionPoint(copy);
-      (void)linalg::generalizeNamedOp(rewriter, copy);
-    }
-  }
-
   std::string buildExecutable(OutlinedKernel &kernel, std::string name, SymbolTable &symbols) {
     OpBuilder b(&getContext());
     const Location loc = kernel.function.getLoc();
@@ -186,13 +166,6 @@ private:
     op.replaceAllUsesWith(dispatch.getResults());
     op.erase();
   }
-
-  /// What only the replaced operations used: starts, empty tensors, sizes.
-  void eraseDeadOperations(func::FuncOp function) {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
-  }
 };
 
 } // namespace
@@ -202,6 +175,7 @@ std::unique_ptr<Pass> createFormDispatchesPass() {
 }
 
 void registerDispatchPasses() {
+  registerPass(createFormFallbacksPass);
   registerPass(createFormDispatchesPass);
 }
 

@@ -82,6 +82,30 @@ LogicalResult rewrite(func::FuncOp function, RewritePatternSet &&patterns) {
 
 } // namespace
 
+void generalizeFills(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>())) {
+    auto startsGeneric = [](OpOperand &use) {
+      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+      return generic && generic.isDpsInit(&use);
+    };
+    if (fill->getNumResults() != 1 || llvm::all_of(fill->getUses(), startsGeneric))
+      continue;
+    rewriter.setInsertionPoint(fill);
+    auto copy = cast<linalg::FillOp>(rewriter.clone(*fill));
+    rewriter.replaceUsesWithIf(fill->getResult(0), copy->getResult(0),
+                               [&](OpOperand &use) { return !startsGeneric(use); });
+    rewriter.setInsertionPoint(copy);
+    (void)linalg::generalizeNamedOp(rewriter, copy);
+  }
+}
+
+void eraseDeadOperations(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 void shareEqualValues(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);

@@ -10,6 +10,12 @@ namespace tenon::compiler::dispatch {
 /// asks for the size of what one of them computes.
 mlir::LogicalResult prepareFunction(mlir::func::FuncOp function);
 
+/// A fill that is more than the start of another operation becomes a linalg.generic, a kernel of its own.
+void generalizeFills(mlir::func::FuncOp function);
+
+/// Erases what only operations used that are gone: starts, empty tensors, sizes.
+void eraseDeadOperations(mlir::func::FuncOp function);
+
 /// Merges equal constants, sizes and index arithmetic.
 void shareEqualValues(mlir::func::FuncOp function);
 

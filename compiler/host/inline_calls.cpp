@@ -1,5 +1,7 @@
 #include "compiler/host/inline_calls.h"
 
+#include "compiler/dialect/declarations.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -76,14 +78,18 @@ private:
 
 mlir::LogicalResult inlineCalls(mlir::ModuleOp module) {
   CallInliner inliner(module);
+  const llvm::StringSet<> fallbacks = fallbackFunctionsOf(module);
+  auto isKept = [&](mlir::func::FuncOp function) {
+    return function.isPublic() || fallbacks.contains(function.getName());
+  };
   bool failed = false;
   for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (function.isPublic() && mlir::failed(inliner.run(function)))
+    if (isKept(function) && mlir::failed(inliner.run(function)))
       failed = true;
   if (failed)
     return mlir::failure();
   for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>()))
-    if (!function.isPublic())
+    if (!isKept(function))
       function.erase();
   return mlir::success();
 }

@@ -6,7 +6,8 @@
 
 namespace tenon::compiler::host {
 
-/// Inlines every func.call of the module's functions, then erases private functions. Errors, at the call: the callee
+/// Inlines every func.call of the module's functions, then erases private functions but those that are fallbacks of
+/// exports (`tenon.fallback`), which become kernels. Errors, at the call: the callee
 /// has no body, calls itself (directly or through others), has control flow, or inlining would
 /// make more than a million operations of the module.
 mlir::LogicalResult inlineCalls(mlir::ModuleOp module);

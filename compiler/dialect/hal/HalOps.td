@@ -66,6 +66,10 @@ def Hal_ExecutableExportOp : Hal_Op<"executable.export", [IsolatedFromAbove, Sym
     Also read: `condition(..) -> i1 {..} fallback(@other)`, and the count region of older files, which trails
     `attributes {..}` as `{ ^bb0(%device: !hal.device, %workload: index): .. }`. subgroup_size is in lanes,
     workgroup_local_memory (dynamic shared memory) in bytes.
+
+    `tenon.fallback = @function` among the attributes (Tenon's extension, here and on hal.dispatch.extern) names a
+    function of the module that computes what the kernel does, of what a dispatch passes: it is compiled to the same
+    parameters, for devices that no object serves (compiler/dispatch/form_fallbacks.cpp).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<IndexAttr>:$ordinal, Hal_PipelineLayoutAttr:$layout,

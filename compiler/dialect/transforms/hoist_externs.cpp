@@ -1,5 +1,6 @@
 // hal.dispatch.extern declares a kernel where it is used. Its declaration moves to a hal.executable.source in front of
 // the function; dispatches that declare the same kernel in the same words share one.
+#include "compiler/dialect/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/normalize.h"
@@ -25,6 +26,7 @@ static bool declaresSame(hal::DispatchExternOp op, hal::ExecutableObjectsAttr ob
          objects == hoisted.source.getObjectsAttr() && op.getWorkgroupSizeAttr() == other.getWorkgroupSizeAttr() &&
          op.getSubgroupSizeAttr() == other.getSubgroupSizeAttr() &&
          op.getWorkgroupLocalMemoryAttr() == other.getWorkgroupLocalMemoryAttr() &&
+         op->getAttr(kFallbackAttr) == other->getAttr(kFallbackAttr) &&
          OperationEquivalence::isRegionEquivalentTo(&op.getWorkgroupCount(), &other.getWorkgroupCount(),
                                                     OperationEquivalence::IgnoreLocations);
 }
@@ -46,6 +48,8 @@ static Hoisted hoist(OpBuilder &builder, SymbolTable &symbols, hal::DispatchExte
       builder, op.getLoc(), op.getExportNameAttr(), StringAttr::get(context, "public"), builder.getIndexAttr(0),
       op.getLayoutAttr(), op.getWorkgroupSizeAttr(), op.getSubgroupSizeAttr(), op.getWorkgroupLocalMemoryAttr(),
       /*condition_fallback=*/FlatSymbolRefAttr());
+  if (Attribute fallback = op->getAttr(kFallbackAttr))
+    exportOp->setAttr(kFallbackAttr, fallback);
   exportOp.getWorkgroupCount().takeBody(op.getWorkgroupCount());
   return {source, exportOp};
 }

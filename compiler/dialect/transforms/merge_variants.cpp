@@ -1,6 +1,7 @@
 // hal.executable lists a variant for each target, each with its own copy of the exports. They must be copies: one
 // declaration is what the linker proves every variant against. Then the first one's exports and everyone's objects make
 // the hal.executable.source.
+#include "compiler/dialect/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/normalize.h"
@@ -25,6 +26,8 @@ static StringRef differenceOf(hal::ExecutableExportOp a, hal::ExecutableExportOp
     return "subgroup_size";
   if (a.getWorkgroupLocalMemoryAttr() != b.getWorkgroupLocalMemoryAttr())
     return "workgroup_local_memory";
+  if (a->getAttr(kFallbackAttr) != b->getAttr(kFallbackAttr))
+    return kFallbackAttr;
   if (!OperationEquivalence::isRegionEquivalentTo(&a.getWorkgroupCount(), &b.getWorkgroupCount(),
                                                   OperationEquivalence::IgnoreLocations))
     return "count region";

@@ -1,4 +1,5 @@
 // What users write that the rest of the compiler does not take yet. Each is refused by name, all of them at once.
+#include "compiler/dialect/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/normalize.h"
@@ -18,6 +19,7 @@ public:
     module.walk([&](Operation *op) {
       if (op->hasAttr("stream.affinity"))
         refuse(op, "'stream.affinity' (a program on several devices)");
+      checkFallback(op);
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](hal::ExecutableConditionOp op) { refuse(op, "'hal.executable.condition'"); })
           .Case([&](hal::ExecutableConstantBlockOp op) { refuse(op, "'hal.executable.constant.block'"); })
@@ -40,6 +42,17 @@ private:
     return op->emitError();
   }
   void refuse(Operation *op, const Twine &what) { error(op) << what << " is not compiled yet"; }
+
+  void checkFallback(Operation *op) {
+    Attribute fallback = op->getAttr(kFallbackAttr);
+    if (!fallback)
+      return;
+    if (!isa<hal::ExecutableExportOp, hal::DispatchExternOp>(op))
+      error(op) << "'" << kFallbackAttr << "' is found on '" << op->getName()
+                << "', it is wanted on hal.executable.export or hal.dispatch.extern: it belongs to the kernel";
+    else if (!isa<FlatSymbolRefAttr>(fallback))
+      error(op) << "'" << kFallbackAttr << "' = " << fallback << " is found, a function (@name) is wanted";
+  }
 
   void checkDevices(ModuleOp module) {
     auto devices = module->getAttrOfType<ArrayAttr>("hal.device.targets");

@@ -49,7 +49,10 @@ static LogicalResult resolve(hal::ExecutableSourceOp source, ArrayRef<hal::Execu
     }));
     add(key, ofKey.getValue());
   }
-  // The loader still finds code: PTX for an older architecture runs on a newer one.
+  // The loader still finds code: PTX for an older architecture runs on a newer one, and fallbacks run everywhere.
+  auto exports = source.getBody().getOps<hal::ExecutableExportOp>();
+  if (!exports.empty() && llvm::all_of(exports, [](hal::ExecutableExportOp op) { return op->hasAttr(kFallbackAttr); }))
+    unserved.clear();
   for (hal::ExecutableTargetAttr target : unserved) {
     auto arch = target.getConfiguration().getAs<StringAttr>("target_arch");
     source.emitWarning() << "'" << source.getSymName() << "' has no objects for target "
