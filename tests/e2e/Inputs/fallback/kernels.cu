@@ -1,0 +1,33 @@
+// Hand-written kernels whose fallbacks are in fallbacks.mlir. The last one computes something else than its fallback.
+
+extern "C" __global__ void multiply(const float *lhs, const float *rhs, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = lhs[i] * rhs[i];
+}
+
+// y += a * x, in place
+extern "C" __global__ void accumulate(const float *x, float *y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = y[i] + a * x[i];
+}
+
+// c[m][n] = a[m][k] * b[k][n]; a thread per element of c, blocks of 8 x 4 in a grid of two dimensions
+extern "C" __global__ void product(const float *a, const float *b, float *c, int m, int n, int k) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= m || column >= n)
+    return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i)
+    sum += a[row * k + i] * b[i * n + column];
+  c[row * n + column] = sum;
+}
+
+// Forgets the sign; its fallback does not.
+extern "C" __global__ void negate(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[i];
+}
