@@ -1,6 +1,6 @@
 // Inside of decode: the builder of a Program (program_builder.cpp) and the decoder of one function (decoder.cpp,
-// decode_operands.cpp). The instruction families are spread over decode_wmma.cpp, decode_mbarrier.cpp,
-// decode_matrix.cpp, decode_arithmetic.cpp, decode_memory.cpp and decode_control.cpp.
+// decode_operands.cpp). The instruction families are spread over the other decode_*.cpp, as the class below says; which
+// opcode is of which is in opcode_table.cpp.
 //
 // Width rule: a handler works on registers of exactly its type's width. ld, st and cvt may name wider registers; then a
 // conversion to or from a scratch register is emitted around the instruction, under the same predicate.
@@ -257,6 +257,8 @@ private:
   bool decodeRet();
   bool decodeTrap();
   bool decodeBar();
+
+  // decode_warp.cpp
   bool decodeShfl();
   bool decodeVote();
   bool decodeMatch();
@@ -265,6 +267,7 @@ private:
   bool decodeElect();
   bool decodeNanosleep();
 
+  // opcode_table.cpp
   struct Opcode {
     std::string_view name;
     bool (FunctionDecoder::*decode)();

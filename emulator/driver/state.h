@@ -9,6 +9,7 @@
 #include "emulator/builtins.h"
 #include "emulator/driver/capture.h"
 #include "emulator/driver/fault_plan.h"
+#include "emulator/driver/registered_ranges.h"
 #include "emulator/driver/virtual_memory.h"
 #include "emulator/driver/work_queue.h"
 #include "emulator/memory.h"

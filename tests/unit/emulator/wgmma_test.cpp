@@ -1,5 +1,5 @@
 // wgmma from PTX: what is refused, what is reported, and what accumulators hold before wgmma.wait_group when copies run
-// late. The numbers are compared in tests/kernels/hopper_test.cpp.
+// late. The numbers are compared in tests/kernels/wgmma_test.cpp.
 #include "tests/unit/emulator/harness.h"
 
 #include <cmath>
