@@ -1,53 +1,18 @@
 #include "emulator/driver/work_queue.h"
 
 #include "emulator/driver/state.h"
+#include "emulator/driver/unlocked.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
-#include <unistd.h>
 
 namespace tenon::emulator {
-namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr unsigned kPollMicroseconds = 200;
-
-bool &hostFunctionFlag() {
-  thread_local bool inside = false;
-  return inside;
-}
-
-/// Gives the driver's lock up, however often this thread holds it.
-class Unlocked {
-public:
-  explicit Unlocked(Driver &driver) : driver_(driver), depth_(driver.depth) {
-    driver_.depth = 0;
-    for (int k = 0; k < depth_; ++k)
-      driver_.mutex.unlock();
-  }
-  ~Unlocked() {
-    for (int k = 0; k < depth_; ++k)
-      driver_.mutex.lock();
-    driver_.depth = depth_;
-  }
-  Unlocked(const Unlocked &) = delete;
-  Unlocked &operator=(const Unlocked &) = delete;
-
-private:
-  Driver &driver_;
-  int depth_;
-};
-
-} // namespace
-
-bool WorkQueue::inHostFunction() {
-  return hostFunctionFlag();
-}
 
 bool WorkQueue::setOrder(std::string_view text) {
   if (const char *idle = getenv("TENON_EMULATOR_IDLE_MILLISECONDS"); idle && *idle)
@@ -331,83 +296,6 @@ void WorkQueue::drop(Context *context) {
                      [&](const OperationPtr &operation) { return operation->context == context; })) {
     sleep(kPollMicroseconds);
     sweep();
-  }
-}
-
-void WorkQueue::wake() {
-  {
-    std::lock_guard<std::mutex> lock(wakeMutex_);
-    ++wakes_;
-  }
-  wakeup_.notify_all();
-}
-
-void WorkQueue::sleep(unsigned microseconds) {
-  std::unique_lock<std::mutex> lock(wakeMutex_, std::defer_lock);
-  lock.lock();
-  uint64_t seen = wakes_;
-  lock.unlock();
-  Unlocked unlocked(driver_);
-  lock.lock();
-  wakeup_.wait_for(lock, std::chrono::microseconds(microseconds), [&] { return wakes_ != seen; });
-  lock.unlock();
-}
-
-void WorkQueue::startThread() {
-  int process = static_cast<int>(getpid());
-  if (threadOf_ == process)
-    return;
-  threadOf_ = process;
-  std::thread([this] { threadMain(); }).detach();
-}
-
-/// Calls host functions, in order, one at a time; runs what became ready behind them, what a value in memory was
-/// missing for, and (lazy, random) what nobody has forced for a while.
-void WorkQueue::threadMain() {
-  std::unique_lock<std::recursive_mutex> lock(driver_.mutex);
-  for (;;) {
-    while (!hostFunctions_.empty()) {
-      OperationPtr operation = hostFunctions_.front();
-      hostFunctions_.pop_front();
-      ++hostRunning_;
-      HostWork work = std::get<HostWork>(operation->work);
-      CUresult status = static_cast<CUresult>(operation->context->sticky);
-      lock.unlock();
-      hostFunctionFlag() = true;
-      if (work.callback)
-        work.callback(work.stream, status, work.data);
-      else
-        work.function(work.data);
-      hostFunctionFlag() = false;
-      lock.lock();
-      --hostRunning_;
-      complete(*operation);
-      sweep();
-      if (order_ == Order::Eager)
-        runReady();
-      wake();
-    }
-    bool memory = waitsForMemory();
-    if (memory && order_ == Order::Eager && runReady())
-      wake();
-    if (order_ != Order::Eager && !pending_.empty()) {
-      if (calls_ == callsSeen_ && (order_ == Order::Random ? runRandom() : runReady()))
-        wake();
-      else
-        callsSeen_ = calls_;
-    }
-    std::chrono::microseconds pause(memory && order_ == Order::Eager ? kPollMicroseconds : idleMicroseconds_);
-    bool work = !hostFunctions_.empty(), patient = pending_.empty();
-    std::unique_lock<std::mutex> sleeping(wakeMutex_);
-    uint64_t seen = wakes_;
-    lock.unlock();
-    auto woken = [&] { return wakes_ != seen; };
-    if (!work && patient)
-      wakeup_.wait(sleeping, woken);
-    else if (!work)
-      wakeup_.wait_for(sleeping, pause, woken);
-    sleeping.unlock();
-    lock.lock();
   }
 }
 

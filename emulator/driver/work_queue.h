@@ -73,6 +73,8 @@ public:
   static bool inHostFunction();
 
 private:
+  static constexpr unsigned kPollMicroseconds = 200;
+
   bool ready(Operation &operation);
   void run(const OperationPtr &operation);
   void complete(Operation &operation);
@@ -82,9 +84,10 @@ private:
   void collect(const OperationPtr &target, std::vector<OperationPtr> &out);
   void sweep();
   CUresult reportStuck(const OperationPtr &target);
+  bool waitsForMemory() const;
+  // queue_thread.cpp
   void startThread();
   void threadMain();
-  bool waitsForMemory() const;
   void wake();
   void sleep(unsigned microseconds);
 
