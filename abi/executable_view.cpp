@@ -92,7 +92,9 @@ std::vector<Candidate> ExecutableView::candidates(uint32_t ordinal) const {
       candidate.priority = variant.priority();
       candidate.threads = exports_[ordinal].launch.threads();
       candidate.staticSharedBytes = kernel->facts()->static_shared_bytes();
-      candidate.dynamicSharedBytes = exports_[ordinal].launch.dynamicSharedBytes;
+      // Declared for the hand-written kernel; one that was generated beside it may need none.
+      if (candidate.origin == Origin::HandWritten || kernel->facts()->uses_dynamic_shared())
+        candidate.dynamicSharedBytes = exports_[ordinal].launch.dynamicSharedBytes;
       candidate.clusterBlocks = clusterBlocks(*kernel->facts(), exports_[ordinal].launch);
       candidate.variantIndex = v;
       candidate.imageIndex = imageIndex;

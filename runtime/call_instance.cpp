@@ -100,9 +100,9 @@ Status CallInstance::addNode(size_t index) {
   const std::span<const uint32_t> before = plan_->order[index].dependsOn;
   switch (planned.kind) {
   case CallPlan::Kind::Dispatch: {
-    TENON_ASSIGN_OR_RETURN(command.node, graph_->addKernel(before, {planned.kernel->function, planned.grid,
-                                                                    &planned.kernel->declaration->launch,
-                                                                    command.arguments->kernelParameters()}));
+    TENON_ASSIGN_OR_RETURN(command.node,
+                           graph_->addKernel(before, {planned.kernel->function, planned.grid, &planned.kernel->launch,
+                                                      command.arguments->kernelParameters()}));
     break;
   }
   case CallPlan::Kind::Copy: {
@@ -140,9 +140,8 @@ Result<bool> CallInstance::patchGraph() {
     Status status;
     switch (planned.kind) {
     case CallPlan::Kind::Dispatch:
-      status =
-          graph_->setKernel(command.node, {planned.kernel->function, planned.grid, &planned.kernel->declaration->launch,
-                                           command.arguments->kernelParameters()});
+      status = graph_->setKernel(command.node, {planned.kernel->function, planned.grid, &planned.kernel->launch,
+                                                command.arguments->kernelParameters()});
       break;
     case CallPlan::Kind::Copy:
       status = graph_->setCopy(command.node, command.ranges[0], command.ranges[1]);
@@ -180,7 +179,7 @@ Status CallInstance::issueCommand(size_t index, CUstream stream) {
   case CallPlan::Kind::Dispatch: {
     const NvtxRange range({}, commandName(index));
     device_->countLaunch();
-    return launchOnStream(driver, stream, planned.kernel->function, planned.grid, planned.kernel->declaration->launch,
+    return launchOnStream(driver, stream, planned.kernel->function, planned.grid, planned.kernel->launch,
                           command.arguments->kernelParameters());
   }
   case CallPlan::Kind::Copy:

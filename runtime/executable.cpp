@@ -116,6 +116,8 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   TENON_ASSIGN_OR_RETURN(out.parameters, abi::computeParameterLayout(out.declaration->layout));
   const abi::fb::Kernel *kernel = view_.findKernel(candidate.variantIndex, ordinal);
   out.symbol = kernel ? std::string(view_.symbolOf(*kernel)) : out.declaration->symbol;
+  out.launch = out.declaration->launch;
+  out.launch.dynamicSharedBytes = candidate.dynamicSharedBytes;
 
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
@@ -124,7 +126,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());
   refused = isImageRefusal(found);
   out.module = image.module.get();
-  out.encodeTensorMap = driver.cuTensorMapEncodeTiled;
+  out.encodeTensorMap = candidate.origin == abi::Origin::Generated ? encodeNoTensorMap : driver.cuTensorMapEncodeTiled;
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
   TENON_RETURN_IF_ERROR(checkFunction(out, candidate));
   declareReadOnly(out);
@@ -191,7 +193,7 @@ Status Executable::checkFunction(const LoadedExport &loaded, const abi::Candidat
   if (!loaded.parameters.tensorMaps.empty() && !loaded.encodeTensorMap)
     return makeError(StatusCode::Unimplemented, "[K-22] kernel '", loaded.symbol, "' takes tensor maps, ",
                      device_->description(), " has no cuTensorMapEncodeTiled (drivers from 12.0 on have it)");
-  const abi::Launch &launch = loaded.declaration->launch;
+  const abi::Launch &launch = loaded.launch;
   const bool isProven = candidate.kind == abi::ImageKind::Cubin;
   if (!isProven) {
     TENON_ASSIGN_OR_RETURN(int threads, functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,

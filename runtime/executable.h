@@ -32,6 +32,7 @@ class Device;
 /// An export ready to launch.
 struct LoadedExport {
   const abi::Export *declaration = nullptr;
+  abi::Launch launch; // as declared; a generated kernel leaves out what it has no use for
   abi::ParameterLayout parameters;
   CUfunction function = nullptr;
   CUmodule module = nullptr;                  // it is in

@@ -124,8 +124,8 @@ Status StreamCommandBuffer::issueDispatch(const DispatchCommand &dispatch, size_
   }
   const NvtxRange range({}, dispatch.loaded->declaration->name);
   device().countLaunch();
-  return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid,
-                        dispatch.loaded->declaration->launch, arguments(index).kernelParameters());
+  return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid, dispatch.loaded->launch,
+                        arguments(index).kernelParameters());
 }
 
 } // namespace tenon::runtime

@@ -48,6 +48,12 @@ std::string extentsText(std::span<const uint64_t> extents) {
 
 } // namespace
 
+CUresult encodeNoTensorMap(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                           const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                           CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  return CUDA_SUCCESS;
+}
+
 Status encodeTensorMap(TensorMapEncoder encode, const abi::EncodedTensorMap &declared, DeviceRange range,
                        std::span<const uint64_t> extents, CUtensorMap &out) {
   const abi::TensorMap &map = declared.map;

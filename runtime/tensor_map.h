@@ -16,6 +16,12 @@ namespace tenon::runtime {
 /// cuTensorMapEncodeTiled, of drivers from 12.0 on; null on older ones.
 using TensorMapEncoder = decltype(&::cuTensorMapEncodeTiled);
 
+/// For generated kernels, which read the tensor itself: leaves the map as it is. Devices before sm_90, where a fallback
+/// stands in for a kernel with tensor maps, have none to encode.
+CUresult encodeNoTensorMap(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                           const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                           CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
 /// @param range   the binding's memory
 /// @param extents [rank] of the tensor, in the order of its shape
 /// @return Unimplemented: `encode` is null. InvalidArgument: an address or a row that is not aligned, an extent of 0.

@@ -76,7 +76,7 @@ Result<RunResult> runCase(Device &device, const LoadedExport &kernel, const Case
   TENON_ASSIGN_OR_RETURN(ArgumentPack arguments,
                          ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, ranges, inputs.constants));
   TENON_RETURN_IF_ERROR(
-      device.queue().launch(kernel.function, inputs.grid, kernel.declaration->launch, arguments.kernelParameters()));
+      device.queue().launch(kernel.function, inputs.grid, kernel.launch, arguments.kernelParameters()));
   TENON_RETURN_IF_ERROR(device.queue().synchronize());
 
   RunResult out;

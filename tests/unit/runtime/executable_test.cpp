@@ -148,6 +148,18 @@ TEST_F(ExecutableTest, RefusesMoreSharedMemoryThanThereIs) {
                 "[K-9] kernel 'a' needs 170096 bytes of shared memory (4096 static, 166000 dynamic)");
 }
 
+TEST_F(ExecutableTest, AFallbackTakesWhatTheDeclaredSharedMemoryKeepsOut) {
+  std::vector<VariantSpec> variants = threeVariants;
+  variants.push_back({.name = "fallback", .arch = 75, .image = "generated", .origin = abi::fb::Origin::Generated});
+  make(variants, {.workgroupSize = {64, 1, 1}, .dynamicSharedBytes = 200000});
+  auto loaded = executable->load(0);
+  ASSERT_OK(loaded.status());
+  EXPECT_EQ((*loaded)->variantName, "fallback");
+  EXPECT_EQ((*loaded)->launch.dynamicSharedBytes, 0u);
+  EXPECT_EQ((*loaded)->launch.workgroupSize, (abi::Extent3{64, 1, 1}));
+  EXPECT_TRUE(fake.dynamicSharedAttribute.empty());
+}
+
 TEST_F(ExecutableTest, AnAbsentExportIsAnError) {
   make(threeVariants);
   EXPECT_STATUS(executable->load(2).status(), OutOfRange, "has 2 exports, there is no export 2");
@@ -186,6 +198,21 @@ TEST_F(ExecutableTest, RefusesTensorMapsOnADriverThatCannotEncodeThem) {
   view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
   executable = std::make_unique<Executable>(open(), *view);
   EXPECT_STATUS(executable->load(0).status(), Unimplemented, "[K-22] kernel 'a' takes tensor maps");
+}
+
+TEST_F(ExecutableTest, AFallbackNeedsNoTensorMaps) {
+  abi::Export declared = makeExport("a", 1, 1);
+  declared.layout.bindings[0].alignment = 16;
+  declared.layout.constants[0] = {abi::ConstantKind::TensorMap, abi::ElementType::F32, 128, 64, "",
+                                  abi::TensorMap{.box = {4, 8}}};
+  std::vector<VariantSpec> variants = {{.name = "sm_90", .arch = 90, .image = "for 90"},
+                                       {.name = "fallback", .image = "f", .origin = abi::fb::Origin::Generated}};
+  bytes = std::make_unique<AlignedBytes>(buildExecutable("exe", {declared}, variants));
+  view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
+  executable = std::make_unique<Executable>(open(), *view); // whose driver encodes none
+  auto loaded = executable->load(0);
+  ASSERT_OK(loaded.status());
+  EXPECT_EQ((*loaded)->encodeTensorMap, &encodeNoTensorMap);
 }
 
 TEST_F(ExecutableTest, WhatIsRuledOutStaysInTheTable) {

@@ -55,7 +55,7 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
     const fb::Arch arch(spec.arch, fb::ArchSuffix::None);
     const std::vector<uint32_t> indices = {v};
     variantTables.push_back(
-        fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, fb::Origin::HandWritten, 0, &indices, &kernels));
+        fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, spec.origin, 0, &indices, &kernels));
   }
   auto root = fb::CreateExecutableDirect(builder, abi::kFormatVersion, "test", name.c_str(), &exportTables, &images,
                                          &variantTables);

@@ -33,6 +33,7 @@ struct VariantSpec {
   std::string image; // PTX text, or a cubin's bytes
   abi::fb::ImageKind kind = abi::fb::ImageKind::Ptx;
   uint16_t isa = 70;
+  abi::fb::Origin origin = abi::fb::Origin::HandWritten;
 };
 
 /// An export with `bindings` storage buffers (all but the last read only) and `words` 32-bit constants.
