@@ -17,6 +17,13 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
+/// A scalar as it is passed.
+Type parameterType(Type type) {
+  if (type.isIndex() || type.isInteger(1))
+    return IntegerType::get(type.getContext(), type.isIndex() ? 64 : 8);
+  return type;
+}
+
 class KernelEmitter {
 public:
   KernelEmitter(const KernelFunction &kernel, LLVM::LLVMFuncOp function)
@@ -27,6 +34,8 @@ public:
 
 private:
   void mapArguments();
+  void mapScalar(BlockArgument original, Value value);
+  void mapMembers(const KernelConstant &constant, Value pointer);
   Value sizeFrom(Value value);
   void copyScalarOp(Operation &inner, IRMapping &values);
   void emitAnyGrid(const std::array<int32_t, 3> &size);
@@ -55,20 +64,16 @@ private:
   std::optional<ElementAccess> access;
 };
 
-/// Scalar arguments arrive as parameters; arithmetic of the function on them is repeated in the kernel. An i1 travels
-/// as a byte.
+/// Scalar arguments arrive as parameters, or as members of one that is passed by value; arithmetic of the function on
+/// them is repeated in the kernel.
 void KernelEmitter::mapArguments() {
   Block &entry = function.front();
-  for (auto [position, argument] : llvm::enumerate(kernel.scalarArguments)) {
-    Value value = entry.getArgument(kernel.bindings + position);
-    BlockArgument original = source.getArgument(argument);
-    Type type = original.getType();
-    if (type.isInteger(1))
-      value = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, value,
-                                   LLVM::ConstantOp::create(b, loc, b.getI8Type(), b.getI8IntegerAttr(0)));
-    else if (type.isIndex())
-      value = UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
-    scalars.map(original, value);
+  for (auto [position, constant] : llvm::enumerate(kernel.constants)) {
+    Value parameter = entry.getArgument(kernel.bindings + position);
+    if (constant.declared)
+      mapMembers(constant, parameter);
+    else
+      mapScalar(source.getArgument(constant.arguments.front()), parameter);
   }
   for (Operation &inner : source.front())
     if (dispatch::isScalarOp(&inner))
@@ -82,6 +87,30 @@ void KernelEmitter::mapArguments() {
   for (const KernelTensor *tensor : kernel.tensors())
     llvm::for_each(tensor->shape, addSize);
   access.emplace(kernel, b, loc, entry.getArguments().take_front(kernel.bindings), sizes);
+}
+
+/// An i1 travels as a byte, an index as an i64.
+void KernelEmitter::mapScalar(BlockArgument original, Value value) {
+  if (original.getType().isInteger(1))
+    value = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, value,
+                                 LLVM::ConstantOp::create(b, loc, b.getI8Type(), b.getI8IntegerAttr(0)));
+  else if (original.getType().isIndex())
+    value = UnrealizedConversionCastOp::create(b, loc, original.getType(), value).getResult(0);
+  scalars.map(original, value);
+}
+
+/// Members of a struct by value, each where a C struct has it; a tensor map has none.
+void KernelEmitter::mapMembers(const KernelConstant &constant, Value pointer) {
+  uint32_t end = 0;
+  for (uint32_t argument : constant.arguments) {
+    BlockArgument original = source.getArgument(argument);
+    const uint32_t size = abi::byteSize(*elementTypeOf(original.getType()));
+    const uint32_t offset = (end + size - 1) / size * size;
+    end = offset + size;
+    Value from = LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer,
+                                     ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
+    mapScalar(original, LLVM::LoadOp::create(b, loc, parameterType(original.getType()), from, size));
+  }
 }
 
 /// An integer as a size: i64. No size is negative, so one of 32 bits may take them all.
@@ -316,29 +345,43 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
   return results;
 }
 
-/// Types of the kernel's parameters, in the order of the parameter block.
-FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuilder &b) {
+FailureOr<abi::ParameterLayout> parametersOf(const KernelFunction &kernel) {
   func::FuncOp source = kernel.function;
   abi::Layout layout;
-  layout.bindings.resize(kernel.bindings);
-  for (uint32_t argument : kernel.scalarArguments) {
-    std::optional<abi::ElementType> element = elementTypeOf(source.getArgument(argument).getType());
-    if (!element)
-      return source.emitError() << "argument " << argument << " of a kernel has type "
-                                << source.getArgument(argument).getType();
-    layout.constants.push_back(abi::Constant::scalar(*element));
+  if (kernel.layout) {
+    layout = layoutOf(kernel.layout);
+  } else {
+    layout.bindings.resize(kernel.bindings);
+    for (uint32_t argument : kernel.scalarArguments) {
+      std::optional<abi::ElementType> element = elementTypeOf(source.getArgument(argument).getType());
+      if (!element)
+        return source.emitError() << "argument " << argument << " of a kernel has type "
+                                  << source.getArgument(argument).getType();
+      layout.constants.push_back(abi::Constant::scalar(*element));
+    }
   }
   Result<abi::ParameterLayout> block = abi::computeParameterLayout(layout);
   if (!block.ok())
     return source.emitError() << "no kernel can be generated: " << block.status().message();
+  return block.take();
+}
+
+/// What is more than a scalar is passed by value: its bytes are the parameter, and the kernel sees a pointer to them.
+bool isByValue(const KernelFunction &kernel, const abi::Parameter &parameter) {
+  return parameter.kind == abi::ParameterKind::Constant && kernel.constants[parameter.index].declared;
+}
+
+/// Types of the kernel's parameters, in the order of the parameter block.
+SmallVector<Type> parameterTypes(const KernelFunction &kernel, const abi::ParameterLayout &block, OpBuilder &b) {
+  func::FuncOp source = kernel.function;
   SmallVector<Type> types;
-  for (const abi::Parameter &parameter : block->parameters) {
-    if (parameter.kind == abi::ParameterKind::Binding) {
+  for (const abi::Parameter &parameter : block.parameters) {
+    if (parameter.kind == abi::ParameterKind::Binding)
       types.push_back(LLVM::LLVMPointerType::get(b.getContext(), /*addressSpace=*/1));
-      continue;
-    }
-    Type type = source.getArgument(kernel.scalarArguments[parameter.index]).getType();
-    types.push_back(type.isIndex() ? b.getI64Type() : type.isInteger(1) ? b.getI8Type() : type);
+    else if (isByValue(kernel, parameter))
+      types.push_back(LLVM::LLVMPointerType::get(b.getContext()));
+    else
+      types.push_back(parameterType(source.getArgument(kernel.constants[parameter.index].arguments.front()).getType()));
   }
   return types;
 }
@@ -347,15 +390,22 @@ FailureOr<SmallVector<Type>> parameterTypes(const KernelFunction &kernel, OpBuil
 /// launched with may overlap as it may for the hand-written kernel.
 FailureOr<LLVM::LLVMFuncOp> createFunction(const KernelFunction &kernel, StringRef name, ModuleOp module) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  FailureOr<SmallVector<Type>> types = parameterTypes(kernel, b);
-  if (failed(types))
+  FailureOr<abi::ParameterLayout> block = parametersOf(kernel);
+  if (failed(block))
     return failure();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), *types);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), parameterTypes(kernel, *block, b));
   auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.op).getLoc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   const std::array<int32_t, 3> workgroup =
       kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(dispatch::kThreadsPerWorkgroup), 1, 1});
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(workgroup));
+  for (auto [i, parameter] : llvm::enumerate(block->parameters)) {
+    if (!isByValue(kernel, parameter))
+      continue;
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), parameter.size);
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(parameter.alignment));
+  }
   for (uint32_t i = 0; i < kernel.bindings; ++i) {
     if (!kernel.workgroupSize)
       function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());

@@ -1,5 +1,6 @@
 #include "compiler/codegen/kernel_function.h"
 
+#include "compiler/dialect/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,7 +41,8 @@ public:
 
   LogicalResult run() {
     if (failed(readBody()) || failed(dispatch::verifyKernelOp(kernel.op)) || failed(readArguments()) ||
-        failed(readResultBindings()) || failed(readInputs()) || failed(readOutputs()) || failed(checkTied()))
+        failed(readResultBindings()) || failed(readConstants()) || failed(readInputs()) || failed(readOutputs()) ||
+        failed(checkTied()))
       return failure();
     return readLoops();
   }
@@ -124,6 +126,27 @@ private:
                                     << ", the number of a tensor argument is wanted";
       resultBindings_.push_back(position - kernel.tensorArguments.begin());
     }
+    return success();
+  }
+
+  LogicalResult readConstants() {
+    func::FuncOp function = kernel.function;
+    kernel.layout = function->getAttrOfType<hal::PipelineLayoutAttr>(dispatch::kLayoutAttr);
+    if (!kernel.layout) {
+      for (uint32_t argument : kernel.scalarArguments)
+        kernel.constants.push_back({{}, {argument}});
+      return success();
+    }
+    for (Type type : kernel.layout.getConstantTypes())
+      kernel.constants.push_back({isa<TupleType, hal::TensorMapType>(type) ? type : Type(), {}});
+    kernel.constants.resize(kernel.layout.getConstantCount());
+    SmallVector<ConstantOperand> operands = constantOperandsOf(kernel.layout);
+    if (operands.size() != kernel.scalarArguments.size() || kernel.layout.getBindings().size() != kernel.bindings)
+      return function.emitError() << "'" << dispatch::kLayoutAttr << "' takes " << operands.size() << " scalars and "
+                                  << kernel.layout.getBindings().size() << " bindings, the kernel function has "
+                                  << kernel.scalarArguments.size() << " and " << kernel.bindings;
+    for (auto [operand, argument] : llvm::zip_equal(operands, kernel.scalarArguments))
+      kernel.constants[operand.constant].arguments.push_back(argument);
     return success();
   }
 

@@ -23,7 +23,12 @@
 // the elements: thread t of T in the whole grid computes elements t, t + T, t + 2T, ... Any grid computes each element
 // once. A result tied to an argument (`tenon.tied`) is written over it, which is safe where each element is read only
 // by the thread that writes it: the argument is read by the indexing map of the result, or not at all.
+//
+// Where its export declares other constants than scalars, `tenon.layout` is that layout: a tuple's members are scalar
+// arguments of the function, a tensor map is a parameter that the kernel does not read.
 #pragma once
+
+#include "compiler/dialect/hal/HalAttrs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -61,6 +66,12 @@ struct KernelOutput {
   std::optional<KernelTensor> startTensor; // start values; neither: undefined
 };
 
+/// A parameter behind the pointers.
+struct KernelConstant {
+  mlir::Type declared;                   // a tuple or a tensor map; null: the scalar
+  llvm::SmallVector<uint32_t> arguments; // of the function: the scalar, a tuple's members, none for a tensor map
+};
+
 struct KernelFunction {
   mlir::func::FuncOp function;
   mlir::linalg::GenericOp op;
@@ -68,7 +79,9 @@ struct KernelFunction {
   std::optional<std::array<int32_t, 3>> workgroupSize; // somebody else's; the grid is any. Else: 256, one pass
   uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied
   llvm::SmallVector<uint32_t> tensorArguments;         // [n] of the function: bindings 0..n-1
-  llvm::SmallVector<uint32_t> scalarArguments;         // [m] of the function: constants 0..m-1
+  llvm::SmallVector<uint32_t> scalarArguments;         // [m] of the function, in order
+  llvm::SmallVector<KernelConstant> constants;         // in the order of the parameters
+  hal::PipelineLayoutAttr layout;                      // as declared; null: each scalar argument is a constant
   llvm::SmallVector<Extent> loops;                     // [loops of op]
   llvm::SmallVector<KernelInput> inputs;
   llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results

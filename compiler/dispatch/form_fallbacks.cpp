@@ -56,7 +56,6 @@ public:
 
 private:
   LogicalResult verifySignature();
-  LogicalResult verifyConstants();
   LogicalResult verifySizes();
   LogicalResult readTies();
   void replaceSizes();
@@ -92,16 +91,6 @@ LogicalResult Fallback::readTies() {
                                              << ", the number of an argument of the function is wanted");
     ties.push_back(number);
   }
-  return success();
-}
-
-/// What is passed by value, but not as a scalar.
-LogicalResult Fallback::verifyConstants() {
-  for (auto [i, type] : llvm::enumerate(declared.getLayout().getConstantTypes()))
-    if (isa<TupleType, hal::TensorMapType>(type))
-      return refuse(error(function.getLoc()) << "constant " << i << " of the kernel is " << type
-                                             << ", generated kernels take words and scalars: pass its members one by "
-                                                "one, or leave out 'tenon.fallback'");
   return success();
 }
 
@@ -161,7 +150,6 @@ LogicalResult Fallback::verifySignature() {
     return failure();
   bool ok =
       succeeded(verifyOperandsAgainst(function, shape, declared.getSymName(), declared.getLayout(), declared.getLoc()));
-  ok &= succeeded(verifyConstants());
   ok &= succeeded(verifySizes());
   return success(ok);
 }
@@ -256,6 +244,10 @@ LogicalResult Fallback::form() {
   for (auto extent : declared.getWorkgroupSizeAttr().getAsRange<IntegerAttr>())
     workgroup.push_back(int32_t(extent.getInt()));
   workgroup.resize(3, 1);
+  // Scalar constants are those of the function, in order.
+  if (llvm::any_of(declared.getLayout().getConstantTypes(),
+                   [](Type type) { return isa<TupleType, hal::TensorMapType>(type); }))
+    function->setAttr(kLayoutAttr, declared.getLayout());
   function->setAttr(kElementsPerThreadAttr, b.getI64IntegerAttr(1));
   function->setAttr(kWorkgroupSizeAttr, b.getDenseI32ArrayAttr(workgroup));
   return success();

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
 // On a kernel function: three extents of a workgroup that somebody else launches, in a grid of any size and shape.
 inline constexpr llvm::StringLiteral kWorkgroupSizeAttr = "tenon.workgroup_size";
+// On a kernel function: the layout that an export declares, where a constant is more than a scalar: a tuple is passed
+// as its members, one argument each, a tensor map as none.
+inline constexpr llvm::StringLiteral kLayoutAttr = "tenon.layout";
 // On a hal.executable.source: the compiler made it.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
 

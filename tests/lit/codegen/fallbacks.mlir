@@ -23,7 +23,12 @@ module attributes {hal.device.targets = [#cuda]} {
         attributes {workgroup_size = [16 : index, 8 : index, 2 : index], tenon.fallback = @calls}
     hal.executable.export public @rows ordinal(2) layout(#hal.pipeline.layout<constants = [i32, index], bindings = [#in, #out, #out]>)
         attributes {workgroup_size = [32 : index, 1 : index, 1 : index], tenon.fallback = @sizes}
-    hal.executable.export public @alone ordinal(3) layout(#hal.pipeline.layout<bindings = [#in, #out]>)
+    // What is passed by value: members that a tuple does not show to the function, a tensor map that it never sees.
+    hal.executable.export public @values ordinal(3)
+        layout(#hal.pipeline.layout<constants = [i32, tuple<i1, index, i16>, !hal.tensor_map<binding = 0, 4x8xf32>, f32],
+                                    bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly, alignment = 16>, #out]>)
+        attributes {workgroup_size = [32 : index, 1 : index, 1 : index], tenon.fallback = @by_value}
+    hal.executable.export public @alone ordinal(4) layout(#hal.pipeline.layout<bindings = [#in, #out]>)
         attributes {workgroup_size = [32 : index, 1 : index, 1 : index]}
   }
   // CHECK: builtin.module attributes {tenon.fallback} {
@@ -35,6 +40,7 @@ module attributes {hal.device.targets = [#cuda]} {
   // CHECK-NOT: call
   // CHECK: func.func @rows(
   // CHECK: linalg.generic
+  // CHECK: func.func @values({{.*}} attributes {tenon.elements_per_thread = 1 : i64, tenon.layout = #{{.*}}, tenon.workgroup_size
   // CHECK-NOT: func.func @alone
   // CHECK: func.func @public_one
   // CHECK-NOT: func.func private
@@ -108,5 +114,28 @@ module attributes {hal.device.targets = [#cuda]} {
       linalg.yield %s, %t : f32, f32
     } -> (tensor<?xf32>, tensor<?xf32>)
     return %0#1, %0#0 : tensor<?xf32>, tensor<?xf32>
+  }
+  // PTX: .visible .entry values(
+  // PTX-COUNT-2: .param .u64 .ptr
+  // PTX-NEXT: .param .u32
+  // PTX-NEXT: .param .align 8 .b8 values_param_3[24]
+  // PTX-NEXT: .param .align 64 .b8 values_param_4[128]
+  // PTX-NEXT: .param .f32
+  // PTX-NOT: values_param_4
+  // PTX-DAG: ld.param.b64 %{{.*}}, [values_param_3+8]
+  // PTX-DAG: ld.param.b8 %{{.*}}, [values_param_3]
+  // PTX-DAG: ld.param.{{[bs]}}16 %{{.*}}, [values_param_3+16]
+  func.func private @by_value(%rows: i32, %negative: i1, %columns: index, %shift: i16, %factor: f32,
+                              %x: tensor<?x?xf32> {tenon.dims = array<i64: 0, 2>}) -> tensor<?x?xf32> {
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+    %other = arith.negf %factor : f32
+    %signed = arith.select %negative, %other, %factor : f32
+    %by = arith.sitofp %shift : i16 to f32
+    %0 = tensor.splat %signed[%m, %columns] : tensor<?x?xf32>
+    %1 = tensor.splat %by[%m, %columns] : tensor<?x?xf32>
+    %2 = arith.mulf %0, %x : tensor<?x?xf32>
+    %3 = arith.addf %2, %1 : tensor<?x?xf32>
+    return %3 : tensor<?x?xf32>
   }
 }

@@ -114,20 +114,6 @@ func.func private @f(%n: i64, %x: tensor<?xf32> {tenon.dims = array<i64: 0>}) ->
 // -----
 
 #sm_90 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>
-#layout = #hal.pipeline.layout<constants = [i32, tuple<i64, f32>], bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>
-hal.executable.source private @kernels attributes {objects = #hal.executable.objects<{#sm_90 = [#hal.executable.object<{path = "k.ptx"}>]}>} {
-  // expected-note @+1 {{'k' is declared here}}
-  hal.executable.export public @k ordinal(0) layout(#layout) attributes {workgroup_size = [64 : index, 1 : index, 1 : index], tenon.fallback = @f}
-}
-// expected-error @+1 {{no fallback can be generated for 'k': constant 1 of the kernel is 'tuple<i64, f32>', generated kernels take words and scalars}}
-func.func private @f(%n: i32, %a: i64, %b: f32, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = arith.negf %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-#sm_90 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>
 #layout = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>]>
 hal.executable.source private @kernels attributes {objects = #hal.executable.objects<{#sm_90 = [#hal.executable.object<{path = "k.ptx"}>]}>} {
   // expected-note @+1 {{'k' is declared here}}

@@ -110,3 +110,42 @@ func.func @argument_type(%a: tensor<4xf32>, %b: i7) -> tensor<4xf32> attributes 
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.workgroup_size' must be array<i32: x, y, z>, with 'tenon.elements_per_thread' = 1}}
+func.func @workgroup(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64, tenon.workgroup_size = array<i32: 64, 1, 1>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.tied' of result 0 is 1 : i64, the number of a tensor argument is wanted}}
+func.func @tied(%a: tensor<4xf32>, %n: i32) -> (tensor<4xf32> {tenon.tied = 1 : i64}) attributes {tenon.elements_per_thread = 1 : i64} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{'tenon.layout' takes 2 scalars and 2 bindings, the kernel function has 1 and 2}}
+func.func @layout(%a: tensor<4xf32>, %n: i32) -> tensor<4xf32> attributes {tenon.elements_per_thread = 1 : i64, tenon.layout = #hal.pipeline.layout<constants = [tuple<i32, f32>], bindings = [<storage_buffer, ReadOnly>, <storage_buffer>]>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -25,6 +25,29 @@ extern "C" __global__ void product(const float *a, const float *b, float *c, int
   c[row * n + column] = sum;
 }
 
+// A struct by value: 24 bytes, its members at 0, 8, 16 and 20.
+struct Line {
+  bool negative;
+  long long size;
+  float slope;
+  short shift;
+};
+extern "C" __global__ void line(const float *in, float *out, Line by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < by.size)
+    out[i] = (by.negative ? -by.slope : by.slope) * in[i] + float(by.shift);
+}
+
+// Doubles, through more shared memory than devices before sm_90 have.
+extern "C" __global__ void twice(const float *in, float *out, int n) {
+  extern __shared__ float kept[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  kept[threadIdx.x + 50000] = i < n ? 2 * in[i] : 0;
+  __syncthreads();
+  if (i < n)
+    out[i] = kept[threadIdx.x + 50000];
+}
+
 // Forgets the sign; its fallback does not.
 extern "C" __global__ void negate(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
