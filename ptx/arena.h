@@ -16,9 +16,9 @@ namespace tenon::ptx {
 
 class Arena {
 public:
-  /// Room for `bytes` bytes at a multiple of 16.
+  /// Room for `bytes` bytes at a multiple of 8.
   std::byte *allocate(size_t bytes) {
-    bytes = (bytes + 15) & ~size_t(15);
+    bytes = (bytes + 7) & ~size_t(7);
     if (bytes > size_t(end_ - next_))
       return allocateBlock(bytes);
     std::byte *out = next_;
@@ -33,7 +33,7 @@ public:
     }
     return next_;
   }
-  /// `bytes` is a multiple of 16.
+  /// `bytes` is a multiple of 8.
   void take(size_t bytes) { next_ += bytes; }
   /// Forgets everything handed out, and keeps the memory for what comes.
   void reset() {

@@ -76,6 +76,14 @@ struct Characters16 {
 };
 #endif
 
+/// Where the `//` comment at `p` ends: at a line end, a NUL, or `end`.
+inline const char *lineCommentEnd(const char *p, const char *end) {
+  const void *newline = std::memchr(p, '\n', static_cast<size_t>(end - p));
+  const char *behind = newline ? static_cast<const char *>(newline) : end;
+  const void *nul = std::memchr(p, '\0', static_cast<size_t>(behind - p));
+  return nul ? static_cast<const char *>(nul) : behind;
+}
+
 /// The first character at or behind `p` that is not in kWord. `end` is where the text ends.
 inline const char *wordEnd(const char *p, const char *end) {
 #if defined(__SSE2__)
@@ -113,21 +121,20 @@ inline const char *wordEnd(const char *p, const char *end, size_t &digits) {
   return behind;
 }
 
-/// The first character at or behind `p` that is neither in kWord nor a dot nor a colon: the end of
-/// `ld.shared::cta.f32`.
+/// The first character at or behind `p` that is a blank, another control character, not ASCII, or a semicolon: where
+/// `ld.shared::cta.f32` ends, if it is well written.
 inline const char *spellingEnd(const char *p, const char *end) {
 #if defined(__SSE2__)
   for (; end - p >= 16; p += 16) {
     const Characters16 characters(p);
-    const uint32_t inWord =
-        Characters16::mask(characters.word(characters.digit()) | characters.equal('.') | characters.equal(':'));
-    if (inWord != 0xffff)
-      return p + std::countr_one(inWord);
+    const __m128i blank = _mm_cmplt_epi8(characters.bytes, _mm_set1_epi8(' ' + 1));
+    if (const uint32_t ends = Characters16::mask(blank | characters.equal(';')))
+      return p + std::countr_zero(ends);
   }
 #else
   (void)end;
 #endif
-  while (is(*p, kWord) || *p == '.' || *p == ':')
+  while (static_cast<signed char>(*p) > ' ' && *p != ';')
     ++p;
   return p;
 }

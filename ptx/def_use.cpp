@@ -69,6 +69,7 @@ private:
     result_.first.resize(instructions + 1);
     nextFirst_ = result_.first.data();
     result_.unknown.clear();
+    result_.namesModule = false;
     numbers_.clear();
     refs_.clear();
     families_.clear();
@@ -250,17 +251,29 @@ private:
     return digit && plainDigits_ && findMember(name, ref);
   }
 
-  [[gnu::always_inline]] NameRef find(std::string_view name, NumberedName numbered) {
+  /// What a name stands for goes behind the names before it.
+  [[gnu::always_inline]] void add(std::string_view name, NumberedName numbered, bool written) {
+    NameRef &ref = nextName();
     if (numbered.stemSize != 0 && !plainDigits_) [[likely]]
       if (uint32_t *slot = memberSlot(name, numbered)) [[likely]] {
         if (*slot == kNotNumbered)
           *slot = newRegister();
-        return {NameRef::Kind::Register, false, *slot};
+        ref.kind = NameRef::Kind::Register;
+        ref.isDefinition = written;
+        ref.index = *slot;
+        result_.definitions[ref.index] += written;
+        return;
       }
-    return findAnything(name);
+    addAnything(name, written, ref);
+  }
+  [[gnu::noinline]] void addAnything(std::string_view name, bool written, NameRef &ref) {
+    ref = findAnything(name);
+    ref.isDefinition = written;
+    if (written && ref.kind == NameRef::Kind::Register)
+      ++result_.definitions[ref.index];
   }
 
-  [[gnu::noinline]] NameRef findAnything(std::string_view name) {
+  NameRef findAnything(std::string_view name) {
     NameRef ref;
     if (const size_t dot = name.find('.'); dot != std::string_view::npos) {
       // %v.x, %r.b0: a part of a register. Special registers (%tid.x) are declared nowhere.
@@ -270,35 +283,30 @@ private:
       if (findLocal(name, ref))
         return ref;
       ref = moduleNames_->find(name);
+      result_.namesModule |= ref.kind != NameRef::Kind::Other;
     }
     if (ref.kind == NameRef::Kind::Other)
       result_.unknown.push_back(name);
     return ref;
   }
 
-  void put(NameRef ref) {
-    if (nextName_ == lastName_) [[unlikely]] {
-      const size_t count = result_.names.size();
-      result_.names.resize(2 * count);
-      nextName_ = result_.names.data() + count;
-      lastName_ = result_.names.data() + 2 * count;
-    }
-    *nextName_++ = ref;
+  [[gnu::always_inline]] NameRef &nextName() {
+    if (nextName_ == lastName_) [[unlikely]]
+      makeRoom();
+    return *nextName_++;
   }
-
-  [[gnu::always_inline]] void addName(const Operand &operand, bool written) {
-    NameRef ref = find(operand.name, operand.numbered);
-    ref.isDefinition = written;
-    if (written && ref.kind == NameRef::Kind::Register)
-      ++result_.definitions[ref.index];
-    put(ref);
+  [[gnu::noinline]] void makeRoom() {
+    const size_t count = result_.names.size();
+    result_.names.resize(2 * count);
+    nextName_ = result_.names.data() + count;
+    lastName_ = result_.names.data() + 2 * count;
   }
 
   void addElements(const Operand &operand, bool written) {
     written &= operand.kind != Operand::Kind::Address;
     for (const Operand &element : operand.elements)
       if (element.kind == Operand::Kind::Name)
-        addName(element, written);
+        add(element.name, element.numbered, written);
       else
         addElements(element, written);
   }
@@ -306,16 +314,16 @@ private:
   [[gnu::always_inline]] void resolve(const Instruction &instruction) {
     *nextFirst_++ = static_cast<uint32_t>(nextName_ - result_.names.data());
     if (!instruction.predicate.empty())
-      put(find(instruction.predicate, instruction.predicateNumbered));
+      add(instruction.predicate, instruction.predicateNumbered, false);
     if (instruction.facts.control == Control::Branch) { // to a label, which is looked up in scopes of its own
       for (size_t i = 0; i < instruction.operands.size(); ++i)
-        put({});
+        nextName() = {};
       return;
     }
     bool writes = writesFirstOperand(instruction);
     for (const Operand &operand : instruction.operands) {
       if (operand.kind == Operand::Kind::Name)
-        addName(operand, writes);
+        add(operand.name, operand.numbered, writes);
       else if (!operand.elements.empty())
         addElements(operand, writes);
       writes = false;

@@ -55,6 +55,7 @@ struct DefUse {
   std::vector<NameRef> names;
   std::vector<uint32_t> first;           // [instructions + 1] into names
   std::vector<std::string_view> unknown; // names that nothing declares, special registers among them
+  bool namesModule = false;              // some name is of a variable or a function of the module
 
   std::span<const NameRef> namesOf(uint32_t instruction) const {
     return {names.data() + first[instruction], first[instruction + 1] - first[instruction]};

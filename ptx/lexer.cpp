@@ -1,9 +1,10 @@
-// One pass over the bytes, a table of character classes and a switch. The text is followed by a NUL (SourceFile holds a
-// std::string), which is in no class, so the inner loops need no bounds checks.
+// One pass over the bytes, a table of character classes and a switch. The text is followed by a NUL, which is in no
+// class, so the inner loops need no bounds checks; one inside the text ends it where it is met.
 #include "ptx/lexer.h"
 
 #include "ptx/characters.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -21,8 +22,7 @@ unsigned digitValue(char c) {
 Lexer::Lexer(const SourceFile &source, Reporter &reporter) : reporter_(reporter) {
   std::string_view text = source.text();
   base_ = text.data();
-  const void *nul = std::memchr(base_, 0, text.size());
-  end_ = nul ? static_cast<const char *>(nul) : base_ + text.size();
+  end_ = base_ + text.size();
   cursor_ = lineStart_ = base_;
 }
 
@@ -66,7 +66,7 @@ void Lexer::next(Token &token) {
       lexString(token);
       break;
     }
-    if (cursor_ >= end_)
+    if (c == '\0')
       break;
     skipUnknown(token);
   }
@@ -86,8 +86,7 @@ void Lexer::skipBlanks() {
     } else if (is(c, kBlank)) {
       ++cursor_;
     } else if (c == '/' && cursor_[1] == '/') {
-      const void *newline = std::memchr(cursor_, '\n', end_ - cursor_);
-      cursor_ = newline ? static_cast<const char *>(newline) : end_;
+      cursor_ = lineCommentEnd(cursor_, end_);
     } else if (c == '/' && cursor_[1] == '*') {
       if (!skipBlockComment())
         return;
@@ -100,6 +99,10 @@ void Lexer::skipBlanks() {
 bool Lexer::skipBlockComment() {
   std::string_view rest(cursor_, end_ - cursor_);
   size_t close = rest.find("*/", 2);
+  if (const void *nul = std::memchr(cursor_, '\0', std::min(close, rest.size()))) {
+    end_ = static_cast<const char *>(nul);
+    close = std::string_view::npos;
+  }
   if (close == std::string_view::npos) {
     reporter_.error(line_, static_cast<uint32_t>(cursor_ - lineStart_) + 1, "P-2",
                     "comment is not closed before the end of the file", "write '*/' where the comment ends");
@@ -133,7 +136,7 @@ bool Lexer::lexDotted(Token &token) {
 void Lexer::lexString(Token &token) {
   token.kind = TokenKind::String;
   ++cursor_;
-  while (*cursor_ != '"' && *cursor_ != '\n' && cursor_ < end_)
+  while (*cursor_ != '"' && *cursor_ != '\n' && *cursor_ != '\0')
     ++cursor_;
   if (*cursor_ == '"')
     ++cursor_;
@@ -311,7 +314,7 @@ void Lexer::skipUnknown(const Token &token) {
   else if (first >= 0x80 || first < 0x20)
     fix = "PTX is ASCII text; is this a cubin, a fatbin or UTF-16?";
   reporter_.error(token, "P-1", quoteText(text) + " begins no word of PTX", std::move(fix));
-  while (first == '#' && cursor_ < end_ && *cursor_ != '\n')
+  while (first == '#' && *cursor_ != '\0' && *cursor_ != '\n')
     ++cursor_;
 }
 

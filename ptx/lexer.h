@@ -41,7 +41,7 @@ public:
   /// Whether a name (other than WARP_SZ) follows the last token, blanks aside.
   bool followedByName() const;
   const char *textBegin() const { return base_; }
-  /// Where the text ends; the byte there is NUL.
+  /// Where the text ends, if no NUL ends it before; the byte there is NUL.
   const char *textEnd() const { return end_; }
   /// The text of `token` and all behind it, for a reader of its own (parse_simple.cpp), and the place of its line.
   const char *pointerTo(const Token &token) const { return base_ + token.begin; }

@@ -98,7 +98,6 @@ struct Operand {
   uint64_t bits = 0;
   int64_t offset = 0; // Address: bytes added to the base; Name: bytes added to the symbol
   List<Operand> elements;
-  SourceRange range;
 };
 
 inline constexpr uint32_t kNoSpelling = UINT32_MAX;

@@ -52,6 +52,11 @@ class NameMap {
 public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  /// Makes room for so many names.
+  void reserve(size_t count) {
+    while (slots_.size() < 2 * (count + 1))
+      grow();
+  }
   void clear() {
     count_ = 0;
     if (++filling_ == 0) { // after 4 billion times the numbers begin again
@@ -63,16 +68,21 @@ public:
   uint32_t find(std::string_view name) const {
     if (count_ == 0)
       return kNone;
-    const Slot &slot = slots_[slotOf(name)];
+    const Slot &slot = slots_[slotOf(name, static_cast<uint32_t>(hashOf(name)))];
     return isFree(slot) ? kNone : slot.value;
   }
   /// The place of the number of `name`; kNone stands there when the name is new.
   uint32_t &operator[](std::string_view name) {
     if (2 * (count_ + 1) > slots_.size())
       grow();
-    Slot &slot = slots_[slotOf(name)];
+    const auto hash = static_cast<uint32_t>(hashOf(name));
+    Slot &slot = slots_[slotOf(name, hash)];
     if (isFree(slot)) {
-      slot = {name, kNone, filling_};
+      slot = {.text = name.data(),
+              .size = static_cast<uint32_t>(name.size()),
+              .hash = hash,
+              .value = kNone,
+              .filling = filling_};
       ++count_;
     }
     return slot.value;
@@ -80,25 +90,35 @@ public:
 
 private:
   struct Slot {
-    std::string_view name;
+    const char *text = nullptr;
+    uint32_t size = 0;
+    uint32_t hash = 0; // so that only names that are the same, nearly always, are looked at
     uint32_t value = kNone;
     uint32_t filling = 0; // which it was taken in; free, unless it is the one at hand
   };
   bool isFree(const Slot &slot) const { return slot.filling != filling_; }
 
-  size_t slotOf(std::string_view name) const {
+  size_t slotOf(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
-    for (size_t i = hashOf(name) & mask;; i = (i + 1) & mask)
-      if (isFree(slots_[i]) || sameName(slots_[i].name, name))
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      const Slot &slot = slots_[i];
+      if (isFree(slot) || (slot.hash == hash && sameName({slot.text, slot.size}, name)))
         return i;
+    }
   }
 
   void grow() {
     std::vector<Slot> before(slots_.empty() ? 64 : slots_.size() * 2);
     before.swap(slots_);
-    for (const Slot &slot : before)
-      if (!isFree(slot))
-        slots_[slotOf(slot.name)] = slot;
+    const size_t mask = slots_.size() - 1;
+    for (const Slot &slot : before) {
+      if (isFree(slot))
+        continue;
+      size_t i = slot.hash & mask;
+      while (!isFree(slots_[i]))
+        i = (i + 1) & mask;
+      slots_[i] = slot;
+    }
   }
 
   std::vector<Slot> slots_; // a power of two

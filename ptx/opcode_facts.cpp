@@ -19,6 +19,9 @@ Control controlOf(std::string_view opcode) {
 constexpr std::string_view kWithoutResult[] = {"bra",     "brx", "exit",       "nanosleep",
                                                "pmevent", "ret", "setmaxnreg", "stackrestore"};
 
+/// Textures, samplers and surfaces.
+constexpr std::string_view kOfHandles[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
+
 FirstOperand firstOperandOf(std::string_view opcode, std::span<const std::string_view> modifiers) {
   auto has = [&](std::string_view modifier) { return std::ranges::find(modifiers, modifier) != modifiers.end(); };
   auto resultIf = [](bool result) { return result ? FirstOperand::Result : FirstOperand::Source; };
@@ -34,7 +37,9 @@ FirstOperand firstOperandOf(std::string_view opcode, std::span<const std::string
 } // namespace
 
 OpcodeFacts factsOf(std::string_view opcode, std::span<const std::string_view> modifiers) {
-  return {.control = controlOf(opcode), .first = firstOperandOf(opcode, modifiers)};
+  return {.control = controlOf(opcode),
+          .first = firstOperandOf(opcode, modifiers),
+          .takesHandle = std::ranges::find(kOfHandles, opcode) != std::end(kOfHandles)};
 }
 
 } // namespace tenon::ptx

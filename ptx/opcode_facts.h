@@ -1,5 +1,6 @@
-// The little that reading a body needs to know of opcodes: where control goes on, and whether operand 0 is a result.
-// What an opcode means besides is for the reader of the module.
+// The little that reading a body needs to know of opcodes: where control goes on, whether operand 0 is a result, and
+// whether handles are taken. Found once for each spelling; what an opcode means besides is for the reader of the
+// module.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ enum class FirstOperand : uint8_t {
 struct OpcodeFacts {
   Control control = Control::Next;
   FirstOperand first = FirstOperand::Result;
+  bool takesHandle = false; // of a texture, a surface or a sampler
 };
 
 OpcodeFacts factsOf(std::string_view opcode, std::span<const std::string_view> modifiers);

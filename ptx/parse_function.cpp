@@ -49,20 +49,20 @@ bool Parser::parseFunction(const Linkage &linkage, bool isEntry) {
 void Parser::takeRoom(Function &function) {
   if (!visit_)
     return;
-  swapBodies(function, spare_);
+  swapBodies(function, room_.spare);
   function.statements.clear();
   function.instructions.clear();
   function.declarations.clear();
   function.marks.clear();
   function.tables.clear();
-  bodyArena_.reset();
-  arena_ = &bodyArena_;
+  room_.arena.reset();
+  arena_ = &room_.arena;
 }
 
 void Parser::showBody(Function &function) {
   if (!reporter_.any())
     (*visit_)(module_, function);
-  swapBodies(function, spare_);
+  swapBodies(function, room_.spare);
   arena_ = module_.arena.get();
 }
 

@@ -88,7 +88,6 @@ bool Parser::parseInitializerGroup(Variable &variable, std::span<const uint64_t>
 }
 
 bool Parser::parseInitializerValue(Variable::Initializer &initializer) {
-  Token begin = token_;
   Operand &value = initializer.value;
   if (at(TokenKind::Integer) && lexer_.followedBy('(')) {
     uint64_t mask = token_.bits;
@@ -105,27 +104,22 @@ bool Parser::parseInitializerValue(Variable::Initializer &initializer) {
   } else if (!parseConstantOperand(value)) {
     return false;
   }
-  value.range = rangeFrom(begin, previousEnd_);
   return true;
 }
 
 /// filter_mode = nearest
 bool Parser::parseInitializerField(Variable::Initializer &initializer) {
-  Token begin = token_;
   Operand &field = initializer.value;
   Operand value;
   if (!parseName(field.name, "the name of a field") || !expect(TokenKind::Equal, "'='"))
     return false;
-  Token valueBegin = token_;
   if (at(TokenKind::Identifier)) {
     value.name = text();
     advance();
   } else if (!parseConstantOperand(value)) {
     return false;
   }
-  value.range = rangeFrom(valueBegin, previousEnd_);
   field.elements = List<Operand>(*arena_, {&value, 1});
-  field.range = rangeFrom(begin, previousEnd_);
   return true;
 }
 

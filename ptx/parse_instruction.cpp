@@ -66,7 +66,6 @@ bool Parser::parseOperands(Instruction &instruction) {
 }
 
 bool Parser::parseOperand(Operand &operand, unsigned depth) {
-  Token begin = token_;
   if (depth > kMaximumNesting)
     return fail("P-9", "operands stand inside each other more than " + std::to_string(kMaximumNesting) + " deep");
   bool parsed = false;
@@ -97,7 +96,6 @@ bool Parser::parseOperand(Operand &operand, unsigned depth) {
     parsed = parseConstantOperand(operand);
     break;
   }
-  operand.range = rangeFrom(begin, previousEnd_);
   return parsed;
 }
 
@@ -119,7 +117,6 @@ bool Parser::parseNameOperand(Operand &operand, unsigned depth) {
     return false;
   if (!at(TokenKind::Pipe))
     return true;
-  operand.range = rangeFrom(begin, previousEnd_);
   advance();
   Operand pair;
   pair.kind = Operand::Kind::Pair;
@@ -156,7 +153,6 @@ bool Parser::parseGroup(Operand &operand, TokenKind close, unsigned depth) {
   size_t first = operands_.size();
   bool isVector = close == TokenKind::RightBrace;
   operand.kind = isVector ? Operand::Kind::Vector : Operand::Kind::List;
-  Token begin = token_;
   advance();
   openBraces_ += isVector;
   if (!at(close)) {
@@ -171,18 +167,15 @@ bool Parser::parseGroup(Operand &operand, TokenKind close, unsigned depth) {
     return false;
   openBraces_ -= isVector;
   operand.elements = takeFrom(*arena_, operands_, first);
-  operand.range = rangeFrom(begin, previousEnd_);
   return true;
 }
 
 bool Parser::parseConstantOperand(Operand &operand) {
-  Token begin = token_;
   Constant value;
   if (!parseConstant(value))
     return false;
   operand.kind = value.kind;
   operand.bits = value.bits;
-  operand.range = rangeFrom(begin, previousEnd_);
   return true;
 }
 

@@ -16,29 +16,6 @@ void Parser::goOnBehind(const TextPlace &end) {
   advance();
 }
 
-/// Reads plain statements as long as there are any; the token behind them is the current one then.
-void Parser::parseSimpleStatements(Function &function) {
-  const char *begin = lexer_.pointerTo(token_);
-  TextPlace place{begin, begin - (token_.column - 1), token_.line};
-  TextPlace done; // behind the last statement that was taken
-  SimpleReader reader(lexer_, spellings_, *spellingArena_, *arena_);
-  while (reader.hasRoom(place.text)) {
-    const char *end = nullptr;
-    if (*place.text == '.') {
-      end = parseSimpleDirective(place, function);
-    } else if (is(*place.text, kWordStart) || *place.text == '@') {
-      end = parseSimpleInstruction(reader, place, function);
-    }
-    if (!end)
-      break;
-    place.text = end;
-    done = place;
-    place.skip(lexer_.textEnd());
-  }
-  if (done.text)
-    goOnBehind(done);
-}
-
 /// Makes room in a large body for what stands before its `}`, which mostly begins a line: growing step by step would
 /// copy it, and touch fresh memory, once for every doubling.
 static void makeRoom(Function &function, const char *begin, const char *p, const char *end) {
@@ -54,7 +31,8 @@ static void makeRoom(Function &function, const char *begin, const char *p, const
 }
 
 /// An instruction or a label.
-inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, Function &function) {
+[[gnu::always_inline]] inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const TextPlace &place,
+                                                                         Function &function) {
   const char *begin = place.text;
   std::string_view spelling;
   if (*begin != '@') {
@@ -83,6 +61,29 @@ inline const char *Parser::parseSimpleInstruction(SimpleReader &reader, const Te
   instruction.column = place.columnOf(begin);
   function.statements.push_back({Statement::Kind::Instruction, index, {}});
   return end;
+}
+
+/// Reads plain statements as long as there are any; the token behind them is the current one then.
+void Parser::parseSimpleStatements(Function &function) {
+  const char *begin = lexer_.pointerTo(token_);
+  TextPlace place{begin, begin - (token_.column - 1), token_.line};
+  TextPlace done; // behind the last statement that was taken
+  SimpleReader reader(lexer_, room_.spellings, *spellingArena_, *arena_);
+  while (reader.hasRoom(place.text)) {
+    const char *end = nullptr;
+    if (*place.text == '.') {
+      end = parseSimpleDirective(place, function);
+    } else if (is(*place.text, kWordStart) || *place.text == '@') {
+      end = parseSimpleInstruction(reader, place, function);
+    }
+    if (!end)
+      break;
+    place.text = end;
+    done = place;
+    place.skip(lexer_.textEnd());
+  }
+  if (done.text)
+    goOnBehind(done);
 }
 
 /// .reg, .param, .loc

@@ -8,6 +8,7 @@
 
 #include "ptx/parser_state.h"
 
+#include <iterator>
 #include <utility>
 
 namespace tenon::ptx {
@@ -28,22 +29,31 @@ Module parse(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics)
     module.source = std::move(source);
     return module;
   }
-  return Parser(std::move(source), diagnostics).run();
+  BodyRoom room;
+  return Parser(std::move(source), room, diagnostics).run();
+}
+
+Module parseBodies(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics, const BodyVisitor &visit,
+                   BodyRoom &room) {
+  if (source->text().size() >= UINT32_MAX)
+    return parse(std::move(source), diagnostics); // refused there
+  return Parser(std::move(source), room, diagnostics).run(visit);
 }
 
 Module parseBodies(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics, const BodyVisitor &visit) {
-  if (source->text().size() >= UINT32_MAX)
-    return parse(std::move(source), diagnostics); // refused there
-  return Parser(std::move(source), diagnostics).run(visit);
+  BodyRoom room;
+  return parseBodies(std::move(source), diagnostics, visit, room);
 }
 
 Function parseBody(const Module &module, const Function &function, Arena &arena) {
   Diagnostics none; // it was parsed before
-  return Parser(module.source, none).runFunction(function, arena);
+  BodyRoom room;
+  return Parser(module.source, room, none).runFunction(function, arena);
 }
 
-Parser::Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics)
-    : reporter_(*source, diagnostics), lexer_(*source, reporter_) {
+Parser::Parser(std::shared_ptr<const SourceFile> source, BodyRoom &room, Diagnostics &diagnostics)
+    : reporter_(*source, diagnostics), lexer_(*source, reporter_), room_(room) {
+  room_.spellings.clear();
   module_.source = std::move(source);
   module_.arena = std::make_unique<Arena>();
   arena_ = spellingArena_ = module_.arena.get();
@@ -51,7 +61,13 @@ Parser::Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostic
 
 Module Parser::run(const BodyVisitor &visit) {
   visit_ = &visit;
-  return run();
+  module_.functions.swap(room_.functions);
+  Module module = run();
+  // They grew in memory that is there for the next parse, too.
+  room_.functions.swap(module.functions);
+  module.functions.assign(std::move_iterator(room_.functions.begin()), std::move_iterator(room_.functions.end()));
+  room_.functions.clear();
+  return module;
 }
 
 Function Parser::runFunction(const Function &known, Arena &arena) {

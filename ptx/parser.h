@@ -23,6 +23,11 @@ using BodyVisitor = std::function<void(const Module &module, const Function &fun
 /// instructions, no declarations. A body with an error in it, or behind one, is not shown.
 Module parseBodies(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics, const BodyVisitor &visit);
 
+/// The same, in the memory of a parse before.
+class BodyRoom;
+Module parseBodies(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics, const BodyVisitor &visit,
+                   BodyRoom &room);
+
 /// Reads the body of one function of a module again. What it returns lives as long as `arena` and module.source.
 Function parseBody(const Module &module, const Function &function, Arena &arena);
 

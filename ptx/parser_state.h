@@ -5,11 +5,11 @@
 // Nothing here recurses without a limit (kMaximumNesting).
 #pragma once
 
+#include "ptx/body_room.h"
 #include "ptx/directive.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/parser.h"
-#include "ptx/spelling_table.h"
 
 #include <memory>
 #include <span>
@@ -36,7 +36,7 @@ struct Linkage {
 
 class Parser {
 public:
-  Parser(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics);
+  Parser(std::shared_ptr<const SourceFile> source, BodyRoom &room, Diagnostics &diagnostics);
   Module run();
   /// As run(), but bodies are shown to `visit` one by one and not kept.
   Module run(const BodyVisitor &visit);
@@ -175,10 +175,8 @@ private:
   uint64_t paddingLeft_ = 1u << 20; // zeros that short groups of initialisers may still take; more is a mistake
   bool headerReported_ = false;
   const BodyVisitor *visit_ = nullptr; // bodies are shown and dropped
-  Function spare_;                     // its vectors: room for the next body
-  Arena *arena_ = nullptr;             // takes modifiers and operands: the module's, or of the body at hand
-  Arena bodyArena_;
-  SpellingTable spellings_;
+  BodyRoom &room_;
+  Arena *arena_ = nullptr;         // takes modifiers and operands: the module's, or of the body at hand
   Arena *spellingArena_ = nullptr; // as long as the module lives, or the body that is read again
   // Reused across statements; groups in the making grow on them as on a stack and are copied out at their exact size.
   std::vector<std::string_view> modifiers_;

@@ -59,10 +59,8 @@ void TextPlace::skipMore(const char *end) {
   for (;;) {
     while (*text == ' ' || *text == '\t' || *text == '\r')
       ++text;
-    if (*text == '/' && text[1] == '/') {
-      const void *newline = std::memchr(text, '\n', size_t(end - text));
-      text = newline ? static_cast<const char *>(newline) : end;
-    }
+    if (*text == '/' && text[1] == '/')
+      text = lineCommentEnd(text, end);
     if (*text != '\n')
       return;
     ++line;

@@ -49,10 +49,8 @@ const char *SimpleReader::readVector(const char *p, Operand &operand, Operand *&
     if (element == end)
       return nullptr;
     Operand &read = *new (element) Operand;
-    const char *begin = p;
     if (!(p = is(*p, kWordStart) ? readName(p, read) : readConstant(p, read)))
       return nullptr;
-    read.range = {offsetOf(begin), offsetOf(p)};
     ++element;
     if (p = skipBlanks(p); *p != ',')
       break;
@@ -64,7 +62,6 @@ const char *SimpleReader::readVector(const char *p, Operand &operand, Operand *&
 const char *SimpleReader::readOther(const char *p, Operand &operand, Operand *&element, Operand *end) {
   if (isBlank(*p)) {
     p = skipBlanks(p);
-    operand.range.begin = offsetOf(p);
     return isBlank(*p) ? nullptr : readOperand(p, operand, element, end);
   }
   return *p == '{' ? readVector(p + 1, operand, element, end) : readConstant(p, operand);

@@ -101,7 +101,7 @@ private:
   /// A spelling that is met for the first time, or one too many.
   bool splitSpelling(std::string_view text, Instruction &instruction);
 
-  const char *readOperands(const char *p, Instruction &instruction) {
+  [[gnu::always_inline]] const char *readOperands(const char *p, Instruction &instruction) {
     Operand *const operands = reinterpret_cast<Operand *>(arena_.room(2 * kMost * sizeof(Operand)));
     Operand *const elements = operands + kMost, *element = elements;
     size_t count = 0;
@@ -111,10 +111,8 @@ private:
         if (count == kMost)
           return nullptr;
         Operand &operand = *new (operands + count++) Operand;
-        operand.range.begin = offsetOf(p);
         if (!(p = readOperand(p, operand, element, elements + kMost)))
           return nullptr;
-        operand.range.end = offsetOf(p);
         if (*p != ',' && *p != ';') [[unlikely]]
           p = skipBlanks(p);
         if (*p == ';')
@@ -171,17 +169,13 @@ private:
       return nullptr;
     operand.kind = Operand::Kind::Address;
     Operand &base = *new (element) Operand;
-    const char *begin = p;
     if (!(p = readName(p, base)) || base.kind != Operand::Kind::Name)
       return nullptr;
     if (*p != ']') {
       if ((*p == '+' || *p == '-') && !(p = readInteger(p + (*p == '+'), operand.offset)))
         return nullptr;
-      base.range = {offsetOf(begin), offsetOf(p)};
       if (p = skipBlanks(p); *p != ']')
         return nullptr;
-    } else {
-      base.range = {offsetOf(begin), offsetOf(p)};
     }
     if (p[1] == '.')
       return nullptr; // a modifier

@@ -47,6 +47,12 @@ public:
     return kNone;
   }
   const Spelling &operator[](uint32_t number) const { return spellings_[number]; }
+  void clear() {
+    if (spellings_.empty())
+      return;
+    std::fill(slots_.begin(), slots_.end(), Slot());
+    spellings_.clear();
+  }
 
 private:
   static constexpr size_t kSlots = 512, kProbes = 8;

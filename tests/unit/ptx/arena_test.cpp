@@ -8,7 +8,7 @@ namespace tenon::ptx {
 namespace {
 
 bool isAligned(const std::byte *p) {
-  return reinterpret_cast<uintptr_t>(p) % 16 == 0;
+  return reinterpret_cast<uintptr_t>(p) % 8 == 0;
 }
 
 TEST(PtxArena, HandsOutPiecesThatDoNotOverlap) {

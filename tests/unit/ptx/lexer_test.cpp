@@ -92,6 +92,17 @@ TEST(PtxLexer, EndsAtTheFirstNul) {
   EXPECT_EQ(lex(std::string("ret;\0garbage \"", 14)).words, (Words{"ret", ";"}));
   EXPECT_EQ(lex("").words, Words{});
   EXPECT_EQ(lex(std::string("\0", 1)).words, Words{});
+  EXPECT_EQ(lex(std::string("a // b\0 c\nd", 11)).words, Words{"a"});
+  EXPECT_EQ(lex(std::string("# a\0\nd", 7)).words, Words{});
+}
+
+TEST(PtxLexer, EndsAtTheFirstNulInWhatIsNotClosed) {
+  Lexed comment = lex(std::string("a /* b\0 */ c", 13));
+  EXPECT_EQ(comment.words, Words{"a"});
+  EXPECT_NE(comment.errors.find("comment is not closed"), std::string::npos) << comment.errors;
+  Lexed string = lex(std::string("a \"b\0\" c", 9));
+  EXPECT_EQ(string.words, (Words{"a", "\"b"}));
+  EXPECT_NE(string.errors.find("string is not closed"), std::string::npos) << string.errors;
 }
 
 TEST(PtxLexer, KeepsBackslashesInStrings) {
