@@ -2,6 +2,7 @@
 // /dev/null) is written in place, since a rename would replace it; a symbolic link is followed, not replaced.
 #include "abi/file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -25,18 +26,22 @@ static int openRetrying(const char *path, int flags, mode_t mode = 0) {
   return fd;
 }
 
-/// Appends everything up to the end of `fd`; 0 or errno.
-static int readAll(int fd, std::string &out) {
+/// Reads everything up to the end of `fd`, which probably comes after `expected` bytes; 0 or errno.
+static int readAll(int fd, size_t expected, std::string &out) {
   constexpr size_t kChunk = 1 << 16;
+  size_t have = 0;
+  out.resize(expected + 1); // one more byte: the end shows in the same call
   for (;;) {
-    size_t have = out.size();
-    out.resize(have + kChunk);
-    ssize_t n = ::read(fd, out.data() + have, kChunk);
-    out.resize(have + (n > 0 ? static_cast<size_t>(n) : 0));
-    if (n == 0)
-      return 0;
+    if (have == out.size())
+      out.resize(have + std::max(have, kChunk));
+    const ssize_t n = ::read(fd, out.data() + have, out.size() - have);
     if (n < 0 && errno != EINTR)
       return errno;
+    if (n == 0) {
+      out.resize(have);
+      return 0;
+    }
+    have += n > 0 ? static_cast<size_t>(n) : 0;
   }
 }
 
@@ -58,9 +63,8 @@ Result<std::string> readFile(const std::string &path) {
     return systemError("read", path, errno);
   std::string bytes;
   struct stat info;
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-    bytes.reserve(static_cast<size_t>(info.st_size) + (1 << 16));
-  int error = readAll(fd, bytes);
+  const bool hasSize = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  const int error = readAll(fd, hasSize ? static_cast<size_t>(info.st_size) : 0, bytes);
   if (fd != STDIN_FILENO)
     ::close(fd);
   if (error)

@@ -77,13 +77,17 @@ static Constant constantOf(const fb::Constant &table) {
 
 Layout layoutFromTable(const fb::Layout &table) {
   Layout out;
-  if (table.bindings())
+  if (table.bindings()) {
+    out.bindings.reserve(table.bindings()->size());
     for (const fb::Binding *binding : *table.bindings())
       out.bindings.push_back({static_cast<BindingKind>(binding->kind()), binding->read_only(), binding->indirect(),
                               binding->alignment(), stringOf(binding->name())});
-  if (table.constants())
+  }
+  if (table.constants()) {
+    out.constants.reserve(table.constants()->size());
     for (const fb::Constant *constant : *table.constants())
       out.constants.push_back(constantOf(*constant));
+  }
   out.hiddenPointers = table.hidden_pointers();
   return out;
 }

@@ -4,6 +4,7 @@
 // not of more.
 #include "abi/parameter_layout.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -49,6 +50,8 @@ static Status checkEncoded(const Layout &layout, const Constant &constant) {
 
 Result<ParameterLayout> computeParameterLayout(const Layout &layout) {
   ParameterLayout out;
+  constexpr size_t kMost = kMaxBlockBytes; // each has a byte at least
+  out.parameters.reserve(std::min(layout.bindings.size() + layout.constants.size() + layout.hiddenPointers, kMost));
   for (size_t i = 0; i < layout.bindings.size(); ++i)
     TENON_RETURN_IF_ERROR(
         place(out, {ParameterKind::Binding, static_cast<uint32_t>(i), 0, kPointerBytes, kPointerBytes}));

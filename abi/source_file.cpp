@@ -7,15 +7,13 @@
 
 namespace tenon {
 
-SourceFile::SourceFile(std::string name, std::string text)
-    : name_(std::move(name)), owned_(std::move(text)), text_(owned_) {}
-
-SourceFile::SourceFile(std::string name, Borrowed borrowed) : name_(std::move(name)), text_(borrowed.text) {}
+SourceFile::SourceFile(std::string name, FileBytes text) : name_(std::move(name)), text_(std::move(text)) {}
 
 const std::vector<size_t> &SourceFile::lineStarts() const {
   std::call_once(linesFound_, [this] {
+    const std::string_view text = text_;
     lineStarts_.push_back(0);
-    for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
       lineStarts_.push_back(at + 1);
   });
   return lineStarts_;
@@ -35,9 +33,9 @@ std::string_view SourceFile::line(uint32_t line) const {
     return {};
   size_t begin = starts[line - 1];
   size_t end = line < starts.size() ? starts[line] - 1 : text_.size();
-  if (line < starts.size() && end > begin && text_[end - 1] == '\r')
+  if (line < starts.size() && end > begin && text_.view()[end - 1] == '\r')
     --end;
-  return std::string_view(text_).substr(begin, end - begin);
+  return text_.view().substr(begin, end - begin);
 }
 
 } // namespace tenon

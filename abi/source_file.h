@@ -2,6 +2,7 @@
 #pragma once
 
 #include "abi/diagnostics.h"
+#include "abi/file_bytes.h"
 
 #include <mutex>
 #include <string>
@@ -12,18 +13,13 @@ namespace tenon {
 
 class SourceFile {
 public:
-  SourceFile(std::string name, std::string text);
-  /// A text that somebody else keeps, at the same place and for longer than this.
-  struct Borrowed {
-    const std::string &text;
-  };
-  SourceFile(std::string name, Borrowed borrowed);
+  SourceFile(std::string name, FileBytes text);
   SourceFile(const SourceFile &) = delete;
   SourceFile &operator=(const SourceFile &) = delete;
 
   const std::string &name() const { return name_; }
   /// Followed by a NUL.
-  std::string_view text() const { return text_; }
+  std::string_view text() const { return text_.view(); }
   /// Place of byte `offset` (0 <= offset <= size). Columns count bytes from 1.
   SourceLocation locate(size_t offset) const;
   /// Line `line` (from 1) without its line end; empty past the end.
@@ -33,8 +29,7 @@ private:
   const std::vector<size_t> &lineStarts() const;
 
   std::string name_;
-  std::string owned_;
-  const std::string &text_;
+  FileBytes text_;
   // Made when a place is asked for; a text without findings is never asked.
   mutable std::once_flag linesFound_;
   mutable std::vector<size_t> lineStarts_;

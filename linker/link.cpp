@@ -20,7 +20,8 @@ static Status failureSince(size_t errorsBefore, const LinkJob &job, const Diagno
 
 Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   const size_t errorsBefore = diagnostics.errorCount();
-  LinkContext context(job, diagnostics);
+  auto kept = std::make_shared<LinkContext>(job, diagnostics);
+  LinkContext &context = *kept;
 
   // The declarations must make sense before objects are held against them.
   checkJob(context);
@@ -71,13 +72,24 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   // Only what is proved is worth an assembler's time.
   TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
 
+  if (job.proveOnly) {
+    checkUnchanged(context);
+    TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
+    return LinkOutput{.kept = std::move(kept)};
+  }
+
   // PTX becomes cubins, and the cubins are held against the declarations again.
   assembleImages(context);
   TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
 
   // Everything holds: store images, kernels and the facts proved about them.
   TENON_ASSIGN_OR_RETURN(LinkOutput output, writeExecutable(context));
+
+  // And what was written is what was proved: no file has changed under the link.
+  checkUnchanged(context);
+  TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
   output.map = mapOf(context);
+  output.kept = std::move(kept);
   return output;
 }
 

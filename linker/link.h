@@ -2,6 +2,7 @@
 #pragma once
 
 #include "abi/diagnostics.h"
+#include "abi/file_bytes.h"
 #include "abi/layout.h"
 #include "abi/result.h"
 #include "abi/target_arch.h"
@@ -9,6 +10,7 @@
 #include "linker/link_map.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ namespace tenon::linker {
 /// library with device code, archive, executable); anything else is refused by name.
 struct ObjectInput {
   std::string path; // for diagnostics
-  std::string bytes;
+  FileBytes bytes;
   std::string cubin;       // beside PTX: the same code, assembled already; empty: none
   abi::TargetArch target;  // the variant it is claimed for; number 0: for whatever its code is
   std::string variantName; // objects of one name and target are linked into one variant; empty: the target's name
@@ -46,7 +48,8 @@ struct LinkJob {
   std::string name;                 // the executable's
   std::vector<abi::Export> exports; // ordinals dense from 0; declaredAt is quoted in notes
   std::vector<ObjectInput> objects;
-  bool strict = false; // what cannot be proved is an error, not a warning (K-13, K-15)
+  bool strict = false;    // what cannot be proved is an error, not a warning (K-13, K-15)
+  bool proveOnly = false; // nothing is assembled or written: the output is empty
   /// A library decides nothing by what is installed: without a word from its caller, nothing is assembled.
   ImagePolicy imagePolicy = ImagePolicy::Ptx;
   std::string ptxasPath; // empty: searched for (findPtxas)
@@ -56,7 +59,9 @@ struct LinkJob {
 };
 
 struct LinkOutput {
-  std::vector<uint8_t> executable; // a TNX1 buffer; same job and assembler, same bytes
+  /// What the link knew. To take it apart takes time that a program which ends next can save.
+  std::shared_ptr<const void> kept;
+  std::vector<uint8_t> executable; // a TNX1 buffer; same job and assembler, same bytes. Empty after proveOnly
   LinkMap map;
 };
 

@@ -143,11 +143,6 @@ ptx::StateSpace firstSpace(const ptx::Instruction &instruction) {
   return ptx::StateSpace::Generic;
 }
 
-bool hasAddress(const ptx::Instruction &instruction) {
-  return std::ranges::any_of(instruction.operands,
-                             [](const ptx::Operand &operand) { return operand.kind == ptx::Operand::Kind::Address; });
-}
-
 /// cp.async, cp.async.bulk, cp.async.bulk.tensor and their reducing forms.
 Effect asyncCopy(const ptx::Instruction &instruction, ptx::StateSpace space) {
   if (instruction.operands.empty() || instruction.operands.front().kind != ptx::Operand::Kind::Address ||
@@ -184,6 +179,11 @@ Effect refine(const Row &row, const ptx::Instruction &instruction, ptx::StateSpa
 }
 
 } // namespace
+
+bool hasAddress(const ptx::Instruction &instruction) {
+  return std::ranges::any_of(instruction.operands,
+                             [](const ptx::Operand &operand) { return operand.kind == ptx::Operand::Kind::Address; });
+}
 
 bool dependsOnOperands(std::string_view opcode) {
   const Row *row = find(opcode);

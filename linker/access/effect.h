@@ -38,6 +38,9 @@ struct EffectOf {
 
 EffectOf effectOf(const ptx::Instruction &instruction);
 
+/// Whether some operand is an address.
+bool hasAddress(const ptx::Instruction &instruction);
+
 /// Whether opcode and modifiers do not decide alone: an asynchronous copy, or an opcode without an entry. Then it
 /// matters as well whether an operand is an address, and whether the first one is.
 bool dependsOnOperands(std::string_view opcode);

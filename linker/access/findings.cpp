@@ -92,7 +92,7 @@ void Findings::written(const Origins &address, const Step &step, AccessPlace pla
     trace_.writesModule = place;
 }
 
-void Findings::escaped(uint64_t bits, std::optional<AccessPlace> ParameterAccess::*how, AccessPlace place) {
+void Findings::escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPlace place) {
   forEachParameter(bits & pointerBits_, [&](ParameterAccess &access) {
     access.addressed = true;
     if (!(access.*how))

@@ -18,7 +18,7 @@ public:
   void read(const Origins &address, const Step &step, AccessPlace place);
   void written(const Origins &address, const Step &step, AccessPlace place);
   /// Pointers of these slots go where the trace does not follow.
-  void escaped(uint64_t bits, std::optional<AccessPlace> ParameterAccess::*how, AccessPlace place);
+  void escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPlace place);
   void storedToMap(AccessPlace place) {
     if (!trace_.storedToMap)
       trace_.storedToMap = place;

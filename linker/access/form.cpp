@@ -23,14 +23,8 @@ bool isFloat(std::string_view modifier) {
          modifier == "bf16x2" || modifier == "f32x2";
 }
 
-bool isAddress(const ptx::Operand &operand) {
-  return operand.kind == ptx::Operand::Kind::Address;
-}
-bool hasAddress(const ptx::Instruction &instruction) {
-  return std::any_of(instruction.operands.begin(), instruction.operands.end(), isAddress);
-}
 bool beginsWithAddress(const ptx::Instruction &instruction) {
-  return !instruction.operands.empty() && isAddress(instruction.operands.front());
+  return !instruction.operands.empty() && instruction.operands.front().kind == ptx::Operand::Kind::Address;
 }
 
 Form formOf(const ptx::Instruction &instruction) {
@@ -99,10 +93,9 @@ void FormTable::grow() {
   }
 }
 
-const Form &FormTable::of(const ptx::Instruction &instruction) {
+const Form &FormTable::lookUp(const ptx::Instruction &instruction) {
   const uint32_t number = instruction.spelling;
-  const Form &known =
-      number < byNumber_.size() && byNumber_[number] ? forms_[byNumber_[number] - 1] : lookUp(instruction);
+  const Form &known = number < byNumber_.size() && byNumber_[number] ? *byNumber_[number] : formFor(instruction);
   if (!known.dependsOnOperands ||
       (known.hasAddress == hasAddress(instruction) && known.beginsWithAddress == beginsWithAddress(instruction)))
     return known;
@@ -111,7 +104,7 @@ const Form &FormTable::of(const ptx::Instruction &instruction) {
 }
 
 /// By the text, which every parse of it shares.
-const Form &FormTable::lookUp(const ptx::Instruction &instruction) {
+const Form &FormTable::formFor(const ptx::Instruction &instruction) {
   const std::string_view spelling = spellingOf(instruction);
   if (spelling.empty()) {
     single_ = formOf(instruction);
@@ -130,8 +123,8 @@ const Form &FormTable::lookUp(const ptx::Instruction &instruction) {
   constexpr uint32_t kMostNumbers = 1 << 16; // a program has hundreds
   if (instruction.spelling < kMostNumbers) {
     if (byNumber_.size() <= instruction.spelling)
-      byNumber_.resize(instruction.spelling + 1, 0);
-    byNumber_[instruction.spelling] = form + 1;
+      byNumber_.resize(instruction.spelling + 1, nullptr);
+    byNumber_[instruction.spelling] = &forms_[form];
   }
   return forms_[form];
 }

@@ -4,6 +4,7 @@
 
 #include "linker/access/effect.h"
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ public:
   /// To be called before the instructions of another parse, whose spellings have other numbers.
   void startModule() { byNumber_.clear(); }
   /// What it returns holds until the next call.
-  const Form &of(const ptx::Instruction &instruction);
+  const Form &of(const ptx::Instruction &instruction) {
+    const uint32_t number = instruction.spelling;
+    const Form *known = number < byNumber_.size() ? byNumber_[number] : nullptr;
+    return known && !known->dependsOnOperands ? *known : lookUp(instruction);
+  }
 
 private:
   /// A spelling by its first and last eight bytes, which are all that most have.
@@ -40,14 +45,15 @@ private:
   };
 
   const Form &lookUp(const ptx::Instruction &instruction);
+  const Form &formFor(const ptx::Instruction &instruction);
   Place &placeOf(std::string_view spelling);
   void grow();
 
-  std::vector<uint32_t> byNumber_;     // by the number of a spelling: form + 1; 0: not looked up yet
+  std::vector<const Form *> byNumber_; // by the number of a spelling; null: not looked up yet
   std::vector<Place> places_;          // a power of two, by hash
   std::vector<std::string> spellings_; // of the forms
-  std::vector<Form> forms_;
-  Form single_; // of an instruction whose spelling does not say it all
+  std::deque<Form> forms_;             // they stay where they are
+  Form single_;                        // of an instruction whose spelling does not say it all
 };
 
 } // namespace tenon::linker

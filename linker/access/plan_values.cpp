@@ -30,17 +30,25 @@ OriginTable::Id PlanBuilder::Planner::knownOperand(uint32_t operand, const ptx::
   }
 }
 
+/// Sums of floating-point numbers begin with a zero, and go on with what memory holds: nothing is assumed of them.
+static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
+  return !form.isFloat &&
+         (instruction.operands.size() != 2 || (instruction.operands[1].kind != ptx::Operand::Kind::Float32 &&
+                                               instruction.operands[1].kind != ptx::Operand::Kind::Float64));
+}
+
 /// The short way, which most instructions go: one register is computed from plain operands that are all known. False
 /// where it leads nowhere, and then nothing has happened.
 bool PlanBuilder::Planner::defineFromKnown(const EffectOf &effect) {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   const ptx::NameRef *name = nextName_;
   if (operands < 2 || operands > 5 || instruction_->operands[0].kind != ptx::Operand::Kind::Name ||
-      name->kind != ptx::NameRef::Kind::Register || !name->isDefinition || !known_.hasOneDefinition(name->index))
+      name->kind != ptx::NameRef::Kind::Register || !name->isDefinition)
     return false;
   const uint32_t result = name++->index;
+  const bool mayAssume = known_.hasOneDefinition(result) || mayRepeat(*form_, *instruction_);
   if (effect.effect == Effect::Number)
-    return known_.define(result, OriginTable::kNumber, true);
+    return known_.define(result, OriginTable::kNumber, mayAssume);
   if (effect.effect > Effect::Scale)
     return false;
   OriginTable::Id known[5] = {};
@@ -83,14 +91,7 @@ bool PlanBuilder::Planner::defineFromKnown(const EffectOf &effect) {
   default:
     return false;
   }
-  return value != OriginTable::kUnknown && known_.define(result, value, true);
-}
-
-/// Sums of floating-point numbers begin with a zero, and go on with what memory holds: nothing is assumed of them.
-static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
-  return !form.isFloat &&
-         (instruction.operands.size() != 2 || (instruction.operands[1].kind != ptx::Operand::Kind::Float32 &&
-                                               instruction.operands[1].kind != ptx::Operand::Kind::Float64));
+  return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
 }
 
 void PlanBuilder::Planner::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) {

@@ -27,27 +27,41 @@ struct AccessPlace {
   uint32_t instruction = 0;
 };
 
+/// A place, or none: there are many of them, and most are none.
+class MaybePlace {
+public:
+  MaybePlace() = default;
+  MaybePlace(AccessPlace place) : place_(place) {}
+  explicit operator bool() const { return place_.function != kNone; }
+  const AccessPlace &operator*() const { return place_; }
+  const AccessPlace *operator->() const { return &place_; }
+
+private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  AccessPlace place_ = {kNone, 0};
+};
+
 /// What is done with one parameter. A place is that of the first such instruction, in the order of the body.
 struct ParameterAccess {
-  bool named = false;                        // some instruction reads the parameter
-  bool addressed = false;                    // it is, or may be, the base of an address
-  std::optional<AccessPlace> written;        // memory behind it surely is the target of this instruction
-  std::optional<AccessPlace> maybeWritten;   // an address of a write may derive from it, or from another parameter
-  std::optional<AccessPlace> stored;         // the pointer itself is stored to memory
-  std::optional<AccessPlace> passed;         // the pointer is passed to code that is not here
-  std::optional<AccessPlace> nonCoherent;    // ld.global.nc
-  std::optional<AccessPlace> aloneInAddress; // base of an address that derives from no pointer
-  std::optional<AccessPlace> widest;         // the widest access, where it is wider than 8 bytes
-  uint32_t widestBytes = 0;
+  bool named = false;         // some instruction reads the parameter
+  bool addressed = false;     // it is, or may be, the base of an address
   bool lowBitsTested = false; // `and` with a small mask: the kernel looks at its alignment itself
+  uint32_t widestBytes = 0;
+  MaybePlace written;        // memory behind it surely is the target of this instruction
+  MaybePlace maybeWritten;   // an address of a write may derive from it, or from another parameter
+  MaybePlace stored;         // the pointer itself is stored to memory
+  MaybePlace passed;         // the pointer is passed to code that is not here
+  MaybePlace nonCoherent;    // ld.global.nc
+  MaybePlace aloneInAddress; // base of an address that derives from no pointer
+  MaybePlace widest;         // the widest access, where it is wider than 8 bytes
 };
 
 struct KernelTrace {
   std::vector<ParameterAccess> parameters; // [entry parameters]
-  std::optional<AccessPlace> writesModule; // a variable of the module is, or may be, written here
+  MaybePlace writesModule;                 // a variable of the module is, or may be, written here
   bool gaveUp = false;                     // too deep, or no fixpoint in bounds: every access is unknown
   bool writesElsewhere = false;            // memory that no parameter leads to, or nobody knows which
-  std::optional<AccessPlace> storedToMap;  // a write through a tensor map or a surface, which says where to
+  MaybePlace storedToMap;                  // a write through a tensor map or a surface, which says where to
 };
 
 /// The plans of one module's functions. A module may grow under it, and lose its bodies once they are planned.

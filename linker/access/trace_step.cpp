@@ -206,8 +206,7 @@ void KernelTracer::Tracing::noteRead(const Origins &address, const Step &step, A
 }
 
 /// The value goes where the trace does not follow.
-void KernelTracer::Tracing::escape(const Origins &value, std::optional<AccessPlace> ParameterAccess::*how,
-                                   AccessPlace place) {
+void KernelTracer::Tracing::escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place) {
   if (!recording_)
     return;
   uint64_t bits = value.involved();

@@ -41,7 +41,7 @@ private:
   Origins behind(const Origins &address, ptx::StateSpace space);
   void noteNamed(const Instance &instance, uint32_t cell);
   void noteRead(const Origins &address, const Step &step, AccessPlace place);
-  void escape(const Origins &value, std::optional<AccessPlace> ParameterAccess::*how, AccessPlace place);
+  void escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place);
   void unknownOperation(const Origins &value, AccessPlace place);
 
   // trace_call.cpp: calls

@@ -2,6 +2,7 @@
 // inside of the root object, depth 2 the inside of one of its lists.
 #include "linker/declare/json_positions.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -22,9 +23,9 @@ constexpr auto kMatters = [] {
 
 class Scanner {
 public:
-  explicit Scanner(const SourceFile &source) : source_(source), text_(source.text()) {}
+  explicit Scanner(std::string_view text) : text_(text) {}
 
-  std::map<std::string, std::vector<SourceLocation>> run() {
+  std::map<std::string, std::vector<size_t>> run() {
     while (skipBlanks(), position_ < text_.size())
       if (brackets_.size() > 2)
         skipInside();
@@ -81,7 +82,7 @@ private:
     const char c = text_[position_];
     const bool startsElement = brackets_.size() == 2 && brackets_[1] == '[' && expectElement_;
     if (startsElement && c != ']' && c != ',') {
-      found_[name_].push_back(source_.locate(position_));
+      found_[name_].push_back(position_);
       expectElement_ = false;
     }
     if (c == '"' || c == '\'') {
@@ -107,19 +108,18 @@ private:
     }
   }
 
-  const SourceFile &source_;
   std::string_view text_;
   size_t position_ = 0;
   std::string brackets_;       // open ones
   std::string name_;           // the member of the root object that was named last
   bool expectElement_ = false; // at the start of a list or after its comma
-  std::map<std::string, std::vector<SourceLocation>> found_;
+  std::map<std::string, std::vector<size_t>> found_;
 };
 
 } // namespace
 
-std::map<std::string, std::vector<SourceLocation>> findListElements(const SourceFile &source) {
-  return Scanner(source).run();
+std::map<std::string, std::vector<size_t>> findListElements(std::string_view text) {
+  return Scanner(text).run();
 }
 
 } // namespace tenon::linker

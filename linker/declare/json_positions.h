@@ -2,16 +2,16 @@
 // a line: this walks the same text and notes where the members of the top-level lists begin.
 #pragma once
 
-#include "abi/source_file.h"
-
+#include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::linker {
 
-/// List name -> place of each element ("exports" -> one place per export). Accepts JSON as FlatBuffers does: comments,
+/// List name -> offset of each element ("exports" -> one per export). Accepts JSON as FlatBuffers does: comments,
 /// names without quotes, trailing commas. Text that does not parse gives the places up to the mistake.
-std::map<std::string, std::vector<SourceLocation>> findListElements(const SourceFile &source);
+std::map<std::string, std::vector<size_t>> findListElements(std::string_view text);
 
 } // namespace tenon::linker

@@ -114,8 +114,7 @@ private:
     std::string wanted = declared.symbol;
     if (size_t end = own.rfind("::"); end != std::string::npos)
       wanted = own.substr(0, end + 2) + wanted;
-    auto exact = object_.functions.find(declared.symbol);
-    if (exact != object_.functions.end() && exact->second->isEntry)
+    if (const ptx::Function *exact = object_.functions.find(declared.symbol); exact && exact->isEntry)
       return true;
     const std::vector<std::string> &found = mangledEntries()[wanted];
     if (found.size() > 1) {
@@ -243,7 +242,7 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
     add(job.exports[i], i);
   for (const ObjectInput &input : job.objects) {
     // The text tells at once; whatever is wrong with the object is reported when it is linked.
-    if (input.bytes.find(kNamePrefix) == std::string::npos || detectObjectKind(input.bytes) != ObjectKind::Ptx)
+    if (input.bytes.view().find(kNamePrefix) == std::string::npos || detectObjectKind(input.bytes) != ObjectKind::Ptx)
       continue;
     Diagnostics ignored;
     std::unique_ptr<Object> object = parseObject(input, ignored);

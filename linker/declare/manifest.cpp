@@ -61,7 +61,7 @@ bool readObject(const std::string &path, const std::vector<std::string> &folders
   }
   std::string tried;
   for (const std::string &candidate : candidates) {
-    Result<std::string> bytes = readFile(root + candidate);
+    Result<FileBytes> bytes = FileBytes::read(root + candidate);
     if (bytes.ok()) {
       object.path = candidate;
       object.bytes = bytes.take();
@@ -118,13 +118,15 @@ void addRead(ObjectInput object, std::optional<abi::TargetArch> target, const st
 class Reader {
 public:
   Reader(const SourceFile &source, const ManifestOptions &options, ManifestExtras &extras, Diagnostics &diagnostics)
-      : source_(source), options_(options), extras_(extras), diagnostics_(diagnostics),
-        places_(findListElements(source)) {}
+      : source_(source), options_(options), extras_(extras), diagnostics_(diagnostics) {}
 
   LinkJob run() {
     // What is written is stored, so that declaration.cpp can tell.
-    if (std::optional<flatbuffers::DetachedBuffer> plain = readPlainManifest(source_.text()))
-      return read(*flatbuffers::GetRoot<fb::Manifest>(plain->data()));
+    if (std::optional<PlainManifest> plain = readPlainManifest(source_.text())) {
+      exportsAt_ = std::move(plain->exportsAt);
+      objectsAt_ = std::move(plain->objectsAt);
+      return read(*flatbuffers::GetRoot<fb::Manifest>(plain->buffer.data()));
+    }
     flatbuffers::IDLOptions jsonOptions;
     jsonOptions.force_defaults = true;
     flatbuffers::Parser parser(jsonOptions);
@@ -132,6 +134,9 @@ public:
       reportJsonError(source_.name(), parser.error_, diagnostics_);
       return {};
     }
+    std::map<std::string, std::vector<size_t>> places = findListElements(source_.text());
+    exportsAt_ = std::move(places["exports"]);
+    objectsAt_ = std::move(places["objects"]);
     return read(*flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer()));
   }
 
@@ -141,9 +146,12 @@ private:
     job.name = manifest.name()->str();
     if (source_.name() != "<stdin>")
       job.inputFiles.push_back(source_.name());
-    if (manifest.exports())
+    if (manifest.exports()) {
+      job.exports.reserve(manifest.exports()->size());
+      extras_.signatures.reserve(manifest.exports()->size());
       for (const fb::DeclaredExport *table : *manifest.exports())
         addExport(*table, job);
+    }
     extras_.exportsFromRecords = manifest.exports_from_records() || job.exports.empty();
     uint32_t position = 0;
     for (const fb::ManifestObject *object : *manifest.objects())
@@ -151,16 +159,15 @@ private:
     return job;
   }
 
-  SourceLocation place(const std::string &list, uint32_t position) const {
-    auto found = places_.find(list);
-    if (found == places_.end() || position >= found->second.size())
+  SourceLocation place(const std::vector<size_t> &elements, size_t position) const {
+    if (position >= elements.size())
       return {source_.name(), 0, 0};
-    return found->second[position];
+    return source_.locate(elements[position]);
   }
 
   void addExport(const fb::DeclaredExport &table, LinkJob &job) {
     const uint32_t position = uint32_t(job.exports.size());
-    Declaration declaration = declarationFromTable(table, place("exports", position), diagnostics_);
+    Declaration declaration = declarationFromTable(table, place(exportsAt_, position), diagnostics_);
     if (declaration.exported.ordinal == 0)
       declaration.exported.ordinal = position;
     job.exports.push_back(std::move(declaration.exported));
@@ -169,7 +176,7 @@ private:
 
   void readManifestObject(const fb::ManifestObject &table, uint32_t position, LinkJob &job) {
     ObjectInput object;
-    object.declaredAt = place("objects", position);
+    object.declaredAt = place(objectsAt_, position);
     object.priority = table.priority();
     if (table.variant())
       object.variantName = table.variant()->str();
@@ -189,13 +196,13 @@ private:
   const ManifestOptions &options_;
   ManifestExtras &extras_;
   Diagnostics &diagnostics_;
-  std::map<std::string, std::vector<SourceLocation>> places_;
+  std::vector<size_t> exportsAt_, objectsAt_; // by element: its offset in the source
 };
 
 } // namespace
 
-LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
-                     Diagnostics &diagnostics, ManifestExtras *extras) {
+LinkJob readManifest(const std::string &path, FileBytes text, const ManifestOptions &options, Diagnostics &diagnostics,
+                     ManifestExtras *extras) {
   SourceFile source(path == "-" ? "<stdin>" : path, std::move(text));
   ManifestExtras ignored;
   return Reader(source, options, extras ? *extras : ignored, diagnostics).run();

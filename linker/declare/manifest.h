@@ -27,8 +27,8 @@ struct ManifestExtras {
 /// Parses `text` and reads the objects that it names. Every finding goes to `diagnostics`, with file and line:
 /// malformed JSON and unknown fields (the first one only: parsing stops there), exports without a workgroup size,
 /// unknown targets, objects that cannot be read (every path that was tried). With an error the job is incomplete.
-LinkJob readManifest(const std::string &path, std::string text, const ManifestOptions &options,
-                     Diagnostics &diagnostics, ManifestExtras *extras = nullptr);
+LinkJob readManifest(const std::string &path, FileBytes text, const ManifestOptions &options, Diagnostics &diagnostics,
+                     ManifestExtras *extras = nullptr);
 
 /// Reads an object named on the command line, "PATH" or "TARGET=PATH", and adds it to the job. Without a target, the
 /// `.target` of the PTX is taken at its word; a source waits for compileSources() and the job's targets.

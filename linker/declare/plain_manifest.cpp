@@ -1,7 +1,7 @@
 #include "linker/declare/plain_manifest.h"
 
+#include <array>
 #include <charconv>
-#include <vector>
 
 namespace tenon::linker {
 namespace {
@@ -11,20 +11,30 @@ using flatbuffers::Offset;
 
 template <typename T> using Maybe = std::optional<T>;
 
+/// Characters that stand for themselves in a string, wherever JSON is read.
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain = {};
+  for (unsigned c = 0x20; c < 0x7f; ++c)
+    plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
 /// Values of JSON from a cursor on. What is not plain makes all further reading fail.
 class Reader {
 public:
-  explicit Reader(std::string_view text) : next_(text.data()), end_(text.data() + text.size()) {
+  explicit Reader(std::string_view text)
+      : builder_(text.size() + 1024), begin_(text.data()), next_(begin_), end_(begin_ + text.size()) {
     builder_.ForceDefaults(true);
   }
 
-  std::optional<flatbuffers::DetachedBuffer> run() {
+  std::optional<PlainManifest> run() {
     const Offset<fb::Manifest> root = manifest();
     skipBlanks();
     if (failed_ || next_ != end_)
       return {};
     builder_.Finish(root);
-    return builder_.Release();
+    out_.buffer = builder_.Release();
+    return std::move(out_);
   }
 
 private:
@@ -48,10 +58,9 @@ private:
   std::string_view text() {
     expect('"');
     const char *begin = next_;
-    for (; next_ != end_ && *next_ != '"'; ++next_)
-      if (*next_ == '\\' || static_cast<unsigned char>(*next_) < 0x20 || static_cast<unsigned char>(*next_) >= 0x7f)
-        fail();
-    if (failed_ || next_ == end_) {
+    while (next_ != end_ && kPlain[static_cast<unsigned char>(*next_)])
+      ++next_;
+    if (failed_ || next_ == end_ || *next_ != '"') {
       fail();
       return {};
     }
@@ -106,17 +115,37 @@ private:
   }
 
   Offset<flatbuffers::Vector<uint32_t>> numbers() {
-    std::vector<uint32_t> values;
-    array([&] { values.push_back(number()); });
-    return builder_.CreateVector(values);
+    const size_t first = scratch_.size();
+    array([&] { scratch_.push_back(number()); });
+    const Offset<flatbuffers::Vector<uint32_t>> made =
+        builder_.CreateVector(scratch_.data() + first, scratch_.size() - first);
+    scratch_.resize(first);
+    return made;
   }
 
   template <typename T, typename Read> Offset<flatbuffers::Vector<Offset<T>>> tables(Read read) {
-    std::vector<Offset<T>> values;
-    array([&] { values.push_back(read()); });
+    const size_t first = scratch_.size();
+    array([&] {
+      const Offset<T> element = read();
+      scratch_.push_back(element.o);
+    });
     if (failed_) // an element may be null, which a vector does not take
       return 0;
-    return builder_.CreateVector(values);
+    static_assert(sizeof(Offset<T>) == sizeof(uint32_t));
+    const auto *elements = reinterpret_cast<const Offset<T> *>(scratch_.data() + first);
+    const Offset<flatbuffers::Vector<Offset<T>>> made = builder_.CreateVector(elements, scratch_.size() - first);
+    scratch_.resize(first);
+    return made;
+  }
+
+  /// The same, and where each element begins.
+  template <typename T, typename Read>
+  Offset<flatbuffers::Vector<Offset<T>>> tablesAt(std::vector<size_t> &places, Read read) {
+    return tables<T>([&] {
+      skipBlanks();
+      places.push_back(static_cast<size_t>(next_ - begin_));
+      return read();
+    });
   }
 
   /// Calls member(key) for each member, which reads its value or fails.
@@ -331,9 +360,9 @@ private:
       if (key == "name")
         set(name, string());
       else if (key == "exports")
-        set(exports, tables<fb::DeclaredExport>([this] { return declaredExport(); }));
+        set(exports, tablesAt<fb::DeclaredExport>(out_.exportsAt, [this] { return declaredExport(); }));
       else if (key == "objects")
-        set(objects, tables<fb::ManifestObject>([this] { return manifestObject(); }));
+        set(objects, tablesAt<fb::ManifestObject>(out_.objectsAt, [this] { return manifestObject(); }));
       else if (key == "exports_from_records")
         set(fromRecords, boolean());
       else
@@ -351,7 +380,10 @@ private:
     return table.Finish();
   }
 
+  PlainManifest out_;
+  std::vector<uint32_t> scratch_; // numbers and offsets of the lists that are being read, one behind the other
   flatbuffers::FlatBufferBuilder builder_;
+  const char *begin_;
   const char *next_;
   const char *end_;
   bool failed_ = false;
@@ -359,7 +391,7 @@ private:
 
 } // namespace
 
-std::optional<flatbuffers::DetachedBuffer> readPlainManifest(std::string_view text) {
+std::optional<PlainManifest> readPlainManifest(std::string_view text) {
   return Reader(text).run();
 }
 

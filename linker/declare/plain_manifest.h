@@ -7,11 +7,16 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace tenon::linker {
 
-/// A buffer whose root is a fb::Manifest, in which every field that is written is stored; nothing where the text is not
-/// plain.
-std::optional<flatbuffers::DetachedBuffer> readPlainManifest(std::string_view text);
+struct PlainManifest {
+  flatbuffers::DetachedBuffer buffer;       // its root is a fb::Manifest; every field that is written is stored
+  std::vector<size_t> exportsAt, objectsAt; // by element: its offset in the text
+};
+
+/// Nothing where the text is not plain.
+std::optional<PlainManifest> readPlainManifest(std::string_view text);
 
 } // namespace tenon::linker

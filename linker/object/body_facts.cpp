@@ -1,22 +1,9 @@
 #include "linker/object/body_facts.h"
 
-#include <algorithm>
-
 namespace tenon::linker {
 namespace {
 
 using Kind = ptx::NameRef::Kind;
-
-constexpr std::string_view kHandleOpcodes[] = {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"};
-
-bool usesHandle(std::string_view opcode) {
-  if (opcode.size() < 3)
-    return false;
-  const char *c = opcode.data(); // the beginnings that leave out `sub`, `setp` and other frequent ones
-  const bool mayBe = (c[0] == 't' && c[1] != 'r') || (c[0] == 's' && c[1] == 'u' && c[2] != 'b') ||
-                     (c[0] == 'i' && c[1] == 's' && c[2] == 't');
-  return mayBe && std::find(std::begin(kHandleOpcodes), std::end(kHandleOpcodes), opcode) != std::end(kHandleOpcodes);
-}
 
 class Finder {
 public:
@@ -24,15 +11,15 @@ public:
       : module_(module), uses_(uses), names_(names) {}
 
   BodyFacts run(const ptx::Function &function) {
-    bool calls = false;
-    for (uint32_t i = 0; i < function.instructions.size(); ++i) {
-      const ptx::Instruction &instruction = function.instructions[i];
+    bool calls = false, takesHandles = false;
+    for (const ptx::Instruction &instruction : function.instructions) {
       calls |= instruction.facts.control == ptx::Control::Call;
-      if (facts_.handleUse == BodyFacts::kNone && usesHandle(instruction.opcode))
-        facts_.handleUse = i;
+      takesHandles |= instruction.facts.takesHandle;
     }
+    if (takesHandles)
+      facts_.handleUse = firstHandleUse(function);
     // Few bodies name anything of the module.
-    if (calls || std::any_of(uses_.names.begin(), uses_.names.end(), isOfModule))
+    if (calls || uses_.namesModule)
       addNames(function);
     for (const ptx::LabelTable &table : function.tables)
       for (std::string_view entry : table.entries)
@@ -48,6 +35,13 @@ public:
   }
 
 private:
+  static uint32_t firstHandleUse(const ptx::Function &function) {
+    uint32_t i = 0;
+    while (!function.instructions[i].facts.takesHandle)
+      ++i;
+    return i;
+  }
+
   static bool isOfModule(const ptx::NameRef &ref) {
     return ref.kind == Kind::ModuleVariable || ref.kind == Kind::Function;
   }

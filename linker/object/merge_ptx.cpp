@@ -145,13 +145,10 @@ private:
 
   /// A name that the object itself defines without a linking directive stays its own.
   static bool isPrivate(const Object &object, std::string_view name) {
-    if (auto found = object.functions.find(name); found != object.functions.end())
-      return !found->second->isDeclaration && !found->second->isVisible && !found->second->isWeak;
-    if (auto found = object.variables.find(name); found != object.variables.end()) {
-      const ptx::Variable &variable = *found->second;
-      return !variable.isExtern && !variable.isVisible && !variable.isWeak && !variable.isCommon;
-    }
-    return false;
+    if (const ptx::Function *function = object.functions.find(name))
+      return !function->isDeclaration && !function->isVisible && !function->isWeak;
+    const ptx::Variable *variable = object.variables.find(name);
+    return variable && !variable->isExtern && !variable->isVisible && !variable->isWeak && !variable->isCommon;
   }
 
   void editFunction(size_t index, const ptx::Function &function) {

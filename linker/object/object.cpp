@@ -34,18 +34,27 @@ std::string_view targetDirective(std::string_view text) {
 }
 
 void indexNames(Object &object) {
+  object.functions.reserve(object.module.functions.size());
+  object.variables.reserve(object.module.variables.size());
   for (const ptx::Function &function : object.module.functions) {
-    auto [found, isNew] = object.functions.try_emplace(function.name, &function);
-    if (!isNew && found->second->isDeclaration)
-      found->second = &function;
+    const ptx::Function *&known = object.functions[function.name];
+    object.definesTwice |= known && !known->isDeclaration && !function.isDeclaration;
+    if (!known || known->isDeclaration)
+      known = &function;
   }
   for (const ptx::Variable &variable : object.module.variables) {
-    auto [found, isNew] = object.variables.try_emplace(variable.name, &variable);
-    if (!isNew && found->second->isExtern)
-      found->second = &variable;
+    const ptx::Variable *&known = object.variables[variable.name];
+    const ptx::Function *sameName = object.functions.find(variable.name);
+    object.definesTwice |=
+        !variable.isExtern && ((known && !known->isExtern) || (sameName && !sameName->isDeclaration));
+    if (!known || known->isExtern)
+      known = &variable;
   }
-  for (const ptx::Alias &alias : object.module.aliases)
-    object.aliases.try_emplace(alias.name, alias.target);
+  for (const ptx::Alias &alias : object.module.aliases) {
+    const ptx::Alias *&known = object.aliases[alias.name];
+    if (!known)
+      known = &alias;
+  }
 }
 
 std::unique_ptr<Object> parseObject(const ObjectInput &input, Diagnostics &diagnostics) {

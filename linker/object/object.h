@@ -4,11 +4,11 @@
 #include "linker/access/trace.h"
 #include "linker/link.h"
 #include "linker/object/body_facts.h"
+#include "linker/object/name_index.h"
 #include "ptx/module.h"
 
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tenon::linker {
@@ -35,13 +35,17 @@ struct Object {
   std::string_view cubin;                      // given with the PTX, or alone; empty: none
   bool isMetadataOnly = false;   // the module says what a cubin's metadata says: entries without bodies (K-18)
   std::vector<LineOrigin> lines; // merged objects only: by line - 1
-  // Module-level names, for lookup only: nothing is ever listed in hash order.
-  std::unordered_map<std::string_view, const ptx::Function *> functions; // the definition where there is one
-  std::unordered_map<std::string_view, const ptx::Variable *> variables;
-  std::unordered_map<std::string_view, std::string_view> aliases; // name -> target
+  // Module-level names.
+  NameIndex<ptx::Function> functions; // the definition where there is one
+  NameIndex<ptx::Variable> variables;
+  NameIndex<ptx::Alias> aliases;
+  bool definesTwice = false; // some name
 
   /// The PTX: it ends at its first NUL, if it has one.
-  std::string_view text() const { return std::string_view(input->bytes).substr(0, input->bytes.find('\0')); }
+  std::string_view text() const {
+    const std::string_view bytes = input->bytes;
+    return bytes.substr(0, bytes.find('\0'));
+  }
   uint32_t indexOf(const ptx::Function &function) const {
     return static_cast<uint32_t>(&function - module.functions.data());
   }

@@ -1,20 +1,27 @@
 #include "linker/object/object_reader.h"
 
+#include "ptx/body_room.h"
 #include "ptx/parser.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tenon::linker {
 
-void TraceRequests::add(std::string_view symbol, std::vector<bool> pointers) {
-  std::vector<std::vector<bool>> &known = bySymbol_[std::string(symbol)];
-  if (std::find(known.begin(), known.end(), pointers) == known.end())
-    known.push_back(std::move(pointers));
+std::vector<std::vector<bool>> &TraceRequests::setsOf(std::string_view symbol) {
+  uint32_t &number = numbers_[symbol];
+  if (number == ptx::NameMap::kNone) {
+    number = static_cast<uint32_t>(sets_.size());
+    symbols_.push_back(symbol);
+    sets_.emplace_back();
+  }
+  return sets_[number];
 }
 
-const std::vector<std::vector<bool>> *TraceRequests::find(std::string_view symbol) const {
-  auto found = bySymbol_.find(symbol);
-  return found == bySymbol_.end() ? nullptr : &found->second;
+void TraceRequests::add(std::string_view symbol, std::vector<bool> pointers) {
+  std::vector<std::vector<bool>> &known = setsOf(symbol);
+  if (std::find(known.begin(), known.end(), pointers) == known.end())
+    known.push_back(std::move(pointers));
 }
 
 class ObjectReader::Reading {
@@ -26,11 +33,12 @@ public:
     object_ = object.get();
     object->input = &input;
     object->cubin = input.cubin;
-    auto source = std::make_shared<const SourceFile>(input.path, SourceFile::Borrowed{input.bytes});
+    auto source = std::make_shared<const SourceFile>(input.path, input.bytes);
     reset();
     Diagnostics found;
     object->module = ptx::parseBodies(
-        source, found, [this](const ptx::Module &module, const ptx::Function &function) { visit(module, function); });
+        source, found, [this](const ptx::Module &module, const ptx::Function &function) { visit(module, function); },
+        room_);
     const bool parsed = !found.hasErrors();
     diagnostics.append(std::move(found));
     if (!parsed)
@@ -40,6 +48,8 @@ public:
       readWhole(source);
     tracePending();
     indexNames(*object);
+    object->bodies.assign(std::move_iterator(bodies_.begin()), std::move_iterator(bodies_.end()));
+    object->traces.assign(std::move_iterator(traces_.begin()), std::move_iterator(traces_.end()));
     return object;
   }
 
@@ -50,20 +60,22 @@ private:
     pending_.clear();
     unknown_.clear();
     unknownNumbers_.clear();
-    object_->bodies.clear();
-    object_->traces.clear();
+    bodies_.clear();
+    traces_.clear();
   }
 
   void visit(const ptx::Module &module, const ptx::Function &function) {
     plans_.names.learn(module);
     const auto index = static_cast<uint32_t>(&function - module.functions.data());
-    object_->bodies.resize(std::max<size_t>(object_->bodies.size(), index + 1));
-    const std::vector<std::vector<bool>> *requested = function.isEntry ? requests_.find(function.name) : nullptr;
+    bodies_.resize(std::max<size_t>(bodies_.size(), index + 1));
+    const std::vector<std::vector<bool>> *requested =
+        function.isEntry ? requests_.find(function.name, nextRequest_) : nullptr;
+    nextRequest_ += requested != nullptr; // kernels are mostly asked for in the order of the text
     noteStems(function);
     if (function.isEntry && !requested)
       return; // only called functions are wanted besides
     builder_.run(module, function, plans_.names, plan_);
-    object_->bodies[index] = findBodyFacts(module, function, builder_.uses(), plans_.names);
+    bodies_[index] = findBodyFacts(module, function, builder_.uses(), plans_.names);
     noteUnknown(builder_.uses());
     if (function.isEntry && plan_.calls.empty())
       return trace(module, plan_, *requested);
@@ -76,15 +88,15 @@ private:
   void trace(const ptx::Module &module, Plan &plan, const std::vector<std::vector<bool>> &requested) {
     for (const std::vector<bool> &pointers : requested)
       if (pointers.size() == plan.parameterCount)
-        object_->traces.push_back({plan.function, pointers, tracer_.run(module, plans_, plan, pointers)});
+        traces_.push_back({plan.function, pointers, tracer_.run(module, plans_, plan, pointers)});
   }
 
   /// Kernels that call: the functions may stand behind them.
   void tracePending() {
     for (uint32_t index : pending_)
       if (Plan *plan = plans_.find(index))
-        trace(object_->module, *plan, *requests_.find(object_->module.functions[index].name));
-    std::sort(object_->traces.begin(), object_->traces.end(),
+        trace(object_->module, *plan, *requests_.find(object_->module.functions[index].name, nextRequest_));
+    std::sort(traces_.begin(), traces_.end(),
               [](const TracedKernel &a, const TracedKernel &b) { return a.function < b.function; });
   }
 
@@ -135,9 +147,14 @@ private:
   KernelTracer tracer_;
   Plan plan_;
   Plans plans_;
+  size_t nextRequest_ = 0;
   std::vector<uint32_t> pending_; // kernels that call
   std::vector<std::string_view> unknown_;
   ptx::NameMap unknownNumbers_;
+  ptx::BodyRoom room_;
+  // Of the object at hand. They grow here, in memory that is there for the next object, too.
+  std::vector<BodyFacts> bodies_;
+  std::vector<TracedKernel> traces_;
   Object *object_ = nullptr;
 };
 

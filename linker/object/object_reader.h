@@ -4,24 +4,43 @@
 #pragma once
 
 #include "linker/object/object.h"
+#include "ptx/name_map.h"
 
-#include <map>
+#include <vector>
 
 namespace tenon::linker {
 
 /// The kernels that are asked for, by symbol, and how: which of their parameters are pointers.
 class TraceRequests {
 public:
-  void add(std::string_view symbol) { bySymbol_.try_emplace(std::string(symbol)); }
+  /// Makes room for so many symbols.
+  void reserve(size_t count) {
+    numbers_.reserve(count);
+    symbols_.reserve(count);
+    sets_.reserve(count);
+  }
+  /// `symbol` is a view, and outlives the requests.
+  void add(std::string_view symbol) { setsOf(symbol); }
   void add(std::string_view symbol, std::vector<bool> pointers);
   /// The sets of pointers to trace a kernel with; null where nobody asks for it.
-  const std::vector<std::vector<bool>> *find(std::string_view symbol) const;
+  /// `hint`: a number of a symbol that it may be; where it is not, the right one is put there. They are numbered in the
+  /// order in which they were added.
+  const std::vector<std::vector<bool>> *find(std::string_view symbol, size_t &hint) const {
+    if (hint < symbols_.size() && ptx::sameName(symbols_[hint], symbol))
+      return &sets_[hint];
+    const uint32_t number = numbers_.find(symbol);
+    if (number == ptx::NameMap::kNone)
+      return nullptr;
+    hint = number;
+    return &sets_[number];
+  }
 
 private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
-  std::unordered_map<std::string, std::vector<std::vector<bool>>, Hash, std::equal_to<>> bySymbol_; // lookup only
+  std::vector<std::vector<bool>> &setsOf(std::string_view symbol);
+
+  ptx::NameMap numbers_; // by symbol: into symbols_ and sets_
+  std::vector<std::string_view> symbols_;
+  std::vector<std::vector<std::vector<bool>>> sets_;
 };
 
 /// Reads objects, one after the other; keeps its memory in between. One per thread.

@@ -76,9 +76,9 @@ SourceLocation placeOf(const AssemblerMessage &message, const Object &object) {
   const size_t open = message.text.find('\'');
   const size_t close = open == std::string::npos ? open : message.text.find('\'', open + 1);
   if (close != std::string::npos)
-    if (auto found = object.functions.find(std::string_view(message.text).substr(open + 1, close - open - 1));
-        found != object.functions.end())
-      return object.placeOf(*found->second);
+    if (const ptx::Function *found =
+            object.functions.find(std::string_view(message.text).substr(open + 1, close - open - 1)))
+      return object.placeOf(*found);
   return object.place();
 }
 

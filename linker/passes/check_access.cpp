@@ -27,13 +27,12 @@ AccessVerdict verdictOf(const KernelTrace &trace, const ParameterAccess &access)
 
 class Check {
 public:
-  Check(LinkContext &context, Kernel &kernel, KernelTrace trace)
-      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)), trace_(std::move(trace)) {
-    addTensorMaps();
-  }
+  Check(LinkContext &context, Kernel &kernel, const KernelTrace &trace)
+      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)), trace_(withTensorMaps(trace)) {}
 
   void run() {
     const std::vector<abi::Binding> &bindings = declared_.layout.bindings;
+    kernel_.access.reserve(bindings.size());
     for (uint32_t i = 0; i < bindings.size(); ++i)
       kernel_.access.push_back(verdictOf(trace_, trace_.parameters[i]));
     kernel_.writes = trace_.writesElsewhere || trace_.gaveUp;
@@ -53,18 +52,22 @@ public:
 private:
   /// A binding that a tensor map describes is read and written through the map. Which map a store names does not show
   /// where there are several.
-  void addTensorMaps() {
+  const KernelTrace &withTensorMaps(const KernelTrace &trace) {
     const std::vector<abi::Constant> &constants = declared_.layout.constants;
     const auto maps = std::ranges::count(constants, abi::ConstantKind::TensorMap, &abi::Constant::kind);
+    if (maps == 0)
+      return trace;
+    completed_ = trace;
     for (const abi::Constant &constant : constants) {
       if (!constant.map)
         continue;
-      ParameterAccess &access = trace_.parameters[constant.map->binding];
+      ParameterAccess &access = completed_.parameters[constant.map->binding];
       access.named = access.addressed = true;
-      std::optional<AccessPlace> &write = maps == 1 ? access.written : access.maybeWritten;
+      MaybePlace &write = maps == 1 ? access.written : access.maybeWritten;
       if (!write)
-        write = trace_.storedToMap;
+        write = trace.storedToMap;
     }
+    return completed_;
   }
 
   const ptx::Function &entry() const { return *kernel_.entry; }
@@ -104,27 +107,25 @@ private:
 
   void checkReadOnly(uint32_t i) {
     const ParameterAccess &access = trace_.parameters[i];
-    const std::string fix = concat("declare binding ", i, " without read_only, or keep the kernel from writing it");
+    auto fix = [i] { return concat("declare binding ", i, " without read_only, or keep the kernel from writing it"); };
     if (access.written) {
       finish(context_.diagnostics.error(placeOf(*access.written), "K-13",
                                         concat(functionText(*access.written), " writes ", bindingText(i), " (",
                                                opcodeAt(*access.written), "), the layout declares it read-only")),
              &*access.written)
-          .withFix(fix);
+          .withFix(fix());
       return;
     }
     if (kernel_.access[i] != AccessVerdict::Unknown)
       return;
-    const std::optional<AccessPlace> &place = access.maybeWritten ? access.maybeWritten
-                                              : access.stored     ? access.stored
-                                                                  : access.passed;
+    const MaybePlace &place = access.maybeWritten ? access.maybeWritten : access.stored ? access.stored : access.passed;
     std::string message = concat("cannot prove that '", entry().name, "' does not write ", bindingText(i),
                                  ", which the layout declares read-only: ", whyUnknown(i));
     const SourceLocation where = place ? placeOf(*place) : kernel_.object->placeOf(entry());
     finish(context_.job.strict ? context_.diagnostics.error(where, "K-13", std::move(message))
                                : context_.diagnostics.warning(where, "K-13", std::move(message)),
            place ? &*place : nullptr)
-        .withFix(fix);
+        .withFix(fix());
   }
 
   std::string whyUnknown(uint32_t i) const {
@@ -218,27 +219,36 @@ private:
   LinkContext &context_;
   Kernel &kernel_;
   const abi::Export &declared_;
-  KernelTrace trace_;
+  KernelTrace completed_; // where tensor maps add to what was traced
+  const KernelTrace &trace_;
 };
 
 } // namespace
 
-std::vector<bool> pointersOf(const abi::ParameterLayout &layout) {
-  std::vector<bool> pointers;
+static void addPointers(const abi::ParameterLayout &layout, std::vector<bool> &pointers) {
   for (const abi::Parameter &slot : layout.parameters)
     pointers.push_back(slot.kind != abi::ParameterKind::Constant);
+}
+
+std::vector<bool> pointersOf(const abi::ParameterLayout &layout) {
+  std::vector<bool> pointers;
+  pointers.reserve(layout.parameters.size());
+  addPointers(layout, pointers);
   return pointers;
 }
 
 void checkAccess(LinkContext &context) {
+  std::vector<bool> pointers;
   for (Variant &variant : context.variants)
     for (Kernel &kernel : variant.kernels) {
       if (kernel.object->isMetadataOnly)
         continue; // K-18: there are no bodies to look at
       const std::optional<abi::ParameterLayout> &layout = context.parameterLayouts[kernel.exportOrdinal];
       if (!layout || layout->parameters.size() != kernel.entry->parameters.size())
-        continue; // K-3, K-11: nobody knows which parameter is which binding
-      kernel.trace = kernel.object->traceOf(*kernel.entry, pointersOf(*layout));
+        continue;       // K-3, K-11: nobody knows which parameter is which binding
+      pointers.clear(); // one for all: this is done for every kernel of a job
+      addPointers(*layout, pointers);
+      kernel.trace = kernel.object->traceOf(*kernel.entry, pointers);
       if (kernel.trace)
         Check(context, kernel, *kernel.trace).run();
     }

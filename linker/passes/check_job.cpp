@@ -2,14 +2,13 @@
 // be whole. A kernel is found by ordinal at run time, so ordinals are dense from 0 and names are unique.
 #include "linker/passes/passes.h"
 
-#include <unordered_map>
-
 namespace tenon::linker {
 
-using ExportsByName = std::unordered_map<std::string_view, const abi::Export *>; // for lookup only
+using ExportsByName = NameIndex<abi::Export>;
 
 static ExportsByName checkNames(LinkContext &context) {
   ExportsByName byName;
+  byName.reserve(context.job.exports.size());
   for (size_t i = 0; i < context.job.exports.size(); ++i) {
     const abi::Export &declared = context.job.exports[i];
     if (declared.name.empty())
@@ -21,11 +20,13 @@ static ExportsByName checkNames(LinkContext &context) {
                      concat("export '", declared.name, "' has ordinal ", declared.ordinal, ", its position is ", i))
               .withFix("number the exports from 0 without gaps, in order"),
           declared);
-    auto [first, isNew] = byName.try_emplace(declared.name, &declared);
-    if (!isNew)
+    const abi::Export *&first = byName[declared.name];
+    if (first)
       noteDeclared(
           context.diagnostics.error(declared.declaredAt, "", concat("export '", declared.name, "' is declared again")),
-          *first->second);
+          *first);
+    else
+      first = &declared;
   }
   return byName;
 }
@@ -47,14 +48,17 @@ void checkJob(LinkContext &context) {
         .withFix("name at least one object for each target");
   checkProvides(context, checkNames(context));
 
+  context.parameterLayouts.reserve(context.job.exports.size());
+  context.requests.reserve(context.job.exports.size());
   for (const abi::Export &declared : context.job.exports) {
-    context.requests.add(declared.symbol.empty() ? declared.name : declared.symbol);
+    const std::string_view symbol = declared.symbol.empty() ? declared.name : declared.symbol;
     Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout);
     if (layout.ok()) {
-      context.requests.add(declared.symbol.empty() ? declared.name : declared.symbol, pointersOf(*layout));
+      context.requests.add(symbol, pointersOf(*layout));
       context.parameterLayouts.emplace_back(layout.take());
       continue;
     }
+    context.requests.add(symbol);
     context.parameterLayouts.emplace_back(std::nullopt);
     // The status begins with its rule, "[K-3] ".
     std::string_view message = layout.status().message();

@@ -21,13 +21,14 @@ static void compare(LinkContext &context, const KernelRecord &record, const abi:
 }
 
 void checkRecords(LinkContext &context) {
-  std::multimap<std::string_view, const abi::Export *> bySymbol;
-  for (const abi::Export &declared : context.job.exports)
-    bySymbol.emplace(declared.symbol.empty() ? declared.name : declared.symbol, &declared);
+  std::multimap<std::string_view, const abi::Export *> bySymbol; // filled for the first record: many jobs have none
   for (const std::unique_ptr<Object> &object : context.objects) {
     if (!object)
       continue;
     for (const KernelRecord &record : readRecords(*object, context.diagnostics)) {
+      if (bySymbol.empty())
+        for (const abi::Export &declared : context.job.exports)
+          bySymbol.emplace(declared.symbol.empty() ? declared.name : declared.symbol, &declared);
       auto [first, last] = bySymbol.equal_range(record.declaration.exported.symbol);
       for (; first != last; ++first)
         compare(context, record, *first->second);

@@ -63,7 +63,7 @@ struct Member {
 
 class Check {
 public:
-  Check(LinkContext &context, const abi::Export &declared, const std::vector<Member> &members)
+  Check(LinkContext &context, const abi::Export &declared, std::vector<Member> &members)
       : context_(context), declared_(declared), members_(members) {}
 
   void run() {
@@ -145,19 +145,26 @@ private:
 
   LinkContext &context_;
   const abi::Export &declared_;
-  std::vector<Member> members_;
+  std::vector<Member> &members_; // run() leaves those whose accesses are compared
 };
 
 } // namespace
 
 void checkVariants(LinkContext &context) {
-  std::vector<std::vector<Member>> members(context.job.exports.size());
-  for (const Variant &variant : context.variants)
-    for (const Kernel &kernel : variant.kernels)
-      members[kernel.exportOrdinal].push_back({&variant, &kernel});
-  for (size_t i = 0; i < members.size(); ++i)
-    if (members[i].size() > 1)
-      Check(context, context.job.exports[i], members[i]).run();
+  if (context.variants.size() < 2)
+    return;
+  std::vector<size_t> next(context.variants.size()); // by variant: its kernels are in the order of the exports
+  std::vector<Member> members;
+  for (uint32_t i = 0; i < context.job.exports.size(); ++i) {
+    members.clear();
+    for (size_t v = 0; v < next.size(); ++v) {
+      const std::vector<Kernel> &kernels = context.variants[v].kernels;
+      if (next[v] < kernels.size() && kernels[next[v]].exportOrdinal == i)
+        members.push_back({&context.variants[v], &kernels[next[v]++]});
+    }
+    if (members.size() > 1)
+      Check(context, context.job.exports[i], members).run();
+  }
 }
 
 } // namespace tenon::linker

@@ -146,6 +146,13 @@ void loadInputs(LinkContext &context) {
       reportMetadataOnly(*object, context);
 }
 
+void checkUnchanged(LinkContext &context) {
+  for (const ObjectInput &input : context.job.objects)
+    if (Status status = input.bytes.unchanged(); !status.ok())
+      context.diagnostics.error({input.path, 0, 0}, "", std::string(status.message()))
+          .withFix("link again when whatever writes it has finished");
+}
+
 void formVariants(LinkContext &context) {
   for (size_t i = 0; i < context.inputs.size(); ++i) {
     const ObjectInput &input = *context.inputs[i];
@@ -166,6 +173,10 @@ void formVariants(LinkContext &context) {
 void resolveSymbols(LinkContext &context) {
   for (Variant &variant : context.variants) {
     const size_t errorsBefore = context.diagnostics.errorCount();
+    size_t definitions = 0;
+    for (const Object *object : variant.objects)
+      definitions += object->module.functions.size() + object->module.variables.size();
+    variant.symbols.reserve(definitions);
     for (const Object *object : variant.objects)
       variant.symbols.add(*object, variant.name, context.diagnostics);
     variant.hasDuplicates = context.diagnostics.errorCount() != errorsBefore;

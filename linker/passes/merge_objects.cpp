@@ -43,10 +43,11 @@ private:
   void joinNeeded(size_t i) {
     const Object &object = *variant_.objects[i];
     for (const ptx::Function &function : object.module.functions)
-      if (object.functions.at(function.name)->isDeclaration && !object.aliases.contains(function.name))
+      if (function.isDeclaration && object.functions.find(function.name)->isDeclaration &&
+          !object.aliases.contains(function.name))
         join(i, function.name);
     for (const ptx::Variable &variable : object.module.variables)
-      if (object.variables.at(variable.name)->isExtern && !isDynamicShared(variable))
+      if (variable.isExtern && object.variables.find(variable.name)->isExtern && !isDynamicShared(variable))
         join(i, variable.name);
   }
 

@@ -17,6 +17,9 @@ void expandObjects(LinkContext &context);
 /// `.address_size` with the claim (K-1, K-6). Fills objects.
 void loadInputs(LinkContext &context);
 
+/// An error for each mapped input that is another file by now than the one that was read.
+void checkUnchanged(LinkContext &context);
+
 /// Groups objects by variant name, target and origin. Fills variants.
 void formVariants(LinkContext &context);
 

@@ -102,10 +102,14 @@ void reportMissing(LinkContext &context, const Variant &variant, const abi::Expo
 
 void resolveEntries(LinkContext &context) {
   for (Variant &variant : context.variants) {
+    if (variant.complete)
+      variant.kernels.reserve(context.job.exports.size());
+    size_t position = 0; // among the definitions: exports and kernels mostly come in the same order
     for (const abi::Export &declared : context.job.exports) {
       if (!isWanted(variant, declared))
         continue;
-      const Symbol *symbol = variant.symbols.find(symbolOf(declared));
+      const Symbol *symbol = variant.symbols.find(symbolOf(declared), position);
+      position += symbol != nullptr;
       if (symbol && symbol->function && symbol->function->isEntry) {
         variant.kernels.push_back({.exportOrdinal = uint32_t(&declared - context.job.exports.data()),
                                    .object = symbol->object,

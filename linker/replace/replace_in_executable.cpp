@@ -160,7 +160,7 @@ private:
       TENON_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, view_.imageBytes(image));
       ObjectInput object;
       object.path = concat(view_.name(), ":", variant.name, "#", index, ".ptx");
-      object.bytes.assign(bytes.begin(), bytes.end());
+      object.bytes = std::string(bytes.begin(), bytes.end());
       object.target = archOf(variant);
       object.variantName = concat(variant.name, "#", index); // symbols of its own
       object.origin = abi::Origin(variant.origin);

@@ -16,7 +16,8 @@ public:
   Walker(const Object &object, Reachability &result) : object_(object), result_(result) {}
 
   void run(const ptx::Function &entry) {
-    addFunction(entry);
+    entry_ = entry.name;
+    result_.functions.push_back(&entry);
     for (size_t i = 0; i < result_.functions.size(); ++i)
       walkBody(*result_.functions[i]);
     std::sort(result_.variables.begin(), result_.variables.end()); // elements of one vector: module order
@@ -24,7 +25,7 @@ public:
 
 private:
   void addFunction(const ptx::Function &function) {
-    if (seen_.insert(function.name).second)
+    if (function.name != entry_ && seen_.insert(function.name).second)
       result_.functions.push_back(&function);
   }
 
@@ -48,16 +49,15 @@ private:
   }
 
   void visitName(std::string_view name) {
-    if (auto alias = object_.aliases.find(name); alias != object_.aliases.end() && alias->second != name)
-      name = alias->second;
-    if (auto found = object_.functions.find(name); found != object_.functions.end()) {
-      const ptx::Function &function = *found->second;
-      if (function.isDeclaration)
-        addUnresolved(name, /*isFunction=*/true, object_.placeOf(function));
+    if (const ptx::Alias *alias = object_.aliases.find(name); alias && alias->target != name)
+      name = alias->target;
+    if (const ptx::Function *function = object_.functions.find(name)) {
+      if (function->isDeclaration)
+        addUnresolved(name, /*isFunction=*/true, object_.placeOf(*function));
       else
-        addFunction(function);
-    } else if (auto found = object_.variables.find(name); found != object_.variables.end()) {
-      addVariable(*found->second);
+        addFunction(*function);
+    } else if (const ptx::Variable *variable = object_.variables.find(name)) {
+      addVariable(*variable);
     }
   }
 
@@ -101,7 +101,8 @@ private:
 
   const Object &object_;
   Reachability &result_;
-  std::unordered_set<std::string_view> seen_; // module-level names
+  std::string_view entry_;
+  std::unordered_set<std::string_view> seen_; // module-level names besides; most kernels use none
   const ptx::Function *user_ = nullptr;
   const NameUse *place_ = nullptr;
 };

@@ -2,8 +2,6 @@
 // else.
 #include "linker/symbol/symbol_table.h"
 
-#include "ptx/name_map.h"
-
 namespace tenon::linker {
 
 static std::string_view kindOf(const Symbol &symbol) {
@@ -26,18 +24,24 @@ static void reportDuplicate(const Symbol &first, const Symbol &second, std::stri
 }
 
 void SymbolTable::define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics) {
+  const auto position = static_cast<uint32_t>(definitions_.size());
   definitions_.push_back(symbol);
   if (!symbol.isShared())
     return;
-  auto [found, isNew] = shared_.try_emplace(symbol.name, symbol);
-  if (isNew)
+  uint32_t &known = shared_[symbol.name];
+  if (known == ptx::NameMap::kNone) {
+    known = position;
+    definitions_.back().isChosen = true;
     return;
-  Symbol &first = found->second;
+  }
+  Symbol &first = definitions_[known];
   bool bothCommon = first.isCommon() && symbol.isCommon();
   if (symbol.isWeak() || bothCommon)
     return;
   if (first.isWeak() || first.isCommon()) {
-    first = symbol;
+    known = position;
+    first.isChosen = false;
+    definitions_.back().isChosen = true;
     return;
   }
   if (first.object != symbol.object) // within one object: already reported
@@ -46,13 +50,15 @@ void SymbolTable::define(const Symbol &symbol, std::string_view variantName, Dia
 
 void SymbolTable::add(const Object &object, std::string_view variantName, Diagnostics &diagnostics) {
   const size_t first = definitions_.size(); // those of this object stand from here on
-  ptx::NameMap inObject;                    // their positions, by name
+  ptx::NameMap inObject;                    // their positions, by name; filled where some name has two
   auto take = [&](const Symbol &symbol) {
-    uint32_t &position = inObject[symbol.name];
-    if (position != ptx::NameMap::kNone)
-      reportDuplicate(Symbol(definitions_[first + position]), symbol, variantName, diagnostics);
-    else
-      position = static_cast<uint32_t>(definitions_.size() - first);
+    if (object.definesTwice) {
+      uint32_t &position = inObject[symbol.name];
+      if (position != ptx::NameMap::kNone)
+        reportDuplicate(Symbol(definitions_[first + position]), symbol, variantName, diagnostics);
+      else
+        position = static_cast<uint32_t>(definitions_.size() - first);
+    }
     define(symbol, variantName, diagnostics);
   };
   for (const ptx::Function &function : object.module.functions)
@@ -63,9 +69,14 @@ void SymbolTable::add(const Object &object, std::string_view variantName, Diagno
       take({variable.name, &object, nullptr, &variable});
 }
 
-const Symbol *SymbolTable::find(std::string_view name) const {
-  auto found = shared_.find(name);
-  return found == shared_.end() ? nullptr : &found->second;
+const Symbol *SymbolTable::find(std::string_view name, size_t &hint) const {
+  if (hint < definitions_.size() && definitions_[hint].isChosen && ptx::sameName(definitions_[hint].name, name))
+    return &definitions_[hint];
+  const uint32_t position = shared_.find(name);
+  if (position == ptx::NameMap::kNone)
+    return nullptr;
+  hint = position;
+  return &definitions_[position];
 }
 
 } // namespace tenon::linker

@@ -5,9 +5,9 @@
 
 #include "abi/diagnostics.h"
 #include "linker/object/object.h"
+#include "ptx/name_map.h"
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tenon::linker {
@@ -17,6 +17,8 @@ struct Symbol {
   const Object *object = nullptr;
   const ptx::Function *function = nullptr; // exactly one of the two is set
   const ptx::Variable *variable = nullptr;
+
+  bool isChosen = false; // among those that share the name: the one that every object sees
 
   bool isVisible() const { return function ? function->isVisible : variable->isVisible; }
   bool isWeak() const { return function ? function->isWeak : variable->isWeak; }
@@ -28,12 +30,22 @@ struct Symbol {
 
 class SymbolTable {
 public:
+  /// Makes room for so many definitions.
+  void reserve(size_t count) {
+    definitions_.reserve(count);
+    shared_.reserve(count);
+  }
   /// Takes the definitions of an object. A second strong definition of a shared name, and any second definition within
   /// one object, is K-12, reported with both places.
   void add(const Object &object, std::string_view variantName, Diagnostics &diagnostics);
 
-  /// The definition that every object of the variant sees under this name, or null.
-  const Symbol *find(std::string_view name) const;
+  /// The definition that every object of the variant sees under this name, or null. Holds until the next add(). `hint`:
+  /// a position among the definitions where it may be; where it is not, the right one is put there.
+  const Symbol *find(std::string_view name, size_t &hint) const;
+  const Symbol *find(std::string_view name) const {
+    size_t none = SIZE_MAX;
+    return find(name, none);
+  }
   /// Every definition, private ones too, in the order of the objects.
   const std::vector<Symbol> &definitions() const { return definitions_; }
 
@@ -41,7 +53,7 @@ private:
   void define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics);
 
   std::vector<Symbol> definitions_;
-  std::unordered_map<std::string_view, Symbol> shared_; // for lookup only
+  ptx::NameMap shared_; // those that every object sees, by name: their positions
 };
 
 } // namespace tenon::linker

@@ -39,6 +39,7 @@ static constexpr char kDescription[] =
 CommandLine LinkOptions::commandLine() {
   CommandLine line("tenon-link", "[MANIFEST.json] [OBJECT...] -o FILE", kDescription);
   line.text("o", "FILE", &output, "write the executable here (- is standard output)");
+  line.flag("check", &proveOnly, "prove the kernels and print what was found; assemble and write nothing");
   line.list("target", "ARCH,..", &targets,
             "compile CUDA sources that are given without a target for these, as sm_80,sm_90a");
   link.declare(line);
@@ -76,6 +77,7 @@ static Status wrong(std::string_view message) {
 
 Status LinkOptions::applyTo(LinkJob &job) const {
   TENON_ASSIGN_OR_RETURN(job.sources.targets, parseTargetList(targets));
+  job.proveOnly = proveOnly;
   job.sources.compiledRoot = root;
   return link.applyTo(job);
 }
@@ -100,6 +102,8 @@ Status LinkOptions::check() {
     explained->canJit = !noJit;
   }
   const bool goesWithALink = explain || !coverage.empty() || !map.empty() || !depfile.empty() || !reproduce.empty();
+  if (proveOnly && (!imports.empty() || !header.empty() || !replacements.empty()))
+    return wrong("--check is of a link: it goes with neither --import, --header nor --replace");
   if (!imports.empty()) {
     work = Work::Import;
     return inputs.empty() && !goesWithALink && header.empty() && replacements.empty()
@@ -126,6 +130,12 @@ Status LinkOptions::check() {
                ? okStatus()
                : wrong("--replace takes neither --map, --reproduce, --explain nor --require-coverage");
   }
+  if (proveOnly) {
+    work = Work::Prove;
+    return output.empty() && !explain && coverage.empty() && map.empty() && depfile.empty()
+               ? okStatus()
+               : wrong("--check writes nothing: give neither -o, --map, --depfile, --explain nor --require-coverage");
+  }
   if (!output.empty())
     return depfile.empty() || output != "-" ? okStatus() : wrong("--depfile needs the output's name: -o FILE");
   if (!depfile.empty())
@@ -134,7 +144,7 @@ Status LinkOptions::check() {
     work = Work::Check;
     return map.empty() && reproduce.empty() ? okStatus() : wrong("--map and --reproduce need a link: -o FILE");
   }
-  return goesWithALink ? okStatus() : wrong("no output given: -o FILE (or --explain)");
+  return goesWithALink ? okStatus() : wrong("no output given: -o FILE (or --check, or --explain)");
 }
 
 } // namespace tenon::linker

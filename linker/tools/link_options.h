@@ -14,6 +14,7 @@ namespace tenon::linker {
 struct LinkOptions {
   enum class Work {
     Link,    // objects in, executable out; --explain, --map, --require-coverage and so on go along
+    Prove,   // --check: objects in, findings out
     Check,   // --require-coverage or --explain of a file that is built already
     Header,  // --header
     Import,  // --import
@@ -24,7 +25,7 @@ struct LinkOptions {
   LinkFlags link;
   std::vector<std::string> targets, coverage, imports, kernels, replacements;
   std::string output, device, driver, name, header, depfile, map, reproduce, root, variant;
-  bool explain = false, noJit = false;
+  bool explain = false, noJit = false, proveOnly = false;
 
   // Filled by check().
   Work work = Work::Link;

@@ -89,7 +89,8 @@ TEST_F(AssembleImages, MapsErrorsToTheObjectsLines) {
 TEST_F(AssembleImages, KeepsLinesAndFixesTheTimesOfSources) {
   const std::string ptxas = fakePtxas(kLog, cubin_);
   Job job = oneKernel(ptxas);
-  job.job.objects[0].bytes += ".file 1 \"a.cu\"\n.file\t2 \"b.cu\", 5, 6\n";
+  FileBytes &bytes = job.job.objects[0].bytes;
+  bytes = concat(bytes.view(), ".file 1 \"a.cu\"\n.file\t2 \"b.cu\", 5, 6\n");
   EXPECT_LINKS(linkJob(job));
   Result<std::string> text = readFile(ptxas + ".ptx");
   ASSERT_TRUE(text.ok());

@@ -78,11 +78,11 @@ TEST_F(CompileSources, MakesOneObjectPerTarget) {
   ASSERT_FALSE(diagnostics_.hasErrors()) << diagnostics_.toString();
   ASSERT_EQ(job.objects.size(), 3u);
   EXPECT_EQ(job.objects[0].path, folder_ + "k.cu:sm_80.ptx");
-  EXPECT_TRUE(job.objects[0].bytes.starts_with("// -arch=compute_80 _INTERNAL_"));
-  EXPECT_EQ(job.objects[0].bytes.find("12345678"), std::string::npos) << "digits of the path";
+  EXPECT_TRUE(job.objects[0].bytes.view().starts_with("// -arch=compute_80 _INTERNAL_"));
+  EXPECT_EQ(job.objects[0].bytes.view().find("12345678"), std::string::npos) << "digits of the path";
   EXPECT_EQ(job.objects[0].priority, 3);
   EXPECT_FALSE(job.objects[0].isSource);
-  EXPECT_TRUE(job.objects[1].bytes.starts_with("// -arch=compute_90a"));
+  EXPECT_TRUE(job.objects[1].bytes.view().starts_with("// -arch=compute_90a"));
   EXPECT_EQ(job.objects[1].target.toString(), "sm_90a");
   EXPECT_EQ(job.objects[2].path, "other.ptx");
   EXPECT_EQ(job.inputFiles, (std::vector<std::string>{folder_ + "k.cu", folder_ + "h.cuh"}));
@@ -96,7 +96,7 @@ TEST_F(CompileSources, AnObjectsOwnTargetCounts) {
 }
 
 TEST_F(CompileSources, CompilesOnceWhatDoesNotChange) {
-  const std::string first = compile({"sm_80"}).objects[0].bytes;
+  const std::string first(compile({"sm_80"}).objects[0].bytes.view());
   EXPECT_EQ(runs(), 1u);
   EXPECT_EQ(compile({"sm_80"}).objects[0].bytes, first);
   EXPECT_EQ(runs(), 1u);

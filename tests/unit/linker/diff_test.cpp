@@ -32,7 +32,7 @@ TEST(Diff, TellsCodeFromItsDeclaration) {
 TEST(Diff, TellsWhatIsGoneAndNew) {
   Job more = oneKernel();
   more.add(makeExport("j", 0));
-  more.job.objects[0].bytes += entry("j", "");
+  more.job.objects[0].bytes = concat(more.job.objects[0].bytes.view(), entry("j", ""));
   more.job.exports[0].layout.bindings[0].readOnly = true;
   const std::string text = diff(oneKernel(), more);
   EXPECT_NE(text.find("+ export 'j'\n"), std::string::npos) << text;

@@ -1,5 +1,7 @@
 #include "linker/declare/json_positions.h"
 
+#include "abi/source_file.h"
+
 #include <gtest/gtest.h>
 
 namespace tenon::linker {
@@ -8,9 +10,9 @@ namespace {
 std::vector<std::string> places(std::string text, const std::string &list) {
   SourceFile source("m.json", std::move(text));
   std::vector<std::string> result;
-  auto found = findListElements(source);
-  for (const SourceLocation &where : found[list])
-    result.push_back(where.toString());
+  auto found = findListElements(source.text());
+  for (const size_t offset : found[list])
+    result.push_back(source.locate(offset).toString());
   return result;
 }
 

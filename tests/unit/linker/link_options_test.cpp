@@ -29,7 +29,7 @@ TEST(LinkOptions, KnowsItsWorks) {
 
 TEST(LinkOptions, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(mistake({}), "no manifest or object given");
-  EXPECT_EQ(mistake({"a.json"}), "no output given: -o FILE (or --explain)");
+  EXPECT_EQ(mistake({"a.json"}), "no output given: -o FILE (or --check, or --explain)");
   EXPECT_EQ(mistake({"a.json", "--kernel=k", "-o", "x"}), "--kernel needs --import");
   EXPECT_EQ(mistake({"a.json", "--variant=k", "-o", "x"}), "--variant needs --replace");
   EXPECT_EQ(mistake({"a.json", "--no-jit", "-o", "x"}), "--no-jit needs --require-coverage or --explain");

@@ -1,6 +1,10 @@
 #include "linker/link.h"
 
+#include "abi/file.h"
 #include "link_testing.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace tenon::linker {
 namespace {
@@ -52,6 +56,38 @@ TEST(Link, GivesTheSameBytesInAnotherFolder) {
   for (abi::Export &value : moved.job.exports)
     value.declaredAt.file = "/tmp/job.json";
   EXPECT_EQ(linkJob(sampleJob()).bytes, linkJob(moved).bytes);
+}
+
+TEST(Link, OnlyProvesWhereNothingElseIsAskedFor) {
+  Job job = sampleJob();
+  job.job.proveOnly = true;
+  Diagnostics diagnostics;
+  Result<LinkOutput> proved = link(job.job, diagnostics);
+  ASSERT_TRUE(proved.ok()) << diagnostics.toString();
+  EXPECT_TRUE(proved->executable.empty());
+  job.add(makeExport("gone", 1));
+  EXPECT_FALSE(link(job.job, diagnostics).ok());
+  EXPECT_EQ(diagnostics.errorCount(), 3u) << diagnostics.toString();
+}
+
+TEST(Link, RefusesAnObjectThatHasChangedSinceItWasRead) {
+  const std::string path = ::testing::TempDir() + "tenon_link_changed.ptx";
+  ASSERT_TRUE(writeFile(path, ptxModule(entry("k", "p") + "// " + std::string(20000, 'x'))).ok());
+  ::usleep(2'100'000); // what was written a moment ago is copied
+  Job job = Job().add(makeExport("k", 1));
+  Result<FileBytes> bytes = FileBytes::read(path);
+  ASSERT_TRUE(bytes.ok() && bytes->isMapped());
+  job.job.objects.push_back({.path = path, .bytes = bytes.take(), .target = *abi::parseTargetArch("sm_80")});
+  EXPECT_LINKS(linkJob(job));
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0); // a change of the file, if not of its bytes
+  for (bool proveOnly : {false, true}) {
+    job.job.proveOnly = proveOnly;
+    Linked linked = linkJob(job);
+    EXPECT_TRUE(linked.bytes.empty());
+    EXPECT_EQ(linked.text(), concat(path, ": error: '", path, "' was changed while it was read\n",
+                                    "fix: link again when whatever writes it has finished\n"));
+  }
+  ::unlink(path.c_str());
 }
 
 TEST(Link, ReportsFindingsOfEveryPassAtOnce) {

@@ -16,7 +16,7 @@ protected:
     return *object_;
   }
   const KernelTrace *trace(std::string_view kernel, std::vector<bool> pointers) {
-    return object_->traceOf(*object_->functions.at(kernel), pointers);
+    return object_->traceOf(*object_->functions.find(kernel), pointers);
   }
 
   TraceRequests requests_;
@@ -46,6 +46,37 @@ TEST_F(ObjectReaderTest, TracesTheKernelsThatAreAskedFor) {
   EXPECT_TRUE(trace("k", {true})->parameters[0].written);
   EXPECT_FALSE(trace("k", {false})->parameters[0].written) << "a constant";
   EXPECT_EQ(trace("other", {true}), nullptr);
+}
+
+TEST_F(ObjectReaderTest, TracesKernelsInAnyOrder) {
+  for (const char *name : {"c", "k", "a", "b"})
+    requests_.add(name, {true});
+  read(entry("b", "p") + entry("none", "p") + std::string(kWrites) + entry("a", "p") + entry("c", "p"));
+  for (const char *name : {"a", "b", "c", "k"})
+    EXPECT_NE(trace(name, {true}), nullptr) << name;
+  EXPECT_EQ(trace("none", {true}), nullptr);
+}
+
+TEST_F(ObjectReaderTest, ReadsOneObjectAfterTheOther) {
+  requests_.add("k", {true});
+  ObjectReader reader(requests_);
+  const ObjectInput inputs[] = {{.path = "a.ptx", .bytes = ptxModule(std::string(kWrites) + entry("other", "p"))},
+                                {.path = "b.ptx", .bytes = ptxModule(".visible .entry k() { add.s32 %r1 %r2; }\n")},
+                                {.path = "c.ptx",
+                                 .bytes = ptxModule(".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>;\n"
+                                                    "ld.param.u64 %rd1, [p]; ld.global.u32 _, [%rd1]; ret; }\n")}};
+  const std::unique_ptr<Object> first = reader.read(inputs[0], diagnostics_);
+  EXPECT_EQ(reader.read(inputs[1], diagnostics_), nullptr);
+  const std::unique_ptr<Object> last = reader.read(inputs[2], diagnostics_);
+  ASSERT_TRUE(first && last);
+  // What was read first has not changed under what came behind it.
+  ASSERT_EQ(first->module.functions.size(), 2u);
+  EXPECT_EQ(first->module.functions[1].name, "other");
+  EXPECT_EQ(first->bodyOf(0).instructions[1].modifiers.size(), 2u);
+  EXPECT_TRUE(first->traceOf(first->module.functions[0], {true})->parameters[0].written);
+  ASSERT_EQ(last->module.functions.size(), 1u);
+  EXPECT_FALSE(last->traceOf(last->module.functions[0], {true})->parameters[0].written);
+  EXPECT_TRUE(last->traceOf(last->module.functions[0], {true})->parameters[0].addressed);
 }
 
 TEST_F(ObjectReaderTest, FollowsCallsToFunctionsFurtherDown) {

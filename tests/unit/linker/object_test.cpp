@@ -12,8 +12,8 @@ TEST(Object, IndexesDefinitionsBeforeDeclarations) {
   Diagnostics diagnostics;
   std::unique_ptr<Object> object = parseObject(input, diagnostics);
   ASSERT_NE(object, nullptr) << diagnostics.toString();
-  EXPECT_FALSE(object->functions.at("f")->isDeclaration);
-  EXPECT_TRUE(object->variables.at("v")->isExtern);
+  EXPECT_FALSE(object->functions.find("f")->isDeclaration);
+  EXPECT_TRUE(object->variables.find("v")->isExtern);
 }
 
 TEST(Object, IsNullAfterASyntaxError) {
@@ -39,9 +39,9 @@ TEST(Object, KnowsDynamicSharedMemory) {
   Diagnostics diagnostics;
   std::unique_ptr<Object> object = parseObject(input, diagnostics);
   ASSERT_NE(object, nullptr) << diagnostics.toString();
-  EXPECT_TRUE(isDynamicShared(*object->variables.at("a")));
-  EXPECT_FALSE(isDynamicShared(*object->variables.at("b")));
-  EXPECT_FALSE(isDynamicShared(*object->variables.at("c")));
+  EXPECT_TRUE(isDynamicShared(*object->variables.find("a")));
+  EXPECT_FALSE(isDynamicShared(*object->variables.find("b")));
+  EXPECT_FALSE(isDynamicShared(*object->variables.find("c")));
 }
 
 } // namespace

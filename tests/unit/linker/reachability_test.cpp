@@ -20,15 +20,10 @@ struct Loaded {
     object.input = &input;
     object.module = ptx::parse(std::make_shared<const SourceFile>(input.path, input.bytes), diagnostics);
     EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.toString();
-    for (const ptx::Function &function : object.module.functions)
-      object.functions[function.name] = &function;
-    for (const ptx::Variable &variable : object.module.variables)
-      object.variables[variable.name] = &variable;
-    for (const ptx::Alias &alias : object.module.aliases)
-      object.aliases[alias.name] = alias.target;
+    indexNames(object);
     indexBodies(object);
   }
-  Reachability from(std::string_view entry) { return computeReachability(object, *object.functions.at(entry)); }
+  Reachability from(std::string_view entry) { return computeReachability(object, *object.functions.find(entry)); }
 };
 
 TEST(Reachability, FollowsCallsAndLeavesTheRestOut) {

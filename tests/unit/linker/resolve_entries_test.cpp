@@ -16,6 +16,34 @@ TEST(ResolveEntries, FindsAnEntryBySymbol) {
   EXPECT_EQ(executable.symbolOf(*executable.findKernel(0, 0)), "_Z3fooPf");
 }
 
+TEST(ResolveEntries, FindsEntriesInAnyOrderAndInAnyObject) {
+  Job job;
+  for (const char *name : {"c", "a", "d", "b", "a2"})
+    job.add(makeExport(name, 1));
+  job.job.exports.back().symbol = "a"; // the same kernel again
+  job.object("1.ptx", ptxModule(entry("a", "p") + entry("x", "p") + entry("b", "p")));
+  job.object("2.ptx", ptxModule(entry("y", "p") + entry("d", "p") + entry("c", "p")));
+  Linked linked = linkJob(job);
+  EXPECT_LINKS(linked);
+  const abi::ExecutableView executable = view(linked);
+  const char *symbols[] = {"c", "a", "d", "b", "a"};
+  for (uint32_t i = 0; i < 5; ++i) { // an object that stands alone has a variant of its own in the file
+    const abi::fb::Kernel *first = executable.findKernel(0, i), *second = executable.findKernel(1, i);
+    ASSERT_NE(first == nullptr, second == nullptr) << i;
+    EXPECT_EQ(executable.symbolOf(first ? *first : *second), symbols[i]);
+  }
+}
+
+TEST(ResolveEntries, TakesTheStrongEntryWhereverItStands) {
+  const std::string weak = ".weak .entry k(.param .u32 p) { ret; }\n"; // does not fit the layout
+  for (bool first : {false, true}) {
+    Job job = Job().add(makeExport("k", 1));
+    job.object("a.ptx", ptxModule(first ? weak : entry("k", "p")));
+    job.object("b.ptx", ptxModule(first ? entry("k", "p") : weak));
+    EXPECT_LINKS(linkJob(job));
+  }
+}
+
 TEST(ResolveEntries, OffersTheNearestNames) {
   EXPECT_FINDS(linkOne(entry("simple_mul2", "p"), makeExport("simple_mul", 1)),
                "a.ptx: error: [K-2] entry point 'simple_mul' is not in variant 'sm_80'\n"

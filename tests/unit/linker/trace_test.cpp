@@ -310,10 +310,10 @@ TEST(AccessTrace, NotesWhatK14Needs) {
         &found);
   EXPECT_EQ(found.parameters[0].widestBytes, 16u);
   EXPECT_FALSE(found.parameters[0].lowBitsTested);
-  EXPECT_TRUE(found.parameters[0].nonCoherent.has_value());
+  EXPECT_TRUE(found.parameters[0].nonCoherent);
   EXPECT_EQ(found.parameters[1].widestBytes, 16u);
   EXPECT_TRUE(found.parameters[1].lowBitsTested);
-  EXPECT_TRUE(found.parameters[2].aloneInAddress.has_value());
+  EXPECT_TRUE(found.parameters[2].aloneInAddress);
 }
 
 TEST(AccessTrace, SixtyParametersAndMore) {
