@@ -28,7 +28,7 @@ def export_of(name, kind):
 
 
 def generate(count, targets, nvcc, folder):
-    """Writes objects and job.json (and broken.json, which has one export too many); [(target, path of an object)]."""
+    """Writes objects and job.json; [(target, path of an object)]."""
     folder.mkdir(parents=True, exist_ok=True)
     kinds = sorted(KERNELS)
     names = [(f"{kinds[i % len(kinds)]}_{i:05}", kinds[i % len(kinds)]) for i in range(count)]
@@ -41,9 +41,7 @@ def generate(count, targets, nvcc, folder):
                       for name, kind in names[first:first + PER_OBJECT]]
             path.write_text(header + "".join(bodies))
             objects.append((target, path))
-    exports = [export_of(name, kind) for name, kind in names]
-    for name, extra in (("job.json", []), ("broken.json", [export_of("no_such_kernel", "gelu")])):
-        manifest = {"name": "benchmark", "exports": exports + extra,
-                    "objects": [{"path": path.name, "target": target} for target, path in objects]}
-        (folder / name).write_text(json.dumps(manifest))
+    manifest = {"name": "benchmark", "exports": [export_of(name, kind) for name, kind in names],
+                "objects": [{"path": path.name, "target": target} for target, path in objects]}
+    (folder / "job.json").write_text(json.dumps(manifest))
     return objects
