@@ -53,12 +53,12 @@ def measure(commands, cwd, accept=(0,)):
 
 
 def assemble(objects, folder):
-    """Cubins for nvlink; [(target, path)]. Two at a time, not counted."""
+    """Cubins for nvlink; [(target, path)]. One per core at a time, not counted."""
     running, made = [], []
     for target, ptx in objects:
         cubin = ptx.with_suffix(".cubin")
         made.append((target, cubin))
-        if len(running) == 2 and running.pop(0).wait():
+        if len(running) == os.cpu_count() and running.pop(0).wait():
             raise RuntimeError(f"ptxas refuses an object in {folder}")
         running.append(subprocess.Popen(["ptxas", "-c", f"-arch={target}", str(ptx), "-o", str(cubin)]))
     for child in running:
