@@ -45,6 +45,13 @@ tenon-link build/check_kernel/tensor_map_sm_90.ptx -o bundle/programs/tensor_map
 cp $inputs/check_kernel/kernels.workload bundle/programs/
 tenon-compile $inputs/constants/example.mlir --object-search-path=build/check_kernel -o bundle/programs/constants.tenon
 
+# Kernels with a fallback: the hand-written ones run on sm_90, their functions wherever they are asked for.
+mkdir -p build/fallback bundle/fallback
+nvcc -ptx -arch=compute_90 $inputs/fallback/kernels.cu -o build/fallback/kernels_sm_90.ptx
+cp build/check_kernel/tensor_map_sm_90.ptx build/fallback/
+tenon-compile $inputs/fallback/fallbacks.mlir --object-search-path=build/fallback --strict -o bundle/fallback/fallbacks.tenon \
+  --iree-hal-dump-executable-binaries-to=bundle/fallback
+
 # The numeric tests again, as a script: the commands of their RUN lines that state the expected output.
 for test in tests/lit/codegen/numeric_*.mlir; do
   grep -q '^// RUN: tenon-run %t.tenon .*--expected_output' "$test" || continue

@@ -76,6 +76,29 @@ tenon-run programs/constants.tenon --device=cuda --function=mixed --input=-5 --i
 tenon-run programs/constants.tenon --device=cuda --function=scale --input=9x20xf32=3 --expected_output=9x20xf32=6
 report $? "tensor map from a program on the GPU"
 
+# Fallbacks: their results, and those of the hand-written kernels beside them.
+for variant in sm_90 fallback; do
+  tenon-run fallback/fallbacks.tenon --device=cuda --variant=$variant --function=run '--input=5xf32=1 2 3 4 5' --input=5xf32=3 \
+    '--expected_output=5xf32=10 20 30 40 50' &&
+    tenon-run fallback/fallbacks.tenon --device=cuda --variant=$variant --function=run_hopper '--input=2x4xf32=1 2 3 4 5 6 7 8' \
+      '--expected_output=2x4xf32=[8 4 0 -4][-8 -12 -16 -20]'
+  report $? "programs with variant $variant on the GPU"
+done
+fallback() { # EXECUTABLE EXPORT ARGUMENT...: the check of that name passes
+  tenon-check-kernel fallback/$1.tnx --device=cuda --export=$2 "${@:3}" >/tmp/check_kernel.log 2>&1 &&
+    grep -q '^  fallback *passed' /tmp/check_kernel.log || { cat /tmp/check_kernel.log; return 1; }
+}
+fallback kernels multiply --binding=nxf32 --binding=nxf32 --binding=nxf32 --constant=n &&
+  fallback kernels accumulate --binding=nxf32 '--binding=inout nxf32' --constant=2.5 --constant=n &&
+  fallback kernels product --binding=mxkxf32 --binding=kxnxf32 --binding=mxnxf32 --constant=m --constant=n --constant=k --size=m=1,5,9 \
+    --size=n=1,8,17 --size=k=0,1,7 '--grid=ceildiv(n, 8), ceildiv(m, 4)' &&
+  fallback hopper line --binding=nxf32 --binding=nxf32 '--constant=(i1=1, i64=n, f32=2.5, i16=-3)' &&
+  fallback hopper scale_tiles '--binding=rowsx(4*m)xf32' '--binding=rowsx(4*m)xf32' --size=rows=1,8,9 --size=m=1,4,7 --constant=rows \
+    '--constant=4*m' '--grid=ceildiv(4*m, 16), ceildiv(rows, 8)'
+report $? "fallbacks agree with their kernels on the GPU"
+tenon-check-kernel fallback/kernels.tnx --device=cuda --export=negate --binding=nxf32 --binding=nxf32 --constant=n >/tmp/check_kernel.log 2>&1
+grep -q '^  fallback *FAILED' /tmp/check_kernel.log; report $? "a fallback that differs is found on the GPU"
+
 # check NAME COMMAND...: a numeric test of the compiler's kernels; the command compares with the expected output itself.
 check() {
   local name=$1; shift
