@@ -89,7 +89,8 @@ TEST(ParameterLayout, AlignsStructsAndTensorMaps) {
 TEST(ParameterLayout, LeavesWideAlignmentsToTheImage) {
   auto places = [](const Layout &layout) {
     std::string out;
-    for (const Parameter &parameter : computeParameterLayout(layout)->parameters)
+    const Result<ParameterLayout> result = computeParameterLayout(layout);
+    for (const Parameter &parameter : result->parameters)
       out += parameter.imagePlaces ? 'i' : 'f';
     return out;
   };
