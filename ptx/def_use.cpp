@@ -1,5 +1,7 @@
 #include "ptx/def_use.h"
 
+#include "ptx/characters.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -25,10 +27,6 @@ constexpr uint32_t kNotNumbered = UINT32_MAX;
 constexpr uint32_t kStemBytes[] = {0, std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 0, 0, 0}),
                                    std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 255, 0, 0}),
                                    std::bit_cast<uint32_t>(std::array<uint8_t, 4>{255, 255, 255, 0}), UINT32_MAX};
-
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 } // namespace
 
@@ -112,7 +110,7 @@ private:
       return declareFamily(variable);
     if (variable.space == StateSpace::Reg) {
       ref = {NameRef::Kind::Register, false, newRegister()};
-      plainDigits_ |= !variable.name.empty() && isDigit(variable.name.back());
+      plainDigits_ |= !variable.name.empty() && is(variable.name.back(), kDigit);
     }
     uint32_t &number = numbers_[variable.name];
     if (!scopes_.empty())
@@ -163,7 +161,7 @@ private:
   bool findMember(std::string_view name, NameRef &ref) {
     size_t digits = name.size();
     uint64_t number = 0, scale = 1;
-    for (; digits && isDigit(name[digits - 1]) && scale <= 1'000'000'000; scale *= 10)
+    for (; digits && is(name[digits - 1], kDigit) && scale <= 1'000'000'000; scale *= 10)
       number += scale * static_cast<uint64_t>(name[--digits] - '0');
     // The stem itself may end in digits (%r1<4>): the longest number is tried first.
     for (; digits < name.size(); ++digits) {
@@ -241,7 +239,7 @@ private:
 
   bool findLocal(std::string_view name, NameRef &ref) {
     // A plain register whose name ends in a digit goes before a family of the same stem.
-    const bool digit = !name.empty() && isDigit(name.back());
+    const bool digit = !name.empty() && is(name.back(), kDigit);
     if (digit && !plainDigits_ && findMember(name, ref))
       return true;
     if (const uint32_t number = numbers_.find(name); number != NameMap::kNone) {
