@@ -130,18 +130,16 @@ Status LinkOptions::check() {
                ? okStatus()
                : wrong("--replace takes neither --map, --reproduce, --explain nor --require-coverage");
   }
-  if (proveOnly) {
-    work = Work::Prove;
+  if (proveOnly)
     return output.empty() && !explain && coverage.empty() && map.empty() && depfile.empty()
                ? okStatus()
                : wrong("--check writes nothing: give neither -o, --map, --depfile, --explain nor --require-coverage");
-  }
   if (!output.empty())
     return depfile.empty() || output != "-" ? okStatus() : wrong("--depfile needs the output's name: -o FILE");
   if (!depfile.empty())
     return wrong("--depfile needs the output's name: -o FILE");
   if (inputs.size() == 1 && (explain || !coverage.empty()) && isBuilt(inputs.front())) {
-    work = Work::Check;
+    work = Work::Examine;
     return map.empty() && reproduce.empty() ? okStatus() : wrong("--map and --reproduce need a link: -o FILE");
   }
   return goesWithALink ? okStatus() : wrong("no output given: -o FILE (or --check, or --explain)");

@@ -13,9 +13,8 @@ namespace tenon::linker {
 
 struct LinkOptions {
   enum class Work {
-    Link,    // objects in, executable out; --explain, --map, --require-coverage and so on go along
-    Prove,   // --check: objects in, findings out
-    Check,   // --require-coverage or --explain of a file that is built already
+    Link, // objects in, executable out; --explain, --map, --require-coverage and so on go along; --check stops before
+    Examine, // --require-coverage or --explain of a file that is built already
     Header,  // --header
     Import,  // --import
     Replace, // --replace

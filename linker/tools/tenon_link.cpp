@@ -151,6 +151,7 @@ void examine(const LinkOptions &options, const abi::ExecutableView &view, Diagno
   linker::requireCoverage(view, options.required, diagnostics);
 }
 
+/// Also --check, of which nothing comes out.
 int runLink(const LinkOptions &options) {
   Diagnostics diagnostics;
   linker::ManifestExtras extras;
@@ -186,22 +187,8 @@ int runLink(const LinkOptions &options) {
   return options.output.empty() ? 0 : write(options.output, output->executable);
 }
 
-/// --check: a link up to where something would be made.
-int runProof(const LinkOptions &options) {
-  Diagnostics diagnostics;
-  linker::ManifestExtras extras;
-  static linker::LinkJob job; // see main
-  const bool wasRead = readInputs(options, job, extras, diagnostics);
-  if (int status = writeReproduction(options, job))
-    return status;
-  if (!wasRead)
-    return kExitFailure;
-  static Result<linker::LinkOutput> output = linker::link(job, diagnostics);
-  std::fputs(diagnostics.toString().c_str(), stderr);
-  return output.ok() ? 0 : fail(output.status().message());
-}
-
-int runCheck(const LinkOptions &options) {
+/// --require-coverage and --explain of a file that is built.
+int runExamination(const LinkOptions &options) {
   const std::string &path = options.inputs.front();
   Result<std::string> file = readFile(path);
   if (!file.ok())
@@ -266,10 +253,8 @@ static int run(const LinkOptions &options) {
   switch (options.work) {
   case LinkOptions::Work::Link:
     return runLink(options);
-  case LinkOptions::Work::Prove:
-    return runProof(options);
-  case LinkOptions::Work::Check:
-    return runCheck(options);
+  case LinkOptions::Work::Examine:
+    return runExamination(options);
   case LinkOptions::Work::Header:
     return runHeader(options);
   case LinkOptions::Work::Import:
