@@ -240,14 +240,16 @@ private:
         if (dispatch::elementBytes(tensor->element) != dispatch::elementBytes(output.tensor.element))
           return kernel.op.emitError() << "no kernel can be generated: elements of " << output.tensor.element
                                        << " are written over elements of " << tensor->element
-                                       << ", elements of one size are wanted";
+                                       << ", elements of one size are wanted: let the argument hold elements of the "
+                                          "result's size, or write to a tensor of its own";
         if (tensor->map != output.tensor.map)
           return kernel.op.emitError() << "no kernel can be generated: a result is written over argument "
                                        << kernel.tensorArguments[tensor->binding]
                                        << ", which is read elsewhere than it is written ("
                                        << AffineMapAttr::get(tensor->map) << ", the result has "
                                        << AffineMapAttr::get(output.tensor.map)
-                                       << "): a thread would read what another has written";
+                                       << "): a thread would read what another has written; read it where it is "
+                                          "written, or write to a tensor of its own";
       }
     }
     return success();

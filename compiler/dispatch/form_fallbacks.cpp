@@ -88,7 +88,9 @@ LogicalResult Fallback::readTies() {
     const int64_t number = argument ? argument.getInt() : -1;
     if (tied && (!argument || number < 0 || number >= int64_t(function.getNumArguments())))
       return refuse(error(function.getLoc()) << "'" << kTiedAttr << "' of result " << result << " is " << tied
-                                             << ", the number of an argument of the function is wanted");
+                                             << ", the number of an argument of the function is wanted: name the "
+                                                "tensor that the result overwrites, or leave it out where the result "
+                                                "is a binding of its own");
     ties.push_back(number);
   }
   return success();
