@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One row per element type, in the frozen order of the schema.
 #include "abi/element_type.h"
 
-#include "abi/layout_generated.h"
+#include "abi/format/layout_generated.h"
 
 #include <array>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The declared ABI as a value, and its spelling in messages: what a user wrote in `#hal.pipeline.layout`, shortened.
 #include "abi/layout.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <algorithm>
 

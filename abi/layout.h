@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The declared ABI of an export, as a value: what the compiler reads from `#hal.pipeline.layout`, the linker from a
 // manifest, and the loader from an executable. Specification: abi/kernel_abi.md.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "abi/element_type.h"
 #include "abi/tensor_map.h"
 

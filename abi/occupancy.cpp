@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers are handed out to warps, by 256, in each partition; threads come in warps; shared memory goes to the
 // workgroup, rounded up, with what the system takes for itself from sm_80 on. All of it is compared with NVIDIA's own
 // calculator by tests/unit/abi/occupancy_calculator_test.cpp.

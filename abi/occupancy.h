@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many workgroups of a kernel a multiprocessor holds at once, and what keeps it from holding more: what a kernel's
 // author tunes registers and shared memory for. Known once the kernel is assembled.
 #pragma once

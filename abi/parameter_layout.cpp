@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C struct rules, nothing else: each member at the next multiple of its alignment, no tail padding. ptxas follows the
 // same rule for `.param` variables of a kernel (PTX ISA, "Kernel Function Parameter Attributes"), but counts from the
 // start of the constant bank, where parameters begin at 0x160, 0x210 or 0x380 by architecture: all multiples of 16, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a layout to the kernel's parameters: the one function that the linker checks against, the compiler generates
 // from and the runtime packs with.
 //
@@ -11,7 +12,7 @@
 #pragma once
 
 #include "abi/layout.h"
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which code runs where. In: an image's architecture, its kind, and a device with its driver. Out: yes or no, and why.
 // The words: a number like 86 is compute capability 8.6; `a` code uses features of one architecture, `f` code those of
 // its family; PTX is compiled for the device by the driver, a cubin is run as it is. Sources and rules:
@@ -5,7 +6,7 @@
 // one).
 #include "abi/target_arch.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <algorithm>
 #include <array>

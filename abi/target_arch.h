@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which code runs where. A table of architectures and pure functions over it: the same code answers in the linker
 // (`--explain`), in the loader and in tests. Rules and their sources: abi/kernel_abi.md, section "Which image runs
 // where".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The limits are those of cuTensorMapEncodeTiled (CUDA driver API, "Tensor Map Object Management"), which answers each
 // of them with the same CUDA_ERROR_INVALID_VALUE.
 #include "abi/tensor_map.h"

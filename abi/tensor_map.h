@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tensor map: 128 bytes by value that tell the tensor memory accelerator (sm_90 and later) how a tensor lies in
 // global memory and which box of it one copy moves. A kernel takes it as `const __grid_constant__ CUtensorMap`.
 //
@@ -7,7 +8,7 @@
 #pragma once
 
 #include "abi/element_type.h"
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -9,7 +10,7 @@
 #include "compiler/dispatch/passes.h"
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/passes.h"
-#include "compiler/host/program_writer.h"
+#include "compiler/host/program/program_writer.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler, from a module to the bytes of a program. pipeline.cpp is the first file to read: it lists every step in
 // order, one sentence each.
 #pragma once

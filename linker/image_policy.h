@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which images a variant gets. A cubin loads in microseconds and runs on the devices of its own generation; PTX costs
 // its compilation at the first load and runs on every later device.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string_view>

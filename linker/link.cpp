@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A link in one page. A pass reports all that it finds and the next one goes on with what is left, so one run shows a
 // user everything; only the assembler and the writer ask for a clean sheet.
 #include "linker/link.h"

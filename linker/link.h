@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects and declarations in, executable out. The first file to read: link.cpp lists the passes in order.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/file_bytes.h"
+#include "support/diagnostics.h"
+#include "support/file_bytes.h"
 #include "abi/layout.h"
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 #include "linker/image_policy.h"
 #include "linker/link_map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the passes of one link share. Every field names the pass that fills it; later passes only read it.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Flags that every tool that links has: one table, so that tenon-link and tenon-compile cannot drift apart.
 #pragma once
 
-#include "abi/command_line.h"
+#include "support/command_line.h"
 #include "linker/link.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The writer makes a variant of the file from every object that provides a kernel, in the order of the context; the map
 // follows the same order, so that places and numbers meet.
 #include "linker/link_map.h"

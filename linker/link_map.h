@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What became of every object and kernel of a link, for people: --map.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/executable_view.h"
+#include "support/diagnostics.h"
+#include "abi/format/executable_view.h"
 
 #include <string>
 #include <vector>

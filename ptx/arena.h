@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory for the leaves of a syntax tree: handed out in order, never given back one by one, freed or reused as a whole.
 // A body of PTX has hundreds of short lists; allocated one by one they cost more time than reading the text does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Classes of characters, and where a word ends. The text is followed by a NUL, which is in no class, so that loops over
 // a class need no bounds checks.
 #pragma once

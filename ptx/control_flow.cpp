@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/control_flow.h"
 
 #include "ptx/name_map.h"

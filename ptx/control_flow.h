@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The control-flow graph of a body: basic blocks over Function::instructions and the edges between them.
 //
 // A block ends behind a branch, `ret`, `exit` or `trap`, and before a label. A predicated one of these falls through as

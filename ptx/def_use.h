@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every name in a body stands for, and which names an instruction writes.
 //
 // Registers get dense numbers in order of first sight. Names are resolved in the scope where they stand: `{ .reg .b32

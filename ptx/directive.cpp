@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of directives. A new directive is one enumerator, one row here and its case in the parser.
 #include "ptx/directive.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The dotted words that begin a directive or stand in a declaration; types (.f32) and vector widths (.v4) are not here.
 #pragma once
 

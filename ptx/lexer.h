@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX text -> tokens, one at a time. Blanks, `//` and `/* */` comments and line ends (LF, CR LF) vanish here; the first
 // NUL byte ends the text. What cannot be a token is reported (P-1 .. P-3) and skipped, so the parser never sees it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small facts about the parts of a module: spellings and sizes of types, look-up by name.
 #include "ptx/module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX as text has it, to statement level: every instruction is an opcode, its dotted modifiers and its operands. No
 // table of opcodes stands behind this; what a modifier means is for the reader (linker: ABI proof; emulator: decode).
 //
@@ -5,7 +6,7 @@
 // Modifiers and operands lie in the module's arena: an instruction is plain memory, and a body is freed in one piece.
 #pragma once
 
-#include "abi/source_file.h"
+#include "support/source_file.h"
 #include "abi/target_arch.h"
 #include "ptx/arena.h"
 #include "ptx/opcode_facts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From names to numbers, for one body at a time: cleared and filled again for each, so it keeps its memory. Names are
 // views and outlive their stay in the map. For lookup only; nothing is ever listed in its order.
 #pragma once

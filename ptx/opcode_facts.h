@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The little that reading a body needs to know of opcodes: where control goes on, whether operand 0 is a result, and
 // whether handles are taken. Found once for each spelling; what an opcode means besides is for the reader of the
 // module.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function per part of a module; each appends to the text that grows.
 #include "ptx/printer.h"
 

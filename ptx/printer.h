@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Module, or a part of it, back as PTX text: for dumps, for messages that quote an instruction, and for tests.
 //
 // What the parser keeps, the printer prints: parsing the text of a module gives an equal module, other ranges and lines

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors of a PTX text, with their place, up to a limit.
 #include "ptx/reporter.h"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the lexer and the parser put their errors: one place that adds the file name and stops the flood. After
 // kMaximumErrors a last line says so and the lexer answers "end of file", so that a binary fed as PTX ends at once.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/source_file.h"
+#include "support/diagnostics.h"
+#include "support/source_file.h"
 #include "ptx/token.h"
 
 #include <string>

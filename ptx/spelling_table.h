@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opcodes with their modifiers, as they stand in the text, taken apart once: a module has a few dozen spellings like
 // `ld.global.nc.v4.f32`, and thousands of instructions. The texts that the rows point to are those of first sight.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words of PTX. A token is a kind, a byte range and a place; its spelling is read back from the source text.
 //
 // One lexical rule shapes all others: a dot begins a word. `ld.global.L2::128B.v4.f32` is one identifier and four

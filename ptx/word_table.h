@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A table of words, known when this is compiled, in which a word is found by its length, its ends and its middle.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # In a bundle: measures the emulator on this machine, with 1, 2, 4, ... threads up to its cores, short launches
 # and long ones, and as many processes at once for comparison. Writes
 # emulator_DATE.csv and .md beside this script. Arguments go to the program.

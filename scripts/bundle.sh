@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Makes bundle/: what runs on a GPU machine that has a CUDA driver and nothing else of ours (no LLVM, no GoogleTest).
 # Called by `./dev bundle` with the tools on PATH. Then, on that machine: bundle/run.sh
 set -euo pipefail

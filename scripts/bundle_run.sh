@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs the bundle on the machine it was carried to: the sample on the GPU, then every test binary; ends with a count.
 cd "$(dirname "${BASH_SOURCE[0]}")"
 export TENON_EMULATOR_LIBRARY=$PWD/bin/libtenon_emulator.so

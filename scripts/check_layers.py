@@ -1,45 +1,131 @@
 #!/usr/bin/env python3
-"""Checks that every #include follows the order of the floors: abi <- ptx <- linker <- compiler, abi <- runtime,
-abi <- ptx <- emulator, and that only compiler/ sees LLVM. Prints each breach as file:line and exits 1."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks that every #include follows the plan of the house, and prints each breach as file:line.
+
+A *floor* is a top-level folder, a *room* a folder of it. FLOORS names what a floor may include of other floors; ROOMS
+lists the rooms of each floor in their order: a room includes only itself and rooms in front of it, so that two rooms
+can never include each other in a circle. Inside a room x.h and x.cpp are one *pair*, and pairs include each other in no
+circle either. Only compiler/ sees LLVM. Exit status 1 where anything is wrong.
+"""
+import collections
 import pathlib
 import re
 import sys
 
-MAY_INCLUDE = {
-    "abi": {"abi"},
-    "ptx": {"abi", "ptx"},
-    "linker": {"abi", "ptx", "linker"},
-    "compiler": {"abi", "ptx", "linker", "compiler"},
-    "runtime": {"abi", "runtime"},
-    "emulator": {"abi", "ptx", "emulator"},
+# Which floors a floor may include, itself left out.
+FLOORS = {
+    "support": set(),
+    "abi": {"support"},
+    "ptx": {"support", "abi"},
+    "linker": {"support", "abi", "ptx"},
+    "compiler": {"support", "abi", "ptx", "linker"},
+    "runtime": {"support", "abi"},
+    "emulator": {"support", "abi", "ptx"},
 }
-FLOORS = set(MAY_INCLUDE)
+# The rooms of each floor, in order. "." is the floor's own folder.
+ROOMS = {
+    "support": ["."],
+    "abi": ["include/tenon", ".", "format"],
+    "ptx": [".", "parse"],
+    "linker": ["access", "assembler", "object", "symbol", "declare", "source", "passes", "writer", "replace", ".", "tools"],
+    "compiler": ["dialect", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/transforms", "dispatch",
+                 "codegen/kernel", "codegen/ptx", "codegen", "host/program", "host", "bridge", ".", "tools"],
+    "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
+                "tools/check_kernel"],
+    "emulator": ["machine", "memory", "check", "async", "lanes", "matrix", "handlers", "schedule", "decode",
+                 "driver", "driver/module", "driver/memory", "driver/work", "driver/graph"],
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+SUFFIXES = {".h", ".cpp", ".inc", ".cu", ".cuh", ".td"}
+
+
+def split_place(path):
+    """("emulator", "driver/graph", "capture") of "emulator/driver/graph/capture.cpp"."""
+    floor, *rooms, name = path.split("/")
+    return floor, "/".join(rooms) or ".", name.split(".")[0]
+
+
+def circles(edges):
+    """The strongly connected parts of more than one node, each sorted (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            part = stack[at:]
+            del stack[at:]
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check(root):
+    """Each breach as text, and the number of files that were read."""
+    breaches, files = [], 0
+    pairs = collections.defaultdict(set)  # (floor, room, name) -> those that it includes
+    lines = {}  # (pair, pair) -> the include that ties them
+    for floor in FLOORS:
+        for path in sorted((root / floor).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            files += 1
+            relative = path.relative_to(root).as_posix()
+            here = split_place(relative)
+            if here[1] not in ROOMS[floor]:
+                breaches.append(f"{relative}:1: error: {floor}/{here[1]} is no room of ROOMS in scripts/check_layers.py")
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match or "/" not in match.group(1):
+                    continue
+                at, what = f"{relative}:{number}: error:", match.group(1)
+                head = what.split("/")[0]
+                if head in {"llvm", "mlir", "llvm-c", "mlir-c"} and floor != "compiler":
+                    breaches.append(f"{at} {floor}/ includes {head}/; only compiler/ sees LLVM")
+                if head not in FLOORS:
+                    continue
+                there = split_place(what)
+                if head != floor:
+                    if head not in FLOORS[floor]:
+                        may = ", ".join(sorted(FLOORS[floor])) or "no other floor"
+                        breaches.append(f"{at} {floor}/ includes {head}/; it may include {may}")
+                    continue
+                if there[1] not in ROOMS[floor]:
+                    breaches.append(f"{at} {floor}/{there[1]} is no room of ROOMS in scripts/check_layers.py")
+                elif ROOMS[floor].index(there[1]) > ROOMS[floor].index(here[1]):
+                    breaches.append(f"{at} room {floor}/{here[1]} includes {floor}/{there[1]}, which comes after it in ROOMS")
+                elif there[:2] == here[:2] and there != here:
+                    pairs[here].add(there)
+                    lines.setdefault((here, there), f"{relative}:{number}")
+    for circle in circles(pairs):
+        floor, room, _ = circle[0]
+        breaches.append(f"{floor}/{room}: error: circle between " + ", ".join(name for _, _, name in circle))
+        for one in circle:
+            for other in sorted(pairs[one] & set(circle)):
+                breaches.append(f"  {lines[one, other]}: includes {other[2]}.h")
+    return breaches, files
 
 
 def main(root):
-    breaches = 0
-    files = 0
-    for floor, allowed in MAY_INCLUDE.items():
-        for path in sorted((root / floor).rglob("*")):
-            if path.suffix not in {".h", ".cpp", ".inc", ".cu", ".cuh", ".td"}:
-                continue
-            files += 1
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                match = INCLUDE.match(line)
-                if not match:
-                    continue
-                head = match.group(1).split("/")[0]
-                relative = path.relative_to(root)
-                if head in FLOORS and head not in allowed:
-                    print(f"{relative}:{number}: error: {floor}/ includes {head}/; it may include {', '.join(sorted(allowed))}")
-                    breaches += 1
-                if head in {"llvm", "mlir", "llvm-c", "mlir-c"} and floor != "compiler":
-                    print(f"{relative}:{number}: error: {floor}/ includes {head}/; only compiler/ sees LLVM")
-                    breaches += 1
-    print(f"layers: {files} files, {breaches} breaches")
-    return 1 if breaches or not files else 0
+    breaches, files = check(root)
+    for breach in breaches:
+        print(breach)
+    count = sum(": error:" in breach for breach in breaches)
+    print(f"layers: {files} files, {count} breaches")
+    return 1 if count or not files else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(__file__).resolve().parent.parent))
+    sys.exit(main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent))

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every public C header compiles alone, as C11 and as C++11, without a warning. Usage: check_public_headers.sh INCLUDE COMPILER...
 set -euo pipefail
 include=$1

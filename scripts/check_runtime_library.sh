@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The shared library of the runtime, stripped: under 1.5 MB, and nothing but libc, libstdc++ and zstd needed.
 # usage: check_runtime_library.sh libtenon_runtime.so
 set -euo pipefail

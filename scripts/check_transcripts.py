@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the commands of a Markdown file's ```console blocks in an empty folder and compares what they print.
 
 A line that starts with `$ ` is a command; the lines up to the next one are its standard output. Commands run in order, in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which PTX instruction forms the emulator takes: one small module per form of a table (opcode<TAB>form<TAB>count...).
 
     scripts/emulator_coverage.py build/emulator/libtenon_emulator.so ptx_opcodes.tsv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Adds up what `meson test` and lit reported and prints one closing line: N passed, N failed, N skipped.
 
 Every GoogleTest case, lit file and conformance case counts as one test; a program that ended without a report counts

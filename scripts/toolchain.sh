@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What Tenon is built with, and how a machine gets it. Sourced by ./dev.
 
 # The LLVM that compiler/ is pinned to is named in compiler/meson.build; its packages follow that number.

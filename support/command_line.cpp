@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One pass over argv. Nothing is printed before the whole line has been read, so `--help` works beside a wrong option.
-#include "abi/command_line.h"
+#include "support/command_line.h"
 
-#include "abi/nearest_names.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 #include <cstdio>

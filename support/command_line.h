@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Options of a tool: declared once, parsed, and printed by --help. The tools' habits: `--name=VALUE` or `--name VALUE`,
 // `-o FILE`, `--` ends the options, `-` is a positional argument, an unknown option is refused with the nearest known
 // one.
@@ -11,7 +12,7 @@
 //     return *status;
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <optional>
 #include <string>

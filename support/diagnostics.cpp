@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a finding is printed: the form that compilers use, so that editors and CI recognise places. One line for the
 // finding, one per note, one for the fix; a place that is not known leaves no trace in the line.
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <algorithm>
 #include <iterator>

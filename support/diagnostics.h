@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Findings with a place. A pass reports everything it finds and goes on; its caller looks at hasErrors() once.
 //
 //   kernels.ptx:12:3: error: [K-4] parameter 2 of 'saxpy' is .u32, the layout declares binding 2 (.u64)

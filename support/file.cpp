@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file is read to its end in one piece and written under another name first. What is not a regular file (a pipe,
 // /dev/null) is written in place, since a rename would replace it; a symbolic link is followed, not replaced.
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole files in and out: the only input and output that abi/ does, here because linker and runtime tools both need it.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

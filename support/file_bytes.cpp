@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A mapping ends with the rest of its last page, which is zero: the NUL behind the text. A file that fills its last
 // page has none, and is copied like a small one, for which mapping would cost more than it saves.
-#include "abi/file_bytes.h"
+#include "support/file_bytes.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes that are only read: those of a file, or some that were made. A large file that nobody has touched for a while
 // is mapped, not copied: its pages are the system's own, and a copy takes a tenth of the time that proving PTX takes.
 //
@@ -7,7 +8,7 @@
 // reader raises SIGBUS at the next access: `reportLostBytes` makes an error of that.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <memory>
 #include <string>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file is its magic, the SHA-256 of its contents, a line end and the contents.
-#include "abi/folder_cache.h"
+#include "support/folder_cache.h"
 
-#include "abi/file.h"
-#include "abi/sha256.h"
+#include "support/file.h"
+#include "support/sha256.h"
 
 #include <algorithm>
 #include <cstdlib>

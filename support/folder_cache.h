@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files of a cache in a folder. Processes share it without locks: a file appears whole (written under another name,
 // then renamed) or not at all, its name says what it holds, and what does not check out is as if it were not there.
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names are short (tens of bytes) and lists of them too, so the plain quadratic table is all that is needed.
-#include "abi/nearest_names.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 #include <tuple>

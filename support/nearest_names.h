@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // "did you mean": the known names that are closest to one that was not found.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A value or the Status that says why there is none.
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <optional>
 #include <utility>

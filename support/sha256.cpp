@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The message is padded to whole blocks of 64 bytes; each block is mixed into eight words in 64 rounds.
-#include "abi/sha256.h"
+#include "support/sha256.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SHA-256 (FIPS 180-4): names for contents that nobody can make collide by accident or on purpose. For the caches
 // of compiled code; nothing in an output file depends on it but ids of internal names.
 #pragma once

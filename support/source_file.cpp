@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lines end at LF; a CR before the LF belongs to the line end. A text that ends in LF has an empty last line, so that
 // an error at the end of the file has a place.
-#include "abi/source_file.h"
+#include "support/source_file.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A text and the way from a byte offset back to line and column. Bytes stay as read; CR LF counts as one line end.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/file_bytes.h"
+#include "support/diagnostics.h"
+#include "support/file_bytes.h"
 
 #include <mutex>
 #include <string>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Status is one pointer: null is success, anything else owns its code and message. See status.h.
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors are values. A Status says what failed and why; nothing below main() throws, exits or asserts on bad input.
 #pragma once
 

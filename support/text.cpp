@@ -1,4 +1,5 @@
-#include "abi/text.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/text.h"
 
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the lit and e2e suites share: the build's tools by bare name, the emulator as driver, the sample's kernels."""
 import os
 import runpy

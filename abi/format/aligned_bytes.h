@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Byte vectors at an alignment that the file format asks for (16 or 64): FlatBuffers' own ForceVectorAlignment asserts
 // that it is at most 32.
 #pragma once

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading an executable that verified: exports as values, kernels by variant, images as the bytes for the driver.
 // Rules: abi/executable_format.md.
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 
-#include "abi/places.h"
-#include "abi/unpack_zstd.h"
-#include "abi/verify.h"
+#include "abi/format/places.h"
+#include "abi/format/unpack_zstd.h"
+#include "abi/format/verify.h"
 
 namespace tenon::abi {
 

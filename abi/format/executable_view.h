@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A typed, read-only view of a verified executable.
 #pragma once
 
-#include "abi/executable_generated.h"
+#include "abi/format/executable_generated.h"
 #include "abi/layout.h"
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 
 #include <map>

@@ -1,4 +1,5 @@
-#include "abi/places.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "abi/format/places.h"
 
 #include <string>
 #include <zstd.h>

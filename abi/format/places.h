@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where exports are declared, as an executable keeps it: cold, so it is one compressed block that is decoded when a
 // message asks for it.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a program that verified: its functions as they are in the file, its executables wrapped once.
-#include "abi/program_view.h"
+#include "abi/format/program_view.h"
 
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 
 namespace tenon::abi {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A typed, read-only view of a verified program.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/program_generated.h"
-#include "abi/result.h"
+#include "abi/format/executable_view.h"
+#include "abi/format/program_generated.h"
+#include "support/result.h"
 
 #include <span>
 #include <string>

@@ -1,4 +1,5 @@
-#include "abi/unpack_zstd.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "abi/format/unpack_zstd.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Zstd frames of untrusted files. Memory grows with what really comes out, not with what a header promises: a file of a
 // few bytes that promises half a gigabyte costs a few bytes.
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <cstdint>
 #include <span>

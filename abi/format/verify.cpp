@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The two entries of verification and what executables and programs share: the bytes as a FlatBuffer (F-1, F-2), the
 // format's version (F-3) and names (F-4). The rules of each kind of file are in verify_executable.cpp,
 // verify_program.cpp and verify_function.cpp.
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 
-#include "abi/verify_support.h"
+#include "abi/format/verify_support.h"
 
 #include <algorithm>
 

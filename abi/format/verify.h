@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The trust boundary: bytes from a file are verified here once, before anything reads them. What passes is safe for the
 // views: every offset lies in the buffer, every index in its array, every enumerator is known, every register operand
 // refers to an earlier register. What the rules are: abi/executable_format.md, F-1...
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <cstddef>
 #include <cstdint>

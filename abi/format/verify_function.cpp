@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
 // to an input or a constant. Rules F-15 to F-22, F-24 and F-25.
 #include "abi/element_type.h"
-#include "abi/verify_support.h"
+#include "abi/format/verify_support.h"
 
 #include <limits>
 

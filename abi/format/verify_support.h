@@ -1,11 +1,12 @@
-// Private to abi/verify*.cpp: how a broken rule is said, and how a path like "variants[2]: images[0]" is built only
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Private to abi/format/verify*.cpp: how a broken rule is said, and how a path like "variants[2]: images[0]" is built only
 // once something is broken. A check returns its Status without a place; each caller on the way out puts its own in
 // front.
 #pragma once
 
-#include "abi/executable_generated.h"
-#include "abi/program_generated.h"
-#include "abi/result.h"
+#include "abi/format/executable_generated.h"
+#include "abi/format/program_generated.h"
+#include "support/result.h"
 
 #include <set>
 #include <span>

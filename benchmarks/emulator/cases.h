@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is measured: kernels of kernels.cu with their shapes and arguments.
 #pragma once
 

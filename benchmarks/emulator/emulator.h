@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulator's library, loaded at run time: TENON_EMULATOR_LIBRARY, or where a build or a bundle has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that the emulator's speed is measured with: one of each way in which real kernels spend their instructions.
 #include <cooperative_groups.h>
 #include <cuda_fp16.h>

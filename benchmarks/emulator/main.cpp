@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Measures the emulator through the driver API: kernels, module loading, repeated launches, growth with size and with
 // worker threads. Times are CPU time of an interpreter on this machine; they say nothing about any GPU, and the program
 // refuses to run on one.

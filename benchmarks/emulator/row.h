@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One measurement, as the processes that measure hand it to the one that reports.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """N kernels for T targets, as objects of at most 100 kernels: PTX that nvcc made of kernels.cu, under other names."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ten kernels of the usual kinds, which generate.py repeats under other names.
 extern "C" __global__ void multiply(const float *a, const float *b, float *out, int size) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

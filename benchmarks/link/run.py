@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tenon-link against nvlink + fatbinary, on the same objects, in the same run, interleaved; medians.
 
   run.py --build=build --counts=1,100,1000,10000 --targets=1,4
@@ -86,7 +87,7 @@ def run_size(count, targets, options, nvcc, tenon_link):
         folder = pathlib.Path(scratch)
         objects = generate.generate(count, targets, nvcc, folder)
         cubins = assemble(objects, folder) if count * len(targets) <= options.most_cubins else []
-        time.sleep(2.5)  # files that were written in the last two seconds are copied, not mapped (abi/file_bytes.cpp)
+        time.sleep(2.5)  # files that were written in the last two seconds are copied, not mapped (support/file_bytes.cpp)
         commands = commands_for(objects, cubins, targets, tenon_link)
         if not cubins:
             del commands["nvidia"]

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a user would write instead of Tenon: a small program on the driver API. No checks beyond the driver's answer, no
 // names, nothing that one could leave out.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime beside a minimal program on the driver API, both in this process, taking turns (measure.h).
 //
 //   tenon-runtime-benchmark [--rounds=N] [--output=FOLDER]
@@ -9,12 +10,12 @@
 #include "measure.h"
 #include "programs.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "program_builder.h"
-#include "runtime/allocator.h"
-#include "runtime/graph_command_buffer.h"
-#include "runtime/program.h"
-#include "runtime/program_file.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/commands/graph_command_buffer.h"
+#include "runtime/program/program.h"
+#include "runtime/program/program_file.h"
 
 #include <atomic>
 #include <cstdio>

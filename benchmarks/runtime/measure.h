@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two ways of doing the same, timed in turns: every round runs every side of every comparison once, in an order
 // shuffled anew, so that clocks, caches and neighbours treat all alike. Reported are medians over the rounds.
 #pragma once

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The programs that are called and loaded.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "program_builder.h"
 
 namespace tenon::benchmarks {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/dump.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "compiler/bridge/objects.h"
 
 #include "llvm/Support/Path.h"

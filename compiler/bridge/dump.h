@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the compiler makes on its way, written to files for a reader: --iree-hal-dump-executable-*-to and
 // --dump-kernels-to. Folders are created; names come from symbols, so a second run overwrites the first's files.
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 #include "compiler/bridge/link_executables.h"
 
 namespace tenon::compiler::bridge {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/link_executables.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
 #include "compiler/dialect/declarations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every hal.executable.source of a module through the linker: objects found and read, exports as declared, findings
 // back as MLIR diagnostics.
 #pragma once

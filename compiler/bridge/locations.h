@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Places and findings, between the linker's words and MLIR's.
 //
 // The linker stores the place of a declaration in the executable, so it is given the file's name without its folders:
 // output must not depend on where it was made. LocationMap remembers the full place for the way back.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 
 #include "mlir/IR/Location.h"
 

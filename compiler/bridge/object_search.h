@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the files named by `#hal.executable.object<{path = "..."}>` are looked for: an absolute path as it is; any
 // other below each --object-search-path in the order given, then below the folder of the input file.
 #pragma once

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/emit_kernel.h"
 
-#include "compiler/codegen/element_access.h"
-#include "compiler/codegen/kernel_parameters.h"
+#include "compiler/codegen/kernel/element_access.h"
+#include "compiler/codegen/kernel/kernel_parameters.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 

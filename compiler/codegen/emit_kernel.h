@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a kernel function on tensors to a kernel of loads, arithmetic and stores: an `llvm.func` whose body mixes the
 // LLVM dialect (addresses, loops) with the arith and math operations of the linalg body, which lower_to_llvm.h
 // converts.
@@ -12,7 +13,7 @@
 // A reduction runs inside its thread, over the reduction loops in order.
 #pragma once
 
-#include "compiler/codegen/kernel_function.h"
+#include "compiler/codegen/kernel/kernel_function.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-generate-kernels: every hal.executable.source that holds a module of kernel functions gets an object of PTX for
 // each target of the program (hal.device.targets; none named: sm_75), and loses the module:
 //

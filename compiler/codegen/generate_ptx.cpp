@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/generate_ptx.h"
 
 #include "compiler/codegen/emit_kernel.h"
-#include "compiler/codegen/lower_to_llvm.h"
+#include "compiler/codegen/ptx/lower_to_llvm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel functions to PTX: read, emitted and converted once; then optimised and printed per target (ptx/emit_ptx.h).
 #pragma once
 

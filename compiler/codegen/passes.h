@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes of the code generator.
 //
 //   tenon-generate-kernels   every executable source that holds a kernel function gets PTX objects, one per target

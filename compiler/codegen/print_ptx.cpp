@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-print-ptx: the PTX of a plain module of kernel functions, for tests of the code generator alone.
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/passes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one file that includes every dialect's headers: they are what costs compile time here.
 #include "compiler/dialect/Dialects.h"
 

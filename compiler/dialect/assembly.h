@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pieces of assembly that several operations share: symbol visibility, regions with named arguments, and the typed
 // operand and result lists of dispatches.
 #pragma once

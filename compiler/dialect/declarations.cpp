@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading declarations into abi/'s value types. Nothing is checked here that a verifier has checked before.
 #include "compiler/dialect/declarations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From attributes and operations of hal to the value types of abi/: what code generation, the host program and the
 // bridge to the linker ask of a declaration. Call on verified, normalized modules.
 #pragma once

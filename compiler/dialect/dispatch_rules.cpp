@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dispatch against its declaration. A kernel launched with other arguments than it takes reads past its parameter
 // block or writes to memory that is not its own, and no CUDA driver notices; so the mismatch is found here, where both
 // places are known. Each violation is one error with found, wanted and fix, and a note at the declaration.

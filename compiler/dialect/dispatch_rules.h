@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules that tie a dispatch to the declaration of its kernel, for flow.dispatch and hal.dispatch.extern alike. By
 // position: tensor arguments, then untied results, are the bindings; scalars are the constants.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The host's part of a launch is evaluated by the runtime from a list of register operations, without a JIT compiler.
 // What has no register operation cannot stand in a count region, and is named here rather than deep inside the
 // lowering.

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions that the host evaluates before a launch: count regions, conditions. They are straight-line index and integer
-// arithmetic, because they become a few register operations of the program (abi/schemas/program.fbs).
+// arithmetic, because they become a few register operations of the program (abi/format/schemas/program.fbs).
 #pragma once
 
 #include "mlir/IR/Operation.h"

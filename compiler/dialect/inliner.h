@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every operation of our dialects may be inlined: none of them refers to the function that holds it.
 #pragma once
 

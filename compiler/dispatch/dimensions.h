@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes of tensors as values of the host function: where a tensor was computed here, its size is that of what it was
 // computed into, so no size waits for a kernel.
 #pragma once

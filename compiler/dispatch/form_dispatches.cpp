@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-form-dispatches. Before:
 //
 //   %1 = arith.addf %0, %arg1 : tensor<?xf32>

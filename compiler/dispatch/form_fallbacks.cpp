@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-form-fallbacks. A hand-written kernel runs on the devices that its objects serve. On the others its fallback
 // does: a function of the module that computes the same, which becomes a kernel with the very ABI that the export
 // declares. Before:
@@ -23,7 +24,7 @@
 // in order, scalars the constants. Its tensors have no sizes but those that the kernel is passed, so `tenon.dims` says
 // which argument holds each dynamic dimension. The workgroup is the export's and the grid is what the export's count
 // region made for the hand-written kernel; the kernel computes each element once whatever they are (kernel_function.h).
-#include "abi/nearest_names.h"
+#include "support/nearest_names.h"
 #include "compiler/dialect/assembly.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/dispatch_rules.h"

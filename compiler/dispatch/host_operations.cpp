@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/host_operations.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is left in a host function once its dispatches are formed, and nothing else: launches, shapes and scalars.
 #pragma once
 

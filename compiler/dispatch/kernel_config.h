@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a generated kernel may contain, and how its work is divided. Dispatch formation decides here and writes the
 // decision on the kernel function; the code generator reads it there.
 //

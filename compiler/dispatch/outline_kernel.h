@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From one linalg operation of a host function to a kernel function of its own (the form that codegen/kernel_function.h
 // reads) and what a dispatch of it passes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes of dispatch formation.
 //
 //   tenon-form-fallbacks    functions that hand-written exports name as their fallback become kernels beside them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Before dispatches are formed: tensor arithmetic becomes linalg.generic on tensors, named operations are generalised,
 // chains of elementwise operations are fused into one.
 #pragma once

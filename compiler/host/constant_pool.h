@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor constants of a program: bytes in row-major order, equal ones once.
 //
 // Accepted: dense<...> (splats are written out), dense_resource<...>. i1 takes a byte per element, like every buffer.

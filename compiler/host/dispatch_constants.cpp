@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers do not overflow silently, so a member is moved to its place by a multiplication that fits: the topmost one
 // keeps its sign, the others are without one.
 #include "compiler/host/dispatch_constants.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/dispatch_lowering.h"
 
 #include "compiler/host/dispatch_constants.h"

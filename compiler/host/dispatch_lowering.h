@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.dispatch to a dispatch of the program: the grid from the export's count region, then bindings (operands, then
 // untied results) and constants, with the copies and checks that immutable tensors ask for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the host program needs to know of the executables it dispatches to, once they are linked.
 #pragma once
 

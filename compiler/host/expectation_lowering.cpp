@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/expectation_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // check.expect_* to expectations of the program: values that are kept until the call has ended, when the host compares
 // them. What a constant is expected to be travels as a constant of the program.
 #pragma once

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/function_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/host/arena_plan.h"
+#include "compiler/host/program/arena_plan.h"
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"
 #include "compiler/host/function_state.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One func.func to commands, registers and checks.
 //
 // Comes in: a function of one block whose tensor work is flow.dispatch. Walks it once, in order: scalars become
@@ -8,7 +9,7 @@
 
 #include "compiler/host/constant_pool.h"
 #include "compiler/host/executable_table.h"
-#include "compiler/host/program.h"
+#include "compiler/host/program/program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function of the program while it is built: what was made of the values so far, and what later operations need.
 //
 // The lowerings of single operations (function_lowering.cpp, dispatch_lowering.cpp) share it: registers of scalars,
 // where each tensor lives and how large it is, and until when its contents are read.
 #pragma once
 
-#include "compiler/host/buffer_plan.h"
-#include "compiler/host/program.h"
+#include "compiler/host/program/buffer_plan.h"
+#include "compiler/host/program/program.h"
 #include "compiler/host/scalar_lowering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

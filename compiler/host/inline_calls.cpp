@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/inline_calls.h"
 
 #include "compiler/dialect/declarations.h"

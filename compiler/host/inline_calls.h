@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of private functions are replaced by the bodies of their callees, and the private functions dropped: a function
 // of a program is a list of commands, which has no call.
 #pragma once

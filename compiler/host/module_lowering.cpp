@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/module_lowering.h"
 
 #include "compiler/host/function_lowering.h"

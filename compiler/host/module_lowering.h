@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A module to a program: every public function lowered (function_lowering.h), the constants they share, the linked
 // executables they dispatch to.
 #pragma once
 
 #include "compiler/host/executable_table.h"
-#include "compiler/host/program.h"
+#include "compiler/host/program/program.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

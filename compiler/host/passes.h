@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes of the host side.
 //
 //   tenon-inline-calls   calls of private functions become their bodies (inline_calls.h)

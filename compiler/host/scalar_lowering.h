@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Index and integer operations of MLIR to registers.
 //
 // A register is int64. An MLIR integer of fewer bits is held sign-extended, and its arithmetic wraps at its own width;
@@ -6,7 +7,7 @@
 // not negative; where that is not known it is checked when the program is called.
 #pragma once
 
-#include "compiler/host/program.h"
+#include "compiler/host/program/program.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"

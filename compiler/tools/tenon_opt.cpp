@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
 #include "compiler/codegen/passes.h"
 #include "compiler/dialect/Dialects.h"

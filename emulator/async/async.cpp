@@ -1,11 +1,12 @@
-#include "emulator/async.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/async/async.h"
 
-#include "emulator/cell.h"
-#include "emulator/check.h"
-#include "emulator/checker.h"
-#include "emulator/cluster.h"
-#include "emulator/half_value.h"
-#include "emulator/mbarrier.h"
+#include "emulator/memory/cell.h"
+#include "emulator/check/check.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/machine/half_value.h"
+#include "emulator/async/mbarrier.h"
 
 #include <algorithm>
 #include <cstring>

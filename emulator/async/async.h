@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies that run beside the threads: cp.async.bulk, cp.reduce.async.bulk and their tensor forms. An instruction makes
 // a plan, a list of pieces to move, all of them checked; then the plan is done.
 //
@@ -8,7 +9,7 @@
 // cp.async.bulk.wait_group (its source is read by wait_group.read); what is left when the block exits is done then.
 #pragma once
 
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 
 #include <memory>
 #include <vector>

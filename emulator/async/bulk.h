@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cp.async.bulk, cp.reduce.async.bulk, their tensor forms, st.async and red.async: from operands to plans (async.h).
 // Every active thread makes its own copy. Operands are a run at `list`; addresses are generic, in 64-bit registers.
 #pragma once
 
-#include "emulator/async.h"
-#include "emulator/handlers.h"
+#include "emulator/async/async.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

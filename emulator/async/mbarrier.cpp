@@ -1,11 +1,12 @@
-#include "emulator/mbarrier.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/async/mbarrier.h"
 
-#include "emulator/async.h"
-#include "emulator/check.h"
-#include "emulator/checker.h"
-#include "emulator/cluster.h"
-#include "emulator/data.h"
-#include "emulator/lanes.h"
+#include "emulator/async/async.h"
+#include "emulator/check/check.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/handlers/data.h"
+#include "emulator/machine/lanes.h"
 
 #include <cuda.h>
 

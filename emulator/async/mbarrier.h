@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarrier: a barrier that is an object of 64 bits in shared memory. Threads arrive, and asynchronous copies count
 // their bytes against it (tx-count); when nothing is pending and no bytes are awaited, the phase completes: the parity
 // flips and the expected arrivals are pending again. Waiting is asking: test_wait and try_wait say whether a phase
@@ -9,7 +10,7 @@
 // Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

@@ -1,12 +1,13 @@
-#include "emulator/range.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/async/range.h"
 
-#include "abi/text.h"
-#include "emulator/check.h"
-#include "emulator/cluster.h"
-#include "emulator/grid.h"
-#include "emulator/lanes.h"
-#include "emulator/memory.h"
-#include "emulator/program.h"
+#include "support/text.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/memory/memory.h"
+#include "emulator/machine/program.h"
 
 #include <cuda.h>
 

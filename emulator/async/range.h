@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A contiguous range of memory that one thread's instruction moves at once: more than the few bytes per lane that
 // check.h resolves. Addresses are generic; an address in the shared window may name another block of the cluster.
 #pragma once
 
-#include "emulator/handlers.h"
-#include "emulator/machine.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/machine.h"
 
 namespace tenon::emulator {
 

@@ -1,6 +1,7 @@
-#include "emulator/tensor_map.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/async/tensor_map.h"
 
-#include "emulator/memory.h"
+#include "emulator/memory/memory.h"
 
 #include <algorithm>
 

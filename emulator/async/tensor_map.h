@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tensor map (CUtensorMap) and what a tensor copy does with it. A map describes a tensor of up to five dimensions
 // in global memory and a box of it; a copy names the coordinates of the box's first element. The box lies dense in
 // shared memory, first dimension fastest; elements outside of the tensor are filled on loads and left out on stores.
@@ -11,7 +12,7 @@
 // Source: CUDA driver API, "Tensor Map Object Management"; PTX ISA, "Tensors", "tensormap.replace".
 #pragma once
 
-#include "emulator/async.h"
+#include "emulator/async/async.h"
 
 #include <cstdint>
 #include <string>

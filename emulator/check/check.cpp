@@ -1,11 +1,12 @@
-#include "emulator/check.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/check.h"
 
-#include "abi/text.h"
-#include "emulator/checker.h"
-#include "emulator/cluster.h"
-#include "emulator/grid.h"
-#include "emulator/memory.h"
-#include "emulator/program.h"
+#include "support/text.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/memory/memory.h"
+#include "emulator/machine/program.h"
 
 #include <algorithm>
 #include <cuda.h>

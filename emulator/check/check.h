@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The slow side of every memory access: which lanes may go on, and the report of the first that may not. A report names
 // kernel, block, thread, address, what lies nearest, the PTX line and, when the PTX says, the source line.
 #pragma once
 
-#include "emulator/handlers.h"
-#include "emulator/machine.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/machine.h"
 
 #include <string>
 

@@ -1,12 +1,13 @@
-#include "emulator/checker.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/checker.h"
 
-#include "abi/text.h"
-#include "emulator/async.h"
-#include "emulator/check.h"
-#include "emulator/cluster.h"
-#include "emulator/initialised_map.h"
-#include "emulator/memory.h"
-#include "emulator/program.h"
+#include "support/text.h"
+#include "emulator/async/async.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/memory/initialised_map.h"
+#include "emulator/memory/memory.h"
+#include "emulator/machine/program.h"
 
 #include <algorithm>
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks that need shadow memory (check_options.h: uninitialised, races): what every byte was last, beside what it
 // is. Off, none of this exists: handlers of the checked kind (checked_access.cpp) are chosen when a kernel is decoded,
 // and the scheduler asks one pointer.
@@ -6,9 +7,9 @@
 // and make the launch fail at its end.
 #pragma once
 
-#include "emulator/handlers.h"
-#include "emulator/machine.h"
-#include "emulator/race_detector.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/machine.h"
+#include "emulator/check/race_detector.h"
 
 #include <map>
 #include <memory>

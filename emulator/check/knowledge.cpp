@@ -1,4 +1,5 @@
-#include "emulator/knowledge.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/knowledge.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a thread knows of the others: a vector clock. Every thread counts its own releases (arrivals at barriers,
 // fences); an access that another thread made at its clock c is ordered before mine when what I know of that thread is
 // at least c.

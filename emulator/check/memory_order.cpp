@@ -1,4 +1,5 @@
-#include "emulator/memory_order.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/memory_order.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an instruction says about order: whether its access is strong (seen by others as a whole, in some order:
 // atomics, volatile, relaxed), whether it acquires or releases, and what a fence covers. The interpreter needs none of
 // this; the race detector does.

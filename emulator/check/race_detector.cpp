@@ -1,4 +1,5 @@
-#include "emulator/race_detector.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/race_detector.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Races: two threads touch the same bytes, at least one writes, not both with strong accesses, and nothing orders the
 // one before the other. What orders: the thread's own program, bar and barrier (by who takes part), __syncwarp
 // (bar.warp.sync), mbarriers (arrive before wait), barriers of a cluster, and a fence before a strong write that a
@@ -15,8 +16,8 @@
 // not ordered with each other. So no report is wrong; a race with a third concurrent reader alone can be missed.
 #pragma once
 
-#include "emulator/knowledge.h"
-#include "emulator/memory_order.h"
+#include "emulator/check/knowledge.h"
+#include "emulator/check/memory_order.h"
 
 #include <memory>
 #include <optional>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a parsed kernel to a Program: names become offsets, instructions become handlers. Everything an instruction says
 // is either understood or refused here, with its line: a modifier is never ignored.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "emulator/program.h"
+#include "support/diagnostics.h"
+#include "emulator/machine/program.h"
 
 #include <functional>
 #include <memory>

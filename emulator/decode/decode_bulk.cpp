@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cp.async.bulk and cp.reduce.async.bulk, plain and with tensor maps; st.async and red.async.
-#include "emulator/bulk.h"
-#include "emulator/decoder.h"
+#include "emulator/async/bulk.h"
+#include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mapa, getctarank, barrier.cluster; and `.shared::cluster` addresses.
-#include "emulator/cluster.h"
-#include "emulator/decoder.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Branches, calls, ends of a thread, and barriers of a block.
-#include "emulator/builtins.h"
-#include "emulator/checker.h"
-#include "emulator/decoder.h"
+#include "emulator/handlers/builtins.h"
+#include "emulator/check/checker.h"
+#include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt.
-#include "emulator/decoder.h"
-#include "emulator/scalar_class.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/machine/scalar_class.h"
 
 namespace tenon::emulator {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fences, prefetches, cache policies, register budgets: one thread runs at a time and sees memory as it is, so they
 // change nothing here (checker.h asks for fences). What they may say is checked all the same.
-#include "emulator/bulk.h"
-#include "emulator/checker.h"
-#include "emulator/decoder.h"
+#include "emulator/async/bulk.h"
+#include "emulator/check/checker.h"
+#include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {
 

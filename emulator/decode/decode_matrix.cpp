@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ldmatrix, stmatrix, movmatrix and mma.sync.
-#include "emulator/decoder.h"
-#include "emulator/matrix.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/matrix/matrix.h"
 
 namespace tenon::emulator {
 

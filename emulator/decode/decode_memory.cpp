@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
-#include "emulator/checker.h"
-#include "emulator/decoder.h"
-#include "emulator/scalar_class.h"
+#include "emulator/check/checker.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/machine/scalar_class.h"
 
 namespace tenon::emulator {
 

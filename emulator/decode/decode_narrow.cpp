@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt to and from pairs of 8-bit floating-point numbers, and cvt.pack.
-#include "emulator/decoder.h"
-#include "emulator/narrow.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/handlers/narrow.h"
 
 namespace tenon::emulator {
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands of an instruction: registers, constants, special registers, addresses. Each becomes one number (machine.h);
 // a register wider than the type, where PTX allows one, is converted into a scratch register around the instruction.
-#include "emulator/decoder.h"
+#include "emulator/decode/decoder.h"
 
 #include <cstring>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions of a whole warp: what lanes tell each other, and which of them are there.
-#include "emulator/decoder.h"
-#include "emulator/shfl.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/lanes/shfl.h"
 
 namespace tenon::emulator {
 

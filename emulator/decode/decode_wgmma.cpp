@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wgmma.mma_async and the instructions around it.
-#include "emulator/decoder.h"
-#include "emulator/wgmma.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/matrix/wgmma.h"
 
 #include <charconv>
 

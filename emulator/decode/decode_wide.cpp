@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .b128 and atomics of vectors.
-#include "emulator/decoder.h"
-#include "emulator/wide.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/handlers/wide.h"
 
 namespace tenon::emulator {
 

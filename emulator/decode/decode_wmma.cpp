@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma.load, wmma.store, wmma.mma.
-#include "emulator/decoder.h"
-#include "emulator/wmma.h"
+#include "emulator/decode/decoder.h"
+#include "emulator/matrix/wmma.h"
 
 namespace tenon::emulator {
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function: its names, its instructions in order, its labels.
-#include "emulator/decoder.h"
+#include "emulator/decode/decoder.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inside of decode: the builder of a Program (program_builder.cpp) and the decoder of one function (decoder.cpp,
 // decode_operands.cpp). The instruction families are spread over the other decode_*.cpp, as the class below says; which
 // opcode is of which is in opcode_table.cpp.
@@ -6,10 +7,10 @@
 // conversion to or from a scratch register is emitted around the instruction, under the same predicate.
 #pragma once
 
-#include "emulator/data.h"
-#include "emulator/decode.h"
-#include "emulator/handlers.h"
-#include "emulator/warp_ops.h"
+#include "emulator/handlers/data.h"
+#include "emulator/decode/decode.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/handlers/warp_ops.h"
 
 #include <map>
 #include <string>

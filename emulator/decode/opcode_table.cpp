@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which function decodes an opcode.
-#include "emulator/decoder.h"
+#include "emulator/decode/decoder.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the functions of one kernel have in common: which of them it can reach, its constants, where its shared
 // variables and parameters lie, how much local memory a thread needs. Then the decoding of all of them.
-#include "emulator/decoder.h"
+#include "emulator/decode/decoder.h"
 
 #include <algorithm>
 #include <array>

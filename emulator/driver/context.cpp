@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts: one primary context per device, counted, and those that a program creates; each thread has a stack of
 // current ones.
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

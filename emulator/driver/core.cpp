@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Start, version, error names, and the state of the whole library.
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
-#include "emulator/handlers.h"
-#include "emulator/workers.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/schedule/workers.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices and their attributes by architecture.
 #include "emulator/driver/state.h"
 

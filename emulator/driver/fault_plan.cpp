@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/driver/fault_plan.h"
 
-#include "abi/nearest_names.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Failures on request, so that a program's error paths can be walked: TENON_EMULATOR_FAIL=cuMemAlloc:3 makes the third
 // cuMemAlloc of the process fail. Every exported function enters through DriverCall (TENON_CALL in state.h), which
 // counts it under its public name and asks the plan before anything else happens; a call that the driver makes of

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cuGetProcAddress: a function by its name without suffix, as programs that load the driver at run time ask for it. The
 // table is made of the names in cuda.h, which maps each to the version of this header.
-#include "emulator/driver/inspect.h"
+#include "emulator/driver/module/inspect.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the driver API keeps: devices, contexts, modules, kernels, streams, events. A handle is the address of its
 // object; every call looks it up in the registry of its kind, so that a stale or foreign handle is an error and not a
 // crash.
@@ -6,14 +7,14 @@
 // decided in work_queue.h.
 #pragma once
 
-#include "emulator/builtins.h"
-#include "emulator/driver/capture.h"
+#include "emulator/handlers/builtins.h"
+#include "emulator/driver/graph/capture.h"
 #include "emulator/driver/fault_plan.h"
-#include "emulator/driver/registered_ranges.h"
-#include "emulator/driver/virtual_memory.h"
-#include "emulator/driver/work_queue.h"
-#include "emulator/memory.h"
-#include "emulator/program.h"
+#include "emulator/driver/memory/registered_ranges.h"
+#include "emulator/driver/memory/virtual_memory.h"
+#include "emulator/driver/work/work_queue.h"
+#include "emulator/memory/memory.h"
+#include "emulator/machine/program.h"
 
 #include "abi/target_arch.h"
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // atom and red: one lane after the other, in lane order, so that results are the same in every run. Where blocks of
 // a launch do not run at once a plain read-modify-write is atomic. A single-precision add in global memory flushes
 // subnormals on the way in and out, one in shared memory keeps them, as on devices.
-#include "emulator/cell.h"
-#include "emulator/check.h"
-#include "emulator/half_value.h"
-#include "emulator/handlers.h"
-#include "emulator/lane_addresses.h"
+#include "emulator/memory/cell.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/half_value.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/lane_addresses.h"
 
 #include <type_traits>
 

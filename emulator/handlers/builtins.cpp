@@ -1,8 +1,9 @@
-#include "emulator/builtins.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/handlers/builtins.h"
 
-#include "emulator/check.h"
-#include "emulator/grid.h"
-#include "emulator/memory.h"
+#include "emulator/check/check.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/memory/memory.h"
 
 #include <cstring>
 #include <cuda.h>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions that device code may call without defining them: vprintf, __assertfail, malloc, free. Arguments are
 // read from the caller's .param variables as the PTX ABI lays them out.
 #pragma once
 
-#include "emulator/machine.h"
-#include "emulator/program.h"
+#include "emulator/machine/machine.h"
+#include "emulator/machine/program.h"
 
 #include <cstdio>
 #include <string>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld and st when shadow memory is kept: no quick way, every lane's access is looked at (check.cpp, checker.h).
-#include "emulator/check.h"
-#include "emulator/checker.h"
-#include "emulator/lanes.h"
+#include "emulator/check/check.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/lanes.h"
 
 namespace tenon::emulator {
 namespace {

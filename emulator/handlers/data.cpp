@@ -1,14 +1,15 @@
-#include "emulator/data.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/handlers/data.h"
 
-#include "emulator/async.h"
-#include "emulator/check.h"
-#include "emulator/checker.h"
-#include "emulator/cluster.h"
-#include "emulator/grid.h"
-#include "emulator/lane_addresses.h"
-#include "emulator/lanes.h"
-#include "emulator/memory.h"
-#include "emulator/program.h"
+#include "emulator/async/async.h"
+#include "emulator/check/check.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/machine/lane_addresses.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/memory/memory.h"
+#include "emulator/machine/program.h"
 
 #include <algorithm>
 #include <bit>

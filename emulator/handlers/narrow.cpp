@@ -1,7 +1,8 @@
-#include "emulator/narrow.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/handlers/narrow.h"
 
-#include "emulator/half_value.h"
-#include "emulator/lanes.h"
+#include "emulator/machine/half_value.h"
+#include "emulator/machine/lanes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions to and from fewer bits than 16: pairs of 8-bit floating-point numbers (cvt.rn.satfinite.e4m3x2) and
 // packed integers (cvt.pack.sat).
 //
@@ -5,7 +6,7 @@
 // 2 bits and is f16 cut short. Converting to either saturates: what is larger becomes the largest number.
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

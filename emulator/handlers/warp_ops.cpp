@@ -1,6 +1,7 @@
-#include "emulator/warp_ops.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/handlers/warp_ops.h"
 
-#include "emulator/lanes.h"
+#include "emulator/machine/lanes.h"
 
 namespace tenon::emulator {
 namespace {

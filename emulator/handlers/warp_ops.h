@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // vote, match, redux, activemask, elect: instructions that see all lanes of a warp. `mask` is the set of lanes
 // that execute together; the scheduler has already waited for every lane of the member mask.
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

@@ -1,10 +1,11 @@
-#include "emulator/wide.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/handlers/wide.h"
 
-#include "emulator/cell.h"
-#include "emulator/check.h"
-#include "emulator/half_value.h"
-#include "emulator/lanes.h"
-#include "emulator/range.h"
+#include "emulator/memory/cell.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/half_value.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/async/range.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Accesses of 16 bytes that are one value: .b128 loads, stores, moves and atomics; and atomics of vectors, whose
 // elements are atomic each for itself.
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // setp, set and testp of integers, f32 and f64. Halves are in alu_half.cpp.
-#include "emulator/float_bits.h"
+#include "emulator/machine/float_bits.h"
 
 #include <cmath>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt between integers and floating-point formats. Float to integer rounds by the instruction's mode and clamps to the
 // destination's range; NaN gives 0 (the sign bit alone where a side is 64 bits wide). Integer to float and float to a
 // narrower float round once in the given mode. Narrow integers arrive and leave in registers of their own width: the
 // decoder widens and narrows around (decode.h). f16 and bf16 are in convert_half.cpp.
-#include "emulator/convert.h"
+#include "emulator/lanes/convert.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

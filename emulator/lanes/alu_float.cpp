@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f32 and f64 arithmetic. Basic operations are IEEE-754 in the rounding mode of the instruction; single-precision NaN
 // results are 0x7fffffff, .ftz flushes subnormal inputs and results, .sat clamps to [0, 1]. The approximate functions
 // are computed to within about one unit in the last place: more accurate than a device, never bit-equal to it.
-#include "emulator/float_bits.h"
+#include "emulator/machine/float_bits.h"
 
 #include <cmath>
 #include <utility>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f16 and bf16 arithmetic, single values and pairs in one register. Sums and products of two such numbers are exact in
 // float up to one rounding, so that narrowing once more gives the correctly rounded result (24 >= 2 * 11 + 2). fma adds
 // where the product is exact; a sum that is not is made odd, so that narrowing sees on which side it lies.
 // NaN results are 0x7fff.
-#include "emulator/float_bits.h"
+#include "emulator/machine/float_bits.h"
 
 #include <cmath>
 

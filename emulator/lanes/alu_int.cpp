@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer, logic, shift and bit-field instructions, over 32 lanes. Arithmetic wraps; shift amounts are unsigned 32-bit
 // and clamp at the width (PTX, unlike C, defines them); division by zero gives all ones, and so does its remainder, as
 // on devices. bfe, bfi, bmsk, szext and prmt follow the pseudo-code of the PTX ISA chapter "Integer Arithmetic".
-#include "emulator/bit_fields.h"
-#include "emulator/lanes.h"
+#include "emulator/machine/bit_fields.h"
+#include "emulator/machine/lanes.h"
 
 #include <type_traits>
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What conversions share: rounding to whole numbers, and those to integers. In a namespace per instruction set, like
 // lanes.h.
 #pragma once
 
-#include "emulator/float_bits.h"
-#include "emulator/scalar_class.h"
+#include "emulator/machine/float_bits.h"
+#include "emulator/machine/scalar_class.h"
 
 #include <limits>
 

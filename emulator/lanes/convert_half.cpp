@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt from and to f16 and bf16, single values and pairs. From wider formats each value is rounded once; to the nearest,
 // which is what nearly all ask for, in vectors.
-#include "emulator/convert.h"
+#include "emulator/lanes/convert.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

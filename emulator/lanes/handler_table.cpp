@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The handlers of one instruction set, as a table.
-#include "emulator/matrix_ops.h"
-#include "emulator/memory_ops.h"
+#include "emulator/matrix/matrix_ops.h"
+#include "emulator/lanes/memory_ops.h"
 
 namespace tenon::emulator {
 namespace TENON_LEVEL {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld and st of one element per lane. Eight lanes at a time: neighbours, as coalesced code has them, are copied at once,
 // lanes with one address are read once, and the rest goes one by one.
-#include "emulator/memory_ops.h"
+#include "emulator/lanes/memory_ops.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld and st, by space, element size and number of elements. Null: there is no such instruction.
 #pragma once
 
-#include "emulator/lane_addresses.h"
+#include "emulator/machine/lane_addresses.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 

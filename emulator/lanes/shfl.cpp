@@ -1,6 +1,7 @@
-#include "emulator/shfl.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/lanes/shfl.h"
 
-#include "emulator/lane_addresses.h"
+#include "emulator/machine/lane_addresses.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

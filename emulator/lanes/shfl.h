@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // shfl: every lane reads a register of another lane. Which one depends on two operands that are nearly always
 // constants; then it is worked out when the kernel is decoded.
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 #include <vector>
 

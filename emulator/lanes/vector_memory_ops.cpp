@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld and st of vectors: a lane's elements lie side by side in memory and in different registers. Whole warps with
 // elements of 4 and 8 bytes are transposed in vector registers, everything else goes lane by lane.
-#include "emulator/memory_ops.h"
+#include "emulator/lanes/memory_ops.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

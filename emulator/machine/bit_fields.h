@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bits of one integer: fields, masks, counts, bytes (PTX ISA, "Integer Arithmetic" and "Data Movement": bfe, bfi,
 // bfind, brev, bmsk, szext, prmt, fns). In a namespace per instruction set, like lanes.h.
 #pragma once
 
-#include "emulator/lanes.h"
+#include "emulator/machine/lanes.h"
 
 #include <type_traits>
 

@@ -1,4 +1,5 @@
-#include "emulator/check_options.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/machine/check_options.h"
 
 namespace tenon::emulator {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the emulator looks for while kernels run: TENON_EMULATOR_CHECK=races,uninitialised. Names add to what is on by
 // default, which is what costs nothing.
 //

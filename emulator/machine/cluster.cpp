@@ -1,9 +1,10 @@
-#include "emulator/cluster.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/machine/cluster.h"
 
-#include "emulator/check.h"
-#include "emulator/checker.h"
-#include "emulator/lanes.h"
-#include "emulator/program.h"
+#include "emulator/check/check.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/machine/program.h"
 
 #include <cuda.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clusters: blocks that run at the same time and reach into each other's shared memory. A launch without clusters is
 // one of clusters of one block each, so the scheduler knows nothing else.
 //
@@ -12,7 +13,7 @@
 // Source: PTX ISA, "Cluster", "mapa", "getctarank", "barrier.cluster".
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 #include <memory>
 #include <vector>

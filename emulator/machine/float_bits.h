@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bit-level helpers of the floating-point handlers: subnormal flush, canonical NaN, saturation, and exact narrowing of
 // a double to a small format in any rounding mode. In a namespace per instruction set, like lanes.h.
 #pragma once
 
-#include "emulator/lanes.h"
+#include "emulator/machine/lanes.h"
 
 #include <bit>
 #include <cmath>

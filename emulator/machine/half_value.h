@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One f16 or bf16 value from and to a float, rounded to nearest even, and the sum of two floats as memory adds them; a
 // NaN becomes the canonical one. For the handlers that exist once; the vectorised ones have float_bits.h.
 #pragma once

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tables from what an instruction says (operation, types, rounding, ...) to the handler that executes it. The files
 // behind them are compiled for x86-64-v2 and for v3 (AVX2, FMA, F16C), with the same results; the best set that the
 // processor can run is chosen when the library loads. A null handler means: not supported, which the decoder reports.
 #pragma once
 
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 #include "ptx/module.h"
 
 namespace tenon::emulator {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the 32 lanes of a memory instruction point: a host base and 32 offsets of 32 bits, checked against the bounds
 // of one piece of memory all at once. The piece is the block's shared memory, the thread's local memory, or the range
 // of global memory that this instruction was last found to access (Executor::ranges). Lanes that do not fit one piece
 // take the slow side (check.cpp), which knows every piece and reports faults.
 #pragma once
 
-#include "emulator/check.h"
-#include "emulator/lanes.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/lanes.h"
 
 #include <algorithm>
 #include <immintrin.h>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops over the 32 lanes of a warp, for the files of handlers. Everything is in a namespace named after the
 // instruction set it is compiled for (TENON_LEVEL, set by meson.build), so that the two builds never share a function.
 #pragma once
 
-#include "emulator/handlers.h"
-#include "emulator/machine.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/machine.h"
 
 #include <bit>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulated machine's moving parts, as the instruction handlers see them. One PTX instruction runs over the 32 lanes
 // of a warp at once: a register is an array of 32 values (64-byte aligned) in the frame's register file, a predicate is
 // one 32-bit mask, and a handler gets the mask of lanes it may change. Threads of a warp that take different ways are
@@ -8,7 +9,7 @@
 // that a handler never asks what an operand is.
 #pragma once
 
-#include "emulator/check_options.h"
+#include "emulator/machine/check_options.h"
 
 #include <cstdint>
 #include <memory>

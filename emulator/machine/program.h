@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel made ready to run: the entry and every function it can reach, decoded. Shared variables get their offsets
 // per kernel, as on a device, so functions are decoded once per kernel that calls them.
 #pragma once
 
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 #include "ptx/module.h"
 
 #include <map>

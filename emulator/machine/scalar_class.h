@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which family a scalar type belongs to: what decoding asks before it picks a handler.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma.load, wmma.store, wmma.mma.
-#include "emulator/check.h"
-#include "emulator/lane_addresses.h"
-#include "emulator/matrix_ops.h"
-#include "emulator/matrix_value.h"
-#include "emulator/tensor_core.h"
-#include "emulator/wmma.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/lane_addresses.h"
+#include "emulator/matrix/matrix_ops.h"
+#include "emulator/matrix/matrix_value.h"
+#include "emulator/matrix/tensor_core.h"
+#include "emulator/matrix/wmma.h"
 
 #include <cmath>
 #include <cuda.h>

@@ -1,7 +1,8 @@
-#include "emulator/matrix.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/matrix/matrix.h"
 
-#include "emulator/check.h"
-#include "emulator/lanes.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/lanes.h"
 
 namespace tenon::emulator {
 

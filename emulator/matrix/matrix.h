@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ldmatrix, stmatrix, movmatrix and mma.sync: which lane holds which element of a fragment is a table (PTX ISA, "Matrix
 // Fragments for mma"); what a product adds up is in tensor_core.h. ldmatrix and mma are in matrix_ops.cpp.
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

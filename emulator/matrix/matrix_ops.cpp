@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ldmatrix and mma.sync. The matrices of a product are spread out as doubles, multiplied by one triple loop in the
 // order of k, and rounded once.
-#include "emulator/matrix_ops.h"
+#include "emulator/matrix/matrix_ops.h"
 
-#include "emulator/check.h"
-#include "emulator/lane_addresses.h"
-#include "emulator/matrix.h"
-#include "emulator/matrix_value.h"
-#include "emulator/tensor_core.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/lane_addresses.h"
+#include "emulator/matrix/matrix.h"
+#include "emulator/matrix/matrix_value.h"
+#include "emulator/matrix/tensor_core.h"
 
 #include <cmath>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions of a whole warp on matrices: mma.sync, ldmatrix (matrix.h), wmma (wmma.h).
 #pragma once
 
-#include "emulator/handlers.h"
-#include "emulator/lanes.h"
+#include "emulator/machine/handlers.h"
+#include "emulator/machine/lanes.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One element of a matrix: every type that a tensor core reads or accumulates is exact in a double; storing rounds once
 // to the nearest. Compiled per instruction set (lanes.h): without F16C a conversion of halves is a call.
 #pragma once
 
-#include "emulator/float_bits.h"
+#include "emulator/machine/float_bits.h"
 
 #include <algorithm>
 

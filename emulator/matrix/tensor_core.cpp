@@ -1,4 +1,5 @@
-#include "emulator/tensor_core.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/matrix/tensor_core.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a tensor core adds up, bit for bit. A Hopper tensor core does not round after every product: it takes the exact
 // products of one instruction's whole depth together with the accumulator, shifts them all to the largest exponent
 // among them, drops what falls below the 25th fraction bit (the 13th where operands have 8 bits), adds the rest as
@@ -7,7 +8,7 @@
 // one.
 #pragma once
 
-#include "emulator/lanes.h"
+#include "emulator/machine/lanes.h"
 
 #include <cstdint>
 

@@ -1,12 +1,13 @@
-#include "emulator/wgmma.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/matrix/wgmma.h"
 
-#include "emulator/async.h"
-#include "emulator/check.h"
-#include "emulator/cluster.h"
-#include "emulator/lanes.h"
-#include "emulator/matrix_value.h"
-#include "emulator/narrow.h"
-#include "emulator/tensor_core.h"
+#include "emulator/async/async.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/matrix/matrix_value.h"
+#include "emulator/handlers/narrow.h"
+#include "emulator/matrix/tensor_core.h"
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wgmma.mma_async: four warps multiply a tile of A, 64 rows, from shared memory or registers, by one of B, in shared
 // memory, into registers. Warp w of the four holds rows 16 w to 16 w + 15 of D, and computes them when it issues the
 // instruction; with TENON_EMULATOR_CHECK=async it does so at wgmma.wait_group, and the accumulators are NaN till then.
@@ -15,7 +16,7 @@
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Matrix Descriptor", "Strides".
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 namespace tenon::emulator {
 

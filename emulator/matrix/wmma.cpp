@@ -1,4 +1,5 @@
-#include "emulator/wmma.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/matrix/wmma.h"
 
 namespace tenon::emulator {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma.load, wmma.store and wmma.mma: a warp holds a matrix in a *fragment*, a fixed number of elements per lane. Which
 // lane holds which element is not specified, only that load, mma and store agree; here element e of lane l is element
 // (l * perLane + e) mod (rows * columns) of the row-major matrix, so that fragments with more room than elements (f16
@@ -6,7 +7,7 @@
 // Source: PTX ISA, "Matrix Fragments for WMMA" and "Warp-level Matrix Load, Store, Multiply-and-Accumulate".
 #pragma once
 
-#include "emulator/handlers.h"
+#include "emulator/machine/handlers.h"
 
 #include <optional>
 

@@ -1,4 +1,5 @@
-#include "emulator/initialised_map.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/memory/initialised_map.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which bytes of a device's memory something has written: one bit per byte of the arena, committed as it is touched.
 #pragma once
 

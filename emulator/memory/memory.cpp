@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
-#include "emulator/memory.h"
+#include "emulator/memory/memory.h"
 
-#include "abi/text.h"
-#include "emulator/machine.h"
+#include "support/text.h"
+#include "emulator/machine/machine.h"
 
 #include <algorithm>
 #include <cstdio>

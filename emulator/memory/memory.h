@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The emulated device's memory. One memfd is mapped twice: the *device* range, whose addresses kernels and CUdeviceptr
 // hold, is PROT_NONE, so that host code which dereferences a device pointer faults as it would with a GPU; the second
 // mapping is the emulator's own. Pinned and managed memory lies in the same arena with its device range opened.
@@ -6,7 +7,7 @@
 // says what it belongs to: inside a live allocation, past the end of one, or in one that was freed.
 #pragma once
 
-#include "emulator/initialised_map.h"
+#include "emulator/memory/initialised_map.h"
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers of the scheduler: bar, barrier.cluster.wait; and what is said when nobody comes.
-#include "emulator/check.h"
-#include "emulator/scheduler.h"
+#include "emulator/check/check.h"
+#include "emulator/schedule/scheduler.h"
 
 #include <algorithm>
 #include <cuda.h>

@@ -1,4 +1,5 @@
-#include "emulator/block_memory.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/schedule/block_memory.h"
 
 #include <bit>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the registers, the shared and the local memory of resident blocks lie on the host. Mapping memory, touching its
 // pages for the first time and giving it back takes longer than many a block runs, and with several workers every one
 // of these stops the others (one lock and one page table for the process). So each thread keeps what its blocks used,

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in barriers.cpp.
-#include "emulator/async.h"
-#include "emulator/check.h"
-#include "emulator/memory.h"
-#include "emulator/scheduler.h"
-#include "emulator/shuffle.h"
-#include "emulator/special_registers.h"
+#include "emulator/async/async.h"
+#include "emulator/check/check.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/scheduler.h"
+#include "emulator/schedule/shuffle.h"
+#include "emulator/schedule/special_registers.h"
 
 #include <algorithm>
 #include <cstring>

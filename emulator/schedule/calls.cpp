@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls: a frame for each activation, which lanes that called from one place share, and the copies of parameters and
 // results between the local memory of caller and callee.
-#include "emulator/check.h"
-#include "emulator/scheduler.h"
+#include "emulator/check/check.h"
+#include "emulator/schedule/scheduler.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,8 @@
-#include "emulator/grid.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/schedule/grid.h"
 
-#include "emulator/scheduler.h"
-#include "emulator/workers.h"
+#include "emulator/schedule/scheduler.h"
+#include "emulator/schedule/workers.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The blocks of one launch, handed out to the schedulers that run them: one, or one per worker thread
 // (TENON_EMULATOR_THREADS). What is handed out is a cluster, so that barriers and shared memory never cross workers.
 //
@@ -8,8 +9,8 @@
 // not.
 #pragma once
 
-#include "emulator/builtins.h"
-#include "emulator/machine.h"
+#include "emulator/handlers/builtins.h"
+#include "emulator/machine/machine.h"
 
 #include <algorithm>
 #include <atomic>

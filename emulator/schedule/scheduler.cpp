@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loop of the interpreter and control flow. Blocks, barriers and special registers are in blocks.cpp.
-#include "emulator/scheduler.h"
+#include "emulator/schedule/scheduler.h"
 
-#include "emulator/check.h"
-#include "emulator/memory.h"
+#include "emulator/check/check.h"
+#include "emulator/memory/memory.h"
 
 #include <algorithm>
 #include <cstdlib>

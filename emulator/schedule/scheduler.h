@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a launch: which block, which warp, which group of lanes goes next.
 //
 // Lanes of a warp that stand at the same place form a group. The group with the lowest (age, deepest frame, pc) runs
@@ -15,13 +16,13 @@
 // when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
 #pragma once
 
-#include "emulator/block_memory.h"
-#include "emulator/builtins.h"
-#include "emulator/checker.h"
-#include "emulator/cluster.h"
-#include "emulator/grid.h"
-#include "emulator/machine.h"
-#include "emulator/program.h"
+#include "emulator/schedule/block_memory.h"
+#include "emulator/handlers/builtins.h"
+#include "emulator/check/checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/schedule/grid.h"
+#include "emulator/machine/machine.h"
+#include "emulator/machine/program.h"
 
 #include <map>
 #include <memory>

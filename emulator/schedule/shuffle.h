@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A permutation of [0, count) by a seed, without a table: for orders that a device may choose freely.
 #pragma once
 

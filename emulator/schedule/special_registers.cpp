@@ -1,6 +1,7 @@
-#include "emulator/special_registers.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/schedule/special_registers.h"
 
-#include "emulator/cluster.h"
+#include "emulator/machine/cluster.h"
 
 namespace tenon::emulator {
 

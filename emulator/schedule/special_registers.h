@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What special registers hold: %tid, %ctaid, %laneid and the like. Each is an array of 32 lanes in the memory of a warp
 // (machine.h, kSpecialBase), filled when a block is made and, for what follows from the block's place in the grid,
 // again when one starts.
 #pragma once
 
-#include "emulator/machine.h"
-#include "emulator/program.h"
+#include "emulator/machine/machine.h"
+#include "emulator/machine/program.h"
 
 namespace tenon::emulator {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads that run the blocks of launches, kept from one launch to the next: starting one takes longer than many a
 // kernel.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A variable of .param or .local memory, place by place: what stands where, as far as offsets are constants.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an instruction does with addresses: the one table that the proof of K-13 rests on.
 //
 // An opcode that is not listed computes its first operand from the others (Scale), unless it has an address: then it

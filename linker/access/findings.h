@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel does with the memory behind its parameters, put down while its last sweep goes by.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be said of an instruction from its opcode and modifiers alone, found out once for each spelling: a program
 // has a few hundred of them, and hundreds of thousands of instructions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function in an abstract run, with one set of argument origins: what each register and each cell may hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What registers are known to hold while a body is planned, before anything runs: the value of their definitions, where
 // that follows from known values. A register is known from its first definition on; one that was read before keeps its
 // steps, since that reader waits for them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers of a body that hold the address of a place in a .local variable: the variable's, plus a constant. nvcc
 // gives all thread-private arrays of a kernel one variable, `__local_depot0`, and spilled pointers stand at constant
 // places in it.

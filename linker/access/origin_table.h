@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Origins under small numbers: a program has a few hundred different ones between all of its registers, so that a sum
 // or a join is mostly two comparisons or one look into a table of answers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a value comes from, as far as pointers go: for every slot (a kernel parameter, or one of a few other sources of
 // addresses) the set of coefficients with which its value may stand in a sum.
 //

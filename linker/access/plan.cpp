@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/access/plan.h"
 
 #include "linker/access/planner.h"

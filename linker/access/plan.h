@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A body prepared for tracing: what its instructions do with addresses, as steps over numbered values, without names or
 // text. Once it is there, the body itself is no longer needed.
 //

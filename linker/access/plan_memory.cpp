@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that touch memory, and calls.
 #include "linker/access/cell.h"
 #include "linker/access/planner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that compute. Where every operand is known, so is the result, and there is no step; where some are, they
 // go into the step as one constant.
 #include "linker/access/planner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Turns the instructions of a body into the steps of its plan (plan.h), one after the other. What an instruction does
 // is told by its form; what its operands stand for, by `ptx::DefUse`; what they are known to hold, by KnownValues.
 #pragma once

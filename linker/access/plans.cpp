@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plans and the tracer of a module that has its bodies.
 #include "linker/access/trace.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that no other kernel sees, in an abstract run: parameters' addresses, thread-private and shared memory. What
 // was stored there may be what is loaded; places of .local variables that are told apart are cells of an instance
 // (cell.h), and what is stored in one stands here as well, for loads that may mean any place.

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From an instruction back to the line of the source it was compiled from, where the object was built with -lineinfo or
 // -G.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "ptx/module.h"
 
 #include <optional>

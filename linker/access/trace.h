@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Follows the pointers of a kernel through its body and through the device functions that it calls, and tells for every
 // parameter what is done with the memory behind it. Rules K-13 and K-14 are decided on the answer.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The abstract run of one kernel: what trace.h describes. A kernel that calls nothing is one function, and is recorded
 // while it is swept; its last sweep, in which no value changes that was read before, is the one that counts. Where
 // there are calls, all functions are run until nothing changes, and then swept once more to record.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The toolkit that the environment names comes first, as in every tool that CUDA users know.
 #include "linker/assembler/find_program.h"
 

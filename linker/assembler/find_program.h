@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs of the user's CUDA toolkit.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 

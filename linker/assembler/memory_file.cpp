@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // memfd_create(2): a descriptor without a name in any folder.
 #include "linker/assembler/memory_file.h"
 

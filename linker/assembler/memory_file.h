@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file that exists only in memory (memfd_create). A program that wants paths gets /proc/self/fd/N: nothing to name,
 // nothing to clean up, nothing left behind by a link that was killed half way.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

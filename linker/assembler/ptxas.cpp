@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The log of ptxas 11 to 13, line by line:
 //
 //   ptxas in.ptx, line 48; error   : Unknown modifier '.q32'
@@ -10,7 +11,7 @@
 // "Function properties" are also given for functions that the entry calls; "Used" belongs to the entry compiled last.
 #include "linker/assembler/ptxas.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 #include "linker/assembler/find_program.h"
 
 #include <charconv>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ptxas, NVIDIA's assembler: PTX in, a cubin for one architecture out. It is the user's own, found when a link needs
 // it; which targets and PTX versions it knows is its toolkit's matter, so that is asked by trying.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/result.h"
+#include "support/diagnostics.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 #include "linker/assembler/subprocess.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // posix_spawn: safe beside other threads, and the kernel's error for a program that cannot start comes back as a value.
 #include "linker/assembler/subprocess.h"
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program run to its end, without a shell: arguments are passed as they are, whatever characters they hold.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "linker/assembler/memory_file.h"
 
 #include <span>

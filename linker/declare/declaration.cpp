@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // FlatBuffers' JSON leaves absent numbers 0, so what a person left out is told from what is there: a constant with an
 // element but no kind is a scalar. The same rules backwards keep a drafted manifest as short as a written one.
 #include "linker/declare/declaration.h"
 
-#include "abi/executable_view.h"
-#include "abi/manifest_generated.h"
-#include "abi/text.h"
+#include "abi/format/executable_view.h"
+#include "abi/format/manifest_generated.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <optional>

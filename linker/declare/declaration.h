@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A declaration as people write it: an export in JSON, of the schema's DeclaredExport. A manifest lists them, and
 // TENON_KERNEL (tenon/kernel.cuh) puts one into the object as a record. Here both become the same values.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "abi/layout.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """embed_text.py OUT NAME FILE...: writes the FILEs, one after the other without their include lines, as one C++ string
 constant NAME. Long texts are split, since a string literal has a length limit in C++."""
 import sys

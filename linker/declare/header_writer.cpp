@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel has to be defined with the types that its author wants, and a layout tells only what is passed. So a header
 // has a prototype only where a signature is declared; then a definition that differs is refused by the compiler itself.
 // TENON_IMPLEMENT behind the definition checks in both cases, says in words what differs, and records the declaration
 // in the object, where the linker finds it again.
 #include "linker/declare/header_writer.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 #include "linker/declare/declaration.h"
 #include "linker/symbol/demangle.h"
 

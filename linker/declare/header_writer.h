@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A declaration as a CUDA header: prototypes and what tenon/kernel.cuh needs to check the kernels that implement them.
 #pragma once
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parameters are sorted into bindings and constants by what is done with them: a 64-bit parameter that memory is
 // reached from is a binding, read-only where nothing is written through it. Bindings come first (K-3), so a parameter
 // that shows nothing, but stands before one that is surely a pointer, is a binding as well.
 #include "linker/declare/import.h"
 
-#include "abi/nearest_names.h"
-#include "abi/text.h"
+#include "support/nearest_names.h"
+#include "support/text.h"
 #include "linker/access/trace.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A first declaration for kernels that have none: what an object shows, as a manifest that links unchanged. What no
 // object shows (element types, how much dynamic shared memory, often the workgroup size) is guessed and marked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Brackets are counted and strings and comments skipped; nothing else of JSON matters for positions. Depth 1 is the
 // inside of the root object, depth 2 the inside of one of its lists.
 #include "linker/declare/json_positions.h"

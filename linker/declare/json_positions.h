@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where things stand in a JSON text. FlatBuffers' parser keeps no positions, and a finding about the third export wants
 // a line: this walks the same text and notes where the members of the top-level lists begin.
 #pragma once

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A record is found by its name, told from chance by its first word, and read with the same schema as a manifest's
 // exports. C++ may have mangled both names: a record in namespace ns is `_ZN2ns...__tenon_record_saxpyE`, its kernel
 // `_ZN2ns5saxpyE...`, and the namespace leads from the one to the other.
 #include "linker/declare/kernel_record.h"
 
-#include "abi/manifest_generated.h"
-#include "abi/nearest_names.h"
+#include "abi/format/manifest_generated.h"
+#include "support/nearest_names.h"
 #include "linker/declare/manifest_schema.inc"
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"

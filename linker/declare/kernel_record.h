@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The record of a kernel: what TENON_KERNEL of tenon/kernel.cuh put into the object, a module variable of bytes.
 // Format and rules: abi/kernel_abi.md, "Records" (K-20, K-21).
 //

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The schema is parsed from text that was built in (manifest_schema.inc), then the manifest against it: so the form of
 // a manifest cannot drift from the schema, and an unknown field is refused by the parser itself.
 #include "linker/declare/manifest.h"
 
-#include "abi/file.h"
-#include "abi/manifest_generated.h"
-#include "abi/nearest_names.h"
+#include "support/file.h"
+#include "abi/format/manifest_generated.h"
+#include "support/nearest_names.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/json_positions.h"
 #include "linker/declare/manifest_schema.inc"

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A manifest: exports and objects as JSON, for users without MLIR. Its form is FlatBuffers' own JSON of
-// abi/schemas/manifest.fbs; linker/README.md shows one. What may be left out:
+// abi/format/schemas/manifest.fbs; linker/README.md shows one. What may be left out:
 //
 //   an export's `symbol` (its name) and `ordinal` (its position); extents behind the first of `workgroup_size` (1);
 //   a constant's `kind` (Scalar where an element is given, else Word), its `size` and `alignment` (those of its type);

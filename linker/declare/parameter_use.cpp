@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One set of parameters for each register, grown until nothing changes. Control flow is not looked at: a register that
 // holds this on one way and that on another holds both.
 #include "linker/declare/parameter_use.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which parameters of a kernel are pointers, as far as a look at its instructions tells. For drafting a declaration
 // only: the proof of one (linker/access/trace.h) starts from knowing what is declared a pointer.
 #pragma once

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The short way through a manifest: what programs write, in one pass, without the schema. Whatever is not as plain (a
 // comment, an escape, a number that is no unsigned integer, an unknown field, any mistake) is left to the parser that
 // reads the schema; both make the same of the same text.
 #pragma once
 
-#include "abi/manifest_generated.h"
+#include "abi/format/manifest_generated.h"
 
 #include <optional>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A member has a header of 60 characters: name [16], date, owner, mode, size [10] at 48, and "`\n"; members begin at
 // even offsets. A name is "short/", "/123" (offset into the member "//"), or "#1/20" (BSD: the first 20 bytes of the
 // data). "/", "/SYM64/" and "__.SYMDEF" are tables of symbols.

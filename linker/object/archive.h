@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An ar archive (`lib.a`): files one after the other. Source: System V ABI and GNU ar's long names.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

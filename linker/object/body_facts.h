@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the passes want to know of a body, put down when it was read: bodies themselves are not kept.
 #pragma once
 

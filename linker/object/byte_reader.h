@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Little-endian numbers from bytes that nobody vouches for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An attribute is a byte of format, a byte of kind, and 16 bits: the value itself, or (format 4) the size of the value
 // that follows. Kinds that are not known are passed over.
 //

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a cubin says of its kernels. The sections `.nv.info` and `.nv.info.<kernel>` are a list of attributes that the
 // driver reads; NVIDIA does not document them. What is read here was seen in the output of ptxas 11 to 13, so it serves
 // as a second opinion beside PTX, and alone only where there is no PTX (K-17, K-18).
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The metadata has offsets and sizes. PTX has alignments, from which offsets follow: each parameter gets the alignment
 // with which it lands where the cubin has it. ptxas counts from the start of the constant bank, PTX from the first
 // parameter.

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A cubin without PTX as an object: its metadata is put into PTX's words, one empty entry per kernel, so that every
 // pass reads it as it reads any object. What the metadata does not say is not there: bodies, the kinds of parameters,
 // dynamic shared memory (K-18).
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "linker/object/cubin.h"
 #include "linker/object/object.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every offset and size of the file is checked before it is followed; memory taken is in proportion to the file's size,
 // since a table that lies inside of it cannot have more rows than it has bytes.
 #include "linker/object/elf.h"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An ELF file, as far as a linker of kernels needs it: cubins are ELF, and so are the host objects that carry fatbins.
 // 64 bits, little endian. Source: System V ABI, "Object Files".
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A header of 16 bytes {magic, version:16, bytes of it:16, bytes behind it:64}, then entries:
 //
 //   0 kind:16    2 version:16    4 bytes of this header:32    8 bytes behind it:64    16 bytes of them in use:32, or 0
 //   28 architecture:32           40 flags:64                  56 bytes once unpacked:64
 #include "linker/object/fatbin.h"
 
-#include "abi/unpack_zstd.h"
+#include "abi/format/unpack_zstd.h"
 #include "linker/object/byte_reader.h"
 #include "linker/object/lz4.h"
 

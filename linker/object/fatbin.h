@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A fatbin: what nvcc puts device code into, in a file of its own (nvcc -fatbin) or in a section of a host object. It
 // holds PTX and cubins for several architectures, compressed or not. NVIDIA does not document the container; what is
 // read here was seen in the output of nvcc 11 to 13.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A block is a list of sequences: a token with two lengths of four bits, literals, then a distance back into the output
 // and a length to copy from there. A length of 15 goes on in bytes of 255 and a last smaller one. The last sequence has
 // literals only.

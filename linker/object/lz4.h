@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LZ4's block format, which fatbins use: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX has one name space per module and no order-free declarations. What ptxas 13 accepts decides the edits:
 //   - `.extern .func f(..);` beside a definition of f is refused, `.visible .func f(..);` before it is fine, after it
 //   is not.

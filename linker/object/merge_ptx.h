@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several PTX modules become one: separately compiled objects (nvcc -rdc=true) that use each other's functions and
 // variables. The driver could link them at load time; done here, the proofs hold for what really runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a module calls by a name: functions, variables. For lookup only; nothing is ever listed in its order.
 #pragma once
 

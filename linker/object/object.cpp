@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parsing is ptx/'s; here a module becomes an object: its names are indexed once, since every pass asks for them.
 #include "linker/object/object.h"
 
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
 #include <algorithm>
 

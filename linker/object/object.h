@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An object in memory: what the job gave, and the PTX module that it parsed to.
 #pragma once
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Magic numbers: ELF (System V ABI, e_ident and e_machine; EM_CUDA is 190), fatbin (0xBA55ED50, or the 0x466243B1 of
 // its wrapper), ar (System V), LLVM bitcode ('BC' 0xC0DE, wrapper 0x0B17C0DE), LTO-IR (0x7F4E43ED, as nvcc 13 -dlto
 // writes it), FlatBuffers' file identifiers at byte 4. PTX and the other texts have no magic: comments are skipped and
 // the first word decides.
 #include "linker/object/object_kind.h"
 
-#include "abi/executable_generated.h"
-#include "abi/program_generated.h"
+#include "abi/format/executable_generated.h"
+#include "abi/format/program_generated.h"
 
 #include <cctype>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kind of file an object is, told from its first bytes: names of files say nothing.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/object/object_reader.h"
 
-#include "ptx/body_room.h"
-#include "ptx/parser.h"
+#include "ptx/parse/body_room.h"
+#include "ptx/parse/parser.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From an object's bytes to what the passes need of it, in one pass over the text: headers of functions, variables, and
 // of each body its facts and, where a kernel is asked for, its trace. A body is forgotten before the next one is read,
 // so that memory does not grow with the text; a diagnostic that needs one reads it again (Object::bodyOf).

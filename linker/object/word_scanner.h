@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX text word by word, for edits that keep every other byte as it is: the parser keeps statements, not their
 // spelling.
 #pragma once

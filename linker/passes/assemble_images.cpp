@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX becomes machine code here and not on the user's device: a cubin loads in microseconds where the driver's own
 // compiler takes tens of milliseconds. What was proved about the PTX is held against the cubin once more, since the
 // driver launches by the cubin's own account of its parameters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // K-13 and K-14: what a kernel does with the memory behind each binding, against what its declaration says.
 //
 // The trace (linker/access/trace.h) finds what happens; here it becomes a verdict per binding, stored in the

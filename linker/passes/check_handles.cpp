@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A texture, surface or sampler is a handle that the CUDA runtime makes; in PTX it is a plain 64-bit parameter (PTX
 // ISA, "Texture Instructions", "Surface Instructions"). A dispatch passes buffers and scalars, so a kernel that uses
 // one would be handed an address or a number as a handle: it is refused by the instruction that gives it away.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Declarations come from MLIR, a manifest or a program that builds a LinkJob: whatever they said before, here they must
 // be whole. A kernel is found by ordinal at run time, so ordinals are dense from 0 and names are unique.
 #include "linker/passes/passes.h"

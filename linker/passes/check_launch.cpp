@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel may say how it wants to be launched (PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension
 // Directives"). `.reqntid` must be met exactly, `.maxntid` bounds the product of the extents, a required cluster size
 // is met exactly too. Beyond that a device takes 1024 threads per workgroup, 64 along z; ptxas says nothing about

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver copies the parameter block byte for byte into the kernel's parameter space, so what counts is where each
 // parameter begins and how wide it is. PTX says it exactly: each `.param` follows the one before at its own alignment
 // (PTX ISA, "Kernel Function Parameter Attributes"), the same rule as K-3 on the layout's side. What PTX does not say,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's author may have declared its ABI next to it; whoever uses the kernel declares it again, in MLIR or in a
 // manifest. Both were written by people, so neither is taken at its word: where they differ, both are shown.
 #include "linker/declare/kernel_record.h"

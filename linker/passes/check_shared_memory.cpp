@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared memory comes in two parts: variables with a size, at most 48 KiB per kernel (ptxas refuses more), and one
 // block whose size the launch gives, `.extern .shared x[]` in PTX. A cubin does not show that a kernel uses the second,
 // and a launch that forgets it reads past the first, so it is checked here, from the PTX.

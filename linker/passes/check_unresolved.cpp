@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel runs only when everything that it calls is in its image. The driver itself brings four functions (seen with
 // ptxas and the driver's JIT); all others come from another object or from a library that was not linked in.
 #include "linker/passes/passes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // K-15: an export is one kernel, whichever image the loader takes. Its variants come from different compilations, often
 // of different source behind `__CUDA_ARCH__`, so they are held against each other as well as against the layout:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects come in containers: a fatbin holds code for several architectures, a host object or library has fatbins in a
 // section, an archive holds such objects, an executable of ours holds variants. Each becomes plain objects, PTX or
 // cubin, named after the way to them: `libk.a(k.o):.nv_fatbin:sm_80.ptx`. Of an object that is given for a target only
@@ -5,8 +6,8 @@
 //
 // PTX and a cubin of one source file and architecture are the same code twice: they stay together, the PTX for the
 // proof.
-#include "abi/executable_view.h"
-#include "abi/nearest_names.h"
+#include "abi/format/executable_view.h"
+#include "support/nearest_names.h"
 #include "linker/object/archive.h"
 #include "linker/object/cubin.h"
 #include "linker/object/elf.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects are parsed as given. The header of a PTX file is three directives (PTX ISA, "PTX Module Directives"):
 // `.version` says which instructions may appear, `.target` for which architecture, `.address_size` how wide pointers
 // are. ptxas and the driver trust them, so a claim that differs from them is an error here and not a wrong image on

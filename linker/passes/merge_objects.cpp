@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects that name each other's functions or variables can only run as one image. They are found by their `.extern`
 // declarations: two objects belong together when one declares what the other defines, and so on through all of them. An
 // object that refers to no other stays an image of its own, as it was given.

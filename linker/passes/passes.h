@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The passes, in the order in which link() calls them. Each reads the context, fills the field named here, and reports
 // all that it finds; none stops the link. Rules: abi/kernel_abi.md.
 #pragma once

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every export has a kernel in every variant, by the name of its symbol, so that whichever variant a device takes, the
 // whole executable is there. A variant whose objects all say what they provide is held to that alone: a generated
 // fallback covers only what it was generated for.
 //
 // An entry must be `.visible` (or `.weak`): ptxas makes any other LOCAL in the cubin and the driver never finds it.
-#include "abi/nearest_names.h"
+#include "support/nearest_names.h"
 #include "linker/passes/passes.h"
 #include "linker/symbol/demangle.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """object_schema.py OUT NAMESPACE FILE...: joins schemas into one, in NAMESPACE. From it flatc makes classes that can
 be changed and written again (--gen-object-api), beside the read-only ones that everything else uses."""
 import re

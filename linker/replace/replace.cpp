@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In a program the executable is a nested buffer; functions name executables and exports by number, and numbers do not
 // change. Data of constants that lies behind the tables moves with their end.
 #include "linker/replace/replace.h"
 
-#include "abi/executable_generated.h"
-#include "abi/nearest_names.h"
-#include "abi/program_view.h"
-#include "abi/verify.h"
+#include "abi/format/executable_generated.h"
+#include "support/nearest_names.h"
+#include "abi/format/program_view.h"
+#include "abi/format/verify.h"
 #include "linker/replace/replace_in_executable.h"
 #include "linker/replace/whole_program_generated.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One kernel of a built executable or program made new, without the rest: `tenon-link --replace saxpy=new.ptx`. The new
 // object is proved against the declaration that the file holds, by the same rules as in a link, and against the
 // variants that stay (K-15).

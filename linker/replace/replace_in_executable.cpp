@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two links of the one export: the new objects alone give the new variants, the new objects beside the variants that
 // stay show whether all still agree. Then the executable's tables are taken apart and put together again with the new
 // variants where the old ones stood, so that the order of preference does not change.
 #include "linker/replace/replace_in_executable.h"
 
-#include "abi/nearest_names.h"
-#include "abi/verify.h"
+#include "support/nearest_names.h"
+#include "abi/format/verify.h"
 #include "linker/replace/whole_executable_generated.h"
 
 #include <algorithm>

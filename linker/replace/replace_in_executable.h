@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of replace.h that works on one executable.
 #pragma once
 
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 #include "linker/replace/replace.h"
 
 namespace tenon::linker {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One task per source and target. Tasks run side by side; their results are taken in the job's order, so neither the
 // output nor the order of findings depends on who was first.
 #include "linker/source/compile_sources.h"
 
-#include "abi/file.h"
-#include "abi/sha256.h"
+#include "support/file.h"
+#include "support/sha256.h"
 #include "linker/object/object_kind.h"
 #include "linker/source/compiler_log.h"
 #include "linker/source/cuda_compiler.h"

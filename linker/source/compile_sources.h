@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUDA sources of a job become PTX, before the link: each is compiled once per target that it is declared for, or taken
 // from the cache where nothing that it is made from has changed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Three ways to write a message:
 //
 //   k.cu(3): error: identifier "y" is undefined          cudafe++ and cicc; "warning #550-D:", "catastrophic error:"
@@ -7,7 +8,7 @@
 // Lines up to the next message show the source; a blank line, a summary or a remark about options ends them.
 #include "linker/source/compiler_log.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 
 #include <charconv>
 #include <optional>

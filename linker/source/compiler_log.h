@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a CUDA compiler says, as findings with places. Its words are kept as they are.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 
 #include <string_view>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nvcc runs the host's preprocessor, then its own front end; both see the memory files by the numbers that nvcc has.
 // `-fmacro-prefix-map` keeps the folder out of __FILE__, and with it out of assertions and records (TENON_KERNEL).
 #include "linker/source/cuda_compiler.h"

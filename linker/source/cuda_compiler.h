@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A CUDA compiler, nvcc or clang, as a subprocess: source in, PTX for one target out. It is the user's own.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 
 #include <string>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/source/header_folder.h"
 
-#include "abi/file.h"
-#include "abi/sha256.h"
+#include "support/file.h"
+#include "support/sha256.h"
 #include "linker/declare/kernel_header.inc"
 
 #include <cerrno>

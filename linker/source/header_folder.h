@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The folder that holds tenon/kernel.cuh for the CUDA compiler. The header's text is part of the linker, so a source
 // finds it wherever the linker is installed, in the linker's own version.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

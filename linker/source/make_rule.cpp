@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Make has no quotes: a backslash keeps a blank or '#' literal, '$$' is a dollar, a backslash at a line's end goes on.
 #include "linker/source/make_rule.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <set>
 

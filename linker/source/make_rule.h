@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dependency files in Make's language, `target: file file`: what nvcc -MD writes, and what --depfile writes for Ninja
 // and Make.
 #pragma once

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two steps, since which headers a source reads is known only once it was compiled: the list of files of the last time,
 // then their contents now. A wrong or shortened list leads to a key that nothing was stored under.
 #include "linker/source/source_cache.h"
 
-#include "abi/file.h"
-#include "abi/sha256.h"
+#include "support/file.h"
+#include "support/sha256.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names as nvcc 11 to 13 writes them, for k.cu:
 //
 //   _ZN27_INTERNAL_702264a6_4_k_cu_k29_GLOBAL__N__702264a6_4_k_cu_k6hiddenE

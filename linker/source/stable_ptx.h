@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX that says the same wherever its source lies. nvcc writes the source's folder into it in two places: names of
 // internal things (`static`, unnamed namespaces) hold eight digits made from the absolute path, and `.file` directives
 // hold paths and, by version, times and sizes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The Itanium C++ ABI's own demangler; nvcc and clang mangle kernels by it.
 #include "linker/symbol/demangle.h"
 

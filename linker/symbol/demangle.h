@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names as a C++ user wrote them: `_Z10simple_mulPKf` is `simple_mul(float const*)`.
 #pragma once
 

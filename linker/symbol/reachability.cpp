@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A breadth-first walk over names, from body to body by the names that each uses (body_facts.h). Taking an address
 // counts as reaching, so indirect calls are covered; initialisers of reached variables are walked too (tables of
 // function addresses). A shared variable declared in a body counts even when nothing uses it, one of the module only

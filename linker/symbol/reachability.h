@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel can reach in its object: the functions it calls (or whose address it takes), the module variables that
 // any of them names, the shared variables declared inside them, and the names that the object itself does not define.
 //

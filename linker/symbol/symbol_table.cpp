@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Definitions arrive in the order of the objects, so the first weak definition wins and the result depends on nothing
 // else.
 #include "linker/symbol/symbol_table.h"

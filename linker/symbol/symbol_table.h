@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names that the objects of one variant share. PTX linkage (PTX ISA, "Linking Directives"): `.visible` is defined
 // once and seen by every object, `.weak` may be defined in several and gives way to `.visible`, `.common` variables may
 // repeat, no directive means private to its object, `.extern` asks for a definition elsewhere.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "linker/object/object.h"
 #include "ptx/name_map.h"
 

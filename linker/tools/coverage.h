@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --require-coverage: whether every export runs on every architecture that a product ships to. A gate for CI: it asks
 // by the rules that the loader selects by, for devices that need not be here.
 #pragma once
 
-#include "abi/diagnostics.h"
-#include "abi/executable_view.h"
+#include "support/diagnostics.h"
+#include "abi/format/executable_view.h"
 
 #include <span>
 #include <string>

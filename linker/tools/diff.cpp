@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Both sides become lists of named things with properties in words; the rest is comparing lists. Variants are matched
 // by name, target and origin, and where several are alike, by their order.
 #include "linker/tools/diff.h"
 
-#include "abi/sha256.h"
+#include "support/sha256.h"
 #include "linker/tools/dump.h"
 
 #include <algorithm>

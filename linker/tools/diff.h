@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --diff: what changed between two executables or two programs, kernel by kernel. Lines begin as in diff: `-` is gone,
 // `+` is new, `!` is in both and differs.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/program_view.h"
+#include "abi/format/executable_view.h"
+#include "abi/format/program_view.h"
 
 #include <string>
 

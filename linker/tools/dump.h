@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files in words and as JSON: what tenon-dump prints. Text is for people and may change; JSON members are only added
 // to.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/program_view.h"
+#include "abi/format/executable_view.h"
+#include "abi/format/program_view.h"
 #include "linker/tools/json_writer.h"
 
 #include <string>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An executable, table by table. Offsets come from the one function that the linker checks with and the runtime packs
 // with, so what is printed is what is passed.
 #include "linker/tools/dump.h"
 
 #include "abi/occupancy.h"
 #include "abi/parameter_layout.h"
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 
 #include <cstdio>
 

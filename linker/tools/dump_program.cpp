@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program as one reads it: a function's registers as assignments, its buffers, then its commands in stream order.
 // Registers are r0, r1, ...; buffers b0, b1, ...
 #include "linker/tools/dump.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 
 namespace tenon::linker {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The figures of a device that is not here come from its compute capability. Shared memory per workgroup with opt-in:
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 #include "linker/tools/explain.h"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --explain: which variant a device takes for each export, and why not the others. The device need not be here.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/result.h"
+#include "abi/format/executable_view.h"
+#include "support/result.h"
 
 #include <string>
 #include <string_view>

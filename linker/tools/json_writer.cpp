@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/json_writer.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 
 namespace tenon::linker {
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/link_options.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "linker/object/object_kind.h"
 #include "linker/tools/coverage.h"
 #include "linker/tools/explain.h"
@@ -19,7 +20,7 @@ bool isBuilt(const std::string &path) {
 
 static constexpr char kDescription[] =
     "Proves kernels against the ABI that a manifest declares and writes one executable with every variant.\n\n"
-    "MANIFEST.json (- is standard input) is JSON of the schema abi/schemas/manifest.fbs; comments are allowed:\n"
+    "MANIFEST.json (- is standard input) is JSON of the schema abi/format/schemas/manifest.fbs; comments are allowed:\n"
     "  {\n"
     "    \"name\": \"kernels\",\n"
     "    \"exports\": [\n"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tenon-link's command line says, and which of its works it asks for.
 #pragma once
 
-#include "abi/command_line.h"
+#include "support/command_line.h"
 #include "abi/target_arch.h"
 #include "linker/link_flags.h"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command names files by their absolute paths and says --chroot=files, so that a manifest's own absolute paths are
 // found as well. A source is linked from the PTX beside it: elsewhere there may be no compiler, or another one.
 #include "linker/tools/reproduce.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/source/cuda_compiler.h"
 #include "linker/tools/tar_writer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --reproduce: everything that a link read, and the command that repeats it, in one tar file: for a bug report, or for
 // a look from elsewhere.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks of 512 bytes: a header, then the contents, padded; two empty blocks at the end.
 #include "linker/tools/tar_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tar archive (POSIX ustar, with GNU's form for long names): same files, same bytes; times are 0, owners nobody's.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-link: a manifest and objects in, an executable out; no MLIR needed.
-#include "abi/file.h"
+#include "support/file.h"
 #include "abi/parameter_layout.h"
-#include "abi/program_view.h"
+#include "abi/format/program_view.h"
 #include "linker/declare/header_writer.h"
 #include "linker/declare/import.h"
 #include "linker/declare/kernel_record.h"

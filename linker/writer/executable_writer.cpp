@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layout of the result: exports in ordinal order, then images, then variants, both in the order of the job's objects.
 //
 // A variant of the file says that each of its images holds every one of its kernels. Objects of one variant are
@@ -10,10 +11,10 @@
 // Bytes depend on the job alone: no folder of a path, no clock, no hash order; zstd at a fixed level is deterministic.
 #include "linker/writer/executable_writer.h"
 
-#include "abi/executable_generated.h"
-#include "abi/executable_view.h"
+#include "abi/format/executable_generated.h"
+#include "abi/format/executable_view.h"
 #include "abi/occupancy.h"
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 #include "linker/writer/image_tables.h"
 
 #include <map>

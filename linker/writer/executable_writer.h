@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a context without findings to the bytes of a TNX1 file. Specification: abi/executable_format.md.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/writer/image_tables.h"
 
-#include "abi/unpack_zstd.h"
-#include "abi/verify.h"
+#include "abi/format/unpack_zstd.h"
+#include "abi/format/verify.h"
 
 #include <memory>
 #include <zstd.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The images of an executable: equal bytes once, compressed, PTX with the help of PTX that is there already. Objects of
 // one program repeat each other (headers, templates, the same source for another target), so an image takes an earlier
 // one as its dictionary: the image at the same position of the first variant, which is the same source, or else the
 // first image of all.
 #pragma once
 
-#include "abi/executable_generated.h"
+#include "abi/format/executable_generated.h"
 
 #include <map>
 #include <string>

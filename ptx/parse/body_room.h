@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that bodies are read into, and that a parse leaves to the next one: a link reads hundreds of objects, and
 // fresh memory costs more than what is put there.
 #pragma once

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constant expressions, evaluated as they are read. PTX ISA, "Constant Expressions": 64-bit integers, signed unless a
 // literal has a U or does not fit, and doubles; C's operators and precedence; no symbols (those are operands); no
 // mixing of integers and floats. WARP_SZ is 32.
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 #include <bit>
 

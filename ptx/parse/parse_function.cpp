@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions: header, parameters, performance directives, and the body as a flat list of statements in source order.
 // Scopes `{ }` inside a body are statements of their own (BlockBegin, BlockEnd), so nothing here recurses.
 //
 //   .visible .entry name(.param .u64 p) .maxntid 256, 1, 1 { ... }
 //   .func (.param .b32 result) name(.param .b32 x) .noreturn ;
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 namespace tenon::ptx {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The header of a module, which says how all behind it is to be read:
 //
 //   .version 9.0
 //   .target sm_90a, debug
 //   .address_size 64
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 #include <utility>
 

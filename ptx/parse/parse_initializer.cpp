@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Initialisers, flattened to one list of scalars in memory order; groups that are short are padded with zeros, so that
 // element i of the list is element i of the array. The tail that is not written is left out.
 //
 //   = 1.5    = {{1, 2}, {3}}    = symbol + 8    = generic(symbol) + 8    = {0xff(symbol), 0xff00(generic(symbol))}
 //   .samplerref s = {filter_mode = nearest}: kept as a Name "filter_mode" whose element is the value
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 #include <algorithm>
 #include <bit>

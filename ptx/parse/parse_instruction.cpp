@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction: [@[!]p] opcode.modifier... operand, operand, ...;
 //
 // No table of opcodes: an instruction is what it looks like. Operands are read by their own look as well:
 //   %r1  -%r1  !%p1  %tid.x  sym+8  4  0f3F800000  1.5  WARP_SZ*2  _
 //   {a, b}  [base+8]  [map, {x, y}]  p|q  and, of call alone, (a, b)
 // `ld.u32 r, [a].unified` has a modifier behind its address; it joins the others.
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 namespace tenon::ptx {
 namespace {

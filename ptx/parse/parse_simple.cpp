@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plain statements and parameters, one after the other, without tokens (simple_reader.h, simple_declaration.h). Whoever
 // comes here has read the first token of one; whatever is not plain is left to the parser of all of PTX.
-#include "ptx/parser_state.h"
-#include "ptx/simple_declaration.h"
-#include "ptx/simple_reader.h"
+#include "ptx/parse/parser_state.h"
+#include "ptx/parse/simple_declaration.h"
+#include "ptx/parse/simple_reader.h"
 
 #include <iterator>
 

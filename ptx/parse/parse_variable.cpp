@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Declarations of variables and parameters, without their initialisers (parse_initializer.cpp).
 //
 //   .visible .global .align 8 .v2 .f32 table[4][2] = {...}, next;
@@ -5,7 +6,7 @@
 //   .param .u64 .ptr .global .align 4 p            (a kernel's; no ';', the list's ',' or ')' follows)
 //
 // One declaration may name several variables; each becomes a Variable of its own with the range of the whole.
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 #include <algorithm>
 

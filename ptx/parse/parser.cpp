@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module level: a list of directives. Functions, variables, instructions and constants have a file each
 // (parse_*.cpp); the state they share is in parser_state.h.
 //
 //   .version 9.0  .target sm_90a  .address_size 64        the header, in this order, before anything else
 //   [.extern|.visible|.weak|.common] .entry | .func | <state space> ...
 //   .file N "path"   .section .debug_x { ... }   .alias a, b;   .pragma "x";
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
-#include "ptx/parser_state.h"
+#include "ptx/parse/parser_state.h"
 
 #include <iterator>
 #include <utility>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PTX text -> Module. Accepts everything that nvcc 13 and LLVM 22 print (PTX ISA up to 9.0), debug sections included.
 #pragma once
 
-#include "abi/diagnostics.h"
+#include "support/diagnostics.h"
 #include "ptx/module.h"
 
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parser's state and its productions, one member function per production of PTX; private to ptx/parse*.cpp.
 //
 // The convention of every `bool parseX(...)`: the current token begins X; true: X was consumed; false: an error was
@@ -5,11 +6,11 @@
 // Nothing here recurses without a limit (kMaximumNesting).
 #pragma once
 
-#include "ptx/body_room.h"
+#include "ptx/parse/body_room.h"
 #include "ptx/directive.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
 #include <memory>
 #include <span>

@@ -1,4 +1,5 @@
-#include "ptx/simple_declaration.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ptx/parse/simple_declaration.h"
 
 #include "ptx/characters.h"
 #include "ptx/directive.h"

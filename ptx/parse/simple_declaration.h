@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Plain declarations, read straight from the text as simple_reader.h reads instructions:
 //
 //   .reg .b32 %r<12>;      .param .u64 .ptr .global .align 4 k_param_0,      .loc 1 12 3
 //
-// Null where something is not plain; nothing is reported here. Private to ptx/parse_simple.cpp.
+// Null where something is not plain; nothing is reported here. Private to ptx/parse/parse_simple.cpp.
 #pragma once
 
 #include "ptx/module.h"

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is not met in every line.
-#include "ptx/simple_reader.h"
+#include "ptx/parse/simple_reader.h"
 
 namespace tenon::ptx {
 

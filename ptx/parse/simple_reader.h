@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plain lines that nearly all of a body is, read straight from the text, without a token for each word:
 //
 //   @%p1 bra $L__BB0_2;          mad.lo.s32 %r1, %r2, %r3, -4;      ld.global.v2.f32 {%f1, %f2}, [%rd8+16];
@@ -5,7 +6,7 @@
 // Whatever is not as plain (an expression, a call, a line break, a mistake) is left to parse_instruction.cpp, which
 // reads all of PTX; both make the same of the same text.
 //
-// Private to ptx/parse_simple.cpp. Its loops run once for every word of a program: they look at 16 characters at once
+// Private to ptx/parse/parse_simple.cpp. Its loops run once for every word of a program: they look at 16 characters at once
 // (characters.h), split a spelling once (spelling_table.h), and put operands where they will stay. A production takes
 // the place where it begins, and gives the one where it ends, or null where it has met something that is not plain.
 #pragma once

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: semaphores, command buffers, events, queues.
 #include "runtime/c_api/support.h"
-#include "runtime/graph_command_buffer.h"
+#include "runtime/commands/graph_command_buffer.h"
 
 using namespace tenon;
 using namespace tenon::runtime;

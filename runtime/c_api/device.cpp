@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: status, drivers, devices, buffers, executables. Each function checks its arguments and forwards.
-#include "runtime/allocator.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/c_api/support.h"
 
 using namespace tenon;

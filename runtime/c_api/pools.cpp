@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: pools, and the memory that queues allocate and return.
-#include "runtime/block_pool.h"
+#include "runtime/memory/block_pool.h"
 #include "runtime/c_api/support.h"
-#include "runtime/driver_pool.h"
-#include "runtime/range_pool.h"
+#include "runtime/memory/driver_pool.h"
+#include "runtime/memory/range_pool.h"
 
 using namespace tenon;
 using namespace tenon::runtime;

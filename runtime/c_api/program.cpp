@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: programs, calls, results.
 #include "runtime/c_api/support.h"
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the files of the C API share: a handle is a struct that holds one reference to a C++ object, a status that is ok
 // is NULL, and structs are read and written by their struct_size, so that older and newer callers both work.
 #pragma once
 
-#include "runtime/device.h"
-#include "runtime/executable.h"
-#include "runtime/program.h"
-#include "runtime/program_file.h"
-#include "runtime/submission_queue.h"
+#include "runtime/device/device.h"
+#include "runtime/executable/executable.h"
+#include "runtime/program/program.h"
+#include "runtime/program/program_file.h"
+#include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
 #include <cstring>

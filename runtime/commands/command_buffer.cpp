@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The front: each command is checked, then kept. In: calls of a user. Out: a list that an implementation turns into
 // work.
-#include "runtime/command_buffer.h"
+#include "runtime/commands/command_buffer.h"
 
-#include "runtime/command_buffer_validator.h"
-#include "runtime/device.h"
-#include "runtime/nvtx.h"
-#include "runtime/stream_trace.h"
+#include "runtime/commands/command_buffer_validator.h"
+#include "runtime/device/device.h"
+#include "runtime/device/nvtx.h"
+#include "runtime/device/stream_trace.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Commands recorded once and run on a queue, as often as they are submitted. One front for every implementation: what
 // is recorded is checked here (command_buffer_validator.h, always on) and kept as a list; an implementation turns the
 // list into work on a stream:
@@ -12,11 +13,11 @@
 // with other buffers. Recording is for one thread; issuing is safe from several.
 #pragma once
 
-#include "runtime/buffer.h"
-#include "runtime/event.h"
-#include "runtime/executable.h"
-#include "runtime/profile.h"
-#include "runtime/queue.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/commands/event.h"
+#include "runtime/executable/executable.h"
+#include "runtime/device/profile.h"
+#include "runtime/device/queue.h"
 
 #include <array>
 #include <memory>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a command about to be recorded. Out: ok, or what is wrong with it; and what its slots will have to be.
-#include "runtime/command_buffer_validator.h"
+#include "runtime/commands/command_buffer_validator.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules of recording, in front of every implementation: an error names the command, the operand, what was found and
 // what was wanted. Checks are integer comparisons on values that are at hand, so they are always on.
 //
@@ -5,7 +6,7 @@
 // uses, and compared when a binding table arrives.
 #pragma once
 
-#include "runtime/command_buffer.h"
+#include "runtime/commands/command_buffer.h"
 
 #include <set>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Edges, as few as are cheap to find.
-#include "runtime/command_order.h"
+#include "runtime/commands/command_order.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which command must wait for which: the edges of a graph from barriers and events, or from what commands touch.
 //
 //   BarrierOrder   for recorded command buffers, whose users say what is ordered. A barrier: all before, before all

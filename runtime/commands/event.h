@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two things that CUDA and others both call events:
 //
 //   GpuEvent   a moment in a stream (CUevent), for streams and the host to wait for; from a pool, so that a submission
@@ -6,7 +7,7 @@
 //              after its wait, and nothing else is ordered by it (command_buffer.h)
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "runtime/cuda/handles.h"
 
 #include <memory>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a checked list of commands to graphs, and from a binding table to changed nodes.
-#include "runtime/graph_command_buffer.h"
+#include "runtime/commands/graph_command_buffer.h"
 
-#include "runtime/allocator.h"
-#include "runtime/device.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A command buffer that becomes a CUDA graph. Barriers and events become edges (command_order.h), so that what they do
 // not order runs side by side, and the driver prepares all of it once.
 //
@@ -14,9 +15,9 @@
 // the recording goes to the stream for this submission: the same commands in their recorded order.
 #pragma once
 
-#include "runtime/command_order.h"
-#include "runtime/replay_graph.h"
-#include "runtime/stream_command_buffer.h"
+#include "runtime/commands/command_order.h"
+#include "runtime/commands/replay_graph.h"
+#include "runtime/commands/stream_command_buffer.h"
 
 namespace tenon::runtime {
 

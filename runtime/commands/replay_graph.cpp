@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each kind of command as the driver's node parameters, once to add it and once to change it.
-#include "runtime/replay_graph.h"
+#include "runtime/commands/replay_graph.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

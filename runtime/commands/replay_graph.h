@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A CUDA graph: commands with their dependencies, given to the driver once, launched often, each command's operands
 // changed in between (its kind and its dependencies stay).
 //
@@ -11,8 +12,8 @@
 #pragma once
 
 #include "abi/layout.h"
-#include "abi/result.h"
-#include "runtime/stream_commands.h"
+#include "support/result.h"
+#include "runtime/device/stream_commands.h"
 
 #include <cuda.h>
 #include <span>

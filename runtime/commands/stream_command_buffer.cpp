@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a checked list of commands to driver calls on one stream.
-#include "runtime/stream_command_buffer.h"
+#include "runtime/commands/stream_command_buffer.h"
 
-#include "runtime/command_buffer_validator.h"
+#include "runtime/commands/command_buffer_validator.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/nvtx.h"
-#include "runtime/stream_trace.h"
+#include "runtime/device/device.h"
+#include "runtime/device/nvtx.h"
+#include "runtime/device/stream_trace.h"
 
 #include <algorithm>
 

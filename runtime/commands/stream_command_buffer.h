@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A command buffer that issues its commands one by one on a stream, which keeps their order: barriers and events cost
 // nothing. The arguments of dispatches without slots are packed once, when the recording ends.
 //
@@ -5,8 +6,8 @@
 // submission wait on the queue's worker thread.
 #pragma once
 
-#include "runtime/argument_packer.h"
-#include "runtime/command_buffer.h"
+#include "runtime/executable/argument_packer.h"
+#include "runtime/commands/command_buffer.h"
 
 #include <optional>
 

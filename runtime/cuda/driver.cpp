@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the driver is looked for, and what is said when it is not there: every path tried, with the loader's reason.
 #include "runtime/cuda/driver.h"
 

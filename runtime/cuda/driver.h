@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CUDA driver as a table of functions, found at run time: no CUDA library is linked.
 //
 //   --device=cuda       libcuda.so.1, then libcuda.so
@@ -9,7 +10,7 @@
 //                       anywhere; `cuda` forbids the fall-back to the emulator
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cuda.h>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver names and explains its own codes; only the kind of failure is decided here.
 #include "runtime/cuda/driver_status.h"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From the driver's result codes to Status. A message holds the call, the code's name and number, and the driver's own
 // sentence: "cuMemAlloc_v2(1048576): CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
 #pragma once
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <cuda.h>
 #include <string_view>

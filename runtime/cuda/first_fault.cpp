@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/first_fault.h"
 
 #include "runtime/cuda/driver.h"

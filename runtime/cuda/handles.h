@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Owning handles of driver objects. Each borrows the Driver, which outlives it, and is destroyed with the object's
 // context current (ContextScope). A failure to destroy cannot be answered: after a kernel's fault every call fails.
 #pragma once

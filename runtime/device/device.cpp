@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opening a device: ordinal -> attributes -> primary context -> stream. Memory comes from the driver's stream-ordered
 // pool where it has one (11.2 and later), from cuMemAlloc elsewhere.
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include "runtime/cuda/driver_status.h"
 

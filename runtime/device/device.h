@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A device: its primary context (the one that other libraries of the process share), what selection needs to know of
 // it, one queue and its memory. Created once and shared: buffers and loaded code keep it alive.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
-#include "runtime/buffer.h"
+#include "runtime/memory/buffer.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/first_fault.h"
 #include "runtime/cuda/handles.h"
-#include "runtime/profile.h"
-#include "runtime/queue.h"
-#include "runtime/trace.h"
+#include "runtime/device/profile.h"
+#include "runtime/device/queue.h"
+#include "runtime/device/trace.h"
 
 #include <array>
 #include <atomic>

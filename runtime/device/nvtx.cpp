@@ -1,6 +1,7 @@
-#include "runtime/nvtx.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/nvtx.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ranges for NVIDIA's tools (Nsight Systems and others), named as users know the work: "call mixed_invocation",
 // "simple_mul". A tool that is attached ties what the host gives to the driver within a range to what the device does.
 //

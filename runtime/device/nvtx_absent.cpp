@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Built where there are no headers of NVTX, instead of nvtx.cpp.
-#include "runtime/nvtx.h"
+#include "runtime/device/nvtx.h"
 
 namespace tenon::runtime {
 

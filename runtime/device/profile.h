@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What queues do, told to a sink while a device is profiled (Device::beginProfiling): when each submission was
 // submitted, given to the device and complete, by the host's clock, and when each of its commands ran, by the device's.
 // A filter says what is wanted; what is not costs nothing.
@@ -10,7 +11,7 @@
 // Calls of programs that are submitted to a queue are one event; their commands are in a trace (trace.h).
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "runtime/cuda/handles.h"
 
 #include <array>

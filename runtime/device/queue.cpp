@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Commands with the device's context current around them; the driver's calls are in stream_commands.cpp.
-#include "runtime/queue.h"
+#include "runtime/device/queue.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream: commands run one after another on the device. Every submission is checked by its caller (program.cpp);
 // lengths and offsets are bytes. Submitting returns at once and errors of the work itself come from synchronize().
 #pragma once
 
 #include "abi/layout.h"
-#include "abi/status.h"
-#include "runtime/buffer.h"
+#include "support/status.h"
+#include "runtime/memory/buffer.h"
 #include "runtime/cuda/handles.h"
-#include "runtime/stream_commands.h"
+#include "runtime/device/stream_commands.h"
 
 #include <array>
 #include <span>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argument checks that the driver would answer with a bare number, then the call.
-#include "runtime/stream_commands.h"
+#include "runtime/device/stream_commands.h"
 
 #include "runtime/cuda/driver_status.h"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The commands of a stream: each is one driver call with its checks and its name in the error. The device's context is
 // current (Device::enter) when they are called. Lengths are bytes; submitting returns at once.
 #pragma once
 
 #include "abi/layout.h"
-#include "abi/status.h"
+#include "support/status.h"
 #include "runtime/cuda/driver.h"
 
 #include <array>

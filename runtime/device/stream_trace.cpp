@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events around commands.
-#include "runtime/stream_trace.h"
+#include "runtime/device/stream_trace.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Times of commands on a device: an event before the first and one after each, read when all of them are complete. The
 // commands of a traced call or command buffer go to a stream one by one, so that each has a time of its own; an
 // untraced one may be a graph, whose commands overlap.
@@ -8,7 +9,7 @@
 #pragma once
 
 #include "runtime/cuda/handles.h"
-#include "runtime/trace.h"
+#include "runtime/device/trace.h"
 
 #include <cuda.h>
 #include <string>

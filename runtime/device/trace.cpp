@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spans as JSON.
-#include "runtime/trace.h"
+#include "runtime/device/trace.h"
 
-#include "abi/file.h"
-#include "abi/text.h"
+#include "support/file.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A record of what happened when, for Perfetto or chrome://tracing: spans on tracks. The host's track of each thread
 // holds calls and loads; each device has one with its dispatches, copies and fills, on the same clock (stream_trace.h).
 //
@@ -5,8 +6,8 @@
 // time, and a traced call waits after its commands; without a trace nothing of this runs. Thread-safe.
 #pragma once
 
-#include "abi/result.h"
-#include "runtime/nvtx.h"
+#include "support/result.h"
+#include "runtime/device/nvtx.h"
 
 #include <chrono>
 #include <cstdint>

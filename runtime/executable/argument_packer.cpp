@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In: a parameter layout and the values of a dispatch. Out: one block of bytes and a pointer to each parameter in it.
 // Where a parameter lies in the block is abi::computeParameterLayout's word alone (abi/kernel_abi.md, K-3).
-#include "runtime/argument_packer.h"
+#include "runtime/executable/argument_packer.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arguments of a launch: one parameter block packed by the rule that the linker checked against
 // (abi/parameter_layout.h), and a pointer per parameter into it, which is the form cuLaunchKernel calls kernelParams.
 // That form carries neither offsets nor a total size: the driver places each parameter where the image wants it, also
@@ -8,8 +9,8 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
-#include "abi/result.h"
-#include "runtime/tensor_map.h"
+#include "support/result.h"
+#include "runtime/executable/tensor_map.h"
 
 #include <array>
 #include <cstdint>

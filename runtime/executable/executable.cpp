@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From an export to a function that can be launched. In: the candidates of the file. Out: the best one that the device
 // takes (abi/kernel_abi.md, "Which image runs where"), loaded and checked against its layout; or the table of refusals.
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/jit_cache.h"
+#include "runtime/device/device.h"
+#include "runtime/executable/jit_cache.h"
 
 #include <algorithm>
 #include <cstring>

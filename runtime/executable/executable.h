@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An executable on a device: for every export the best image that the device takes, loaded once, with the function
 // ready to launch.
 //
@@ -11,11 +12,11 @@
 // the executable. Thread-safe.
 #pragma once
 
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 #include "abi/parameter_layout.h"
-#include "runtime/executable_options.h"
-#include "runtime/image_loader.h"
-#include "runtime/tensor_map.h"
+#include "runtime/executable/executable_options.h"
+#include "runtime/executable/image_loader.h"
+#include "runtime/executable/tensor_map.h"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The user's wishes as verdicts.
-#include "runtime/executable_options.h"
+#include "runtime/executable/executable_options.h"
 
-#include "runtime/jit_cache.h"
+#include "runtime/executable/jit_cache.h"
 
 #include <cstdlib>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which images of an executable may be taken at all. Selection ranks what the device can run (abi/target_arch.h); the
 // user may rule some of it out: code that the driver would have to compile (no start-up cost, no code that was never
 // tested), finished code (to test the PTX that a newer device will take), everything but one variant.
@@ -5,7 +6,7 @@
 // What was ruled out stays in the table of --explain, with that reason.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 #include "abi/target_arch.h"
 
 #include <memory>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cuModuleLoadDataEx with a log buffer: the driver's PTX compiler says there what is wrong, with lines of the PTX.
-#include "runtime/image_loader.h"
+#include "runtime/executable/image_loader.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/jit_cache.h"
+#include "runtime/device/device.h"
+#include "runtime/executable/jit_cache.h"
 
 #include <array>
 #include <cstring>

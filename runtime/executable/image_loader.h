@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One image into the driver. PTX goes in NUL-terminated and is compiled by the driver; what its compiler says is kept,
 // for the error or for the explanation why another image was taken.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/result.h"
+#include "abi/format/executable_view.h"
+#include "support/result.h"
 #include "runtime/cuda/handles.h"
 
 #include <string>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver's linker (cuLink*) with one PTX input is its compiler, and hands out what cuModuleLoadData would only
 // load.
-#include "runtime/jit_cache.h"
+#include "runtime/executable/jit_cache.h"
 
-#include "abi/sha256.h"
+#include "support/sha256.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From Tenon's order (shape, outermost first) to the driver's (innermost first).
-#include "runtime/tensor_map.h"
+#include "runtime/executable/tensor_map.h"
 
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tensor map encoded by the driver, from what is declared (abi/tensor_map.h) and what a dispatch brings: the
 // binding's memory and the extents of the dense, row-major tensor in it. The driver wants the contiguous dimension
 // first and tells nothing but "invalid value", so what can be wrong at a call is checked here and named. Encoding runs
@@ -5,8 +6,8 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
-#include "abi/status.h"
-#include "runtime/stream_commands.h"
+#include "support/status.h"
+#include "runtime/device/stream_commands.h"
 
 #include <cuda.h>
 #include <span>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One driver call per kind of memory, undone in reverse where a later step fails.
-#include "runtime/allocator.h"
+#include "runtime/memory/allocator.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers for users of command buffers: memory that is there when the call returns and that any queue may use.
 // (Programs take theirs from Device::allocate, queues from SubmissionQueue::allocate: both stream-ordered.)
 //
@@ -6,7 +7,7 @@
 //   import        memory of others: a device pointer as it is, a host pointer after cuMemHostRegister
 #pragma once
 
-#include "runtime/buffer.h"
+#include "runtime/memory/buffer.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks in a line.
-#include "runtime/block_pool.h"
+#include "runtime/memory/block_pool.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 

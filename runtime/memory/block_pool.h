@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A pool of blocks of one size: an allocation takes a whole one, however little it asked for. Blocks are cut from
 // slabs, which are added one by one up to the limit.
 //
@@ -5,7 +6,7 @@
 // needs; then the one that was returned longest ago, whose work is the likeliest to be over.
 #pragma once
 
-#include "runtime/pool.h"
+#include "runtime/memory/pool.h"
 
 #include <deque>
 

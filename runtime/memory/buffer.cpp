@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory goes back where it came from: each buffer holds the function that returns it.
-#include "runtime/buffer.h"
+#include "runtime/memory/buffer.h"
 
-#include "runtime/device.h"
-#include "runtime/pool.h"
+#include "runtime/device/device.h"
+#include "runtime/memory/pool.h"
 
 namespace tenon::runtime {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A range of memory that a device can reach, with one owner. Its address is a multiple of 256 bytes, as the driver's
 // allocators promise; imported memory has the address it has. What a buffer may be used for is declared when it is made
 // and checked by every command that names it (command_buffer_validator.h).
@@ -5,7 +6,7 @@
 // Stream-ordered memory is returned on the device's queue: after the work submitted before, without waiting for it.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One table of element types, one description of a place, and two structs that differ in a header.
-#include "runtime/dlpack.h"
+#include "runtime/memory/dlpack.h"
 
-#include "runtime/allocator.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 #include <optional>

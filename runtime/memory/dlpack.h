@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors that other libraries hold, and ours held by them: DLPack, the C structs by which PyTorch, CuPy, JAX and
 // others hand over memory without a copy. The structs are its ABI of version 1 (dlpack.h of the DLPack project,
 // "DLManagedTensor" and "DLManagedTensorVersioned"), declared here so that nothing is needed to build.
@@ -8,7 +9,7 @@
 // Which streams the two sides work on is theirs to order (`__dlpack__(stream=...)` in Python): nothing here waits.
 #pragma once
 
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
 namespace tenon::runtime {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of the driver, and its words where it has no memory.
-#include "runtime/driver_pool.h"
+#include "runtime/memory/driver_pool.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

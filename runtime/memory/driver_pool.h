@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A pool of the driver's (cuMemPoolCreate): each allocation is one of the driver's, stream-ordered, from memory that it
 // keeps for this pool alone. What is freed stays the pool's, up to the release threshold, when the device is next
 // synchronised.
 #pragma once
 
-#include "runtime/pool.h"
+#include "runtime/memory/pool.h"
 
 namespace tenon::runtime {
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two maps that always say the same.
-#include "runtime/free_ranges.h"
+#include "runtime/memory/free_ranges.h"
 
 #include <algorithm>
 #include <atomic>

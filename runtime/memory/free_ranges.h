@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Free pieces of memory by size and by place: the smallest that is large enough is taken (best fit), and what comes
 // back grows together with its free neighbours. Both in the logarithm of the number of pieces.
 //
@@ -5,7 +6,7 @@
 // one event per stream, which whoever takes it makes its own stream wait for. Pieces that grow together join theirs.
 #pragma once
 
-#include "runtime/event.h"
+#include "runtime/commands/event.h"
 
 #include <cuda.h>
 #include <map>

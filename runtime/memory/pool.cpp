@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The books of every pool: who has what, who waits, and what is said when there is nothing left.
-#include "runtime/pool.h"
+#include "runtime/memory/pool.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where stream-ordered memory comes from, as an object that an allocation names (SubmissionQueue::allocateFrom):
 //
 //   driver_pool.h   a pool of the driver's own; each allocation is one of the driver's
@@ -14,8 +15,8 @@
 // buffers: they hold it.
 #pragma once
 
-#include "runtime/buffer.h"
-#include "runtime/free_ranges.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/memory/free_ranges.h"
 
 #include <functional>
 #include <map>

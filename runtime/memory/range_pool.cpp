@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slabs and what is free of them.
-#include "runtime/range_pool.h"
+#include "runtime/memory/range_pool.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A pool of pieces of any size and alignment, cut from slabs (free_ranges.h). A request above the size of a slab has a
 // slab of its own. Where the limit stands in the way of a new slab, slabs that nobody uses are returned first.
 #pragma once
 
-#include "runtime/pool.h"
+#include "runtime/memory/pool.h"
 
 namespace tenon::runtime {
 

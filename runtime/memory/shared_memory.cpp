@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Handle -> reserved addresses -> mapping -> access, undone in reverse where a later step fails.
-#include "runtime/shared_memory.h"
+#include "runtime/memory/shared_memory.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 

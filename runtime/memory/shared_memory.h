@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device memory that another process can have: behind a POSIX file descriptor, which is sent over a socket or
 // inherited. Only memory that was allocated for it can be exported; it comes from the driver's virtual memory
 // management (cuMemCreate, cuMemMap) and is as long as a multiple of the device's granularity, 2 MiB as a rule.
@@ -5,7 +6,7 @@
 // The memory lives as long as somebody has it mapped or holds a descriptor, in whatever process.
 #pragma once
 
-#include "runtime/buffer.h"
+#include "runtime/memory/buffer.h"
 
 namespace tenon::runtime {
 

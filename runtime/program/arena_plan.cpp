@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // First fit by decreasing size: not optimal, within a few percent of it for the lifetimes that programs have, and a
 // pure function of its input.
-#include "runtime/arena_plan.h"
+#include "runtime/program/arena_plan.h"
 
-#include "runtime/buffer.h"
+#include "runtime/memory/buffer.h"
 
 #include <algorithm>
 #include <limits>

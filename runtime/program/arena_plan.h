@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For functions whose file does not say it (the compiler's do): where temporary memory of a call lies in one block:
 // each piece has a lifetime, and two pieces may share bytes when their lifetimes do not meet. Offsets are multiples
 // of kBufferAlignment.

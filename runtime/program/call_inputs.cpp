@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs against their declaration, and the key of a call.
-#include "runtime/call_inputs.h"
+#include "runtime/program/call_inputs.h"
 
-#include "abi/program_view.h"
+#include "abi/format/program_view.h"
 
 namespace tenon::runtime {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a caller gives: checked against the function's declaration, and spelled as a key. Two calls with equal keys are
 // the same but for the addresses of their buffers, so that all the arithmetic of the first serves the second.
 #pragma once
 
-#include "abi/program_generated.h"
-#include "runtime/value.h"
+#include "abi/format/program_generated.h"
+#include "runtime/values/value.h"
 
 #include <span>
 #include <vector>

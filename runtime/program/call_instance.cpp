@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bind, patch, launch.
-#include "runtime/call_instance.h"
+#include "runtime/program/call_instance.h"
 
-#include "runtime/allocator.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/nvtx.h"
+#include "runtime/device/device.h"
+#include "runtime/device/nvtx.h"
 
 #include <algorithm>
 

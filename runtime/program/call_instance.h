@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A plan ready to run on one stream: its arena, the arguments of its dispatches, and the graph or the list of launches
 // that they become. A call binds buffers to it and issues it; what did not change since the last call is not touched,
 // and nothing is allocated.
@@ -7,11 +8,11 @@
 // an H200 the driver takes 3.3 us of host time for a launch, 1.2 us for that of a graph and 0.35 us for a changed node.
 #pragma once
 
-#include "runtime/argument_packer.h"
-#include "runtime/call_plan.h"
-#include "runtime/command_observer.h"
-#include "runtime/replay_graph.h"
-#include "runtime/stream_trace.h"
+#include "runtime/executable/argument_packer.h"
+#include "runtime/program/call_plan.h"
+#include "runtime/commands/command_observer.h"
+#include "runtime/commands/replay_graph.h"
+#include "runtime/device/stream_trace.h"
 
 #include <optional>
 

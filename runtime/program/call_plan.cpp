@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a verified function and checked inputs to a plan. The verifier (abi/executable_format.md) has shown that every
 // index is in its array, so what is checked here is what the shapes decide: register values, and the ranges and grids
 // made of them.
-#include "runtime/call_plan.h"
+#include "runtime/program/call_plan.h"
 
-#include "runtime/arena_plan.h"
-#include "runtime/command_buffer_validator.h"
-#include "runtime/register_program.h"
+#include "runtime/program/arena_plan.h"
+#include "runtime/commands/command_buffer_validator.h"
+#include "runtime/program/register_program.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a call of a function will do, for inputs of given shapes and scalars: everything but addresses. Made once by the
 // first such call; later calls only bind buffers to it (call_instance.h).
 //
@@ -8,11 +9,11 @@
 //   commands    those that do something, with the edges that their memory asks for (command_order.h)
 #pragma once
 
-#include "abi/program_generated.h"
-#include "runtime/call_inputs.h"
-#include "runtime/command_order.h"
-#include "runtime/executable.h"
-#include "runtime/stream_commands.h"
+#include "abi/format/program_generated.h"
+#include "runtime/program/call_inputs.h"
+#include "runtime/commands/command_order.h"
+#include "runtime/executable/executable.h"
+#include "runtime/device/stream_commands.h"
 
 #include <array>
 #include <memory>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A result's buffer by its place in the plan; what the caller gave may overlap nothing that the call reads or writes.
-#include "runtime/call_results.h"
+#include "runtime/program/call_results.h"
 
-#include "runtime/allocator.h"
-#include "runtime/device.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the results of a call go: memory that the caller gave, checked, or new memory.
 #pragma once
 
-#include "runtime/call_plan.h"
+#include "runtime/program/call_plan.h"
 
 namespace tenon::runtime {
 

@@ -1,8 +1,9 @@
-#include "runtime/expectation.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/program/expectation.h"
 
-#include "abi/text.h"
-#include "runtime/element_compare.h"
-#include "runtime/element_text.h"
+#include "support/text.h"
+#include "runtime/values/element_compare.h"
+#include "runtime/values/element_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program expects of its own values: check.expect_* of MLIR, compared by the host once a call has ended. Tests
 // of kernels are written as text that way, and run by tenon-check.
 #pragma once
 
-#include "runtime/call_plan.h"
+#include "runtime/program/call_plan.h"
 
 #include <span>
 #include <string>

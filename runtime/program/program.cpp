@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The road of a call, one sentence per step.
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
-#include "runtime/call_instance.h"
-#include "runtime/call_results.h"
-#include "runtime/device.h"
-#include "runtime/submission_queue.h"
+#include "runtime/program/call_instance.h"
+#include "runtime/program/call_results.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
 

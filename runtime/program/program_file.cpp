@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mapped pages are aligned and cost nothing until they are read. What cannot be mapped is read whole.
-#include "runtime/program_file.h"
+#include "runtime/program/program_file.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <cerrno>
 #include <cstdlib>

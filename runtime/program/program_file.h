@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bytes of a program as Program::load wants them: aligned, and alive as long as the program. A file is mapped, so
 // that opening it costs the same whatever the size of its constants; a pipe ("-": standard input) is read.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An interpreter of 22 operations over int64. Every operation is checked: wrong arithmetic would become a wrong grid or
 // a wrong size. No operation is undefined, the smallest number divided by -1 included.
-#include "runtime/register_program.h"
+#include "runtime/program/register_program.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From positions in a file to calls of the system, and from errno to a status.
-#include "runtime/file.h"
+#include "runtime/queue/file.h"
 
 #include <cerrno>
 #include <cstring>

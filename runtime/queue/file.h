@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file that queues read and write (SubmissionQueue::readFile, writeFile): what is behind a POSIX descriptor, or host
 // memory that is treated as one. A file has a fixed length, known when it is imported, and says what may be done with
 // it; every operation names the bytes it wants and is checked against both before it begins.
@@ -6,8 +7,8 @@
 // use one file, and an interrupted or short call is taken up where it stopped. A failure names the file and the byte.
 #pragma once
 
-#include "abi/result.h"
-#include "runtime/buffer.h"
+#include "support/result.h"
+#include "runtime/memory/buffer.h"
 
 #include <functional>
 #include <memory>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two loops around a ring, and what they leave behind when they stop half-way: nothing.
-#include "runtime/file_transfer.h"
+#include "runtime/queue/file_transfer.h"
 
-#include "runtime/allocator.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes between a file and a buffer. Memory that the host sees is read and written in place. Device memory goes through
 // a ring of pinned chunks on a stream of its own: while the disk fills one chunk, the device takes another, and never
 // more memory is pinned than the ring, however long the transfer.
@@ -9,9 +10,9 @@
 // its way: the stream is waited for. What was transferred until then stays.
 #pragma once
 
-#include "runtime/command_buffer.h"
-#include "runtime/event.h"
-#include "runtime/file.h"
+#include "runtime/commands/command_buffer.h"
+#include "runtime/commands/event.h"
+#include "runtime/queue/file.h"
 
 #include <memory>
 #include <vector>

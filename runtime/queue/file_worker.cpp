@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A list, a thread, a transfer.
-#include "runtime/file_worker.h"
+#include "runtime/queue/file_worker.h"
 
 namespace tenon::runtime {
 

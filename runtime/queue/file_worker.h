@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread on which a queue's file operations run, one after another: a slow disk holds up neither the queue's own
 // worker nor the threads that submit. What was added is done, also where the queue is destroyed meanwhile.
 #pragma once
 
-#include "runtime/file_transfer.h"
-#include "runtime/submission.h"
+#include "runtime/queue/file_transfer.h"
+#include "runtime/queue/submission.h"
 
 #include <condition_variable>
 #include <deque>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a submission holds, says of itself, and lets go.
-#include "runtime/submission.h"
+#include "runtime/queue/submission.h"
 
 #include <algorithm>
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One submission on its way through a queue: made by submit, kept in a list while it waits, given to the stream, kept
 // again until the device is done with it. Submissions are used again, and with them the memory of their lists.
 #pragma once
 
-#include "runtime/command_buffer.h"
-#include "runtime/file_transfer.h"
-#include "runtime/free_ranges.h"
-#include "runtime/timeline_semaphore.h"
+#include "runtime/commands/command_buffer.h"
+#include "runtime/queue/file_transfer.h"
+#include "runtime/memory/free_ranges.h"
+#include "runtime/queue/timeline_semaphore.h"
 
 #include <functional>
 #include <memory>

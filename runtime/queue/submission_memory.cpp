@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of submissions: taken from the driver or a pool when an allocation is submitted, or when a pool has some; gone
 // when a deallocation was given to its stream.
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/submission_queue.h"
-#include "runtime/submission_waker.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/submission_queue.h"
+#include "runtime/queue/submission_waker.h"
 
 namespace tenon::runtime {
 

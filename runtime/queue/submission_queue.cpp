@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Enqueue: a submission is checked and kept, or given to the stream at once. The threads that take it from there are in
 // submission_threads.cpp.
-#include "runtime/submission_queue.h"
+#include "runtime/queue/submission_queue.h"
 
-#include "runtime/command_buffer_validator.h"
+#include "runtime/commands/command_buffer_validator.h"
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/stream_command_buffer.h"
-#include "runtime/submission_waker.h"
+#include "runtime/device/device.h"
+#include "runtime/commands/stream_command_buffer.h"
+#include "runtime/queue/submission_waker.h"
 
 #include <atomic>
 

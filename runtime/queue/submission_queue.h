@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Submissions: command buffers, fills, copies, allocations, file transfers and host calls that begin when their wait
 // semaphores are reached and then signal theirs. A queue is one stream; queues of a device run side by side.
 //
@@ -14,9 +15,9 @@
 // status: none is left half-signalled. Host functions of streams are not used: the driver skips them after a fault.
 #pragma once
 
-#include "runtime/file_worker.h"
-#include "runtime/pool.h"
-#include "runtime/submission.h"
+#include "runtime/queue/file_worker.h"
+#include "runtime/memory/pool.h"
+#include "runtime/queue/submission.h"
 
 #include <condition_variable>
 #include <deque>

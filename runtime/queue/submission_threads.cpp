@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a submission that is kept to its signals: issue (given to the stream) -> complete (semaphores signalled). Two
 // locks are never held at once, but for the stream's around the others.
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device.h"
-#include "runtime/submission_queue.h"
-#include "runtime/submission_waker.h"
+#include "runtime/device/device.h"
+#include "runtime/queue/submission_queue.h"
+#include "runtime/queue/submission_waker.h"
 
 #include <algorithm>
 #include <chrono>

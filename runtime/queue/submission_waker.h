@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a semaphore tells a queue's worker that something changed; it may outlive the queue.
 #pragma once
 
-#include "runtime/submission_queue.h"
+#include "runtime/queue/submission_queue.h"
 
 namespace tenon::runtime {
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Everything that changes a timeline collects the observers whose moment has come under the lock and calls them after
 // it: an observer may signal, fail or wait for other semaphores.
-#include "runtime/timeline_semaphore.h"
+#include "runtime/queue/timeline_semaphore.h"
 
 #include <algorithm>
 #include <chrono>

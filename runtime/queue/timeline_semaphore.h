@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A timeline: a 64-bit value that only grows, signalled by the host or by a queue when work is complete, waited for by
 // the host or by submissions. A semaphore may fail instead; then it holds the Status of what went wrong, for ever, and
 // every wait and query answers it.
@@ -7,8 +8,8 @@
 // wait for that work's event (DeviceSignal).
 #pragma once
 
-#include "abi/result.h"
-#include "runtime/event.h"
+#include "support/result.h"
+#include "runtime/commands/event.h"
 
 #include <cstdint>
 #include <functional>

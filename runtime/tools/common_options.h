@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Options that several tools have, in the same words.
 #pragma once
 
-#include "abi/command_line.h"
-#include "runtime/executable_options.h"
-#include "runtime/trace.h"
+#include "support/command_line.h"
+#include "runtime/executable/executable_options.h"
+#include "runtime/device/trace.h"
 
 #include <memory>
 #include <string>

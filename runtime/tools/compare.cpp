@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reports all results that differ, each with its first differing element and both tensors.
 #include "runtime/tools/compare.h"
 
-#include "runtime/element_compare.h"
-#include "runtime/element_text.h"
+#include "runtime/values/element_compare.h"
+#include "runtime/values/element_text.h"
 #include "runtime/tools/tensor_text.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `--expected_output=`: what was found against what was expected. Integers match exactly. Floats match when
 // |found - expected| <= threshold * max(1, |expected|): absolute near zero, relative for large values. Equal infinities
 // match, and a NaN matches a NaN.

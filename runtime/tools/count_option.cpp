@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All of the text is the number: no sign, no unit.
 #include "runtime/tools/count_option.h"
 

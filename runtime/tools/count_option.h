@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A number on a command line: --batch=100.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string>

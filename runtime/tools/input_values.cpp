@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs are counted before a file is opened, so that a forgotten one is not taken for a bad one.
 #include "runtime/tools/input_values.h"
 
-#include "runtime/call_inputs.h"
+#include "runtime/program/call_inputs.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The inputs of a call, from `--input=` specs to values on a device.
 #pragma once
 

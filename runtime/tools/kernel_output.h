@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `--printf=prefix`: what kernels print, each line with the export that printed it in front.
 //
 //   [scale] n = 4
@@ -8,8 +9,8 @@
 // process; a tool may do it, a library may not.
 #pragma once
 
-#include "abi/result.h"
-#include "runtime/command_observer.h"
+#include "support/result.h"
+#include "runtime/commands/command_observer.h"
 
 #include <cstdio>
 #include <string>

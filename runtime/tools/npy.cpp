@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The header is a Python literal of a fixed form; a small reader takes exactly that form and names what else it finds.
 #include "runtime/tools/npy.h"
 

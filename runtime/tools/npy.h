@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NumPy's .npy: magic, version, a header that is a Python dictionary literal, then the elements. Several arrays may
 // follow one another in one file. Versions 1.0, 2.0 and 3.0 are read, 1.0 is written (2.0 where the header needs it).
 //
@@ -7,8 +8,8 @@
 // (numpy.lib.format).
 #pragma once
 
-#include "abi/result.h"
-#include "runtime/value.h"
+#include "support/result.h"
+#include "runtime/values/value.h"
 
 #include <cstddef>
 #include <string>

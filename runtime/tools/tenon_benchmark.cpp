@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-benchmark: how long calls of a program's functions take, by Google Benchmark.
 //
 //   tenon-benchmark example.tenon --function=mixed_invocation --input=8xf32=2 --input=8xf32=4
@@ -8,9 +9,9 @@
 // Times go to stdout, notices and errors to stderr. Exit status as tenon-run's: 0; 1 when the work failed; 2 when the
 // command line itself is wrong. The emulator's times say nothing about a GPU: there each function runs once in each of
 // the three ways, and no time is reported.
-#include "abi/command_line.h"
-#include "runtime/device.h"
-#include "runtime/program_file.h"
+#include "support/command_line.h"
+#include "runtime/device/device.h"
+#include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-check: runs the tests that a program holds, functions without arguments whose check.expect_* say what must come
 // out.
 //
@@ -9,10 +10,10 @@
 //
 // Rows go to stdout, notices and errors to stderr. Exit status: 0; 1 when an expectation or a call failed, or when
 // there was nothing to run; 2 when the command line itself is wrong.
-#include "abi/command_line.h"
-#include "runtime/device.h"
-#include "runtime/program.h"
-#include "runtime/program_file.h"
+#include "support/command_line.h"
+#include "runtime/device/device.h"
+#include "runtime/program/program.h"
+#include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
 
 #include <cstdio>

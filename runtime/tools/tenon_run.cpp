@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-run: calls a function of a program.
 //
 //   tenon-run example.tenon --function=mixed_invocation --input=8xf32=2 --input=8xf32=4
@@ -7,11 +8,11 @@
 //
 // Results and the table of --explain go to stdout, notices and errors to stderr. Exit status: 0; 1 when the work failed
 // or an expected output differs; 2 when the command line itself is wrong.
-#include "abi/command_line.h"
-#include "runtime/device.h"
-#include "runtime/jit_cache.h"
-#include "runtime/program.h"
-#include "runtime/program_file.h"
+#include "support/command_line.h"
+#include "runtime/device/device.h"
+#include "runtime/executable/jit_cache.h"
+#include "runtime/program/program.h"
+#include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/compare.h"
 #include "runtime/tools/count_option.h"

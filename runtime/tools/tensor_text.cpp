@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Brackets only repeat what the shape says, so they may be left out; where they are, they must agree with it.
 #include "runtime/tools/tensor_text.h"
 
-#include "abi/text.h"
-#include "runtime/element_text.h"
+#include "support/text.h"
+#include "runtime/values/element_text.h"
 
 #include <charconv>
 #include <cstring>

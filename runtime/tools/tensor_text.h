@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors and scalars as text, in the form users of IREE's tools write and read:
 //
 //   8xf32=2                       one value for every element
@@ -8,8 +9,8 @@
 #pragma once
 
 #include "abi/element_type.h"
-#include "abi/result.h"
-#include "runtime/value.h"
+#include "support/result.h"
+#include "runtime/values/value.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The results of the first call are the memory of all later ones.
 #include "runtime/tools/timed_call.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call of a function, made again and again in the three ways in which its time is asked for:
 //
 //   latency       the host's time of a call that is waited for
@@ -7,7 +8,7 @@
 // All calls have the same inputs and write the same results, so that after the first one nothing is allocated.
 #pragma once
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 namespace tenon::runtime {
 

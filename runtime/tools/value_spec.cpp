@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each spec is text or a file; files are read once and remembered, for '+' to go on where the last one ended.
 #include "runtime/tools/value_spec.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What `--input=`, `--expected_output=` and `--output=` say: text, or files.
 //
 //   8xf32=2 1 ...   text (runtime/tools/tensor_text.h)
@@ -7,9 +8,9 @@
 //   (ignored)       (--expected_output) anything
 #pragma once
 
-#include "abi/program_generated.h"
-#include "abi/result.h"
-#include "runtime/value.h"
+#include "abi/format/program_generated.h"
+#include "support/result.h"
+#include "runtime/values/value.h"
 
 #include <map>
 #include <optional>

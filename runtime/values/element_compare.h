@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether one element is another, or near it: what --expected_output= and check.expect_* ask.
 #pragma once
 

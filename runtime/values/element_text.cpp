@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers by <charconv> and strtod (the tools never set a locale, so the point is a point); the whole word must parse.
-#include "runtime/element_text.h"
+#include "runtime/values/element_text.h"
 
-#include "runtime/small_float.h"
+#include "runtime/values/small_float.h"
 
 #include <bit>
 #include <cerrno>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One element as text: what `8xf32=` is followed by and what a result prints. Integers are decimal or 0x..., i1 is also
 // true/false; floats as C writes them (1, 0.5, 1e-3, inf, nan, 0x1p3). Printed floats have six significant digits (%G).
 #pragma once
 
 #include "abi/element_type.h"
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // By hand, in integers: the same bits on every machine, with or without hardware conversions.
-#include "runtime/small_float.h"
+#include "runtime/values/small_float.h"
 
 #include <bit>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // f16 (IEEE binary16) and bf16 to and from f32, rounding to nearest, ties to even; NaN stays NaN, too large becomes
 // infinity.
 #pragma once

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes of dense tensors, computed without overflow, and their way to the device and back.
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What goes into a call and comes out of it: dense row-major tensors and scalars. A Tensor's elements live on the
 // device; a HostTensor's in ordinary memory (text, .npy, tests). Elements are little endian, i1 takes a byte.
 #pragma once
 
 #include "abi/element_type.h"
-#include "abi/result.h"
-#include "runtime/buffer.h"
+#include "support/result.h"
+#include "runtime/memory/buffer.h"
 
 #include <cstdint>
 #include <memory>

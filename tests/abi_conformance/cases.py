@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A case of a rule: one text file, rules/K-N/pass_*.case or fail_*.case.
 
   # what it shows

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packs one dispatch's arguments as the runtime does and prints the parameter block, so that rules about what a
 // dispatch passes (K-3, K-7) have cases in text: tenon-pack-case JOB.json EXPORT BINDINGS [CONSTANT...]. Binding i has
 // the address 0x1000 * (i + 1); constants are integers.
-#include "abi/file.h"
+#include "support/file.h"
 #include "abi/parameter_layout.h"
 #include "linker/declare/manifest.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every rule of abi/kernel_abi.md, held against kernels that keep it and kernels that break it.
 
   run.py --build=build            all; exit status 0 when every case did what it says

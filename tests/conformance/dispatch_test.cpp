@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dispatches: bindings, constants, entry points, grids, indirect grids; the same as submissions of a queue.
 #include "fixture.h"
 

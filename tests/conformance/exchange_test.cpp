@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that goes to other libraries and processes, and theirs that comes in.
 #include "fixture.h"
 
-#include "runtime/dlpack.h"
-#include "runtime/shared_memory.h"
+#include "runtime/memory/dlpack.h"
+#include "runtime/memory/shared_memory.h"
 
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executables: reflection, several variants, wrong architectures, malformed bytes; what a fault of a kernel leaves.
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files behind a descriptor, read and written by queues.
 #include "fixture.h"
 

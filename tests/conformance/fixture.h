@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A device that TENON_CUDA_DRIVER names (a GPU, or the emulator), the suite's executable, a queue, and one command
 // buffer implementation: every test is written once and run on each. Where there is no device or no PTX of the kernels,
 // a test is skipped and says why.
 #pragma once
 
-#include "runtime/allocator.h"
-#include "runtime/device.h"
-#include "runtime/graph_command_buffer.h"
-#include "runtime/submission_queue.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/device/device.h"
+#include "runtime/commands/graph_command_buffer.h"
+#include "runtime/queue/submission_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of the conformance suite: each does one thing that a test can count.
 #include <cstdint>
 

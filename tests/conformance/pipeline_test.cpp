@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Data that flows through several dispatches of one recording, and recordings submitted again with other buffers.
 #include "fixture.h"
 

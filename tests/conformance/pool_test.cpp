@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools that allocations name: whose memory they get, when it is used again, and what happens where there is none.
 #include "fixture.h"
 
-#include "runtime/block_pool.h"
-#include "runtime/driver_pool.h"
-#include "runtime/range_pool.h"
+#include "runtime/memory/block_pool.h"
+#include "runtime/memory/driver_pool.h"
+#include "runtime/memory/range_pool.h"
 
 namespace tenon::conformance {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Profiling: a sink hears what queues did and when, and the results are those without it.
 #include "fixture.h"
 

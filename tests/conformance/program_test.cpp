@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs: calls that come again, on streams of the caller, within the caller's capture, between semaphores, from
 // several threads, several programs at once.
 #include "fixture.h"
 
 #include "program_builder.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <atomic>
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fills, updates and copies as submissions of a queue; the same commands on memory in stream order; files through
 // host memory.
 #include "fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Timelines: signals, failures, waits of all and any, threads; submissions: waits before signals, fan-out, several
 // queues, failures that travel; host calls; memory in stream order.
 #include "fixture.h"

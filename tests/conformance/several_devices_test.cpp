@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two devices in one process. With one device, each test is skipped and says so; TENON_EMULATOR_DEVICES=2 makes two.
 #include "fixture.h"
 

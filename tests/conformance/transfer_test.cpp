@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Command buffers: states, fill, update, copy, barriers, events, stress.
 #include "fixture.h"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Command buffers, as streams and as graphs, and launches with attributes.
 #include "scenario_run.h"
 
-#include "runtime/argument_packer.h"
-#include "runtime/event.h"
+#include "runtime/executable/argument_packer.h"
+#include "runtime/commands/event.h"
 
 namespace tenon::faults {
 

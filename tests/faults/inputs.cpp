@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executables of the conformance kernels, and a program over one of them.
 #include "inputs.h"
 

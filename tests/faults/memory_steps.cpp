@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of a device, of the host and of other processes; copies and fills.
 #include "scenario_run.h"
 
-#include "runtime/shared_memory.h"
+#include "runtime/memory/shared_memory.h"
 
 #include <unistd.h>
 

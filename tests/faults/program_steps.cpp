@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program: calls with and without graphs, on a queue, and within a capture of the caller's.
 #include "scenario_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One run through the runtime that calls every driver function it has: a device is opened, code loaded, command buffers
 // recorded and submitted between semaphores, programs called, memory allocated and returned, everything let go.
 //

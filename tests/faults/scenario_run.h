@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The class behind runScenario: the steps, what they share, and how each is tried. Steps are grouped by what they are
 // about, a file each.
 #pragma once
 
 #include "scenario.h"
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 namespace tenon::faults {
 

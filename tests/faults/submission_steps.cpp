@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What queues are given: work between semaphores, memory in the order of streams, host calls, files.
 #include "scenario_run.h"
 
-#include "runtime/block_pool.h"
-#include "runtime/driver_pool.h"
+#include "runtime/memory/block_pool.h"
+#include "runtime/memory/driver_pool.h"
 
 namespace tenon::faults {
 

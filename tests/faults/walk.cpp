@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks every call of every driver function that the runtime makes: the n-th call of each fails, for n from 1 until the
 // scenario has no such call. Of each failure must hold:
 //   - an error names the function, or nothing was lost and the table below says how the runtime does without;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An executable (.tnx): verification, then every view of what verified, as the loader, tenon-dump and --explain read
 // it.
 #include "fuzz.h"
 
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 #include "linker/tools/dump.h"
 #include "linker/tools/explain.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A manifest. Its objects are looked for in a folder that is not there, so that only the JSON is read.
 #include "fuzz.h"
 

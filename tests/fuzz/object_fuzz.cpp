@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An object of any kind: the readers of ELF files, cubins, fatbins (with their decompression) and archives, then a
 // whole link with it, up to the executable's bytes.
 #include "fuzz.h"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program (.tenon): verification of its functions, commands and nested executables, then its views.
 #include "fuzz.h"
 
-#include "abi/program_view.h"
+#include "abi/format/program_view.h"
 #include "linker/tools/dump.h"
 
 using namespace tenon;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The PTX parser, and what is computed from a module without a declaration: control flow, definitions, printing.
 #include "fuzz.h"
 
 #include "ptx/control_flow.h"
 #include "ptx/def_use.h"
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 #include "ptx/printer.h"
 
 using namespace tenon;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a fuzz target over files, without a fuzzer: the seeds, and every input that once crashed it. Arguments are files
 // and folders; a folder's files are taken in the order of their names.
 #include "fuzz.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <algorithm>
 #include <cstdio>

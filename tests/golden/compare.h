@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether a result is close enough to the recorded one, and how far it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction form of the golden vectors: what it computes from what, and the kernel that runs it. The table of
 // forms is text (forms.txt); its grammar is described there.
 #pragma once

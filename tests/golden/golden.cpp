@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Golden vectors: results of single instructions on operands at the edges of their types, recorded on a GPU, that the
 // emulator has to give too.
 //

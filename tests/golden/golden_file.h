@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The recorded results: one file for one architecture, zstd over a plain list.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What needs a kernel of its own: the shared memory that tensor loads leave (tests/kernels/hopper_cases.h), and sums of
 // wgmma with numbers that do not add up exactly. The kernels are tests/kernels/hopper.cu, for sm_90a.
 #pragma once

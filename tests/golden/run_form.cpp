@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/golden/run_form.h"
 
 #include "tests/golden/values.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The operands that forms are recorded with: edges of their types, and reproducible random bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose threads work together: shared memory, barriers, shuffles, atomics.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>

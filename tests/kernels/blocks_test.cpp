@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose threads work together, against plain loops on the host.
 #include "tests/kernels/driver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions: recursion, pointers, constant tables, local arrays, printf, assert, device heap.
 #include <assert.h>
 #include <stdio.h>

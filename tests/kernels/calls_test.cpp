@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls, pointers, tables, local memory, printf, assert, the device heap.
 #include "tests/kernels/driver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CUDA driver that the kernels run on: libcuda.so.1 with TENON_CUDA_DRIVER=cuda, else the emulator that
 // TENON_EMULATOR_LIBRARY names (or that lies in ../../emulator beside this binary). The same tests run on both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that fail. A GPU's context does not survive it and neither does the process's use of the device, so each test
 // runs in a child process, where the driver is first loaded.
 #include "tests/kernels/driver.h"

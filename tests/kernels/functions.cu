@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every function of math.h that device code has, in single and double precision; half and bfloat arithmetic.
 #include "functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions of math.h as device code has them: what the kernel calls, what the host expects, and by how many units
 // in the last place the CUDA C++ Programming Guide lets them differ. The kernel sees v in (-9, 9), a > 0, u in (-1, 1);
 // the host the same numbers as x, y, z in higher precision.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of math.h against the host's in higher precision, within the errors that the CUDA C++ Programming Guide
 // documents; half and bfloat arithmetic to the bit.
 #include "tests/kernels/functions.h"

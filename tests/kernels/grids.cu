@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose blocks need each other: a stencil with halos, a scan that looks back over earlier blocks, a sum that
 // the last block finishes, work taken from a queue.
 extern "C" __global__ void stencil(const float *in, float *out, int width, int height) { // 16 x 16 threads

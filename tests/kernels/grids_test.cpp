@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels whose blocks need each other, against the host. With TENON_EMULATOR_THREADS they run at the same time.
 #include "tests/kernels/driver.h"
 

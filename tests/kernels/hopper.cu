@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What sm_90a adds: clusters that share memory, bulk and tensor copies with mbarriers, wgmma. Compiled for sm_90a
 // alone.
 #include <cooperative_groups.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor loads whose shared memory is compared with the host and recorded on a GPU: one table for hopper_test.cpp and
 // tests/golden/hopper.cpp. The tensor has rows of 256 bytes, 40 of them, and its bytes follow from their place
 // (tensorBytes).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clusters, bulk and tensor copies: the kernels of hopper.cu against the host. The layouts of shared memory are worked
 // out here a second time, element by element.
 #include "tests/kernels/hopper_cases.h"

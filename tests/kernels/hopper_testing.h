@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the tests of hopper.cu share: a device of sm_90a, and launches with clusters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels out of NVIDIA's header libraries, which write PTX in ways of their own: CUB's block algorithms, the
 // algorithms of cooperative groups.
 #include <cooperative_groups.h>

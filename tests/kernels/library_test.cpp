@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CUB's block algorithms and those of cooperative groups against the host.
 #include "tests/kernels/driver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor-core instructions: one warp multiplies small matrices with ldmatrix and mma.sync.
 #include <cuda_fp16.h>
 

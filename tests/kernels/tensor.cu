@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products on tensor cores through wmma, and copies from global to shared memory behind the arithmetic: a ring
 // of two buffers filled by cp.async, once with groups, once with an mbarrier.
 #include <cuda_bf16.h>

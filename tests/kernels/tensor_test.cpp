@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma, double buffering and mbarriers. Inputs are small integers, so that every product and sum is exact in any order.
 #include "tests/kernels/driver.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Element-wise kernels against the host. Basic arithmetic is bit-exact; special functions are compared with double
 // precision within the errors that the CUDA C++ Programming Guide documents for them (ulp of float, plus what the
 // test's own cancellation adds).

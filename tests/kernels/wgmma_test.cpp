@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wgmma: the kernels of hopper.cu against the host. The layouts of shared memory are worked out here a second time,
 // element by element. Inputs are small integers, so that every sum is exact.
 #include "tests/kernels/hopper_testing.h"

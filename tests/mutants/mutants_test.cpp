@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Do the checks find mistakes? Every broken twin of every kernel here has to be reported, and the kernels themselves
 // must not be. A mutant that means the same as its kernel is listed with the reason, and must not be reported either: a
 // stale list fails.

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/mutants/mutate.h"
 
-#include "abi/diagnostics.h"
-#include "ptx/parser.h"
+#include "support/diagnostics.h"
+#include "ptx/parse/parser.h"
 
 #include <map>
 

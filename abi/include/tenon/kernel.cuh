@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon/kernel.cuh: declares a kernel's ABI next to the kernel.
 //
 //   #include <tenon/kernel.cuh>

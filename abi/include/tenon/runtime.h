@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* The C API of the runtime (libtenon_runtime.so): what other languages bind to. Compiles alone as C11 and C++.
 
    - A handle is opaque and counted: *_release drops the caller's reference, and what is in use stays alive until the

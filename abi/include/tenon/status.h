@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* The answer of every function of the C API: NULL is success, anything else a status that owns its message and is freed
    by the caller. Compiles alone as C11 and C++. */
 #ifndef TENON_STATUS_H

@@ -1,4 +1,5 @@
-#include "compiler/codegen/element_access.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/element_access.h"
 
 #include "compiler/dispatch/kernel_config.h"
 

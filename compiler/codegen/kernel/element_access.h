@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where elements lie: from the number of an element of the result to the value of every loop, and from there to an
 // address in every tensor. All of it is 64-bit arithmetic; the back end narrows divisions whose operands are small.
 //
@@ -5,7 +6,7 @@
 // dimensions (or not at all) form one axis: x[i][j] + y[i][j] has the one axis (i, j), x[i][j] + y[j] has two.
 #pragma once
 
-#include "compiler/codegen/kernel_function.h"
+#include "compiler/codegen/kernel/kernel_function.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

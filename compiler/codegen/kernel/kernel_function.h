@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel before code generation: one function on tensors in a module of its own.
 //
 //   func.func @add(%n: i64, %x: tensor<?xf32> {tenon.dims = array<i64: 0>}, %y: tensor<?xf32> {tenon.dims = ...})

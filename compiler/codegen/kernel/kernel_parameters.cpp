@@ -1,4 +1,5 @@
-#include "compiler/codegen/kernel_parameters.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/kernel_parameters.h"
 
 #include "abi/parameter_layout.h"
 #include "compiler/dialect/declarations.h"

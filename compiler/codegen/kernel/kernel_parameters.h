@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The signature of a kernel: what abi::computeParameterLayout says, as parameters of an `llvm.func`.
 //
 //   binding                     a pointer to global memory, in the order of the layout
@@ -5,7 +6,7 @@
 //   struct, tensor map          a pointer to its bytes (`byval`), which are the parameter: .param .align 8 .b8 p[24]
 #pragma once
 
-#include "compiler/codegen/kernel_function.h"
+#include "compiler/codegen/kernel/kernel_function.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/emit_ptx.h"
 
 #include "compiler/codegen/ptx/libdevice.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a module in the LLVM and NVVM dialects to PTX text, in process: translate to LLVM IR, link libdevice where a
 // `__nv_` function is called, optimise, print. One call per target; the module is only read.
 //

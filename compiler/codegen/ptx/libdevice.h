@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libdevice.10.bc: NVIDIA's math library as LLVM bitcode. It ships with every CUDA toolkit and with the Python wheels
 // of the CUDA compiler, never with Tenon. A kernel that calls one of its functions (`__nv_expf`) gets it linked in
 // before optimisation; a kernel that calls none is compiled without looking for it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text and rules of check.expect_*: an expectation that could never hold, or that compares the wrong way, is refused.
 #include "compiler/dialect/check/CheckOps.h"
 

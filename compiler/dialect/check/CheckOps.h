@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // check.expect_*: expectations of end-to-end tests.
 #pragma once
 

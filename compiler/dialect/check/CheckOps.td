@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // check: expectations of end-to-end tests written as MLIR text. Run by tenon-check.
 #ifndef TENON_COMPILER_DIALECT_CHECK_OPS
 #define TENON_COMPILER_DIALECT_CHECK_OPS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.dispatch: its text, its parts by position, and its shapes. Verification is in FlowVerify.cpp.
 #include "compiler/dialect/flow/FlowOps.h"
 

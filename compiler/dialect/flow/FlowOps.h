@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.dispatch: a program as dispatches over tensors. What it means stands in FlowOps.td.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow: a program as dispatches over tensors.
 #ifndef TENON_COMPILER_DIALECT_FLOW_OPS
 #define TENON_COMPILER_DIALECT_FLOW_OPS

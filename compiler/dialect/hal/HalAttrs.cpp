@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing targets and objects. Reading takes every spelling of every era; writing gives the modern one.
 // Layouts are in HalLayoutAttrs.cpp.
 #include "compiler/dialect/hal/HalAttrs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes and types of hal: targets, objects, layouts. What each means stands in HalAttrs.td.
 #pragma once
 

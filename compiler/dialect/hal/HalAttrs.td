@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes and types of hal. Every attribute parses each spelling that users have and prints the modern one.
 #ifndef TENON_COMPILER_DIALECT_HAL_ATTRS
 #define TENON_COMPILER_DIALECT_HAL_ATTRS

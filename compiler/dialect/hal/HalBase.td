@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hal: executables (hand-written device code with its declared ABI), devices and targets. The text is that of IREE's
 // custom dispatches, every era of it; what Tenon adds is named where it is defined.
 #ifndef TENON_COMPILER_DIALECT_HAL_BASE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The hal dialect: what it registers, the names it gives to long attributes when printing, and its module attributes.
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/inliner.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing layouts and bindings: a kernel's parameters as its user declares them. Files of several eras are
 // about, and all of them end as one attribute:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Assembly of hal's operations. Verification is in HalVerify.cpp.
 #include "compiler/dialect/hal/HalOps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of hal. What each means stands in HalOps.td.
 #pragma once
 

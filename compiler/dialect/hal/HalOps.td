@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of hal. The forms and their eras: tests/lit/dialect.
 #ifndef TENON_COMPILER_DIALECT_HAL_OPS
 #define TENON_COMPILER_DIALECT_HAL_OPS

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // !hal.tensor_map<binding = 0, 64x64xf16, swizzle = B128>: the declaration of a tensor map (abi/tensor_map.h), read and
 // written. Whether the driver can encode it is checked with the layout (K-22).
 #include "abi/tensor_map.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a well-formed declaration is. Each rule reports what it found, what is wanted, and where the other half stands.
 #include "abi/parameter_layout.h"
 #include "compiler/dialect/declarations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes of compiler/dialect, and their registration for tenon-opt.
 #pragma once
 

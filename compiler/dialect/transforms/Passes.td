@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes of compiler/dialect.
 #ifndef TENON_COMPILER_DIALECT_TRANSFORMS_PASSES
 #define TENON_COMPILER_DIALECT_TRANSFORMS_PASSES

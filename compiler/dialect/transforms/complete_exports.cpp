@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ordinals and block sizes, written out. Exports without an ordinal take the free numbers in the order written.
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/normalize.h"

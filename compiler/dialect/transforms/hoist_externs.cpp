@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hal.dispatch.extern declares a kernel where it is used. Its declaration moves to a hal.executable.source in front of
 // the function; dispatches that declare the same kernel in the same words share one.
 #include "compiler/dialect/declarations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hal.executable lists a variant for each target, each with its own copy of the exports. They must be copies: one
 // declaration is what the linker proves every variant against. Then the first one's exports and everyone's objects make
 // the hal.executable.source.

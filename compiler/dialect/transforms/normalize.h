@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The steps of tenon-normalize-executables. Each reports everything it finds wrong before it fails, and leaves the
 // module alone where it fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // util.unfoldable_constant has no folder and util.optimization_barrier no declared effects: that is all it takes.
 #include "compiler/dialect/util/UtilOps.h"
 

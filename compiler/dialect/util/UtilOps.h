@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // util.unfoldable_constant and util.optimization_barrier.
 #pragma once
 

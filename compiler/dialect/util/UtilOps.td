@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // util: what tests need to keep the compiler from folding their inputs away.
 #ifndef TENON_COMPILER_DIALECT_UTIL_OPS
 #define TENON_COMPILER_DIALECT_UTIL_OPS

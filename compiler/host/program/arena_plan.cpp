@@ -1,4 +1,5 @@
-#include "compiler/host/arena_plan.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/program/arena_plan.h"
 
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the transients of a function lie in one block of memory, decided when the program is compiled.
 //
 //   b2: 4n bytes, commands 0 to 1      unit = align(4n, 256)      b2 at 0
@@ -11,7 +12,7 @@
 // memory.
 #pragma once
 
-#include "compiler/host/program.h"
+#include "compiler/host/program/program.h"
 
 namespace tenon::compiler::host {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From tensor values, which never change, to buffers, which kernels write.
 //
 // A tied result (`flow.dispatch ... -> %operand`) is written in place only where nobody can tell: its operand lives in
@@ -6,7 +7,7 @@
 // with a last reader of its own.
 #pragma once
 
-#include "compiler/host/program.h"
+#include "compiler/host/program/program.h"
 
 #include <vector>
 

@@ -1,11 +1,12 @@
-// A program as the compiler builds it: plain values that mirror abi/schemas/program.fbs, table for table.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A program as the compiler builds it: plain values that mirror abi/format/schemas/program.fbs, table for table.
 //
 //   host_function fills a Function from a func.func; host_program fills the Program from a module;
 //   program_writer turns it into bytes. Nothing here knows MLIR.
 #pragma once
 
 #include "abi/element_type.h"
-#include "compiler/host/register_program.h"
+#include "compiler/host/program/register_program.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,8 @@
-#include "compiler/host/program_writer.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/program/program_writer.h"
 
-#include "abi/aligned_bytes.h"
-#include "abi/verify.h"
+#include "abi/format/aligned_bytes.h"
+#include "abi/format/verify.h"
 
 namespace tenon::compiler::host {
 namespace {

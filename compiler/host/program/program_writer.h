@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program's bytes: one FlatBuffer, file identifier TNP1. What is written is verified before it is returned, with the
 // same code that guards the loader. Same program, same bytes.
 #pragma once
 
-#include "abi/result.h"
-#include "compiler/host/program.h"
+#include "support/result.h"
+#include "compiler/host/program/program.h"
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +13,7 @@ namespace tenon::compiler::host {
 
 /// @return the file. Unimplemented: executables and constants together are too large for one FlatBuffer (2 GiB);
 ///         Internal: what was written does not verify, which is a bug in the compiler.
-/// Source: abi/schemas/program.fbs.
+/// Source: abi/format/schemas/program.fbs.
 Result<std::vector<uint8_t>> writeProgram(const Program &program);
 
 } // namespace tenon::compiler::host

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The register program of a function: its index and scalar arithmetic as straight-line int64 operations.
 //
 // A function of a program has no code of its own to run on the host. What it computes outside its kernels (sizes, grid
 // dimensions, scalar arguments) becomes registers: each is written once, by an operation that reads only registers
 // before it, so the runtime evaluates them in one pass. Building folds constants and gives equal operations one
 // register; the known range of each register lets widening and comparisons fold too.
-// Specification: abi/schemas/program.fbs, RegisterOpcode.
+// Specification: abi/format/schemas/program.fbs, RegisterOpcode.
 #pragma once
 
-#include "abi/program_generated.h"
+#include "abi/format/program_generated.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,5 @@
-#include "emulator/driver/capture.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/driver/graph/capture.h"
 
 #include "emulator/driver/state.h"
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream capture: what is enqueued becomes nodes of a graph. A capture begins in one stream; another joins when it
 // waits for an event recorded in a stream that takes part, and all must be joined again when it ends. Whatever would
 // make captured work depend on work that runs, or the other way round, invalidates the capture.
 #pragma once
 
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 
 #include <thread>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The structure of graphs: nodes, edges, clones, order; and the driver functions that read and change it.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 
 #include "emulator/driver/state.h"
 

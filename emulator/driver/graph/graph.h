@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs: nodes of work and what each comes after. A graph is a value: adding a node copies its parameters, cloning and
 // instantiating copy the graph. An executable graph is a clone with a table of which node came from which; setting its
 // parameters, updating it and switching nodes off change the clone alone. A launch turns the nodes into operations, in
 // topological order, between one that begins and one that ends the launch.
 #pragma once
 
-#include "emulator/driver/work.h"
-#include "emulator/driver/work_queue.h"
+#include "emulator/driver/work/work.h"
+#include "emulator/driver/work/work_queue.h"
 
 #include <cuda.h>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cuGraphDebugDotPrint: a graph in the dot language, nodes in the order of their creation.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <cstdio>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executable graphs: instantiation and launch. What may be changed in one is in graph_update.cpp.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

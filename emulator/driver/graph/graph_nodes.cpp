@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes of graphs by kind: adding them, reading and setting their parameters and attributes.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <cstring>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The changes that an executable graph allows: of one node, or of all at once, to what another graph of the same shape
 // says. What stays is the shape, and for each kind of node where its operands lie.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work of graph nodes, made from the structures that the driver API has for it. What a structure says is checked and
 // copied here, for every function that takes it: adding a node, setting its parameters, in a graph and in an
 // executable.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <cstring>

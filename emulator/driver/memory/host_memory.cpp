@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pinned host memory: allocated by the driver in its arena, at one address for host and device; or the program's own,
 // registered, which the device knows by another address (cuMemHostGetDevicePointer), one per device.
 #include "emulator/driver/state.h"

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory management: allocation, registration, attributes. Copies and fills are in copies.cpp.
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

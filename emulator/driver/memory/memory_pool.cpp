@@ -1,4 +1,5 @@
-#include "emulator/driver/memory_pool.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/driver/memory/memory_pool.h"
 
 using namespace tenon;
 using namespace tenon::emulator;

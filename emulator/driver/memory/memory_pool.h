@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory pools: what cuMemAllocAsync takes from. The emulator's memory comes from one arena, so a pool only counts:
 // what is used, and what a device would hold in reserve for it. Memory that was freed stays in the reserve until the
 // next synchronisation, beyond it as far as the release threshold goes.

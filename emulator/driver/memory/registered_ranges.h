@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Host memory of the program that the driver was told of (cuMemHostRegister), for every device.
 #pragma once
 

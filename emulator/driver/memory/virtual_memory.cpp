@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Handles, reserved addresses, mappings and their access. A range of addresses is mapped as a whole, to memory of the
 // device whose context reserved it, for reading and writing: the rest is refused by CUDA_ERROR_NOT_SUPPORTED.
-#include "emulator/driver/virtual_memory.h"
+#include "emulator/driver/memory/virtual_memory.h"
 
 #include "emulator/driver/state.h"
 

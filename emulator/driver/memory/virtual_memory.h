@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver's virtual memory: memory and addresses are got apart and joined (cuMemCreate, cuMemAddressReserve,
 // cuMemMap), and kernels reach what access was set for. Memory made so can be given to another process as a descriptor.
 //

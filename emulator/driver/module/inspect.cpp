@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counts come from the registries of state.h: what they hold is what a program has not given back.
-#include "emulator/driver/inspect.h"
+#include "emulator/driver/module/inspect.h"
 
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <iterator>

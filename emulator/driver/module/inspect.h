@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a test asks the emulator that no program asks a GPU: another plan of faults, and what is alive now. Programs get
 // these through cuGetProcAddress ("tenonEmulatorSetFaults", ...); none is counted as a call of the driver.
 #pragma once

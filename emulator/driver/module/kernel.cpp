@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels and functions, which are the same object here: their attributes, names and parameters.
 #include "emulator/driver/state.h"
 

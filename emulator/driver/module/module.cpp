@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules and libraries: PTX text in, kernels and variables out. Every kernel is decoded when the module loads, so that
 // what cannot run is refused here, with a log in the form of a JIT compiler's.
-#include "emulator/decode.h"
+#include "emulator/decode/decode.h"
 #include "emulator/driver/state.h"
 
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,7 @@
-// Tensor maps: encoded by the host, read by cp.async.bulk.tensor (emulator/tensor_map.h). What a driver refuses is
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensor maps: encoded by the host, read by cp.async.bulk.tensor (emulator/async/tensor_map.h). What a driver refuses is
 // refused with CUDA_ERROR_INVALID_VALUE and, as that says little, one line on stderr.
-#include "emulator/tensor_map.h"
+#include "emulator/async/tensor_map.h"
 #include "emulator/driver/state.h"
 
 #include <cstdio>

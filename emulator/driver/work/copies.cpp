@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills. What of a copy the host can see follows "API synchronization behavior" of the driver's reference:
 // copies within device memory and fills are asynchronous also without a stream; pageable memory is read when a copy is
 // enqueued and written before the call returns; pinned memory is read and written when the copy runs.

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events: an event refers to the operation that recorded it last. Time is virtual: it grows with the instructions that
 // ran.
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
 
 using namespace tenon;

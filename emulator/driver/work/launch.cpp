@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches: arguments checked as a driver checks them, copied, enqueued. A kernel that fails leaves its error in the
 // context, as on a device: the launch itself succeeds, every later call returns the error, and the report goes to
 // stderr.
 #include "emulator/driver/state.h"
-#include "emulator/grid.h"
+#include "emulator/schedule/grid.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread of a queue: it calls host functions, which may take locks that callers of the driver hold, and runs what
 // nobody waits for in a call. Waiting and waking, of this thread and of those that wait for it.
-#include "emulator/driver/unlocked.h"
-#include "emulator/driver/work_queue.h"
+#include "emulator/driver/work/unlocked.h"
+#include "emulator/driver/work/work_queue.h"
 
 #include <chrono>
 #include <thread>

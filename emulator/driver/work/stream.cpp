@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams: each is a chain of operations. The default (legacy) stream and the blocking streams of a context wait for
 // each other; a stream made with CU_STREAM_NON_BLOCKING does not take part.
-#include "emulator/driver/memory_pool.h"
+#include "emulator/driver/memory/memory_pool.h"
 #include "emulator/driver/state.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream memory operations: a stream writes a value to memory, or waits until a value there compares. The host may
 // write the value that a stream waits for, in pinned or registered memory, without telling the driver: whoever waits
 // polls.
-#include "emulator/driver/graph.h"
+#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/state.h"
 
 #include <atomic>

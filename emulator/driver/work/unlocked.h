@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver's lock, given up for a while by whoever waits in a call.
 #pragma once
 

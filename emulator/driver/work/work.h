@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a device can be asked to do, as data: launches, copies, fills, host functions, events, stream-ordered memory. A
 // stream enqueues work, a graph keeps it in its nodes; both take all parameters by value when they are given, so that
 // the caller's memory may change afterwards. Checks happen twice: when work is made (arguments, live ranges, as the
 // driver answers at once) and when it runs (a range may have been freed in between: a report, as of a failing kernel).
 #pragma once
 
-#include "emulator/machine.h"
+#include "emulator/machine/machine.h"
 
 #include <cuda.h>
 

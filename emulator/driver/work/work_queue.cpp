@@ -1,7 +1,8 @@
-#include "emulator/driver/work_queue.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/driver/work/work_queue.h"
 
 #include "emulator/driver/state.h"
-#include "emulator/driver/unlocked.h"
+#include "emulator/driver/work/unlocked.h"
 
 #include <algorithm>
 #include <charconv>

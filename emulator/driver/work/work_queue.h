@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order in which enqueued work runs. Every operation knows what it comes after: the one before it in its stream,
 // the recording of an event that its stream waits for, the nodes before it in a graph, and what the default stream
 // orders. So streams, events and graphs are one graph of operations, and the order is a choice among those that are
@@ -14,7 +15,7 @@
 // there) is left for later: whoever waits polls, and so does the driver's thread.
 #pragma once
 
-#include "emulator/driver/work.h"
+#include "emulator/driver/work/work.h"
 
 #include <condition_variable>
 #include <deque>

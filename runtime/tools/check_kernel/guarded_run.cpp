@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/guarded_run.h"
 
-#include "runtime/argument_packer.h"
+#include "runtime/executable/argument_packer.h"
 
 #include <algorithm>
 

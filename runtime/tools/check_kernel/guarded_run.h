@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch with every binding in memory of its own. Guarded, a binding stands between bytes that nobody may touch:
 //
 //   | guard, a multiple of 256 | shift | contents | guard |

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/kernel_checks.h"
 
-#include "runtime/element_text.h"
+#include "runtime/values/element_text.h"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks of one export over its cases. Each compares runs that differ in one thing only:
 //
 //   launch       it runs to its end, also where memory ends with its bindings

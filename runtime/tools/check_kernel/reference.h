@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the outputs of a case should be, from somewhere else:
 //
 //   export NAME                      another export of the file, called with the same

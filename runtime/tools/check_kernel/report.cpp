@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/report.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 
 #include <algorithm>
 

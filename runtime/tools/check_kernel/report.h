@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Findings as a table for people, or as JSON. The table has a line for each check; a check that fails shows its first
 // case that does, with the place.
 #pragma once

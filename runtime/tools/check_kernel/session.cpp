@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/session.h"
 
 #include <cuda.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A device with the executable on it. A kernel that faults takes the context with it; when everyone in the process has
 // closed what they had in it, the next use gets a fresh one where the driver can (the emulator can; a GPU's process
 // often stays broken, which is then the result of what follows).
 #pragma once
 
-#include "runtime/device.h"
-#include "runtime/executable.h"
+#include "runtime/device/device.h"
+#include "runtime/executable/executable.h"
 
 #include <memory>
 #include <string>

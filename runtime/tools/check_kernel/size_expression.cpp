@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recursive descent: sum -> product -> factor. Collecting names is the same walk with a value for every name.
 #include "runtime/tools/check_kernel/size_expression.h"
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sizes as a workload writes them: `n`, `2 * n + 1`, `ceildiv(n, 128)`. Integers, names, + - * /, parentheses,
 // ceildiv, min, max.
 #pragma once
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <map>

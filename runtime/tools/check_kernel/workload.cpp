@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From lines to cases. Element types are not in an executable, so bindings are said; a constant that has the name of a
 // size (TENON_CONSTANT(int, n)) is that size.
 #include "runtime/tools/check_kernel/workload.h"
 
-#include "abi/text.h"
+#include "support/text.h"
 #include "runtime/tools/check_kernel/workload_values.h"
 
 #include <algorithm>

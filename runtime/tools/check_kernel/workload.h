@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel is called with: sizes, bindings, constants and a grid, as lines `key = value`. The options of
 // tenon-check-kernel are the same lines.
 //
@@ -16,9 +17,9 @@
 
 #include "abi/layout.h"
 #include "abi/parameter_layout.h"
-#include "abi/result.h"
+#include "support/result.h"
 #include "runtime/tools/check_kernel/size_expression.h"
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
 #include <array>
 #include <string>

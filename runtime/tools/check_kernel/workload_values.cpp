@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers are written in a size expression wherever an integer is wanted.
 #include "runtime/tools/check_kernel/workload_values.h"
 
-#include "abi/file.h"
-#include "abi/text.h"
-#include "runtime/element_text.h"
-#include "runtime/small_float.h"
+#include "support/file.h"
+#include "support/text.h"
+#include "runtime/values/element_text.h"
+#include "runtime/values/small_float.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 

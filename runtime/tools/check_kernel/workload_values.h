@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One line of a workload to bytes: a binding's contents, a constant's value.
 #pragma once
 

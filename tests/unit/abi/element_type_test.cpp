@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "abi/element_type.h"
 
-#include "abi/layout_generated.h"
+#include "abi/format/layout_generated.h"
 
 #include <gtest/gtest.h>
 #include <string>

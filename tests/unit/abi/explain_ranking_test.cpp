@@ -1,4 +1,5 @@
-#include "abi/status.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/status.h"
 #include "abi/target_arch.h"
 
 #include <gtest/gtest.h>

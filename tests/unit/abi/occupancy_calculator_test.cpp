@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What computeOccupancy says, against the calculator that NVIDIA publishes with the toolkit (cuda_occupancy.h), for
 // every architecture and many kernels. Where the folder of cuda.h does not hold it, this is skipped.
 #include "abi/occupancy.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-#include "sample_files.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/unit/abi/sample_files.h"
 
-#include "abi/aligned_bytes.h"
+#include "abi/format/aligned_bytes.h"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small executables and programs as plain values, written to bytes without any check: a test changes one member and
 // sees what verification says about it.
 #pragma once
 
-#include "abi/executable_view.h"
-#include "abi/program_generated.h"
-#include "abi/verify.h"
+#include "abi/format/executable_view.h"
+#include "abi/format/program_generated.h"
+#include "abi/format/verify.h"
 
 #include <functional>
 #include <optional>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which image runs where, for every pair of a known target and a known device, against tables written out by hand; and
 // the order of preference.
 #include "abi/target_arch.h"
 
-#include "abi/status.h"
+#include "support/status.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

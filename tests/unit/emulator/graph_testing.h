@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the tests of graphs share: a graph to fill, a stream to launch it on, and a kernel whose runs leave a trail.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs small PTX kernels through the driver API of libtenon_emulator.so, which the test links.
 #pragma once
 

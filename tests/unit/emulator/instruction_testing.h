@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction at a time, on values at the edges of its type, against what IEEE-754 and the PTX ISA say:
 // expectations are written with 128-bit integers, long double and plain loops, not with the emulator's own helpers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cubins in a few lines: an ELF file with just the sections that a reader looks at.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records of kernels for tests: what TENON_KERNEL puts into an object.
 #pragma once
 
-#include "link_testing.h"
+#include "tests/unit/linker/link_testing.h"
 #include "linker/declare/kernel_record.h"
 
 namespace tenon::linker::testing {

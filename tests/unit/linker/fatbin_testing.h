@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fatbins and archives in a few lines.
 #pragma once
 
-#include "cubin_testing.h"
+#include "tests/unit/linker/cubin_testing.h"
 
 namespace tenon::linker::testing {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/link.h"
 
-#include "abi/file.h"
-#include "link_testing.h"
+#include "support/file.h"
+#include "tests/unit/linker/link_testing.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A link job in a few lines, for the tests of the passes.
 #pragma once
 
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 #include "linker/link.h"
 
 #include <gtest/gtest.h>

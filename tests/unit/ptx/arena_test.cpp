@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/arena.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Everything that nvcc and LLVM print must parse without an error, and nothing of it may get lost: every `;` outside of
 // comments and strings ends one statement, declaration or prototype of the parsed module.
 #include "ptx/printer.h"

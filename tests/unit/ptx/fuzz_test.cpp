@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Broken input must end in errors, not in a crash, a hang or a flood: a small module is cut at every byte, and bytes
 // and words of it are changed at random. The random numbers are fixed, so a failure repeats.
 #include "ptx/printer.h"

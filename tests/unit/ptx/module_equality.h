@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether two modules say the same, places in their texts aside.
 #pragma once
 

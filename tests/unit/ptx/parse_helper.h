@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Short ways to parse a piece of PTX in a test: a whole text, one declaration, or the statements of a body.
 #pragma once
 
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/printer.h"
 #include "tests/unit/ptx/module_equality.h"
 #include "tests/unit/ptx/parse_helper.h"

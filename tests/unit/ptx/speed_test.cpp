@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Not run by default: tenon-ptx-test --gtest_also_run_disabled_tests --gtest_filter=*Speed*
 //
 // Megabytes of PTX per second of processor time, each step alone: reading, names, control flow. TENON_PTX_FILES=DIR

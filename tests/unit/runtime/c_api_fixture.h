@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A driver, a device, a buffer, a queue and a semaphore of the C API, on the fake driver.
 #pragma once
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cstdlib>
 #include <tenon/runtime.h>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program on the fake driver whose functions add vectors of dynamic length and scale them.
 #pragma once
 
-#include "fixture.h"
-#include "program_builder.h"
-#include "runtime/program.h"
+#include "tests/unit/runtime/fixture.h"
+#include "tests/unit/runtime/program_builder.h"
+#include "runtime/program/program.h"
 
 #include <bit>
 #include <cstring>

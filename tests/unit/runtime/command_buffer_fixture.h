@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A device, a buffer and an executable on the fake driver, and a command buffer that records.
 #pragma once
 
-#include "fixture.h"
-#include "program_builder.h"
-#include "runtime/allocator.h"
-#include "runtime/graph_command_buffer.h"
+#include "tests/unit/runtime/fixture.h"
+#include "tests/unit/runtime/program_builder.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/commands/graph_command_buffer.h"
 
 namespace tenon::test {
 

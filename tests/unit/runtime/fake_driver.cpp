@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fake driver itself, its devices, contexts, streams and events. Memory, code and graphs have files of their own.
-#include "fake_driver_calls.h"
+#include "tests/unit/runtime/fake_driver_calls.h"
 
 #include <cstring>
 

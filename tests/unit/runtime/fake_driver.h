@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A CUDA driver made of host memory and records, for tests of what the runtime asks of a driver: which calls, in which
 // order, and what it does when one fails. "Device" memory is host memory; kernels are functions of the test.
 #pragma once

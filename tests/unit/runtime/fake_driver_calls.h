@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the files of the fake driver share.
 #pragma once
 
-#include "fake_driver.h"
+#include "tests/unit/runtime/fake_driver.h"
 
 #include <mutex>
 

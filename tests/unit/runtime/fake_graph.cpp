@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs of the fake driver. A launch runs the nodes in the most unexpected order that their edges allow: of those that
 // may run, the one that was added last. What needs an edge and lacks it comes out wrong.
-#include "fake_driver_calls.h"
+#include "tests/unit/runtime/fake_driver_calls.h"
 
 #include <algorithm>
 #include <cstring>

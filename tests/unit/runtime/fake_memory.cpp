@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory of the fake driver: addresses are host memory, a handle is a number, a descriptor a file's.
-#include "fake_driver_calls.h"
+#include "tests/unit/runtime/fake_driver_calls.h"
 
 #include <cstdlib>
 #include <cstring>

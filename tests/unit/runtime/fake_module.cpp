@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code of the fake driver: a module keeps its text, a function is its name, and a launch runs what the test put under
 // it.
-#include "fake_driver_calls.h"
+#include "tests/unit/runtime/fake_driver_calls.h"
 
 #include <cstring>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tool as NVTX finds one through NVTX_INJECTION64_PATH: records the ranges that are pushed and popped.
-#include "fake_nvtx.h"
+#include "tests/unit/runtime/fake_nvtx.h"
 
 #include <mutex>
 #include <nvtx3/nvToolsExt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the fake NVTX tool saw: "domain tenon", "push call f", "pop".
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fake driver's state and a device on it, fresh for every test.
 #pragma once
 
-#include "fake_driver.h"
-#include "runtime/device.h"
+#include "tests/unit/runtime/fake_driver.h"
+#include "runtime/device/device.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

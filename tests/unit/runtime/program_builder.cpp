@@ -1,9 +1,10 @@
-#include "program_builder.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/unit/runtime/program_builder.h"
 
-#include "abi/aligned_bytes.h"
-#include "abi/executable_view.h"
+#include "abi/format/aligned_bytes.h"
+#include "abi/format/executable_view.h"
 #include "abi/parameter_layout.h"
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 
 #include <cstring>
 

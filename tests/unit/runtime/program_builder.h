@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs and executables made by hand, for tests that need neither compiler nor linker.
 #pragma once
 
-#include "abi/executable_generated.h"
+#include "abi/format/executable_generated.h"
 #include "abi/layout.h"
-#include "abi/program_generated.h"
+#include "abi/format/program_generated.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,5 @@
-#include "abi/command_line.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/command_line.h"
 
 #include <gtest/gtest.h>
 

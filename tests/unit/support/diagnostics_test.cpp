@@ -1,4 +1,5 @@
-#include "abi/diagnostics.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/diagnostics.h"
 
 #include <gtest/gtest.h>
 

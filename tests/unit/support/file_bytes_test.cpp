@@ -1,6 +1,7 @@
-#include "abi/file_bytes.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/file_bytes.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <csignal>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-#include "abi/file.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/file.h"
 
 #include <dirent.h>
 #include <gtest/gtest.h>

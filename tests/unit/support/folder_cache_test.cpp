@@ -1,6 +1,7 @@
-#include "abi/folder_cache.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/folder_cache.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

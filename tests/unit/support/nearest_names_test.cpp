@@ -1,4 +1,5 @@
-#include "abi/nearest_names.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/nearest_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-#include "abi/sha256.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/sha256.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-#include "abi/source_file.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/source_file.h"
 
 #include <gtest/gtest.h>
 

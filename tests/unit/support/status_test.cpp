@@ -1,6 +1,7 @@
-#include "abi/status.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/status.h"
 
-#include "abi/result.h"
+#include "support/result.h"
 
 #include <gtest/gtest.h>
 #include <memory>

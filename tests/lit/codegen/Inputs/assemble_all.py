@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Assembles every .ptx below a folder with ptxas for its own .target (sm_75 where ptxas no longer has it).
 
 usage: assemble_all.py FOLDER TARGETS: fails unless TARGETS different .target lines were seen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every elementwise operation in every type, against Python's own arithmetic (exact for integers; floats are computed in
 double and rounded once, compared within tenon-run's default tolerances).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Launches the kernel @add of a PTX file (x + y, f32) on bases that are no multiple of 16 bytes, and checks every result.
 
 usage: launch_unaligned.py FILE.ptx; the driver is $TENON_EMULATOR_LIBRARY, which faults on a misaligned access

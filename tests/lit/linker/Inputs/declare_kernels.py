@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Manifests for the kernels of a .cu file, from their signatures: the declaration that their author would write, and
 broken twins of it. Usage: declare_kernels.py KERNELS.cu TARGET=PTX... FOLDER
 

@@ -1,6 +1,7 @@
-#include "abi/executable_view.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "abi/format/executable_view.h"
 
-#include "sample_files.h"
+#include "tests/unit/abi/sample_files.h"
 
 #include <gtest/gtest.h>
 #include <zstd.h>

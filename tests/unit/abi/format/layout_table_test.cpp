@@ -1,4 +1,5 @@
-#include "abi/executable_view.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "abi/format/executable_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-#include "abi/places.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "abi/format/places.h"
 
-#include "abi/executable_view.h"
+#include "abi/format/executable_view.h"
 
 #include <gtest/gtest.h>
 

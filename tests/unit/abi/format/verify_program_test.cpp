@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every rule of programs and their functions: the sample program with one thing broken, and what verification says.
-#include "abi/verify.h"
+#include "abi/format/verify.h"
 
-#include "sample_files.h"
+#include "tests/unit/abi/sample_files.h"
 
 #include <gtest/gtest.h>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/locations.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/object_search.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

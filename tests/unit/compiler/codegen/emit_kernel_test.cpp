@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/emit_kernel.h"
 
 #include "tests/unit/compiler/codegen/kernels.h"

@@ -1,4 +1,5 @@
-#include "compiler/codegen/kernel_function.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/kernel_function.h"
 
 #include "tests/unit/compiler/codegen/kernels.h"
 

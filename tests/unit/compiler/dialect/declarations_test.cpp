@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dialect/declarations.h"
 
 #include "compiler/dialect/hal/HalOps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dialect/flow/FlowOps.h"
 #include "tests/unit/compiler/dialect/parse.h"
 

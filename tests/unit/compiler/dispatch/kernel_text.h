@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small programs for the tests of dispatch formation and code generation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/outline_kernel.h"
 
 #include "compiler/dispatch/kernel_config.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"

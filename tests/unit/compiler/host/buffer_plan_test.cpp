@@ -1,4 +1,5 @@
-#include "compiler/host/buffer_plan.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/program/buffer_plan.h"
 
 #include <gtest/gtest.h>
 

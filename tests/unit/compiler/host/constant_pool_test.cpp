@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/constant_pool.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,5 @@
-#include "compiler/host/program.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/program/program.h"
 
 #include <gtest/gtest.h>
 

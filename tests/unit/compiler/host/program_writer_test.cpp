@@ -1,6 +1,7 @@
-#include "compiler/host/program_writer.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/program/program_writer.h"
 
-#include "abi/program_view.h"
+#include "abi/format/program_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every operation at every width against MLIR's own folder: the register program of `op(%a, %b)` is evaluated on sample
 // values and must give what `op` folds to on the same constants.
 #include "compiler/host/scalar_lowering.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bulk and tensor copies from PTX: completion by mbarrier and by group, reductions, misuse; and what a program sees
 // that forgets to wait, when copies run late.
 #include "tests/unit/emulator/harness.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarriers: phases, states, what is an error; and what a block without a cluster reads about clusters.
 #include "tests/unit/emulator/harness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks that keep shadow memory, as a program meets them.
 #include "tests/unit/emulator/harness.h"
 

@@ -1,7 +1,8 @@
-#include "emulator/memory_order.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/check/memory_order.h"
 
-#include "abi/diagnostics.h"
-#include "ptx/parser.h"
+#include "support/diagnostics.h"
+#include "ptx/parse/parser.h"
 
 #include <gtest/gtest.h>
 

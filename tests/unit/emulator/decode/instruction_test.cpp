@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions between the types, and what is refused when a module loads.
 #include "tests/unit/emulator/instruction_testing.h"
 

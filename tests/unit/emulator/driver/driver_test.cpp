@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver API's own behaviour: arguments, handles, limits, logs. Error codes were compared with an H200
 // (driver 13.0).
 #include "tests/unit/emulator/harness.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TENON_EMULATOR_FAIL: what it says is read once per process, so each plan needs a process of its own.
 #include "tests/unit/emulator/harness.h"
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 8-bit floating-point numbers, packed integers, 128-bit values, atomics of vectors.
-#include "emulator/narrow.h"
+#include "emulator/handlers/narrow.h"
 #include "tests/unit/emulator/harness.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point arithmetic: single precision, directed rounding, halves, the approximate functions.
 #include "tests/unit/emulator/instruction_testing.h"
 

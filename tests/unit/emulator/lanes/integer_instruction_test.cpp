@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer arithmetic, shifts and bit fields, of 16, 32 and 64 bits.
 #include "tests/unit/emulator/instruction_testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld and st for every way in which the lanes of a warp may point: neighbours, one place, strides, anything; with all
 // lanes and with some; in each space and size, alone and in vectors. The kernel copies in[index] to out[index].
 #include "tests/unit/emulator/harness.h"

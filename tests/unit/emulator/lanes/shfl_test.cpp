@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shuffles by constants against the rule itself, and through a kernel against shuffles by registers.
-#include "emulator/shfl.h"
+#include "emulator/lanes/shfl.h"
 
 #include "tests/unit/emulator/harness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clusters: whose shared memory an address names, barriers of the cluster, what is an error.
 #include "tests/unit/emulator/harness.h"
 

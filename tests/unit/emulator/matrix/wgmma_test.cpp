@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wgmma from PTX: what is refused, what is reported, and what accumulators hold before wgmma.wait_group when copies run
 // late. The numbers are compared in tests/kernels/wgmma_test.cpp.
 #include "tests/unit/emulator/harness.h"

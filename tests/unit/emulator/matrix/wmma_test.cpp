@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma: which forms exist, what every lane must agree on, bounds. The products are in tests/kernels/tensor_test.cpp.
-#include "emulator/wmma.h"
+#include "emulator/matrix/wmma.h"
 #include "tests/unit/emulator/harness.h"
 
 namespace tenon::emulator::test {

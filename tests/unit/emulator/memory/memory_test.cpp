@@ -1,4 +1,5 @@
-#include "emulator/memory.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/memory/memory.h"
 
 #include <gtest/gtest.h>
 

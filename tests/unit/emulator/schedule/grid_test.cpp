@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks on several worker threads: every one runs once, atomics add up, blocks wait for each other, a fault stops all.
-#include "emulator/grid.h"
+#include "emulator/schedule/grid.h"
 
-#include "emulator/decode.h"
-#include "emulator/memory.h"
-#include "emulator/workers.h"
-#include "ptx/parser.h"
+#include "emulator/decode/decode.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/workers.h"
+#include "ptx/parse/parser.h"
 
 #include <cuda.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "emulator/shuffle.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/schedule/shuffle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-#include "emulator/workers.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/schedule/workers.h"
 
 #include <atomic>
 #include <chrono>

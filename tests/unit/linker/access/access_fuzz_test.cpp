@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies with lines moved, doubled and dropped: whatever still parses is traced to an end, without a crash.
 #include "linker/access/trace.h"
 
-#include "link_testing.h"
-#include "ptx/parser.h"
+#include "tests/unit/linker/link_testing.h"
+#include "ptx/parse/parser.h"
 
 #include <random>
 

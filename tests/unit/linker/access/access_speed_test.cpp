@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long the proof takes, in processor time, which other work on the machine stretches little. The bounds are
 // generous; the figures are printed.
 #include "linker/access/trace.h"
 
-#include "link_testing.h"
-#include "ptx/parser.h"
+#include "tests/unit/linker/link_testing.h"
+#include "ptx/parse/parser.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/access/plan.h"
-#include "ptx/parser.h"
+#include "ptx/parse/parser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/declare/json_positions.h"
 
-#include "abi/source_file.h"
+#include "support/source_file.h"
 
 #include <gtest/gtest.h>
 

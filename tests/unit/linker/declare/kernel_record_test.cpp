@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/declare/kernel_record.h"
 
-#include "declare_testing.h"
+#include "tests/unit/linker/declare_testing.h"
 
 namespace tenon::linker {
 namespace {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/declare/manifest.h"
 
-#include "abi/file.h"
-#include "link_testing.h"
+#include "support/file.h"
+#include "tests/unit/linker/link_testing.h"
 
 #include <filesystem>
 

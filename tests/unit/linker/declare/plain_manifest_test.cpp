@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The short way through a manifest and the long one make the same job. A comment is what only the long way takes.
 #include "linker/declare/plain_manifest.h"
 
-#include "link_testing.h"
+#include "tests/unit/linker/link_testing.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/manifest.h"
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/object/fatbin.h"
 
-#include "fatbin_testing.h"
+#include "tests/unit/linker/fatbin_testing.h"
 
 #include <gtest/gtest.h>
 

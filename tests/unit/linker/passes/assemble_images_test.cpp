@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The assembler here is a shell script that says and writes what the test wants; the real one is called by
 // tests/lit/linker/images.test.
 #include "linker/passes/passes.h"
 
-#include "abi/file.h"
-#include "cubin_testing.h"
-#include "link_testing.h"
+#include "support/file.h"
+#include "tests/unit/linker/cubin_testing.h"
+#include "tests/unit/linker/link_testing.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,5 @@
-#include "link_testing.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/passes/passes.h"
 
-#include "fatbin_testing.h"
-#include "link_testing.h"
+#include "tests/unit/linker/fatbin_testing.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

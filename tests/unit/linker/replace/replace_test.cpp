@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/replace/replace.h"
 
-#include "abi/program_view.h"
-#include "abi/verify.h"
-#include "link_testing.h"
+#include "abi/format/program_view.h"
+#include "abi/format/verify.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

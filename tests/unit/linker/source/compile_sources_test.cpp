@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/source/compile_sources.h"
 
-#include "abi/file.h"
+#include "support/file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

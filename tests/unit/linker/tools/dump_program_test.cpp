@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/dump.h"
 
-#include "abi/aligned_bytes.h"
-#include "abi/verify.h"
-#include "link_testing.h"
+#include "abi/format/aligned_bytes.h"
+#include "abi/format/verify.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

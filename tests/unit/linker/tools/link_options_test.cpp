@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/link_options.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/writer/image_tables.h"
 
-#include "abi/verify.h"
-#include "link_testing.h"
+#include "abi/format/verify.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

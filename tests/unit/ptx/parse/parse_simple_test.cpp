@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The short way and the long way through an instruction make the same of it. A comment inside an instruction is what
 // only the long way takes, so each line is parsed with and without one.
 #include "tests/unit/ptx/module_equality.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/ptx/parse_helper.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "ptx/parser.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ptx/parse/parser.h"
 #include "tests/unit/ptx/parse_helper.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API against the fake driver: what queues do with files and pools, profiling, memory of other libraries.
-#include "c_api_fixture.h"
+#include "tests/unit/runtime/c_api_fixture.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API against the fake driver: what a binding in another language sees.
-#include "c_api_fixture.h"
-#include "program_builder.h"
+#include "tests/unit/runtime/c_api_fixture.h"
+#include "tests/unit/runtime/program_builder.h"
 
 #include <cstring>
 

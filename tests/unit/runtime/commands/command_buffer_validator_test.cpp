@@ -1,6 +1,7 @@
-#include "runtime/command_buffer_validator.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/commands/command_buffer_validator.h"
 
-#include "command_buffer_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,4 +1,5 @@
-#include "runtime/command_order.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/commands/command_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-#include "runtime/stream_command_buffer.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/commands/stream_command_buffer.h"
 
-#include "command_buffer_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 #include <cstring>
 

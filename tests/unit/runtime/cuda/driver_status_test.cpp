@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/driver_status.h"
 
 #include "runtime/cuda/first_fault.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime::cuda {
 

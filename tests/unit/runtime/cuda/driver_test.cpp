@@ -1,4 +1,5 @@
-#include "fixture.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime::cuda {
 

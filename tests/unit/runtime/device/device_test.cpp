@@ -1,6 +1,7 @@
-#include "runtime/device.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/device.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

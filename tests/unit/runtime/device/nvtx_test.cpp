@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ranges that a tool sees. A process looks for a tool once, so this is a binary of its own, with a tool from the start.
-#include "runtime/nvtx.h"
+#include "runtime/device/nvtx.h"
 
-#include "call_fixture.h"
-#include "command_buffer_fixture.h"
-#include "fake_nvtx.h"
+#include "tests/unit/runtime/call_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
+#include "tests/unit/runtime/fake_nvtx.h"
 
 #include <cstdlib>
 

@@ -1,7 +1,8 @@
-#include "runtime/profile.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/profile.h"
 
-#include "command_buffer_fixture.h"
-#include "runtime/submission_queue.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
+#include "runtime/queue/submission_queue.h"
 
 namespace tenon::runtime {
 

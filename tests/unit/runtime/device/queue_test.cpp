@@ -1,6 +1,7 @@
-#include "runtime/queue.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/queue.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,8 @@
-#include "runtime/stream_trace.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/stream_trace.h"
 
-#include "call_fixture.h"
-#include "command_buffer_fixture.h"
+#include "tests/unit/runtime/call_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 namespace tenon::runtime {
 

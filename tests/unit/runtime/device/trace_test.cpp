@@ -1,4 +1,5 @@
-#include "runtime/trace.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/trace.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -1,6 +1,7 @@
-#include "runtime/argument_packer.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/executable/argument_packer.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cstring>
 

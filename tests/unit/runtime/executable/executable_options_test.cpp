@@ -1,6 +1,7 @@
-#include "runtime/executable_options.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/executable/executable_options.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cstdlib>
 

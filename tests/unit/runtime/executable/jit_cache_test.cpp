@@ -1,9 +1,10 @@
-#include "runtime/jit_cache.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/executable/jit_cache.h"
 
-#include "abi/file.h"
-#include "fixture.h"
-#include "program_builder.h"
-#include "runtime/executable.h"
+#include "support/file.h"
+#include "tests/unit/runtime/fixture.h"
+#include "tests/unit/runtime/program_builder.h"
+#include "runtime/executable/executable.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,7 @@
-#include "runtime/tensor_map.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/executable/tensor_map.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,6 +1,7 @@
-#include "runtime/allocator.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/allocator.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <algorithm>
 

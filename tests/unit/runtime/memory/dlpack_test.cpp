@@ -1,8 +1,9 @@
-#include "runtime/dlpack.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/dlpack.h"
 
-#include "fixture.h"
-#include "runtime/allocator.h"
-#include "runtime/submission_queue.h"
+#include "tests/unit/runtime/fixture.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/queue/submission_queue.h"
 
 namespace tenon::runtime {
 

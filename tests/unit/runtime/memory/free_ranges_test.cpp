@@ -1,4 +1,5 @@
-#include "runtime/free_ranges.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/free_ranges.h"
 
 #include <gtest/gtest.h>
 

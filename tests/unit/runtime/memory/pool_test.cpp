@@ -1,9 +1,10 @@
-#include "runtime/block_pool.h"
-#include "runtime/driver_pool.h"
-#include "runtime/range_pool.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/block_pool.h"
+#include "runtime/memory/driver_pool.h"
+#include "runtime/memory/range_pool.h"
 
-#include "command_buffer_fixture.h"
-#include "runtime/submission_queue.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
+#include "runtime/queue/submission_queue.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,8 @@
-#include "runtime/shared_memory.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/shared_memory.h"
 
-#include "fixture.h"
-#include "runtime/allocator.h"
+#include "tests/unit/runtime/fixture.h"
+#include "runtime/memory/allocator.h"
 
 #include <unistd.h>
 

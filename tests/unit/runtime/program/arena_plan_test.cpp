@@ -1,4 +1,5 @@
-#include "runtime/arena_plan.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/program/arena_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of a function that adds two vectors of dynamic length and scales the sum in place, on the fake driver.
-#include "call_fixture.h"
+#include "tests/unit/runtime/call_fixture.h"
 
 #include <atomic>
 #include <thread>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a function expects of its own values, on the fake driver.
-#include "runtime/expectation.h"
+#include "runtime/program/expectation.h"
 
-#include "call_fixture.h"
-#include "runtime/submission_queue.h"
-#include "runtime/timeline_semaphore.h"
+#include "tests/unit/runtime/call_fixture.h"
+#include "runtime/queue/submission_queue.h"
+#include "runtime/queue/timeline_semaphore.h"
 
 namespace tenon::runtime {
 

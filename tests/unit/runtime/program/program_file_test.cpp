@@ -1,7 +1,8 @@
-#include "runtime/program_file.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/program/program_file.h"
 
-#include "abi/file.h"
-#include "fixture.h"
+#include "support/file.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,7 +1,8 @@
-#include "runtime/program.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/program/program.h"
 
-#include "fixture.h"
-#include "program_builder.h"
+#include "tests/unit/runtime/fixture.h"
+#include "tests/unit/runtime/program_builder.h"
 
 namespace tenon::runtime {
 

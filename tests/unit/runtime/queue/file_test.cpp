@@ -1,6 +1,7 @@
-#include "runtime/file.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/queue/file.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
-#include "runtime/file_transfer.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/queue/file_transfer.h"
 
-#include "command_buffer_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
-#include "runtime/submission_queue.h"
+#include "runtime/queue/submission_queue.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
-#include "runtime/submission_queue.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/queue/submission_queue.h"
 
-#include "command_buffer_fixture.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 #include <atomic>
 

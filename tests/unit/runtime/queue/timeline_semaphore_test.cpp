@@ -1,6 +1,7 @@
-#include "runtime/timeline_semaphore.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/queue/timeline_semaphore.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <chrono>
 #include <thread>

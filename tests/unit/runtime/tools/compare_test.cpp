@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/compare.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 #include "runtime/tools/tensor_text.h"
 
 namespace tenon::runtime {

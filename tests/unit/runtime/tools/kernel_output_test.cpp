@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/kernel_output.h"
 
-#include "call_fixture.h"
+#include "tests/unit/runtime/call_fixture.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
-#include "runtime/element_compare.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/values/element_compare.h"
 
-#include "fixture.h"
-#include "runtime/element_text.h"
+#include "tests/unit/runtime/fixture.h"
+#include "runtime/values/element_text.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,7 @@
-#include "runtime/element_text.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/values/element_text.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,5 @@
-#include "runtime/small_float.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/values/small_float.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

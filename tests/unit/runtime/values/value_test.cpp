@@ -1,6 +1,7 @@
-#include "runtime/value.h"
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/values/value.h"
 
-#include "fixture.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <limits>
 

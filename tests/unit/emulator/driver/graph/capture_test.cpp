@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream capture: what becomes of calls on a capturing stream, how streams join, and what invalidates a capture.
 #include "tests/unit/emulator/harness.h"
 

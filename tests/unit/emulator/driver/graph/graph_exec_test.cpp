@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executable graphs through the driver API: what they keep of their graph, their launches, what may be changed after
 // instantiation, and the memory that they hold.
 #include "tests/unit/emulator/graph_testing.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graphs through the driver API: what a graph keeps, the order in which it runs, and the codes for misuse.
 #include "tests/unit/emulator/graph_testing.h"
 

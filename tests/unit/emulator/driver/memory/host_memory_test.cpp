@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pinned and registered host memory: addresses on both sides, flags, and what kernels may do with it.
 #include "tests/unit/emulator/harness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory pools: what they count, thresholds and trimming, and what is refused.
 #include "tests/unit/emulator/harness.h"
 

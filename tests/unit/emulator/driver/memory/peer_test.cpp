@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two devices (a process of its own, TENON_EMULATOR_DEVICES=2): memory of each, copies between them, peer access, and
 // handles of the wrong context.
 #include "tests/unit/emulator/harness.h"

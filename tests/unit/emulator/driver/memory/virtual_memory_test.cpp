@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory and addresses apart: joined by mapping, reached where access was set, shared through a descriptor.
 #include "tests/unit/emulator/harness.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills: rows and planes with pitch, kinds of memory, ranges; what is refused.
 #include "tests/unit/emulator/harness.h"
 

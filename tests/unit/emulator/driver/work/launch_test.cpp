@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/emulator/harness.h"
 
 namespace tenon::emulator::test {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream memory operations: writes, waits, conditions, batches; who may write what a stream waits for; deadlocks.
 #include "tests/unit/emulator/harness.h"
 

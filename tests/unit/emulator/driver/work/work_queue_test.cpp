@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order in which enqueued work runs: eager, lazy, random; what streams, events and the default stream order; host
 // functions; and that missing synchronisation shows.
 #include "tests/unit/emulator/harness.h"
