@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Selection in words: the table behind `--explain` and behind the error when no image runs. In: the candidates and the
 // order that rankCandidates gave them. Out: text, aligned in columns, one line per candidate; `*` marks the one chosen.
-#include "support/status.h"
 #include "abi/target_arch.h"
+#include "support/status.h"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 // manifest, and the loader from an executable. Specification: abi/kernel_abi.md.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "abi/element_type.h"
 #include "abi/tensor_map.h"
+#include "support/diagnostics.h"
 
 #include <array>
 #include <cstdint>

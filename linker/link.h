@@ -2,13 +2,13 @@
 // Objects and declarations in, executable out. The first file to read: link.cpp lists the passes in order.
 #pragma once
 
-#include "support/diagnostics.h"
-#include "support/file_bytes.h"
 #include "abi/layout.h"
-#include "support/result.h"
 #include "abi/target_arch.h"
 #include "linker/image_policy.h"
 #include "linker/link_map.h"
+#include "support/diagnostics.h"
+#include "support/file_bytes.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,8 +2,8 @@
 // Flags that every tool that links has: one table, so that tenon-link and tenon-compile cannot drift apart.
 #pragma once
 
-#include "support/command_line.h"
 #include "linker/link.h"
+#include "support/command_line.h"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 // What became of every object and kernel of a link, for people: --map.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "abi/format/executable_view.h"
+#include "support/diagnostics.h"
 
 #include <string>
 #include <vector>

@@ -6,10 +6,11 @@
 // Modifiers and operands lie in the module's arena: an instruction is plain memory, and a body is freed in one piece.
 #pragma once
 
-#include "support/source_file.h"
 #include "abi/target_arch.h"
 #include "ptx/arena.h"
 #include "ptx/opcode_facts.h"
+#include "ptx/scalar_type.h"
+#include "support/source_file.h"
 
 #include <array>
 #include <cstdint>
@@ -22,49 +23,6 @@
 namespace tenon::ptx {
 
 enum class StateSpace : uint8_t { Generic, Reg, Sreg, Const, Global, Local, Param, Shared, Tex };
-
-enum class ScalarType : uint8_t {
-  None,
-  Pred,
-  B8,
-  B16,
-  B32,
-  B64,
-  B128,
-  U8,
-  U16,
-  U32,
-  U64,
-  S8,
-  S16,
-  S32,
-  S64,
-  F16,
-  F16x2,
-  BF16,
-  BF16x2,
-  TF32,
-  F32,
-  F64,
-  F32x2,
-  E4M3,
-  E5M2,
-  E4M3x2,
-  E5M2x2,
-  U16x2,
-  S16x2,
-  TexRef,
-  SamplerRef,
-  SurfRef
-};
-/// "f32" -> F32; None for other words.
-ScalarType parseScalarType(std::string_view word);
-/// "f32".
-std::string_view spelling(ScalarType type);
-/// Bytes of one value; Pred counts 1, None 0.
-uint32_t byteSize(ScalarType type);
-/// .texref, .samplerref, .surfref: handles of 8 bytes whose initialisers are fields.
-bool isOpaque(ScalarType type);
 
 /// Bytes [begin, end) of the source text.
 struct SourceRange {

@@ -3,9 +3,9 @@
 // kMaximumErrors a last line says so and the lexer answers "end of file", so that a binary fed as PTX ends at once.
 #pragma once
 
+#include "ptx/token.h"
 #include "support/diagnostics.h"
 #include "support/source_file.h"
-#include "ptx/token.h"
 
 #include <string>
 #include <string_view>

@@ -29,16 +29,4 @@ std::string jsonString(std::string_view text) {
   return out + '"';
 }
 
-std::string numberText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", value);
-  return text;
-}
-
-std::string hexText(uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 } // namespace tenon

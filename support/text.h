@@ -2,7 +2,6 @@
 // What every floor writes and reads text with.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,11 +13,5 @@ std::string_view trimmed(std::string_view text);
 /// A JSON string, quotes included: quotes, backslashes and control characters are escaped, all other bytes stay
 /// (RFC 8259).
 std::string jsonString(std::string_view text);
-
-/// "0.0001", "1e+20": six significant digits.
-std::string numberText(double value);
-
-/// "0x1f00".
-std::string hexText(uint64_t value);
 
 } // namespace tenon

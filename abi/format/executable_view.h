@@ -4,8 +4,8 @@
 
 #include "abi/format/executable_generated.h"
 #include "abi/layout.h"
-#include "support/result.h"
 #include "abi/target_arch.h"
+#include "support/result.h"
 
 #include <map>
 #include <span>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layouts and exports between their value types (abi/layout.h) and the tables of a file (abi/format/schemas/layout.fbs). Both
-// sides use the same numbers for their enumerators; the asserts below hold them together.
+// Layouts and exports between their value types (abi/layout.h) and the tables of a file
+// (abi/format/schemas/layout.fbs). Both sides use the same numbers for their enumerators; the asserts below hold them
+// together.
 #include "abi/format/executable_view.h"
 #include "abi/format/places.h"
 #include "support/status.h"

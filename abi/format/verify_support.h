@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Private to abi/format/verify*.cpp: how a broken rule is said, and how a path like "variants[2]: images[0]" is built only
-// once something is broken. A check returns its Status without a place; each caller on the way out puts its own in
+// Private to abi/format/verify*.cpp: how a broken rule is said, and how a path like "variants[2]: images[0]" is built
+// only once something is broken. A check returns its Status without a place; each caller on the way out puts its own in
 // front.
 #pragma once
 

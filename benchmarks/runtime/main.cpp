@@ -10,12 +10,12 @@
 #include "measure.h"
 #include "programs.h"
 
-#include "support/file.h"
 #include "program_builder.h"
-#include "runtime/memory/allocator.h"
 #include "runtime/commands/graph_command_buffer.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/program/program.h"
 #include "runtime/program/program_file.h"
+#include "support/file.h"
 
 #include <atomic>
 #include <cstdio>

@@ -2,8 +2,8 @@
 // The programs that are called and loaded.
 #pragma once
 
-#include "support/result.h"
 #include "program_builder.h"
+#include "support/result.h"
 
 namespace tenon::benchmarks {
 

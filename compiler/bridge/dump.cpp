@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/dump.h"
 
-#include "support/file.h"
 #include "compiler/bridge/objects.h"
+#include "support/file.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"

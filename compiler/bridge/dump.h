@@ -3,8 +3,8 @@
 // --dump-kernels-to. Folders are created; names come from symbols, so a second run overwrites the first's files.
 #pragma once
 
-#include "support/status.h"
 #include "compiler/bridge/link_executables.h"
+#include "support/status.h"
 
 namespace tenon::compiler::bridge {
 

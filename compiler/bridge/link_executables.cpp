@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/link_executables.h"
 
-#include "support/file.h"
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
 #include "compiler/dialect/declarations.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/link.h"
 #include "linker/source/compile_sources.h"
+#include "support/file.h"
 
 namespace tenon::compiler::bridge {
 namespace {

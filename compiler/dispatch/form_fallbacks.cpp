@@ -24,7 +24,6 @@
 // in order, scalars the constants. Its tensors have no sizes but those that the kernel is passed, so `tenon.dims` says
 // which argument holds each dynamic dimension. The workgroup is the export's and the grid is what the export's count
 // region made for the hand-written kernel; the kernel computes each element once whatever they are (kernel_function.h).
-#include "support/nearest_names.h"
 #include "compiler/dialect/assembly.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/dispatch_rules.h"
@@ -33,6 +32,7 @@
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/passes.h"
 #include "compiler/dispatch/prepare.h"
+#include "support/nearest_names.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,10 +4,10 @@
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/host/program/arena_plan.h"
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"
 #include "compiler/host/function_state.h"
+#include "compiler/host/program/arena_plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
-#include "support/command_line.h"
-#include "support/file.h"
 #include "compiler/pipeline.h"
 #include "linker/link_flags.h"
 #include "linker/source/make_rule.h"
+#include "support/command_line.h"
+#include "support/file.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/async/async.h"
 
-#include "emulator/memory/cell.h"
+#include "emulator/async/mbarrier.h"
 #include "emulator/check/check.h"
 #include "emulator/check/checker.h"
 #include "emulator/machine/cluster.h"
 #include "emulator/machine/half_value.h"
-#include "emulator/async/mbarrier.h"
+#include "emulator/memory/cell.h"
 
 #include <algorithm>
 #include <cstring>

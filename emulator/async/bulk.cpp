@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/async/bulk.h"
 
-#include "emulator/check/check.h"
-#include "emulator/machine/cluster.h"
-#include "emulator/schedule/grid.h"
-#include "emulator/machine/lanes.h"
 #include "emulator/async/range.h"
 #include "emulator/async/tensor_map.h"
+#include "emulator/check/check.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/machine/lanes.h"
+#include "emulator/schedule/grid.h"
 
 #include <cstring>
 #include <cuda.h>

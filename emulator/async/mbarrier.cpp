@@ -4,8 +4,8 @@
 #include "emulator/async/async.h"
 #include "emulator/check/check.h"
 #include "emulator/check/checker.h"
-#include "emulator/machine/cluster.h"
 #include "emulator/handlers/data.h"
+#include "emulator/machine/cluster.h"
 #include "emulator/machine/lanes.h"
 
 #include <cuda.h>

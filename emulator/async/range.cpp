@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/async/range.h"
 
-#include "support/text.h"
 #include "emulator/check/check.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/schedule/grid.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/memory/memory.h"
 #include "emulator/machine/program.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/grid.h"
+#include "support/number.h"
 
 #include <cuda.h>
 

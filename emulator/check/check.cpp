@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/check/check.h"
 
-#include "support/text.h"
 #include "emulator/check/checker.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/schedule/grid.h"
-#include "emulator/memory/memory.h"
 #include "emulator/machine/program.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/grid.h"
+#include "support/number.h"
 
 #include <algorithm>
 #include <cuda.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/check/checker.h"
 
-#include "support/text.h"
 #include "emulator/async/async.h"
 #include "emulator/check/check.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/program.h"
 #include "emulator/memory/initialised_map.h"
 #include "emulator/memory/memory.h"
-#include "emulator/machine/program.h"
+#include "support/number.h"
 
 #include <algorithm>
 #include <cuda.h>

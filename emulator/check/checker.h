@@ -7,9 +7,9 @@
 // and make the launch fail at its end.
 #pragma once
 
+#include "emulator/check/race_detector.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/machine.h"
-#include "emulator/check/race_detector.h"
 
 #include <map>
 #include <memory>

@@ -3,8 +3,8 @@
 // is either understood or refused here, with its line: a modifier is never ignored.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "emulator/machine/program.h"
+#include "support/diagnostics.h"
 
 #include <functional>
 #include <memory>

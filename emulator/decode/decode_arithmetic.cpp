@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic: which operation, types and modifiers, and from these the handler.
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 #include <algorithm>
 

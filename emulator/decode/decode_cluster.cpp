@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mapa, getctarank, barrier.cluster; and `.shared::cluster` addresses.
-#include "emulator/machine/cluster.h"
 #include "emulator/decode/decoder.h"
+#include "emulator/machine/cluster.h"
 
 namespace tenon::emulator {
 

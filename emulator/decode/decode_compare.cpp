@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // setp, set, selp and slct: comparisons, and choices by their results.
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 namespace tenon::emulator {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvt.
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 namespace tenon::emulator {
 

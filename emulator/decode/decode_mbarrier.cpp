@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarrier.* and cp.async.mbarrier.arrive.
-#include "emulator/decode/decoder.h"
 #include "emulator/async/mbarrier.h"
+#include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {
 

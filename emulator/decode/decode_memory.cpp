@@ -2,7 +2,7 @@
 // ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
 #include "emulator/check/checker.h"
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 namespace tenon::emulator {
 
@@ -67,7 +67,7 @@ bool FunctionDecoder::takeMemoryForm(Form &form, MemoryForm &out) {
   out.type = form.takeType();
   if (out.type == ScalarType::B128 && out.count == 1 && !out.cachePolicy)
     return true;
-  if (bitsOf(ptx::byteSize(out.type)) == ScalarType::None || out.type == ScalarType::Pred)
+  if (ptx::bitsOf(ptx::byteSize(out.type)) == ScalarType::None || out.type == ScalarType::Pred)
     return unsupported();
   size_t operands = out.cachePolicy ? 3 : 2;
   return expectOperands(operands, operands);
@@ -134,7 +134,7 @@ bool FunctionDecoder::decodeLoadParameter(Form &form, ScalarType type, uint32_t 
     Decoded decoded;
     decoded.d = elements[k];
     decoded.a = builder_.parameter(at + k * bytes, bytes);
-    decoded.handler = handlers().integer(IntOp::Mov, bitsOf(bytes));
+    decoded.handler = handlers().integer(IntOp::Mov, ptx::bitsOf(bytes));
     if (decoded.d != kNoOperand)
       emit(decoded);
   }

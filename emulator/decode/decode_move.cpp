@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mov: of registers, of symbols, and of vectors into one register and back.
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 namespace tenon::emulator {
 
@@ -29,7 +29,7 @@ bool FunctionDecoder::decodeMov() {
     decoded.handler = handlers().integer(negated ? IntOp::Not : IntOp::Mov, ScalarType::Pred);
     return finish(form, decoded);
   }
-  if (bitsOf(bytes) == ScalarType::None)
+  if (ptx::bitsOf(bytes) == ScalarType::None)
     return unsupported();
   if (!source(o[1], type, decoded.a))
     return false;
@@ -37,7 +37,7 @@ bool FunctionDecoder::decodeMov() {
     return true;
   if (!destination(o[0], type, decoded.d))
     return false;
-  decoded.handler = handlers().integer(IntOp::Mov, bitsOf(bytes));
+  decoded.handler = handlers().integer(IntOp::Mov, ptx::bitsOf(bytes));
   return finish(form, decoded);
 }
 
@@ -51,7 +51,7 @@ bool FunctionDecoder::decodePack(ScalarType type) {
   std::vector<uint32_t> elements;
   for (const Operand &element : in_->operands[1].elements) {
     uint32_t offset;
-    if (!source(element, bitsOf(bytes / count), offset))
+    if (!source(element, ptx::bitsOf(bytes / count), offset))
       return false;
     elements.push_back(offset);
   }
@@ -72,7 +72,7 @@ bool FunctionDecoder::decodeUnpack(ScalarType type) {
   std::vector<uint32_t> elements;
   for (const Operand &element : in_->operands[0].elements) {
     uint32_t offset = kNoOperand;
-    if (element.kind != Operand::Kind::Sink && !destination(element, bitsOf(bytes / count), offset))
+    if (element.kind != Operand::Kind::Sink && !destination(element, ptx::bitsOf(bytes / count), offset))
       return false;
     elements.push_back(offset);
   }

@@ -12,10 +12,6 @@ using Operand = ptx::Operand;
 
 namespace {
 
-bool isSigned(ScalarType type) {
-  return type == ScalarType::S8 || type == ScalarType::S16 || type == ScalarType::S32 || type == ScalarType::S64;
-}
-
 struct SpecialName {
   std::string_view name;
   Special special;

@@ -7,10 +7,10 @@
 // conversion to or from a scratch register is emitted around the instruction, under the same predicate.
 #pragma once
 
-#include "emulator/handlers/data.h"
 #include "emulator/decode/decode.h"
-#include "emulator/machine/handlers.h"
+#include "emulator/handlers/data.h"
 #include "emulator/handlers/warp_ops.h"
+#include "emulator/machine/handlers.h"
 
 #include <map>
 #include <string>

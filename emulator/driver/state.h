@@ -7,14 +7,14 @@
 // decided in work_queue.h.
 #pragma once
 
-#include "emulator/handlers/builtins.h"
-#include "emulator/driver/graph/capture.h"
 #include "emulator/driver/fault_plan.h"
+#include "emulator/driver/graph/capture.h"
 #include "emulator/driver/memory/registered_ranges.h"
 #include "emulator/driver/memory/virtual_memory.h"
 #include "emulator/driver/work/work_queue.h"
-#include "emulator/memory/memory.h"
+#include "emulator/handlers/builtins.h"
 #include "emulator/machine/program.h"
+#include "emulator/memory/memory.h"
 
 #include "abi/target_arch.h"
 

@@ -2,8 +2,8 @@
 #include "emulator/handlers/builtins.h"
 
 #include "emulator/check/check.h"
-#include "emulator/schedule/grid.h"
 #include "emulator/memory/memory.h"
+#include "emulator/schedule/grid.h"
 
 #include <cstring>
 #include <cuda.h>

@@ -5,11 +5,11 @@
 #include "emulator/check/check.h"
 #include "emulator/check/checker.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/schedule/grid.h"
 #include "emulator/machine/lane_addresses.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/memory/memory.h"
 #include "emulator/machine/program.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/grid.h"
 
 #include <algorithm>
 #include <bit>

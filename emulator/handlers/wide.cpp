@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/handlers/wide.h"
 
-#include "emulator/memory/cell.h"
+#include "emulator/async/range.h"
 #include "emulator/check/check.h"
 #include "emulator/machine/half_value.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/async/range.h"
+#include "emulator/memory/cell.h"
 
 #include <algorithm>
 #include <cstring>

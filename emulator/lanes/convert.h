@@ -4,7 +4,7 @@
 #pragma once
 
 #include "emulator/machine/float_bits.h"
-#include "emulator/machine/scalar_class.h"
+#include "ptx/scalar_type.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The handlers of one instruction set, as a table.
-#include "emulator/matrix/matrix_ops.h"
 #include "emulator/lanes/memory_ops.h"
+#include "emulator/matrix/matrix_ops.h"
 
 namespace tenon::emulator {
 namespace TENON_LEVEL {
@@ -20,18 +20,15 @@ Handler shuffleHandler(ShuffleMode mode, bool isFixed);
 Handler packHandler(bool packs, uint32_t bytes, uint32_t count);
 
 namespace {
-bool isFloat(ptx::ScalarType type) {
-  return type == ptx::ScalarType::F32 || type == ptx::ScalarType::F64;
-}
 Handler compare(Comparison comparison, ptx::ScalarType type, bool ftz) {
-  if (isFloat(type))
+  if (isSingleOrDouble(type))
     return compareFloatHandler(comparison, type, ftz);
   return ftz ? nullptr : compareIntegerHandler(comparison, type);
 }
 Handler set(Comparison comparison, ptx::ScalarType type, bool ftz, ptx::ScalarType result) {
   if (ptx::byteSize(result) != 4)
     return nullptr;
-  if (isFloat(type))
+  if (isSingleOrDouble(type))
     return setFloatHandler(comparison, type, ftz);
   return ftz ? nullptr : setIntegerHandler(comparison, type);
 }

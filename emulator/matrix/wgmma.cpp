@@ -3,10 +3,10 @@
 
 #include "emulator/async/async.h"
 #include "emulator/check/check.h"
+#include "emulator/handlers/narrow.h"
 #include "emulator/machine/cluster.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/matrix/matrix_value.h"
-#include "emulator/handlers/narrow.h"
 #include "emulator/matrix/tensor_core.h"
 
 #include <algorithm>

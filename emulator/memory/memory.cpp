@@ -2,8 +2,8 @@
 // Arena, spans and quarantine: first fit over coalesced free spans; a span holds an allocation and the gap behind it.
 #include "emulator/memory/memory.h"
 
-#include "support/text.h"
 #include "emulator/machine/machine.h"
+#include "support/number.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -16,13 +16,13 @@
 // when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
 #pragma once
 
-#include "emulator/schedule/block_memory.h"
-#include "emulator/handlers/builtins.h"
 #include "emulator/check/checker.h"
+#include "emulator/handlers/builtins.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/schedule/grid.h"
 #include "emulator/machine/machine.h"
 #include "emulator/machine/program.h"
+#include "emulator/schedule/block_memory.h"
+#include "emulator/schedule/grid.h"
 
 #include <map>
 #include <memory>

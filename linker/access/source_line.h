@@ -3,8 +3,8 @@
 // -G.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "ptx/module.h"
+#include "support/diagnostics.h"
 
 #include <optional>
 

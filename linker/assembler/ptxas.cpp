@@ -11,8 +11,8 @@
 // "Function properties" are also given for functions that the entry calls; "Used" belongs to the entry compiled last.
 #include "linker/assembler/ptxas.h"
 
-#include "support/text.h"
 #include "linker/assembler/find_program.h"
+#include "support/text.h"
 
 #include <charconv>
 

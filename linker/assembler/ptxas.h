@@ -3,10 +3,10 @@
 // it; which targets and PTX versions it knows is its toolkit's matter, so that is asked by trying.
 #pragma once
 
-#include "support/diagnostics.h"
-#include "support/result.h"
 #include "abi/target_arch.h"
 #include "linker/assembler/subprocess.h"
+#include "support/diagnostics.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 // A program run to its end, without a shell: arguments are passed as they are, whatever characters they hold.
 #pragma once
 
-#include "support/result.h"
 #include "linker/assembler/memory_file.h"
+#include "support/result.h"
 
 #include <span>
 #include <string>

@@ -3,8 +3,8 @@
 // TENON_KERNEL (tenon/kernel.cuh) puts one into the object as a record. Here both become the same values.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "abi/layout.h"
+#include "support/diagnostics.h"
 
 #include <string>
 #include <string_view>

@@ -5,9 +5,9 @@
 // in the object, where the linker finds it again.
 #include "linker/declare/header_writer.h"
 
-#include "support/text.h"
 #include "linker/declare/declaration.h"
 #include "linker/symbol/demangle.h"
+#include "support/text.h"
 
 #include <algorithm>
 

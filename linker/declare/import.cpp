@@ -4,8 +4,6 @@
 // that shows nothing, but stands before one that is surely a pointer, is a binding as well.
 #include "linker/declare/import.h"
 
-#include "support/nearest_names.h"
-#include "support/text.h"
 #include "linker/access/trace.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"
@@ -13,6 +11,8 @@
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
 #include "linker/symbol/reachability.h"
+#include "support/nearest_names.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,10 +5,10 @@
 #include "linker/declare/kernel_record.h"
 
 #include "abi/format/manifest_generated.h"
-#include "support/nearest_names.h"
 #include "linker/declare/manifest_schema.inc"
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,13 +3,13 @@
 // a manifest cannot drift from the schema, and an unknown field is refused by the parser itself.
 #include "linker/declare/manifest.h"
 
-#include "support/file.h"
 #include "abi/format/manifest_generated.h"
-#include "support/nearest_names.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/json_positions.h"
 #include "linker/declare/manifest_schema.inc"
 #include "linker/declare/plain_manifest.h"
+#include "support/file.h"
+#include "support/nearest_names.h"
 
 #include "linker/object/object.h"
 #include "linker/object/object_kind.h"

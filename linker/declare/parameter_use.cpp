@@ -17,11 +17,6 @@ bool isOneOf(std::string_view word, std::initializer_list<std::string_view> word
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool isFloat(ptx::ScalarType type) {
-  using Type = ptx::ScalarType;
-  return type == Type::F16 || type == Type::BF16 || type == Type::F32 || type == Type::F64;
-}
-
 class Scan {
 public:
   explicit Scan(const ptx::Function &entry) : entry_(entry), uses_(entry.parameters.size()) {

@@ -4,8 +4,8 @@
 // as a second opinion beside PTX, and alone only where there is no PTX (K-17, K-18).
 #pragma once
 
-#include "support/result.h"
 #include "abi/target_arch.h"
+#include "support/result.h"
 
 #include <array>
 #include <cstdint>

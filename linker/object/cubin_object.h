@@ -4,9 +4,9 @@
 // dynamic shared memory (K-18).
 #pragma once
 
-#include "support/diagnostics.h"
 #include "linker/object/cubin.h"
 #include "linker/object/object.h"
+#include "support/diagnostics.h"
 
 #include <memory>
 

@@ -4,8 +4,8 @@
 // read here was seen in the output of nvcc 11 to 13.
 #pragma once
 
-#include "support/result.h"
 #include "abi/target_arch.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string>

@@ -50,15 +50,6 @@ std::string parameterText(const ptx::Variable &parameter) {
 
 constexpr const char *kTensorMapFix = "take it as `const __grid_constant__ CUtensorMap`";
 
-bool isFloat(ptx::ScalarType type) {
-  using Type = ptx::ScalarType;
-  return type == Type::F16 || type == Type::BF16 || type == Type::TF32 || type == Type::F32 || type == Type::F64;
-}
-
-bool isInteger(ptx::ScalarType type) {
-  return type >= ptx::ScalarType::U8 && type <= ptx::ScalarType::S64;
-}
-
 std::string named(const std::string &name) {
   return name.empty() ? std::string() : concat(" '", name, "'");
 }

@@ -7,13 +7,13 @@
 // PTX and a cubin of one source file and architecture are the same code twice: they stay together, the PTX for the
 // proof.
 #include "abi/format/executable_view.h"
-#include "support/nearest_names.h"
 #include "linker/object/archive.h"
 #include "linker/object/cubin.h"
 #include "linker/object/elf.h"
 #include "linker/object/fatbin.h"
 #include "linker/object/object_kind.h"
 #include "linker/passes/passes.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 // fallback covers only what it was generated for.
 //
 // An entry must be `.visible` (or `.weak`): ptxas makes any other LOCAL in the cubin and the driver never finds it.
-#include "support/nearest_names.h"
 #include "linker/passes/passes.h"
 #include "linker/symbol/demangle.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 

@@ -4,11 +4,11 @@
 #include "linker/replace/replace.h"
 
 #include "abi/format/executable_generated.h"
-#include "support/nearest_names.h"
 #include "abi/format/program_view.h"
 #include "abi/format/verify.h"
 #include "linker/replace/replace_in_executable.h"
 #include "linker/replace/whole_program_generated.h"
+#include "support/nearest_names.h"
 
 namespace tenon::linker {
 namespace {

@@ -4,9 +4,9 @@
 // variants where the old ones stood, so that the order of preference does not change.
 #include "linker/replace/replace_in_executable.h"
 
-#include "support/nearest_names.h"
 #include "abi/format/verify.h"
 #include "linker/replace/whole_executable_generated.h"
+#include "support/nearest_names.h"
 
 #include <algorithm>
 #include <map>

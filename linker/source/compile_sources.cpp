@@ -3,13 +3,13 @@
 // output nor the order of findings depends on who was first.
 #include "linker/source/compile_sources.h"
 
-#include "support/file.h"
-#include "support/sha256.h"
 #include "linker/object/object_kind.h"
 #include "linker/source/compiler_log.h"
 #include "linker/source/cuda_compiler.h"
 #include "linker/source/header_folder.h"
 #include "linker/source/source_cache.h"
+#include "support/file.h"
+#include "support/sha256.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,8 +2,8 @@
 // A CUDA compiler, nvcc or clang, as a subprocess: source in, PTX for one target out. It is the user's own.
 #pragma once
 
-#include "support/result.h"
 #include "abi/target_arch.h"
+#include "support/result.h"
 
 #include <string>
 #include <vector>

@@ -4,9 +4,9 @@
 // repeat, no directive means private to its object, `.extern` asks for a definition elsewhere.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "linker/object/object.h"
 #include "ptx/name_map.h"
+#include "support/diagnostics.h"
 
 #include <string_view>
 #include <vector>

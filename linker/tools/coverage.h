@@ -3,8 +3,8 @@
 // by the rules that the loader selects by, for devices that need not be here.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "abi/format/executable_view.h"
+#include "support/diagnostics.h"
 
 #include <span>
 #include <string>

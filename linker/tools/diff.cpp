@@ -3,8 +3,8 @@
 // by name, target and origin, and where several are alike, by their order.
 #include "linker/tools/diff.h"
 
-#include "support/sha256.h"
 #include "linker/tools/dump.h"
+#include "support/sha256.h"
 
 #include <algorithm>
 #include <map>

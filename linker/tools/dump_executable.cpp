@@ -3,9 +3,9 @@
 // with, so what is printed is what is passed.
 #include "linker/tools/dump.h"
 
+#include "abi/format/verify.h"
 #include "abi/occupancy.h"
 #include "abi/parameter_layout.h"
-#include "abi/format/verify.h"
 
 #include <cstdio>
 

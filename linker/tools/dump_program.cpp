@@ -3,7 +3,7 @@
 // Registers are r0, r1, ...; buffers b0, b1, ...
 #include "linker/tools/dump.h"
 
-#include "support/text.h"
+#include "support/number.h"
 
 namespace tenon::linker {
 namespace {

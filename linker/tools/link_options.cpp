@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/link_options.h"
 
-#include "support/file.h"
 #include "linker/object/object_kind.h"
 #include "linker/tools/coverage.h"
 #include "linker/tools/explain.h"
+#include "support/file.h"
 
 namespace tenon::linker {
 

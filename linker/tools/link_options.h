@@ -2,9 +2,9 @@
 // What tenon-link's command line says, and which of its works it asks for.
 #pragma once
 
-#include "support/command_line.h"
 #include "abi/target_arch.h"
 #include "linker/link_flags.h"
+#include "support/command_line.h"
 
 #include <optional>
 #include <string>

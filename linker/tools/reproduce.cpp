@@ -3,10 +3,10 @@
 // found as well. A source is linked from the PTX beside it: elsewhere there may be no compiler, or another one.
 #include "linker/tools/reproduce.h"
 
-#include "support/file.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/source/cuda_compiler.h"
 #include "linker/tools/tar_writer.h"
+#include "support/file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-dump: what is in an executable (.tnx) or a program (.tenon).
+#include "linker/tools/diff.h"
+#include "linker/tools/dump.h"
 #include "support/command_line.h"
 #include "support/file.h"
 #include "support/nearest_names.h"
-#include "linker/tools/diff.h"
-#include "linker/tools/dump.h"
 
 #include <cstdio>
 

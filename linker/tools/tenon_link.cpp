@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-link: a manifest and objects in, an executable out; no MLIR needed.
-#include "support/file.h"
-#include "abi/parameter_layout.h"
 #include "abi/format/program_view.h"
+#include "abi/parameter_layout.h"
 #include "linker/declare/header_writer.h"
 #include "linker/declare/import.h"
 #include "linker/declare/kernel_record.h"
@@ -15,6 +14,7 @@
 #include "linker/tools/explain.h"
 #include "linker/tools/link_options.h"
 #include "linker/tools/reproduce.h"
+#include "support/file.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -13,8 +13,8 @@
 
 #include "abi/format/executable_generated.h"
 #include "abi/format/executable_view.h"
-#include "abi/occupancy.h"
 #include "abi/format/verify.h"
+#include "abi/occupancy.h"
 #include "linker/writer/image_tables.h"
 
 #include <map>

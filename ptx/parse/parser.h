@@ -2,8 +2,8 @@
 // PTX text -> Module. Accepts everything that nvcc 13 and LLVM 22 print (PTX ISA up to 9.0), debug sections included.
 #pragma once
 
-#include "support/diagnostics.h"
 #include "ptx/module.h"
+#include "support/diagnostics.h"
 
 #include <functional>
 #include <memory>

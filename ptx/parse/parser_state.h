@@ -6,10 +6,10 @@
 // Nothing here recurses without a limit (kMaximumNesting).
 #pragma once
 
-#include "ptx/parse/body_room.h"
 #include "ptx/directive.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
+#include "ptx/parse/body_room.h"
 #include "ptx/parse/parser.h"
 
 #include <memory>

@@ -6,9 +6,10 @@
 // Whatever is not as plain (an expression, a call, a line break, a mistake) is left to parse_instruction.cpp, which
 // reads all of PTX; both make the same of the same text.
 //
-// Private to ptx/parse/parse_simple.cpp. Its loops run once for every word of a program: they look at 16 characters at once
-// (characters.h), split a spelling once (spelling_table.h), and put operands where they will stay. A production takes
-// the place where it begins, and gives the one where it ends, or null where it has met something that is not plain.
+// Private to ptx/parse/parse_simple.cpp. Its loops run once for every word of a program: they look at 16 characters at
+// once (characters.h), split a spelling once (spelling_table.h), and put operands where they will stay. A production
+// takes the place where it begins, and gives the one where it ends, or null where it has met something that is not
+// plain.
 #pragma once
 
 #include "ptx/characters.h"

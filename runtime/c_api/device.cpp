@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: status, drivers, devices, buffers, executables. Each function checks its arguments and forwards.
-#include "runtime/memory/allocator.h"
 #include "runtime/c_api/support.h"
+#include "runtime/memory/allocator.h"
 
 using namespace tenon;
 using namespace tenon::runtime;

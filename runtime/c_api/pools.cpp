@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: pools, and the memory that queues allocate and return.
-#include "runtime/memory/block_pool.h"
 #include "runtime/c_api/support.h"
+#include "runtime/memory/block_pool.h"
 #include "runtime/memory/driver_pool.h"
 #include "runtime/memory/range_pool.h"
 

@@ -13,11 +13,11 @@
 // with other buffers. Recording is for one thread; issuing is safe from several.
 #pragma once
 
-#include "runtime/memory/buffer.h"
 #include "runtime/commands/event.h"
-#include "runtime/executable/executable.h"
 #include "runtime/device/profile.h"
 #include "runtime/device/queue.h"
+#include "runtime/executable/executable.h"
+#include "runtime/memory/buffer.h"
 
 #include <array>
 #include <memory>

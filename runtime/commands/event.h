@@ -7,8 +7,8 @@
 //              after its wait, and nothing else is ordered by it (command_buffer.h)
 #pragma once
 
-#include "support/result.h"
 #include "runtime/cuda/handles.h"
+#include "support/result.h"
 
 #include <memory>
 #include <mutex>

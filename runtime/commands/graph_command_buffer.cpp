@@ -2,8 +2,8 @@
 // From a checked list of commands to graphs, and from a binding table to changed nodes.
 #include "runtime/commands/graph_command_buffer.h"
 
-#include "runtime/memory/allocator.h"
 #include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
 
 #include <algorithm>
 #include <cstring>

@@ -12,8 +12,8 @@
 #pragma once
 
 #include "abi/layout.h"
-#include "support/result.h"
 #include "runtime/device/stream_commands.h"
+#include "support/result.h"
 
 #include <cuda.h>
 #include <span>

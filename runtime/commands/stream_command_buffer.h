@@ -6,8 +6,8 @@
 // submission wait on the queue's worker thread.
 #pragma once
 
-#include "runtime/executable/argument_packer.h"
 #include "runtime/commands/command_buffer.h"
+#include "runtime/executable/argument_packer.h"
 
 #include <optional>
 

@@ -3,15 +3,15 @@
 // it, one queue and its memory. Created once and shared: buffers and loaded code keep it alive.
 #pragma once
 
-#include "support/result.h"
 #include "abi/target_arch.h"
-#include "runtime/memory/buffer.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/first_fault.h"
 #include "runtime/cuda/handles.h"
 #include "runtime/device/profile.h"
 #include "runtime/device/queue.h"
 #include "runtime/device/trace.h"
+#include "runtime/memory/buffer.h"
+#include "support/result.h"
 
 #include <array>
 #include <atomic>

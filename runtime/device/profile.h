@@ -11,8 +11,8 @@
 // Calls of programs that are submitted to a queue are one event; their commands are in a trace (trace.h).
 #pragma once
 
-#include "support/result.h"
 #include "runtime/cuda/handles.h"
+#include "support/result.h"
 
 #include <array>
 #include <chrono>

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "abi/layout.h"
-#include "support/status.h"
-#include "runtime/memory/buffer.h"
 #include "runtime/cuda/handles.h"
 #include "runtime/device/stream_commands.h"
+#include "runtime/memory/buffer.h"
+#include "support/status.h"
 
 #include <array>
 #include <span>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "abi/layout.h"
-#include "support/status.h"
 #include "runtime/cuda/driver.h"
+#include "support/status.h"
 
 #include <array>
 #include <cstdint>

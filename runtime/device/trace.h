@@ -6,8 +6,8 @@
 // time, and a traced call waits after its commands; without a trace nothing of this runs. Thread-safe.
 #pragma once
 
-#include "support/result.h"
 #include "runtime/device/nvtx.h"
+#include "support/result.h"
 
 #include <chrono>
 #include <cstdint>

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
-#include "support/result.h"
 #include "runtime/executable/tensor_map.h"
+#include "support/result.h"
 
 #include <array>
 #include <cstdint>

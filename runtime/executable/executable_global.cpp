@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variables of an image as buffers.
-#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/executable/executable.h"
+#include "runtime/memory/allocator.h"
 
 namespace tenon::runtime {
 

@@ -6,8 +6,8 @@
 // What was ruled out stays in the table of --explain, with that reason.
 #pragma once
 
-#include "support/result.h"
 #include "abi/target_arch.h"
+#include "support/result.h"
 
 #include <memory>
 #include <optional>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "abi/format/executable_view.h"
-#include "support/result.h"
 #include "runtime/cuda/handles.h"
+#include "support/result.h"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 // load.
 #include "runtime/executable/jit_cache.h"
 
-#include "support/sha256.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
+#include "support/sha256.h"
 
 #include <charconv>
 #include <cstdlib>

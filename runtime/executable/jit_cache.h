@@ -8,9 +8,9 @@
 // errors are those of the driver.
 #pragma once
 
+#include "abi/target_arch.h"
 #include "support/folder_cache.h"
 #include "support/result.h"
-#include "abi/target_arch.h"
 
 #include <memory>
 #include <string>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
-#include "support/status.h"
 #include "runtime/device/stream_commands.h"
+#include "support/status.h"
 
 #include <cuda.h>
 #include <span>

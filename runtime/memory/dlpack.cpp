@@ -2,9 +2,9 @@
 // One table of element types, one description of a place, and two structs that differ in a header.
 #include "runtime/memory/dlpack.h"
 
-#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,10 +2,10 @@
 // Bind, patch, launch.
 #include "runtime/program/call_instance.h"
 
-#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/device/nvtx.h"
+#include "runtime/memory/allocator.h"
 
 #include <algorithm>
 

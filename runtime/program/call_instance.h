@@ -8,11 +8,11 @@
 // an H200 the driver takes 3.3 us of host time for a launch, 1.2 us for that of a graph and 0.35 us for a changed node.
 #pragma once
 
-#include "runtime/executable/argument_packer.h"
-#include "runtime/program/call_plan.h"
 #include "runtime/commands/command_observer.h"
 #include "runtime/commands/replay_graph.h"
 #include "runtime/device/stream_trace.h"
+#include "runtime/executable/argument_packer.h"
+#include "runtime/program/call_plan.h"
 
 #include <optional>
 

@@ -4,8 +4,8 @@
 // made of them.
 #include "runtime/program/call_plan.h"
 
-#include "runtime/program/arena_plan.h"
 #include "runtime/commands/command_buffer_validator.h"
+#include "runtime/program/arena_plan.h"
 #include "runtime/program/register_program.h"
 
 #include <algorithm>

@@ -10,10 +10,10 @@
 #pragma once
 
 #include "abi/format/program_generated.h"
-#include "runtime/program/call_inputs.h"
 #include "runtime/commands/command_order.h"
-#include "runtime/executable/executable.h"
 #include "runtime/device/stream_commands.h"
+#include "runtime/executable/executable.h"
+#include "runtime/program/call_inputs.h"
 
 #include <array>
 #include <memory>

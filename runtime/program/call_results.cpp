@@ -2,8 +2,8 @@
 // A result's buffer by its place in the plan; what the caller gave may overlap nothing that the call reads or writes.
 #include "runtime/program/call_results.h"
 
-#include "runtime/memory/allocator.h"
 #include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
 
 namespace tenon::runtime {
 

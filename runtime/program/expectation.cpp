@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/program/expectation.h"
 
-#include "support/text.h"
 #include "runtime/values/element_compare.h"
 #include "runtime/values/element_text.h"
+#include "support/number.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 // The road of a call, one sentence per step.
 #include "runtime/program/program.h"
 
+#include "runtime/device/device.h"
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
-#include "runtime/device/device.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <algorithm>

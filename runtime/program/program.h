@@ -2,17 +2,18 @@
 // A program on a device: functions that take and return values. This is the first file to read: Program::callInto is
 // the road of a call from inputs to outputs.
 //
-// A function is data (abi/format/schemas/program.fbs): a register program for shapes and scalars, checks, buffers, commands
-// and results. Nothing is compiled here. The first call with given shapes and scalars makes a plan (call_plan.h) and
-// readies it for the stream (call_instance.h); calls like it then bind their buffers and launch, and allocate nothing.
+// A function is data (abi/format/schemas/program.fbs): a register program for shapes and scalars, checks, buffers,
+// commands and results. Nothing is compiled here. The first call with given shapes and scalars makes a plan
+// (call_plan.h) and readies it for the stream (call_instance.h); calls like it then bind their buffers and launch, and
+// allocate nothing.
 //
 // Calls may come from several threads, and on several streams; several programs and devices live side by side.
 #pragma once
 
 #include "abi/format/program_view.h"
-#include "runtime/program/call_plan.h"
 #include "runtime/commands/command_observer.h"
 #include "runtime/executable/executable.h"
+#include "runtime/program/call_plan.h"
 #include "runtime/program/expectation.h"
 #include "runtime/values/value.h"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The index arithmetic of a function: a list of operations over 64-bit registers, computed on the host before anything
 // is launched. In: the shapes and scalars of the inputs. Out: every register. Specification: abi/executable_format.md
-// and the comments of RegisterOpcode in abi/format/schemas/program.fbs; operations refer to earlier registers (verified).
+// and the comments of RegisterOpcode in abi/format/schemas/program.fbs; operations refer to earlier registers
+// (verified).
 #pragma once
 
 #include "abi/format/program_generated.h"
-#include "support/result.h"
 #include "runtime/values/value.h"
+#include "support/result.h"
 
 #include <span>
 #include <vector>

@@ -7,8 +7,8 @@
 // use one file, and an interrupted or short call is taken up where it stopped. A failure names the file and the byte.
 #pragma once
 
-#include "support/result.h"
 #include "runtime/memory/buffer.h"
+#include "support/result.h"
 
 #include <functional>
 #include <memory>

@@ -2,9 +2,9 @@
 // Two loops around a ring, and what they leave behind when they stop half-way: nothing.
 #include "runtime/queue/file_transfer.h"
 
-#include "runtime/memory/allocator.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "runtime/commands/command_buffer.h"
-#include "runtime/queue/file_transfer.h"
 #include "runtime/memory/free_ranges.h"
+#include "runtime/queue/file_transfer.h"
 #include "runtime/queue/timeline_semaphore.h"
 
 #include <functional>

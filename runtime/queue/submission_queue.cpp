@@ -4,9 +4,9 @@
 #include "runtime/queue/submission_queue.h"
 
 #include "runtime/commands/command_buffer_validator.h"
+#include "runtime/commands/stream_command_buffer.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
-#include "runtime/commands/stream_command_buffer.h"
 #include "runtime/queue/submission_waker.h"
 
 #include <atomic>

@@ -15,8 +15,8 @@
 // status: none is left half-signalled. Host functions of streams are not used: the driver skips them after a fault.
 #pragma once
 
-#include "runtime/queue/file_worker.h"
 #include "runtime/memory/pool.h"
+#include "runtime/queue/file_worker.h"
 #include "runtime/queue/submission.h"
 
 #include <condition_variable>

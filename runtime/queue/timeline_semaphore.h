@@ -8,8 +8,8 @@
 // wait for that work's event (DeviceSignal).
 #pragma once
 
-#include "support/result.h"
 #include "runtime/commands/event.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <functional>

@@ -2,9 +2,9 @@
 // Options that several tools have, in the same words.
 #pragma once
 
-#include "support/command_line.h"
-#include "runtime/executable/executable_options.h"
 #include "runtime/device/trace.h"
+#include "runtime/executable/executable_options.h"
+#include "support/command_line.h"
 
 #include <memory>
 #include <string>

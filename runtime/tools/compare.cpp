@@ -2,9 +2,9 @@
 // Reports all results that differ, each with its first differing element and both tensors.
 #include "runtime/tools/compare.h"
 
+#include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_compare.h"
 #include "runtime/values/element_text.h"
-#include "runtime/tools/tensor_text.h"
 
 #include <cmath>
 #include <cstring>

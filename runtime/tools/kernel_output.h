@@ -9,8 +9,8 @@
 // process; a tool may do it, a library may not.
 #pragma once
 
-#include "support/result.h"
 #include "runtime/commands/command_observer.h"
+#include "support/result.h"
 
 #include <cstdio>
 #include <string>

@@ -8,8 +8,8 @@
 // (numpy.lib.format).
 #pragma once
 
-#include "support/result.h"
 #include "runtime/values/value.h"
+#include "support/result.h"
 
 #include <cstddef>
 #include <string>

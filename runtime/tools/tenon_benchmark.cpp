@@ -9,13 +9,13 @@
 // Times go to stdout, notices and errors to stderr. Exit status as tenon-run's: 0; 1 when the work failed; 2 when the
 // command line itself is wrong. The emulator's times say nothing about a GPU: there each function runs once in each of
 // the three ways, and no time is reported.
-#include "support/command_line.h"
 #include "runtime/device/device.h"
 #include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/timed_call.h"
+#include "support/command_line.h"
 
 #include <benchmark/benchmark.h>
 #include <cstdio>

@@ -10,11 +10,11 @@
 //
 // Rows go to stdout, notices and errors to stderr. Exit status: 0; 1 when an expectation or a call failed, or when
 // there was nothing to run; 2 when the command line itself is wrong.
-#include "support/command_line.h"
 #include "runtime/device/device.h"
 #include "runtime/program/program.h"
 #include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
+#include "support/command_line.h"
 
 #include <cstdio>
 

@@ -8,7 +8,6 @@
 //
 // Results and the table of --explain go to stdout, notices and errors to stderr. Exit status: 0; 1 when the work failed
 // or an expected output differs; 2 when the command line itself is wrong.
-#include "support/command_line.h"
 #include "runtime/device/device.h"
 #include "runtime/executable/jit_cache.h"
 #include "runtime/program/program.h"
@@ -18,6 +17,7 @@
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/kernel_output.h"
+#include "support/command_line.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,8 +2,8 @@
 // Brackets only repeat what the shape says, so they may be left out; where they are, they must agree with it.
 #include "runtime/tools/tensor_text.h"
 
-#include "support/text.h"
 #include "runtime/values/element_text.h"
+#include "support/text.h"
 
 #include <charconv>
 #include <cstring>

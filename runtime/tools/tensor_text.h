@@ -9,8 +9,8 @@
 #pragma once
 
 #include "abi/element_type.h"
-#include "support/result.h"
 #include "runtime/values/value.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 // Each spec is text or a file; files are read once and remembered, for '+' to go on where the last one ended.
 #include "runtime/tools/value_spec.h"
 
-#include "support/file.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
+#include "support/file.h"
 
 #include <cerrno>
 #include <cstdio>

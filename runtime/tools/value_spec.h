@@ -9,8 +9,8 @@
 #pragma once
 
 #include "abi/format/program_generated.h"
-#include "support/result.h"
 #include "runtime/values/value.h"
+#include "support/result.h"
 
 #include <map>
 #include <optional>

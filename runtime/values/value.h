@@ -4,8 +4,8 @@
 #pragma once
 
 #include "abi/element_type.h"
-#include "support/result.h"
 #include "runtime/memory/buffer.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <memory>

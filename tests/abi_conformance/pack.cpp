@@ -2,9 +2,9 @@
 // Packs one dispatch's arguments as the runtime does and prints the parameter block, so that rules about what a
 // dispatch passes (K-3, K-7) have cases in text: tenon-pack-case JOB.json EXPORT BINDINGS [CONSTANT...]. Binding i has
 // the address 0x1000 * (i + 1); constants are integers.
-#include "support/file.h"
 #include "abi/parameter_layout.h"
 #include "linker/declare/manifest.h"
+#include "support/file.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fixture.h"
 
-#include "support/file.h"
 #include "linker/link.h"
+#include "support/file.h"
 
 #include <cstdio>
 #include <cstdlib>

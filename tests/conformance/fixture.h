@@ -4,9 +4,9 @@
 // a test is skipped and says why.
 #pragma once
 
-#include "runtime/memory/allocator.h"
-#include "runtime/device/device.h"
 #include "runtime/commands/graph_command_buffer.h"
+#include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <gtest/gtest.h>

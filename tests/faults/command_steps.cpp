@@ -2,8 +2,8 @@
 // Command buffers, as streams and as graphs, and launches with attributes.
 #include "scenario_run.h"
 
-#include "runtime/executable/argument_packer.h"
 #include "runtime/commands/event.h"
+#include "runtime/executable/argument_packer.h"
 
 namespace tenon::faults {
 

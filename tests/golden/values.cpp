@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/golden/values.h"
 
+#include "support/random.h"
+
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -53,20 +55,6 @@ const Values kF16 = {0x3c00, 0x8000, 0x7e00, 0x7c00, 0x0001, 0x4248, 0x7bff, 0x0
                      0xfc00, 0xfe12, 0x7d01, 0x8400, 0x0400, 0x3800, 0xc100, 0x6400, 0x77ff, 0x3bff};
 const Values kBf16 = {0x3f80, 0x8000, 0x7fc0, 0x7f80, 0x0001, 0x4049, 0x7f7f, 0x007f, 0,      0xbf80,
                       0xff80, 0xffc1, 0x7fa1, 0x8080, 0x0080, 0x3f00, 0xc020, 0x4b00, 0x4f00, 0x3eff};
-
-class Random {
-public:
-  uint64_t next() { // splitmix64
-    uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
-private:
-  uint64_t state_ = 20261121;
-};
 
 unsigned bytesOf(const std::string &type) {
   return type == "pred" ? 1 : resultBytes(type);
@@ -145,14 +133,14 @@ size_t edgeCount(const std::string &type) {
   return isPacked(type) ? 20 : edges(type).size();
 }
 
-uint64_t number(const std::string &type, const std::string &set, Random &random) {
+uint64_t number(const std::string &type, const std::string &set, SplitMix64 &random) {
   std::string element = elementType(type);
   if (!isFloating(element))
     return random.next() & widthMask(type);
   unsigned bits = 8 * bytesOf(element), count = 8 * bytesOf(type) / bits;
   uint64_t value = 0;
   for (unsigned part = 0; part < count; ++part) {
-    double x = 2 * random.unit() - 1;
+    double x = 2 * random.uniform() - 1;
     if (set == "tiny") // about the smallest numbers of the type
       x = std::ldexp(x, (element == "f16" ? -6 : -120) - static_cast<int>(random.next() % 20));
     if (set == "mixed")
@@ -176,7 +164,7 @@ bool isFinite(const std::string &type, uint64_t value) {
 
 std::vector<uint64_t> operandsOf(const Form &form) {
   const std::vector<std::string> &types = form.operands;
-  Random random;
+  SplitMix64 random(20261121);
   std::vector<uint64_t> tuples;
   auto any = [&](const std::string &type) { return random.next() & (type == "pred" ? 1 : widthMask(type)); };
   if (types.empty())
@@ -188,7 +176,7 @@ std::vector<uint64_t> operandsOf(const Form &form) {
     for (size_t k = 0; k < count; ++k)
       for (const std::string &type : types) {
         double x = low + (high - low) * (types.size() == 1 ? (static_cast<double>(k) + 0.5) / static_cast<double>(count)
-                                                           : random.unit());
+                                                           : random.uniform());
         std::string element = elementType(type);
         uint64_t value = encode(element, x);
         tuples.push_back(isPacked(type) ? value | encode(element, low + high - x) << 16 : value);

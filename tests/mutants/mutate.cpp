@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/mutants/mutate.h"
 
-#include "support/diagnostics.h"
 #include "ptx/parse/parser.h"
+#include "support/diagnostics.h"
 
 #include <map>
 

@@ -3,8 +3,8 @@
 // same code that guards the loader. Same program, same bytes.
 #pragma once
 
-#include "support/result.h"
 #include "compiler/host/program/program.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills as work: every form of the API is a CUDA_MEMCPY3D of bytes, or a CUDA_MEMSET_NODE_PARAMS. Device
 // ranges are checked against live allocations row by row, host ranges are the caller's.
-#include "support/text.h"
 #include "emulator/driver/state.h"
 #include "emulator/driver/work/work.h"
+#include "support/number.h"
 
 #include <algorithm>
 #include <cstring>

@@ -29,18 +29,14 @@ bool WorkQueue::setOrder(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size())
     return false;
   order_ = Order::Random;
-  randomState_ = seed_;
+  random_ = SplitMix64(seed_);
   return true;
 }
 
 uint64_t WorkQueue::random() {
   if (order_ != Order::Random)
     return 0;
-  // SplitMix64: every seed, 0 included, gives a sequence of its own.
-  uint64_t z = randomState_ += 0x9e3779b97f4a7c15ull;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-  return z ^ z >> 31;
+  return random_.next();
 }
 
 bool WorkQueue::ready(Operation &operation) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "emulator/driver/work/work.h"
+#include "support/random.h"
 
 #include <condition_variable>
 #include <deque>
@@ -94,7 +95,8 @@ private:
 
   Driver &driver_;
   Order order_ = Order::Eager;
-  uint64_t seed_ = 0, randomState_ = 0, sequence_ = 0, marks_ = 0, waits_ = 0;
+  SplitMix64 random_{0};
+  uint64_t seed_ = 0, sequence_ = 0, marks_ = 0, waits_ = 0;
   std::vector<OperationPtr> pending_; // by sequence; done ones are swept
   std::deque<OperationPtr> hostFunctions_;
   unsigned hostRunning_ = 0;

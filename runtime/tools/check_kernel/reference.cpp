@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/reference.h"
 
-#include "support/file.h"
-#include "support/text.h"
 #include "runtime/program/program.h"
 #include "runtime/program/program_file.h"
 #include "runtime/tools/check_kernel/guarded_run.h"
 #include "runtime/tools/npy.h"
+#include "support/file.h"
+#include "support/text.h"
 
 #include <charconv>
 #include <cstring>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-check-kernel: whether a kernel does what its declaration promises, as far as running it shows.
-#include "support/command_line.h"
-#include "support/file.h"
 #include "runtime/tools/check_kernel/report.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
+#include "support/command_line.h"
+#include "support/file.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 // size (TENON_CONSTANT(int, n)) is that size.
 #include "runtime/tools/check_kernel/workload.h"
 
-#include "support/text.h"
 #include "runtime/tools/check_kernel/workload_values.h"
+#include "support/text.h"
 
 #include <algorithm>
 

@@ -17,9 +17,9 @@
 
 #include "abi/layout.h"
 #include "abi/parameter_layout.h"
-#include "support/result.h"
 #include "runtime/tools/check_kernel/size_expression.h"
 #include "runtime/values/value.h"
+#include "support/result.h"
 
 #include <array>
 #include <string>

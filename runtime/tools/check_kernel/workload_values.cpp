@@ -2,12 +2,13 @@
 // Numbers are written in a size expression wherever an integer is wanted.
 #include "runtime/tools/check_kernel/workload_values.h"
 
-#include "support/file.h"
-#include "support/text.h"
-#include "runtime/values/element_text.h"
-#include "runtime/values/small_float.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
+#include "runtime/values/element_text.h"
+#include "runtime/values/small_float.h"
+#include "support/file.h"
+#include "support/random.h"
+#include "support/text.h"
 
 #include <bit>
 #include <charconv>
@@ -29,22 +30,6 @@ bool takeWord(std::string_view &text, std::string_view word) {
   text = trimmed(text.substr(word.size()));
   return true;
 }
-
-/// splitmix64: small, and the same everywhere.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15 + 1) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return double(next() >> 11) * 0x1p-53; } // [0, 1)
-
-private:
-  uint64_t state_;
-};
 
 uint64_t floatBits(double value, ElementType element) {
   switch (element) {
@@ -83,7 +68,7 @@ Status fillRandom(HostTensor &tensor, std::string_view range, const Sizes &sizes
     if (integerLow >= integerHigh)
       return makeError(StatusCode::InvalidArgument, "the range ", integerLow, "..", integerHigh, " is empty");
   }
-  Random random(seed);
+  SplitMix64 random(seed * SplitMix64::kStep + 1);
   const uint32_t size = abi::byteSize(tensor.element);
   for (size_t at = 0; at < tensor.bytes.size(); at += size) {
     const uint64_t span = uint64_t(integerHigh) - uint64_t(integerLow);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "support/status.h"
 #include "abi/target_arch.h"
+#include "support/status.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rule of runsPtx and the minimum ISA of every target, against the assembler itself: ptxas accepts PTX for an
 // architecture exactly if the driver of such a device would. Skipped where no ptxas is installed.
-#include "support/status.h"
 #include "abi/target_arch.h"
+#include "support/status.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,8 +2,8 @@
 // Records of kernels for tests: what TENON_KERNEL puts into an object.
 #pragma once
 
-#include "tests/unit/linker/link_testing.h"
 #include "linker/declare/kernel_record.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker::testing {
 

@@ -2,9 +2,9 @@
 // A program on the fake driver whose functions add vectors of dynamic length and scale them.
 #pragma once
 
+#include "runtime/program/program.h"
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"
-#include "runtime/program/program.h"
 
 #include <bit>
 #include <cstring>

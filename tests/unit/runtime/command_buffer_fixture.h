@@ -2,10 +2,10 @@
 // A device, a buffer and an executable on the fake driver, and a command buffer that records.
 #pragma once
 
+#include "runtime/commands/graph_command_buffer.h"
+#include "runtime/memory/allocator.h"
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"
-#include "runtime/memory/allocator.h"
-#include "runtime/commands/graph_command_buffer.h"
 
 namespace tenon::test {
 

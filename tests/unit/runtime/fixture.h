@@ -2,8 +2,8 @@
 // The fake driver's state and a device on it, fresh for every test.
 #pragma once
 
-#include "tests/unit/runtime/fake_driver.h"
 #include "runtime/device/device.h"
+#include "tests/unit/runtime/fake_driver.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 
 #include "abi/format/aligned_bytes.h"
 #include "abi/format/executable_view.h"
-#include "abi/parameter_layout.h"
 #include "abi/format/verify.h"
+#include "abi/parameter_layout.h"
 
 #include <cstring>
 

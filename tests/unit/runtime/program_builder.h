@@ -3,8 +3,8 @@
 #pragma once
 
 #include "abi/format/executable_generated.h"
-#include "abi/layout.h"
 #include "abi/format/program_generated.h"
+#include "abi/layout.h"
 
 #include <cstdint>
 #include <optional>

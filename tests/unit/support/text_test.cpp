@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/number.h"
 #include "support/text.h"
 
 #include <gtest/gtest.h>

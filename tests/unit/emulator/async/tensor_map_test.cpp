@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensor maps: what the encoder refuses, where a box goes.
-#include "emulator/memory/memory.h"
 #include "emulator/async/tensor_map.h"
+#include "emulator/memory/memory.h"
 #include "tests/unit/emulator/harness.h"
 
 #include <array>

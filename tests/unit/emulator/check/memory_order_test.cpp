@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/check/memory_order.h"
 
-#include "support/diagnostics.h"
 #include "ptx/parse/parser.h"
+#include "support/diagnostics.h"
 
 #include <gtest/gtest.h>
 

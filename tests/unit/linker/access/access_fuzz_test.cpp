@@ -2,8 +2,8 @@
 // Bodies with lines moved, doubled and dropped: whatever still parses is traced to an end, without a crash.
 #include "linker/access/trace.h"
 
-#include "tests/unit/linker/link_testing.h"
 #include "ptx/parse/parser.h"
+#include "tests/unit/linker/link_testing.h"
 
 #include <random>
 

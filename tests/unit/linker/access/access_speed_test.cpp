@@ -3,8 +3,8 @@
 // generous; the figures are printed.
 #include "linker/access/trace.h"
 
-#include "tests/unit/linker/link_testing.h"
 #include "ptx/parse/parser.h"
+#include "tests/unit/linker/link_testing.h"
 
 #include <algorithm>
 #include <cstdio>

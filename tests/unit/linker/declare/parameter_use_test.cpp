@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/declare/parameter_use.h"
 
-#include "tests/unit/linker/link_testing.h"
 #include "ptx/parse/parser.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

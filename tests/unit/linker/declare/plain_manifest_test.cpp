@@ -2,9 +2,9 @@
 // The short way through a manifest and the long one make the same job. A comment is what only the long way takes.
 #include "linker/declare/plain_manifest.h"
 
-#include "tests/unit/linker/link_testing.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/manifest.h"
+#include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
 namespace {

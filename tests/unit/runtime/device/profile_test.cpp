@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/profile.h"
 
-#include "tests/unit/runtime/command_buffer_fixture.h"
 #include "runtime/queue/submission_queue.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 namespace tenon::runtime {
 

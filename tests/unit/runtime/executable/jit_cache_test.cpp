@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/executable/jit_cache.h"
 
+#include "runtime/executable/executable.h"
 #include "support/file.h"
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"
-#include "runtime/executable/executable.h"
 
 #include <cstdlib>
 #include <filesystem>

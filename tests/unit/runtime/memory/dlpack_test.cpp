@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/memory/dlpack.h"
 
-#include "tests/unit/runtime/fixture.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/queue/submission_queue.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

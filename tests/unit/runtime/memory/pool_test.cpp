@@ -3,8 +3,8 @@
 #include "runtime/memory/driver_pool.h"
 #include "runtime/memory/range_pool.h"
 
-#include "tests/unit/runtime/command_buffer_fixture.h"
 #include "runtime/queue/submission_queue.h"
+#include "tests/unit/runtime/command_buffer_fixture.h"
 
 namespace tenon::runtime {
 

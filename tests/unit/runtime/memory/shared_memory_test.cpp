@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/memory/shared_memory.h"
 
-#include "tests/unit/runtime/fixture.h"
 #include "runtime/memory/allocator.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that come again: into the caller's memory, on the caller's stream, within the caller's capture; what they
 // allocate.
-#include "tests/unit/runtime/call_fixture.h"
-#include "runtime/memory/allocator.h"
 #include "runtime/commands/stream_command_buffer.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/queue/submission_queue.h"
+#include "tests/unit/runtime/call_fixture.h"
 
 #include <atomic>
 #include <cstdlib>

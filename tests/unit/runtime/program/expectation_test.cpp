@@ -2,9 +2,9 @@
 // What a function expects of its own values, on the fake driver.
 #include "runtime/program/expectation.h"
 
-#include "tests/unit/runtime/call_fixture.h"
 #include "runtime/queue/submission_queue.h"
 #include "runtime/queue/timeline_semaphore.h"
+#include "tests/unit/runtime/call_fixture.h"
 
 namespace tenon::runtime {
 

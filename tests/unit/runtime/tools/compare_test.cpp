@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/compare.h"
 
-#include "tests/unit/runtime/fixture.h"
 #include "runtime/tools/tensor_text.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/input_values.h"
 
+#include "runtime/tools/npy.h"
 #include "support/file.h"
 #include "tests/unit/runtime/call_fixture.h"
-#include "runtime/tools/npy.h"
 
 namespace tenon::runtime {
 

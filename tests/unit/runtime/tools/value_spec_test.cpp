@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/value_spec.h"
 
-#include "support/file.h"
-#include "tests/unit/runtime/fixture.h"
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
+#include "support/file.h"
+#include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/values/element_compare.h"
 
-#include "tests/unit/runtime/fixture.h"
 #include "runtime/values/element_text.h"
+#include "tests/unit/runtime/fixture.h"
 
 #include <cmath>
 #include <cstring>
