@@ -2,9 +2,9 @@
 #include "emulator/async/async.h"
 
 #include "emulator/async/mbarrier.h"
-#include "emulator/check/check.h"
-#include "emulator/check/checker.h"
+#include "emulator/check/shadow_checker.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/fault.h"
 #include "emulator/machine/half_value.h"
 #include "emulator/memory/cell.h"
 
@@ -133,9 +133,9 @@ const char *carryOut(CopyPlan &plan) {
       plan.checker->bytesWritten(piece.to, piece.bytes);
   if (!plan.mbarrier)
     return nullptr;
-  bool phase = mbarrierParity(*plan.mbarrier);
+  bool phase = Mbarrier::unpack(*plan.mbarrier).parity;
   const char *wrong = completeBytes(plan.mbarrier, plan.mbarrierBytes);
-  if (plan.checker && phase != mbarrierParity(*plan.mbarrier))
+  if (plan.checker && phase != Mbarrier::unpack(*plan.mbarrier).parity)
     plan.checker->completeMbarrier(plan.mbarrier);
   return wrong;
 }
@@ -145,26 +145,6 @@ void dropDone(AsyncWork &work) {
 }
 
 } // namespace
-
-uint32_t elementSize(ElementType type) {
-  switch (type) {
-  case ElementType::U8:
-    return 1;
-  case ElementType::U16:
-  case ElementType::F16:
-  case ElementType::BF16:
-    return 2;
-  case ElementType::U32:
-  case ElementType::S32:
-  case ElementType::F32:
-    return 4;
-  case ElementType::U64:
-  case ElementType::S64:
-  case ElementType::F64:
-    return 8;
-  }
-  return 1;
-}
 
 AsyncWork &asyncWork(Warp &warp) {
   if (!warp.async)
@@ -178,7 +158,7 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
     raiseFault(warp, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, wrong);
     return false;
   };
-  if (plan.mbarrier && !isMbarrier(*plan.mbarrier))
+  if (plan.mbarrier && !Mbarrier::isValid(*plan.mbarrier))
     return refuse("the mbarrier object of an asynchronous copy was not initialised");
   plan.checker = warp.executor->checker;
   plan.contended = warp.executor->shared != nullptr;
@@ -196,7 +176,7 @@ bool submit(Warp &warp, const Decoded &i, uint32_t lane, CopyPlan plan) {
 }
 
 void commitBulkGroup(Warp &warp, uint32_t mask) {
-  if (Checker *checker = warp.executor->checker)
+  if (ShadowChecker *checker = warp.executor->checker)
     checker->commitBulkGroup(warp, mask);
   if (!warp.async)
     return;
@@ -208,7 +188,7 @@ void commitBulkGroup(Warp &warp, uint32_t mask) {
 }
 
 void waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
-  if (Checker *checker = warp.executor->checker)
+  if (ShadowChecker *checker = warp.executor->checker)
     checker->waitBulkGroup(warp, mask, keep, readOnly);
   if (!warp.async)
     return;

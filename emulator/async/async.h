@@ -9,7 +9,7 @@
 // cp.async.bulk.wait_group (its source is read by wait_group.read); what is left when the block exits is done then.
 #pragma once
 
-#include "emulator/machine/machine.h"
+#include "emulator/machine/copy_plan.h"
 
 #include <memory>
 #include <vector>
@@ -17,30 +17,6 @@
 namespace tenon::emulator {
 
 inline constexpr uint8_t kPoison = 0xff; // NaN in every format
-
-/// What happens to each element on its way.
-enum class ElementOp : uint8_t { Copy, Add, Min, Max, Inc, Dec, And, Or, Xor, RoundTf32 };
-enum class ElementType : uint8_t { U8, U16, U32, S32, U64, S64, F16, BF16, F32, F64 };
-uint32_t elementSize(ElementType type);
-
-struct CopyPiece {
-  uint8_t *to = nullptr;
-  const uint8_t *from = nullptr; // null: filled with CopyPlan::fill
-  uint32_t bytes = 0;
-};
-
-struct CopyPlan {
-  Checker *checker = nullptr; // hears when the bytes come; null: no shadow memory
-  std::vector<CopyPiece> pieces;
-  ElementOp op = ElementOp::Copy;
-  ElementType type = ElementType::U8;
-  uint64_t fill = 0;            // the element that a piece without source is made of
-  uint64_t *mbarrier = nullptr; // the object that hears of `mbarrierBytes`, or null: a bulk group
-  uint32_t mbarrierBytes = 0;
-  std::vector<uint8_t> buffer; // the source, once it was read
-  bool isRead = false, isDone = false;
-  bool contended = false; // other blocks run now: what is reduced into may be theirs as well
-};
 
 /// Carries out a plan, or keeps it for later. False: the mbarrier is no mbarrier, or takes no more bytes; a fault.
 bool submit(Warp &warp, const Decoded &instruction, uint32_t lane, CopyPlan plan);

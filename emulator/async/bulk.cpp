@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/async/bulk.h"
 
-#include "emulator/async/range.h"
 #include "emulator/async/tensor_map.h"
-#include "emulator/check/check.h"
+#include "emulator/check/range_check.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/grid.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/schedule/grid.h"
 
 #include <cstring>
 #include <cuda.h>

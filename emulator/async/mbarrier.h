@@ -10,38 +10,29 @@
 // Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 #pragma once
 
-#include "emulator/machine/handlers.h"
+#include <cstdint>
 
 namespace tenon::emulator {
 
 inline constexpr uint32_t kMbarrierMost = (1u << 20) - 1; // arrivals, and bytes awaited
 
-enum class MbarrierOp : uint8_t {
-  Init, // `b`: expected arrivals
-  Inval,
-  Arrive,              // `b`: how many; `d`: the state before, or kNoOperand
-  ArriveNoComplete,    // as Arrive, and must not complete the phase
-  ArriveDrop,          // as Arrive, and expects so many fewer from the next phase on
-  ArriveDropExpectTx,  // ArriveDrop of one; `b`: bytes awaited in addition
-  ArriveExpectTx,      // one arrival; `b`: bytes awaited in addition
-  ExpectTx,            // `b`: bytes
-  CompleteTx,          // `b`: bytes that came
-  TestState,           // `d`: predicate, `b`: state
-  TestParity,          // `d`: predicate, `b`: parity
-  ArriveOnCopies,      // cp.async.mbarrier.arrive
-  ArriveOnCopiesNoInc, // ... .noinc
-};
+struct Mbarrier {
+  uint32_t expected = 0, pending = 0;
+  bool parity = false; // of the phase that is not complete
+  int64_t bytes = 0;   // awaited
 
-/// True: the bits are those of an initialised object.
-bool isMbarrier(uint64_t bits);
-/// Of the phase that is not complete.
-bool mbarrierParity(uint64_t bits);
+  /// True: the bits are those of an initialised object.
+  static bool isValid(uint64_t bits) { return bits >> 62 == kMark; }
+  static Mbarrier unpack(uint64_t bits);
+  uint64_t pack() const;
+  void completeIfDone();
+  /// `count` bytes came. Returns what is wrong, or null.
+  const char *completeBytes(uint64_t count);
+
+private:
+  static constexpr uint64_t kMark = 2;
+};
 /// Bytes that came for the object. Returns what is wrong, or null.
 const char *completeBytes(uint64_t *object, uint32_t bytes);
-
-/// `a`: address of the object, `imm` its offset, `flag`: MemorySpace.
-Handler mbarrierHandler(MbarrierOp op);
-/// mbarrier.pending_count: `a`: state, `d`: arrivals that were pending.
-Handler pendingCountHandler();
 
 } // namespace tenon::emulator

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/async/mbarrier.h"
+#include "emulator/async/mbarrier_ops.h"
 
 #include "emulator/async/async.h"
-#include "emulator/check/check.h"
-#include "emulator/check/checker.h"
-#include "emulator/handlers/data.h"
+#include "emulator/async/copy_async.h"
+#include "emulator/async/mbarrier.h"
+#include "emulator/check/access_check.h"
+#include "emulator/check/shadow_checker.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/fault.h"
 #include "emulator/machine/lanes.h"
 
 #include <cuda.h>
@@ -16,37 +18,14 @@ namespace {
 using TENON_LEVEL::at;
 using TENON_LEVEL::writeMask;
 
-constexpr uint64_t kMark = 2;
-
-struct Mbarrier {
-  uint32_t expected = 0, pending = 0;
-  bool parity = false;
-  int64_t bytes = 0;
-
-  static bool valid(uint64_t bits) { return bits >> 62 == kMark; }
-  static Mbarrier unpack(uint64_t bits) {
-    return {static_cast<uint32_t>(bits & kMbarrierMost), static_cast<uint32_t>(bits >> 20 & kMbarrierMost),
-            (bits >> 40 & 1) != 0, static_cast<int64_t>(bits << 2) >> 43};
-  }
-  uint64_t pack() const {
-    return expected | static_cast<uint64_t>(pending) << 20 | static_cast<uint64_t>(parity) << 40 |
-           (static_cast<uint64_t>(bytes) & 0x1fffff) << 41 | kMark << 62;
-  }
-  void completeIfDone() {
-    if (pending != 0 || bytes != 0)
-      return;
-    parity = !parity;
-    pending = expected;
-  }
-};
-
 /// One thread's operation. Returns what is wrong, or null.
 const char *apply(MbarrierOp op, Mbarrier &barrier, uint64_t operand) {
   switch (op) {
   case MbarrierOp::Init:
     if (operand == 0 || operand > kMbarrierMost)
       return "mbarrier.init of no arrivals, or more than 2^20-1";
-    barrier = {static_cast<uint32_t>(operand), static_cast<uint32_t>(operand), false, 0};
+    barrier = {};
+    barrier.expected = barrier.pending = static_cast<uint32_t>(operand);
     return nullptr;
   case MbarrierOp::ArriveDrop:
   case MbarrierOp::Arrive:
@@ -73,11 +52,7 @@ const char *apply(MbarrierOp op, Mbarrier &barrier, uint64_t operand) {
       return apply(MbarrierOp::ArriveDrop, barrier, 1);
     return nullptr;
   case MbarrierOp::CompleteTx:
-    barrier.bytes -= static_cast<int64_t>(operand);
-    if (operand > kMbarrierMost || barrier.bytes < -static_cast<int64_t>(kMbarrierMost))
-      return "mbarrier: more bytes came than 2^20-1 beyond those awaited";
-    barrier.completeIfDone();
-    return nullptr;
+    return barrier.completeBytes(operand);
   // Pending grows by one and shrinks again when the copies are done, which they are by then.
   case MbarrierOp::ArriveOnCopies:
   case MbarrierOp::Inval:
@@ -110,7 +85,7 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     uint64_t *cell = reinterpret_cast<uint64_t *>(addresses[l]);
     uint64_t operand = i.b == kNoOperand ? 1 : isState64(Op) ? at<uint64_t>(warp, i.b)[l] : at<uint32_t>(warp, i.b)[l];
-    if (Op != MbarrierOp::Init && !Mbarrier::valid(*cell)) {
+    if (Op != MbarrierOp::Init && !Mbarrier::isValid(*cell)) {
       raiseFault(warp, i, l, CUDA_ERROR_ILLEGAL_INSTRUCTION, "the mbarrier object was not initialised");
       return;
     }
@@ -120,7 +95,7 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
       if (before == barrier.parity && completeCopiesOf(warp, cell))
         barrier = Mbarrier::unpack(*cell);
       passed |= static_cast<uint32_t>(before != barrier.parity) << l;
-      if (Checker *checker = warp.executor->checker; checker && before != barrier.parity)
+      if (ShadowChecker *checker = warp.executor->checker; checker && before != barrier.parity)
         checker->passMbarrier(warp, l, cell);
       continue;
     }
@@ -130,7 +105,7 @@ template <MbarrierOp Op> void operate(Warp &warp, const Decoded &i, uint32_t mas
       return;
     }
     *cell = Op == MbarrierOp::Inval ? 0 : barrier.pack();
-    if (Checker *checker = warp.executor->checker; checker && Op != MbarrierOp::Init && Op != MbarrierOp::Inval)
+    if (ShadowChecker *checker = warp.executor->checker; checker && Op != MbarrierOp::Init && Op != MbarrierOp::Inval)
       checker->arriveAtMbarrier(warp, l, cell, Mbarrier::unpack(state).parity != barrier.parity);
     if (i.d != kNoOperand)
       at<uint64_t>(warp, i.d)[l] = state;
@@ -151,21 +126,6 @@ void pendingCount(Warp &warp, const Decoded &i, uint32_t mask) {
 }
 
 } // namespace
-
-bool isMbarrier(uint64_t bits) {
-  return Mbarrier::valid(bits);
-}
-bool mbarrierParity(uint64_t bits) {
-  return Mbarrier::unpack(bits).parity;
-}
-const char *completeBytes(uint64_t *object, uint32_t bytes) {
-  if (!Mbarrier::valid(*object))
-    return "the mbarrier object of an asynchronous copy was not initialised";
-  Mbarrier barrier = Mbarrier::unpack(*object);
-  const char *wrong = apply(MbarrierOp::CompleteTx, barrier, bytes);
-  *object = barrier.pack();
-  return wrong;
-}
 
 Handler mbarrierHandler(MbarrierOp op) {
   switch (op) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/check/check.h"
+#include "emulator/check/access_check.h"
 
-#include "emulator/check/checker.h"
+#include "emulator/check/shadow_checker.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/machine/program.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/grid.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/memory/memory.h"
-#include "emulator/schedule/grid.h"
 #include "support/number.h"
 
 #include <algorithm>
@@ -63,7 +65,7 @@ std::string sharedDescription(const Warp &warp, uint64_t offset) {
   if (offset < warp.sharedBegin)
     return "below the block's shared memory, which begins at " + hexText(kSharedStart);
   std::string size = "the block's " + std::to_string(bytes) + " bytes of shared memory (static " +
-                     std::to_string(warp.executor->launch->program->staticShared) + ", dynamic " +
+                     std::to_string(warp.executor->launch->kernel->staticShared) + ", dynamic " +
                      std::to_string(warp.executor->launch->dynamicShared) + ")";
   if (offset >= warp.sharedEnd)
     return std::to_string(offset - warp.sharedEnd) + " bytes past the end of " + size;
@@ -90,60 +92,6 @@ bool writable(const Executor &executor, uint64_t address, uint32_t size, Checked
 }
 
 } // namespace
-
-const uint32_t *vectorOperands(const Warp &warp, const Decoded &instruction) {
-  return warp.frame->code->operands.data() + instruction.list;
-}
-
-std::string threadName(const Warp &warp, uint32_t lane) {
-  const Dim3 &shape = warp.executor->launch->block;
-  uint32_t thread = warp.index * kLanes + lane;
-  const Dim3 &block = warp.block->id;
-  auto triple = [](uint32_t x, uint32_t y, uint32_t z) {
-    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
-  };
-  return "thread " + triple(thread % shape.x, thread / shape.x % shape.y, thread / shape.x / shape.y) + " of block " +
-         triple(block.x, block.y, block.z);
-}
-
-std::string placeName(const FunctionCode &code, uint32_t index) {
-  const ptx::Function &function = *code.function;
-  if (index >= function.instructions.size())
-    return std::string(function.name);
-  const ptx::Instruction &instruction = function.instructions[index];
-  const Program *program = code.program;
-  const ptx::Module &module = *program->module;
-  std::string text(
-      module.source->text().substr(instruction.range.begin, instruction.range.end - instruction.range.begin));
-  // On one line, as a reader wants it; the parser keeps the text as it stands.
-  std::string line;
-  for (char c : text)
-    if (!isspace(static_cast<unsigned char>(c)))
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
-  while (!line.empty() && (line.back() == ';' || line.back() == ' '))
-    line.pop_back();
-  std::string out = module.source->name() + ":" + std::to_string(instruction.line) + ":" +
-                    std::to_string(instruction.column) + ": " + line;
-  if (uint32_t mark = code.marks[index]) {
-    const ptx::SourceMark &source = function.marks[mark - 1];
-    for (const ptx::DebugFile &file : module.files)
-      if (file.number == source.file && source.line != 0)
-        out += "\n  source: " + std::string(file.path) + ":" + std::to_string(source.line) + ":" +
-               std::to_string(source.column);
-  }
-  return out;
-}
-
-void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code, const std::string &what) {
-  Executor &executor = *warp.executor;
-  if (executor.failed())
-    return;
-  executor.fault.code = code;
-  executor.fault.message = "kernel '" + executor.launch->program->name + "', " + threadName(warp, lane) + ": " + what +
-                           "\n  at " + placeName(*warp.frame->code, instruction.instruction);
-}
 
 uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
                        int64_t *addresses) {
@@ -190,7 +138,7 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       addresses[lane] = reinterpret_cast<int64_t>(warp.local) + static_cast<int64_t>(lane) * warp.localStride +
                         static_cast<int64_t>(offset);
     } else if (where == MemorySpace::Param) {
-      if (isWrite || offset + size > executor.launch->program->parameterBytes) {
+      if (isWrite || offset + size > executor.launch->kernel->parameterBytes) {
         refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
                isWrite ? "kernel parameters are read-only" : "past the kernel's parameters");
         continue;
@@ -234,6 +182,33 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
       if (!(good >> lane & 1))
         addresses[lane] = addresses[__builtin_ctz(good)];
   return good;
+}
+
+uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
+                      int64_t *addresses) {
+  using TENON_LEVEL::at;
+  switch (i.addressMode) {
+  case AddressMode::Register64: {
+    const uint64_t *a = at<uint64_t>(warp, i.a);
+    for (uint32_t l = 0; l < kLanes; ++l)
+      addresses[l] = static_cast<int64_t>(a[l] + static_cast<uint64_t>(i.imm));
+    break;
+  }
+  case AddressMode::Register32: {
+    const uint32_t *a = at<uint32_t>(warp, i.a);
+    for (uint32_t l = 0; l < kLanes; ++l)
+      addresses[l] = a[l] + static_cast<uint32_t>(i.imm);
+    break;
+  }
+  case AddressMode::FrameLocal:
+    for (uint32_t l = 0; l < kLanes; ++l)
+      addresses[l] = warp.frame->localBase + i.imm;
+    break;
+  }
+  if (space == MemorySpace::Shared)
+    for (uint32_t l = 0; l < kLanes; ++l)
+      addresses[l] = static_cast<uint32_t>(addresses[l]);
+  return resolveSlowly(warp, i, mask, space, size, isWrite, addresses);
 }
 
 } // namespace tenon::emulator

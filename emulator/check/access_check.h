@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The slow side of every memory access: which lanes may go on, and the report of the first that may not. A report names
-// kernel, block, thread, address, what lies nearest, the PTX line and, when the PTX says, the source line.
+// The slow side of every memory access: which lanes may go on, and the fault of the first that may not
+// (machine/fault.h). The quick side is lane_addresses.h.
 #pragma once
 
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/machine.h"
-
-#include <string>
 
 namespace tenon::emulator {
 
@@ -15,16 +13,9 @@ namespace tenon::emulator {
 /// instruction's next time. Returns the lanes that may be accessed; the rest of `mask` is a fault of the executor.
 uint32_t resolveSlowly(Warp &warp, const Decoded &instruction, uint32_t mask, MemorySpace space, uint32_t size,
                        bool isWrite, int64_t *addresses);
-
-/// The operands of a vector instruction.
-const uint32_t *vectorOperands(const Warp &warp, const Decoded &instruction);
-
-/// Stops the kernel: `what` is said of lane `lane` at `instruction`. code: a CUresult. The first fault stays.
-void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code, const std::string &what);
-
-/// "thread (3,0,0) of block (1,0,0)".
-std::string threadName(const Warp &warp, uint32_t lane);
-/// "kernels.ptx:31:2: ld.global.f32 %f1, [%rd8]; (kernels.cu:14)".
-std::string placeName(const FunctionCode &function, uint32_t instruction);
+/// Host addresses of the memory operand (`a`, `imm`, in `space`) of the active lanes, each of `size` bytes, a power of
+/// two. Returns the lanes that may be accessed; the others are a fault.
+uint32_t resolveLanes(Warp &warp, const Decoded &instruction, uint32_t mask, MemorySpace space, uint32_t size,
+                      bool isWrite, int64_t *addresses);
 
 } // namespace tenon::emulator

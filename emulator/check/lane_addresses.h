@@ -2,10 +2,10 @@
 // Where the 32 lanes of a memory instruction point: a host base and 32 offsets of 32 bits, checked against the bounds
 // of one piece of memory all at once. The piece is the block's shared memory, the thread's local memory, or the range
 // of global memory that this instruction was last found to access (Executor::ranges). Lanes that do not fit one piece
-// take the slow side (check.cpp), which knows every piece and reports faults.
+// take the slow side (access_check.h), which knows every piece and reports faults.
 #pragma once
 
-#include "emulator/check/check.h"
+#include "emulator/check/access_check.h"
 #include "emulator/machine/lanes.h"
 
 #include <algorithm>
@@ -154,34 +154,6 @@ template <MemorySpace Space, uint32_t Size>
   return true;
 }
 
-/// As findLanes for what it cannot do: host addresses of the lanes that may be accessed, which are returned; a fault is
-/// set when it is not all of `mask`.
-[[gnu::noinline]] inline uint32_t findLanesSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space,
-                                                  uint32_t size, bool isWrite, int64_t *addresses) {
-  switch (i.addressMode) {
-  case AddressMode::Register64: {
-    const uint64_t *a = at<uint64_t>(warp, i.a);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      addresses[l] = static_cast<int64_t>(a[l] + static_cast<uint64_t>(i.imm));
-    break;
-  }
-  case AddressMode::Register32: {
-    const uint32_t *a = at<uint32_t>(warp, i.a);
-    for (uint32_t l = 0; l < kLanes; ++l)
-      addresses[l] = a[l] + static_cast<uint32_t>(i.imm);
-    break;
-  }
-  case AddressMode::FrameLocal:
-    for (uint32_t l = 0; l < kLanes; ++l)
-      addresses[l] = warp.frame->localBase + i.imm;
-    break;
-  }
-  if (space == MemorySpace::Shared)
-    for (uint32_t l = 0; l < kLanes; ++l)
-      addresses[l] = static_cast<uint32_t>(addresses[l]);
-  return resolveSlowly(warp, i, mask, space, size, isWrite, addresses);
-}
-
 /// Host addresses of the lanes that may be accessed, by the quick side or the slow one.
 template <MemorySpace Space, uint32_t Size>
 [[gnu::always_inline]] inline uint32_t hostAddresses(Warp &warp, const Decoded &i, uint32_t mask, bool isWrite,
@@ -189,7 +161,7 @@ template <MemorySpace Space, uint32_t Size>
   LaneAddresses lanes;
   // Shadow memory wants to see every access.
   if (warp.executor->launch->checks.shadowed() || !findLanes<Space, Size>(warp, i, mask, lanes)) [[unlikely]]
-    return findLanesSlowly(warp, i, mask, Space, Size, isWrite, addresses);
+    return resolveLanes(warp, i, mask, Space, Size, isWrite, addresses);
   for (uint32_t l = 0; l < kLanes; ++l)
     addresses[l] = reinterpret_cast<int64_t>(lanes.lane(l));
   return mask;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/async/range.h"
+#include "emulator/check/range_check.h"
 
-#include "emulator/check/check.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/machine/lanes.h"
-#include "emulator/machine/program.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/grid.h"
 #include "emulator/memory/memory.h"
-#include "emulator/schedule/grid.h"
 #include "support/number.h"
 
 #include <cuda.h>
@@ -59,26 +57,6 @@ uint8_t *rangeAt(Warp &warp, const Decoded &i, uint32_t lane, uint64_t address, 
     if (access.isWrite && address < only.end() && address + access.bytes > only.begin)
       return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "[readonly] it reaches " + only.name + ", which is declared read-only");
   return executor.memory->host(address);
-}
-
-uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite, int64_t *addresses) {
-  using TENON_LEVEL::at;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    switch (i.addressMode) {
-    case AddressMode::Register64:
-      addresses[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
-      break;
-    case AddressMode::Register32:
-      addresses[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
-      break;
-    case AddressMode::FrameLocal:
-      addresses[l] = warp.frame->localBase + i.imm;
-      break;
-    }
-    if (static_cast<MemorySpace>(i.flag) == MemorySpace::Shared)
-      addresses[l] = static_cast<uint32_t>(addresses[l]);
-  }
-  return resolveSlowly(warp, i, mask, static_cast<MemorySpace>(i.flag), size, isWrite, addresses);
 }
 
 } // namespace tenon::emulator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A contiguous range of memory that one thread's instruction moves at once: more than the few bytes per lane that
-// check.h resolves. Addresses are generic; an address in the shared window may name another block of the cluster.
+// access_check.h resolves. Addresses are generic; an address in the shared window may name another block of the
+// cluster.
 #pragma once
 
-#include "emulator/machine/handlers.h"
 #include "emulator/machine/machine.h"
 
 namespace tenon::emulator {
@@ -17,10 +17,5 @@ struct RangeAccess {
 
 /// Host address of [address, address + access.bytes), or null and a fault of lane `lane`.
 uint8_t *rangeAt(Warp &warp, const Decoded &instruction, uint32_t lane, uint64_t address, const RangeAccess &access);
-
-/// Host addresses of the memory operand (`a`, `imm`, MemorySpace in `flag`) of the active lanes, each of `size` bytes,
-/// a power of two. Returns the lanes that may be accessed; the others are a fault.
-uint32_t resolveLanes(Warp &warp, const Decoded &instruction, uint32_t mask, uint32_t size, bool isWrite,
-                      int64_t *addresses);
 
 } // namespace tenon::emulator

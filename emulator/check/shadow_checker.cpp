@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/check/checker.h"
+#include "emulator/check/shadow_checker.h"
 
-#include "emulator/async/async.h"
-#include "emulator/check/check.h"
 #include "emulator/machine/cluster.h"
-#include "emulator/machine/program.h"
+#include "emulator/machine/copy_plan.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
 #include "emulator/memory/initialised_map.h"
 #include "emulator/memory/memory.h"
 #include "support/number.h"
@@ -24,8 +24,8 @@ std::string bytesOf(uint64_t count) {
 
 } // namespace
 
-Checker::Checker(const Launch &launch, Executor &executor) : launch_(launch), executor_(executor) {
-  for (const auto &code : launch.program->functions) {
+ShadowChecker::ShadowChecker(const Launch &launch, Executor &executor) : launch_(launch), executor_(executor) {
+  for (const auto &code : launch.kernel->functions) {
     codes_.push_back({code.get(), static_cast<uint32_t>(orders_.size())});
     for (const ptx::Instruction &instruction : code->function->instructions)
       orders_.push_back(memoryOrderOf(instruction));
@@ -33,24 +33,24 @@ Checker::Checker(const Launch &launch, Executor &executor) : launch_(launch), ex
   }
 }
 
-void Checker::startBlock(Block &block) {
+void ShadowChecker::startBlock(Block &block) {
   std::unique_ptr<BlockShadow> &shadow = shadows_[&block];
   if (!shadow)
     shadow = std::make_unique<BlockShadow>();
   block.shadow = shadow.get();
-  const Program &program = *launch_.program;
-  uint32_t end = program.dynamicSharedStart + launch_.dynamicShared;
+  const DecodedKernel &kernel = *launch_.kernel;
+  uint32_t end = kernel.dynamicSharedStart + launch_.dynamicShared;
   RaceDetector::start(shadow->clocks, block.linear, block.threads, end);
   shadow->shared.assign(end, BlockShadow::ByteState::Outside);
   auto open = [&](uint32_t from, uint32_t to) {
     std::fill(shadow->shared.begin() + from, shadow->shared.begin() + to, BlockShadow::ByteState::Unset);
   };
-  for (const SharedVariable &variable : program.sharedVariables)
+  for (const SharedVariable &variable : kernel.sharedVariables)
     open(variable.offset, variable.offset + variable.bytes);
-  open(program.dynamicSharedStart, end);
+  open(kernel.dynamicSharedStart, end);
 }
 
-uint32_t Checker::number(const Warp &warp, const Decoded &instruction) {
+uint32_t ShadowChecker::number(const Warp &warp, const Decoded &instruction) {
   if (!last_ || last_->code != warp.frame->code)
     for (const Code &code : codes_)
       if (code.code == warp.frame->code)
@@ -58,14 +58,14 @@ uint32_t Checker::number(const Warp &warp, const Decoded &instruction) {
   return last_->first + instruction.instruction;
 }
 
-std::string Checker::place(uint32_t number) const {
+std::string ShadowChecker::place(uint32_t number) const {
   for (auto it = codes_.rbegin(); it != codes_.rend(); ++it)
     if (number >= it->first)
       return placeName(*it->code, number - it->first);
   return {};
 }
 
-std::string Checker::nameOfThread(uint32_t thread) const {
+std::string ShadowChecker::nameOfThread(uint32_t thread) const {
   uint32_t threads = static_cast<uint32_t>(launch_.block.count()), stride = RaceDetector::strideOf(threads);
   uint32_t inside = thread % stride;
   uint64_t block = thread / stride;
@@ -81,14 +81,14 @@ std::string Checker::nameOfThread(uint32_t thread) const {
   return copy + "thread " + triple(inside, launch_.block) + " of block " + triple(block, launch_.grid);
 }
 
-std::string Checker::whereInShared(uint64_t offset) const {
-  const Program &program = *launch_.program;
+std::string ShadowChecker::whereInShared(uint64_t offset) const {
+  const DecodedKernel &kernel = *launch_.kernel;
   const SharedVariable *before = nullptr;
-  for (const SharedVariable &variable : program.sharedVariables)
+  for (const SharedVariable &variable : kernel.sharedVariables)
     if (variable.offset <= offset && (!before || variable.offset > before->offset))
       before = &variable;
-  if (offset >= program.dynamicSharedStart)
-    return bytesOf(offset - program.dynamicSharedStart) + " into dynamic shared memory";
+  if (offset >= kernel.dynamicSharedStart)
+    return bytesOf(offset - kernel.dynamicSharedStart) + " into dynamic shared memory";
   if (!before)
     return "before the first shared variable";
   uint64_t inside = offset - before->offset;
@@ -97,8 +97,8 @@ std::string Checker::whereInShared(uint64_t offset) const {
                                 : bytesOf(inside - before->bytes) + " past the end of " + name;
 }
 
-bool Checker::access(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
-                     uint32_t bytes, bool isWrite) {
+bool ShadowChecker::access(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
+                           uint32_t bytes, bool isWrite) {
   RaceDetector::Access access;
   access.instruction = number(warp, instruction);
   access.order = orders_[access.instruction];
@@ -111,7 +111,7 @@ bool Checker::access(Warp &warp, const Decoded &instruction, uint32_t lane, Bloc
 }
 
 /// False: enough races were found, the launch ends.
-bool Checker::remember(Warp &warp, uint32_t lane, BlockClocks *owner, const RaceDetector::Access &access) {
+bool ShadowChecker::remember(Warp &warp, uint32_t lane, BlockClocks *owner, const RaceDetector::Access &access) {
   if (!launch_.checks.races)
     return true;
   auto conflict = races_.access(warp.block->shadow->clocks, warp.index * kLanes + lane, owner, access);
@@ -126,8 +126,8 @@ bool Checker::remember(Warp &warp, uint32_t lane, BlockClocks *owner, const Race
   return true;
 }
 
-bool Checker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
-                         uint32_t bytes, bool isWrite, const MemoryOrder &order) {
+bool ShadowChecker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
+                               uint32_t bytes, bool isWrite, const MemoryOrder &order) {
   bool reads = !isWrite || order.readModifyWrite, sets = isWrite && !order.asynchronous;
   auto fail = [&](int code, const char *check, const std::string &what) {
     raiseFault(warp, instruction, lane, code,
@@ -162,8 +162,8 @@ bool Checker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, 
   return true;
 }
 
-void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
-                         const RaceDetector::Conflict &conflict) {
+void ShadowChecker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
+                               const RaceDetector::Conflict &conflict) {
   const AccessRecord &other = conflict.other;
   if (found_.size() >= kMostFound || !seen_.insert({access.instruction, other.instruction}).second)
     return;
@@ -190,7 +190,7 @@ void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDet
   else
     missing = "a bar.sync (__syncthreads) or another barrier of both threads is missing between them";
   std::string where = isShared ? whereInShared(access.address) : executor_.memory->describe(access.address);
-  std::string text = "kernel '" + launch_.program->name + "': [races] " + (isShared ? "shared " : "global ") +
+  std::string text = "kernel '" + launch_.kernel->name + "': [races] " + (isShared ? "shared " : "global ") +
                      (access.order.asynchronous && !access.channel ? "asynchronous " : "") +
                      (access.isWrite ? "write" : "read") + " of " + bytesOf(access.bytes) + " at " +
                      hexText(access.address) + " (" + where + ") by " + (access.channel ? "a bulk copy of " : "") +
@@ -202,53 +202,53 @@ void Checker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDet
   found_.push_back(std::move(text));
 }
 
-void Checker::copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes) {
+void ShadowChecker::copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes) {
   std::fill_n(owner.shadow->shared.begin() + offset, bytes, BlockShadow::ByteState::Set);
   RaceDetector::arrived(warp.block->shadow->clocks, warp.index * kLanes + lane, owner.shadow->clocks, offset, bytes);
 }
 
-void Checker::fence(Warp &warp, const Decoded &instruction, uint32_t mask) {
+void ShadowChecker::fence(Warp &warp, const Decoded &instruction, uint32_t mask) {
   const MemoryOrder &order = orders_[number(warp, instruction)];
   for (uint32_t rest = mask; order.isFence && rest; rest &= rest - 1)
     RaceDetector::fence(
         warp.block->shadow->clocks.threads[warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest))], order);
 }
 
-void Checker::meet(Warp &warp, uint32_t mask) {
+void ShadowChecker::meet(Warp &warp, uint32_t mask) {
   RaceDetector::meet(warp.block->shadow->clocks, warp.index * kLanes, mask & warp.live);
 }
 
-void Checker::arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
+void ShadowChecker::arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
   BlockClocks &block = warp.block->shadow->clocks;
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::arrive(block, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
                          block.barriers[barrier]);
 }
-void Checker::completeBarrier(Block &block, uint32_t barrier) {
+void ShadowChecker::completeBarrier(Block &block, uint32_t barrier) {
   RaceDetector::complete(block.shadow->clocks.barriers[barrier]);
 }
-void Checker::leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
+void ShadowChecker::leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
   BlockClocks &block = warp.block->shadow->clocks;
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::leave(block, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
                         block.barriers[barrier]);
 }
 
-void Checker::arriveAtCluster(Warp &warp, uint32_t mask) {
+void ShadowChecker::arriveAtCluster(Warp &warp, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::arrive(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
                          clusters_[warp.block->cluster]);
 }
-void Checker::completeCluster(const Cluster &cluster) {
+void ShadowChecker::completeCluster(const Cluster &cluster) {
   RaceDetector::complete(clusters_[&cluster]);
 }
-void Checker::leaveCluster(Warp &warp, uint32_t mask) {
+void ShadowChecker::leaveCluster(Warp &warp, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::leave(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
                         clusters_[warp.block->cluster]);
 }
 
-BlockShadow *Checker::sharedAt(const void *host, uint32_t &offset) {
+BlockShadow *ShadowChecker::sharedAt(const void *host, uint32_t &offset) {
   const uint8_t *at = static_cast<const uint8_t *>(host);
   for (auto &[block, shadow] : shadows_)
     if (at >= block->sharedMemory && at < block->sharedMemory + shadow->shared.size()) {
@@ -258,7 +258,7 @@ BlockShadow *Checker::sharedAt(const void *host, uint32_t &offset) {
   return nullptr;
 }
 
-void Checker::bytesWritten(const uint8_t *host, uint32_t bytes) {
+void ShadowChecker::bytesWritten(const uint8_t *host, uint32_t bytes) {
   uint32_t at;
   if (BlockShadow *shadow = sharedAt(host, at)) {
     auto begin = shadow->shared.begin() + static_cast<ptrdiff_t>(at);
@@ -272,7 +272,7 @@ void Checker::bytesWritten(const uint8_t *host, uint32_t bytes) {
     map->set(address - holder->deviceBase(), bytes, true);
 }
 
-bool Checker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, const CopyPlan &plan) {
+bool ShadowChecker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, const CopyPlan &plan) {
   if (!launch_.checks.races)
     return true;
   BlockClocks &block = warp.block->shadow->clocks;
@@ -307,30 +307,30 @@ bool Checker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, 
   return true;
 }
 
-void Checker::commitBulkGroup(Warp &warp, uint32_t mask) {
+void ShadowChecker::commitBulkGroup(Warp &warp, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::commitGroup(warp.block->shadow->clocks,
                               warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)));
 }
-void Checker::waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
+void ShadowChecker::waitBulkGroup(Warp &warp, uint32_t mask, uint32_t keep, bool readOnly) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::waitGroup(warp.block->shadow->clocks,
                             warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)), keep, readOnly);
 }
-void Checker::proxyFence(Warp &warp, uint32_t mask) {
+void ShadowChecker::proxyFence(Warp &warp, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     RaceDetector::proxyFence(
         warp.block->shadow->clocks.threads[warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest))]);
 }
 
-PhaseClock *Checker::mbarrierAt(const void *object, BlockShadow **owner) {
+PhaseClock *ShadowChecker::mbarrierAt(const void *object, BlockShadow **owner) {
   uint32_t offset;
   BlockShadow *shadow = sharedAt(object, offset);
   if (owner)
     *owner = shadow;
   return shadow ? &shadow->clocks.mbarriers[offset] : nullptr;
 }
-void Checker::arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bool completes) {
+void ShadowChecker::arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bool completes) {
   BlockShadow *owner;
   PhaseClock *barrier = mbarrierAt(object, &owner);
   if (!barrier)
@@ -339,17 +339,17 @@ void Checker::arriveAtMbarrier(Warp &warp, uint32_t lane, const void *object, bo
   if (completes)
     RaceDetector::completePhase(owner->clocks, *barrier);
 }
-void Checker::completeMbarrier(const void *object) {
+void ShadowChecker::completeMbarrier(const void *object) {
   BlockShadow *owner;
   if (PhaseClock *barrier = mbarrierAt(object, &owner))
     RaceDetector::completePhase(owner->clocks, *barrier);
 }
-void Checker::passMbarrier(Warp &warp, uint32_t lane, const void *object) {
+void ShadowChecker::passMbarrier(Warp &warp, uint32_t lane, const void *object) {
   if (PhaseClock *barrier = mbarrierAt(object))
     RaceDetector::learn(warp.block->shadow->clocks, warp.index * kLanes + lane, *barrier);
 }
 
-void Checker::conclude(Fault &fault) {
+void ShadowChecker::conclude(Fault &fault) {
   if (found_.empty())
     return;
   std::string text;
@@ -359,28 +359,6 @@ void Checker::conclude(Fault &fault) {
     text += "\n" + fault.message;
   fault = {fault.code ? fault.code : static_cast<int>(CUDA_ERROR_LAUNCH_FAILED), text};
   found_.clear();
-}
-
-namespace {
-void fence(Warp &warp, const Decoded &i, uint32_t mask) {
-  Checker *checker = warp.executor->checker;
-  if (!checker)
-    return;
-  if (i.flag)
-    checker->proxyFence(warp, mask);
-  else
-    checker->fence(warp, i, mask);
-}
-void meet(Warp &warp, const Decoded &, uint32_t mask) {
-  if (Checker *checker = warp.executor->checker)
-    checker->meet(warp, mask);
-}
-} // namespace
-Handler fenceHandler() {
-  return &fence;
-}
-Handler meetHandler() {
-  return &meet;
 }
 
 } // namespace tenon::emulator

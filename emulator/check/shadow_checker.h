@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks that need shadow memory (check_options.h: uninitialised, races): what every byte was last, beside what it
-// is. Off, none of this exists: handlers of the checked kind (checked_access.cpp) are chosen when a kernel is decoded,
-// and the scheduler asks one pointer.
+// is. Off, none of this exists: handlers of the checked kind (handlers/checked_memory_ops.h) are chosen when a kernel
+// is decoded, and the scheduler asks one pointer.
 //
 // A read of what nothing wrote stops the kernel. Races are collected while it goes on, each pair of instructions once,
 // and make the launch fail at its end.
@@ -26,11 +26,11 @@ struct BlockShadow {
   std::vector<ByteState> shared; // by offset
 };
 
-struct CopyPlan; // async.h
+struct CopyPlan; // machine/copy_plan.h
 
-class Checker {
+class ShadowChecker {
 public:
-  Checker(const Launch &launch, Executor &executor);
+  ShadowChecker(const Launch &launch, Executor &executor);
 
   void startBlock(Block &block);
   /// One lane's access of `bytes` at `address` (global, or an offset in the shared memory of `owner`; null: global),
@@ -95,13 +95,5 @@ private:
   std::vector<std::string> found_;
   uint64_t firstFoundAt_ = 0;
 };
-
-/// fence, membar.
-Handler fenceHandler();
-/// bar.warp.sync: the lanes of the mask have all arrived.
-Handler meetHandler();
-/// ld and st that look at every access; null as HandlerTable::load and store.
-Handler checkedLoadHandler(MemorySpace space, uint32_t bytes, uint32_t count);
-Handler checkedStoreHandler(MemorySpace space, uint32_t bytes, uint32_t count);
 
 } // namespace tenon::emulator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a parsed kernel to a Program: names become offsets, instructions become handlers. Everything an instruction says
-// is either understood or refused here, with its line: a modifier is never ignored.
+// From a parsed kernel to a DecodedKernel: names become offsets, instructions become handlers. Everything an
+// instruction says is either understood or refused here, with its line: a modifier is never ignored.
 #pragma once
 
-#include "emulator/machine/program.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "support/diagnostics.h"
 
 #include <functional>
@@ -20,8 +20,8 @@ uint64_t functionAddress(const ptx::Module &module, std::string_view name);
 
 /// Decodes `entry` and all it reaches. Errors go to `diagnostics`; the program is usable only when none were added.
 /// module must outlive the program, and what runs it must have the same checks.
-std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
-                                      const VariableAddress &variableAddress, uint32_t stackLimit,
-                                      Diagnostics &diagnostics, const CheckOptions &checks = {});
+std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
+                                            const VariableAddress &variableAddress, uint32_t stackLimit,
+                                            Diagnostics &diagnostics, const CheckOptions &checks = {});
 
 } // namespace tenon::emulator

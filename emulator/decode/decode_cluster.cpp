@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mapa, getctarank, barrier.cluster; and `.shared::cluster` addresses.
 #include "emulator/decode/decoder.h"
-#include "emulator/machine/cluster.h"
+#include "emulator/handlers/cluster_ops.h"
 
 namespace tenon::emulator {
 
@@ -21,7 +21,7 @@ void FunctionDecoder::toClusterWindow(Decoded &decoded) {
 
 /// The address of a variable of this block, which holds its rank: `out` = constant + the block's base.
 void FunctionDecoder::addSharedBase(uint32_t bytes, uint32_t &out) {
-  if (!builder_.program->usesClusters)
+  if (!builder_.kernel->usesClusters)
     return;
   Decoded decoded;
   decoded.a = out;

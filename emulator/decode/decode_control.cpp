@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Branches, calls, ends of a thread, and barriers of a block.
-#include "emulator/check/checker.h"
 #include "emulator/decode/decoder.h"
 #include "emulator/handlers/builtins.h"
+#include "emulator/handlers/fence_ops.h"
 
 namespace tenon::emulator {
 

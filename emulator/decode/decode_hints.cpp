@@ -2,8 +2,8 @@
 // Fences, prefetches, cache policies, register budgets: one thread runs at a time and sees memory as it is, so they
 // change nothing here (checker.h asks for fences). What they may say is checked all the same.
 #include "emulator/async/bulk.h"
-#include "emulator/check/checker.h"
 #include "emulator/decode/decoder.h"
+#include "emulator/handlers/fence_ops.h"
 
 namespace tenon::emulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarrier.* and cp.async.mbarrier.arrive.
-#include "emulator/async/mbarrier.h"
+#include "emulator/async/mbarrier_ops.h"
 #include "emulator/decode/decoder.h"
 
 namespace tenon::emulator {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld, st, atom, red, address conversions, asynchronous copies, and what has no effect here.
-#include "emulator/check/checker.h"
+#include "emulator/async/copy_async.h"
 #include "emulator/decode/decoder.h"
+#include "emulator/handlers/checked_memory_ops.h"
+#include "emulator/handlers/fence_ops.h"
 #include "ptx/scalar_type.h"
 
 namespace tenon::emulator {

@@ -89,7 +89,7 @@ std::string_view Form::left() const {
 
 // ---- FunctionDecoder
 
-FunctionDecoder::FunctionDecoder(ProgramBuilder &builder, const ptx::Function &function, FunctionCode &code)
+FunctionDecoder::FunctionDecoder(KernelBuilder &builder, const ptx::Function &function, FunctionCode &code)
     : builder_(builder), function_(function), code_(code) {
   scopes_.emplace_back();
   if (!function.isEntry) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inside of decode: the builder of a Program (program_builder.cpp) and the decoder of one function (decoder.cpp,
+// Inside of decode: the builder of a DecodedKernel (kernel_builder.cpp) and the decoder of one function (decoder.cpp,
 // decode_operands.cpp). The instruction families are spread over the other decode_*.cpp, as the class below says; which
 // opcode is of which is in opcode_table.cpp.
 //
@@ -23,11 +23,11 @@ struct Fragment;
 enum class MbarrierOp : uint8_t;
 
 /// Constants, shared memory and the list of functions: what the functions of one kernel have in common.
-class ProgramBuilder {
+class KernelBuilder {
 public:
-  ProgramBuilder(const ptx::Module &module, const VariableAddress &variableAddress, Diagnostics &diagnostics)
+  KernelBuilder(const ptx::Module &module, const VariableAddress &variableAddress, Diagnostics &diagnostics)
       : module(module), variableAddress(variableAddress), diagnostics(diagnostics),
-        program(std::make_unique<Program>()) {}
+        kernel(std::make_unique<DecodedKernel>()) {}
 
   /// Operand of a constant of `bytes`, spread over the lanes.
   uint32_t constant(uint64_t value, uint32_t bytes);
@@ -46,7 +46,7 @@ public:
   const ptx::Module &module;
   const VariableAddress &variableAddress;
   Diagnostics &diagnostics;
-  std::unique_ptr<Program> program;
+  std::unique_ptr<DecodedKernel> kernel;
   CheckOptions checks;
   std::vector<const ptx::Function *> functions;
   std::map<std::string_view, uint32_t> sharedOffsets; // module variables
@@ -79,7 +79,7 @@ private:
 
 class FunctionDecoder {
 public:
-  FunctionDecoder(ProgramBuilder &builder, const ptx::Function &function, FunctionCode &code);
+  FunctionDecoder(KernelBuilder &builder, const ptx::Function &function, FunctionCode &code);
   void decode();
 
 private:
@@ -140,7 +140,7 @@ private:
   bool symbolAddress(const Operand &operand, uint32_t bytes, uint32_t &out, bool generic = false);
   bool address(const Operand &operand, MemorySpace &space, Decoded &decoded);
   bool simpleAddress(const Operand &operand, MemorySpace &space, Decoded &decoded);
-  uint32_t cacheSlot() { return builder_.program->checkedInstructions++; }
+  uint32_t cacheSlot() { return builder_.kernel->checkedInstructions++; }
   uint32_t addOperands(const std::vector<uint32_t> &operands);
 
   // decode_arithmetic.cpp
@@ -275,7 +275,7 @@ private:
   };
   static const Opcode *findOpcode(std::string_view name);
 
-  ProgramBuilder &builder_;
+  KernelBuilder &builder_;
   const ptx::Function &function_;
   FunctionCode &code_;
   std::vector<Scope> scopes_;

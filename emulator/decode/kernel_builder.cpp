@@ -44,12 +44,12 @@ uint64_t functionAddress(const ptx::Module &module, std::string_view name) {
   const ptx::Function *function = module.findFunction(name);
   return function ? kFunctionBase + kFunctionStride * static_cast<uint64_t>(function - module.functions.data()) : 0;
 }
-uint32_t ProgramBuilder::constant(uint64_t value, uint32_t bytes) {
+uint32_t KernelBuilder::constant(uint64_t value, uint32_t bytes) {
   if (bytes < 8)
     value &= (uint64_t(1) << (8 * bytes)) - 1;
   auto [it, isNew] = constants_.try_emplace({value, bytes}, 0);
   if (isNew) {
-    std::vector<uint8_t> &pool = program->constants;
+    std::vector<uint8_t> &pool = kernel->constants;
     size_t at = roundUp(pool.size(), 64);
     pool.resize(at + kLanes * bytes);
     for (uint32_t l = 0; l < kLanes; ++l)
@@ -60,31 +60,31 @@ uint32_t ProgramBuilder::constant(uint64_t value, uint32_t bytes) {
   return it->second;
 }
 
-std::optional<uint64_t> ProgramBuilder::constantValue(uint32_t operand) const {
+std::optional<uint64_t> KernelBuilder::constantValue(uint32_t operand) const {
   auto it = constantValues_.find(operand);
   return it == constantValues_.end() ? std::nullopt : std::optional(it->second);
 }
 
-uint32_t ProgramBuilder::parameter(uint32_t offset, uint32_t bytes) {
+uint32_t KernelBuilder::parameter(uint32_t offset, uint32_t bytes) {
   auto [it, isNew] = parameterConstants_.try_emplace({offset, bytes}, 0);
   if (isNew) {
-    uint32_t at = static_cast<uint32_t>(roundUp(program->constants.size(), 64));
-    program->constants.resize(at + kLanes * bytes);
-    program->parameterConstants.push_back({at, offset, bytes});
+    uint32_t at = static_cast<uint32_t>(roundUp(kernel->constants.size(), 64));
+    kernel->constants.resize(at + kLanes * bytes);
+    kernel->parameterConstants.push_back({at, offset, bytes});
     it->second = kConstantBase << kBaseShift | at;
   }
   return it->second;
 }
 
-uint32_t ProgramBuilder::special(Special special) {
-  auto &used = program->specials;
+uint32_t KernelBuilder::special(Special special) {
+  auto &used = kernel->specials;
   auto at = std::lower_bound(used.begin(), used.end(), special);
   if (at == used.end() || *at != special)
     used.insert(at, special);
   return kSpecialBase << kBaseShift | kSpecialStride * static_cast<uint32_t>(special);
 }
 
-void ProgramBuilder::collectFunctions(const ptx::Function &entry) {
+void KernelBuilder::collectFunctions(const ptx::Function &entry) {
   std::set<std::string_view> seen;
   std::vector<const ptx::Function *> queue = {&entry};
   bool indirect = false;
@@ -99,7 +99,7 @@ void ProgramBuilder::collectFunctions(const ptx::Function &entry) {
   seen.insert(entry.name);
   for (size_t k = 0; k < queue.size(); ++k) {
     for (const ptx::Instruction &instruction : queue[k]->instructions) {
-      program->usesClusters |= namesClusters(instruction);
+      kernel->usesClusters |= namesClusters(instruction);
       for (const Operand &operand : instruction.operands)
         forEachName(operand, consider);
       if (instruction.opcode == "call") {
@@ -120,22 +120,22 @@ void ProgramBuilder::collectFunctions(const ptx::Function &entry) {
       sharedOffsets[variable.name] = 0;
   functions = std::move(queue);
   for (const ptx::Function *function : functions) {
-    program->functions.push_back(std::make_unique<FunctionCode>());
-    FunctionCode *code = program->functions.back().get();
-    code->program = program.get();
+    kernel->functions.push_back(std::make_unique<FunctionCode>());
+    FunctionCode *code = kernel->functions.back().get();
+    code->kernel = kernel.get();
     code->function = function;
     codes_[function] = code;
-    program->byAddress[functionAddress(module, function->name)] = code;
+    kernel->byAddress[functionAddress(module, function->name)] = code;
   }
 }
 
-FunctionCode *ProgramBuilder::codeOf(const ptx::Function *function) {
+FunctionCode *KernelBuilder::codeOf(const ptx::Function *function) {
   auto it = codes_.find(function);
   return it == codes_.end() ? nullptr : it->second;
 }
 
 /// Static variables one after the other; all `extern .shared` arrays begin together behind them.
-void ProgramBuilder::layoutShared() {
+void KernelBuilder::layoutShared() {
   uint64_t end = kSharedStart, used = 0; // used: as on a device, without gaps
   const uint64_t gap = checks.shadowed() ? kSharedGap : 0;
   uint32_t dynamicAlignment = 16;
@@ -144,8 +144,8 @@ void ProgramBuilder::layoutShared() {
     end = at + variable.bytes() + gap;
     used = roundUp(used, variable.effectiveAlignment()) + variable.bytes();
     uint32_t offset = static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX / 2));
-    program->sharedVariables.push_back({std::string(variable.name), offset,
-                                        static_cast<uint32_t>(std::min<uint64_t>(variable.bytes(), UINT32_MAX / 2))});
+    kernel->sharedVariables.push_back({std::string(variable.name), offset,
+                                       static_cast<uint32_t>(std::min<uint64_t>(variable.bytes(), UINT32_MAX / 2))});
     return offset;
   };
   auto isDynamic = [](const ptx::Variable &variable) { return variable.isExtern || variable.bytes() == 0; };
@@ -164,23 +164,23 @@ void ProgramBuilder::layoutShared() {
         else
           sharedInFunctions[{function, &variable}] = place(variable);
       }
-  program->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used, UINT32_MAX / 2));
-  program->dynamicSharedStart =
+  kernel->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used, UINT32_MAX / 2));
+  kernel->dynamicSharedStart =
       static_cast<uint32_t>(roundUp(std::min<uint64_t>(end, UINT32_MAX / 2), dynamicAlignment));
   for (const ptx::Variable &variable : module.variables)
     if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
-      sharedOffsets[variable.name] = program->dynamicSharedStart;
-      program->usesDynamicShared = true;
+      sharedOffsets[variable.name] = kernel->dynamicSharedStart;
+      kernel->usesDynamicShared = true;
     }
   for (const ptx::Function *function : functions)
     for (const ptx::Variable &variable : function->declarations)
       if (variable.space == StateSpace::Shared && isDynamic(variable)) {
-        sharedInFunctions[{function, &variable}] = program->dynamicSharedStart;
-        program->usesDynamicShared = true;
+        sharedInFunctions[{function, &variable}] = kernel->dynamicSharedStart;
+        kernel->usesDynamicShared = true;
       }
 }
 
-void ProgramBuilder::layoutParameters(const ptx::Function &entry) {
+void KernelBuilder::layoutParameters(const ptx::Function &entry) {
   uint32_t end = 0;
   for (const ptx::Variable &parameter : entry.parameters) {
     ParameterSlot slot;
@@ -188,14 +188,14 @@ void ProgramBuilder::layoutParameters(const ptx::Function &entry) {
     slot.bytes = static_cast<uint32_t>(parameter.bytes());
     slot.offset = static_cast<uint32_t>(roundUp(end, slot.alignment));
     end = slot.offset + slot.bytes;
-    program->parameters.push_back(slot);
+    kernel->parameters.push_back(slot);
     kernelParameters[parameter.name] = slot;
   }
-  program->parameterBytes = end;
+  kernel->parameterBytes = end;
 }
 
 /// The deepest chain of frames; a program that recurses or calls through pointers gets room by the stack limit.
-void ProgramBuilder::computeLocalBytes(uint32_t stackLimit) {
+void KernelBuilder::computeLocalBytes(uint32_t stackLimit) {
   std::map<const FunctionCode *, uint32_t> depth; // bytes below and including; being computed: UINT32_MAX
   bool open = false;
   std::function<uint32_t(const FunctionCode *)> visit = [&](const FunctionCode *code) -> uint32_t {
@@ -216,24 +216,24 @@ void ProgramBuilder::computeLocalBytes(uint32_t stackLimit) {
     }
     return depth[code] = code->localBytes + below;
   };
-  program->frameLocalBytes = program->functions[0]->localBytes;
-  program->localBytesPerThread = visit(program->functions[0].get());
-  program->isRecursive = open;
+  kernel->frameLocalBytes = kernel->functions[0]->localBytes;
+  kernel->localBytesPerThread = visit(kernel->functions[0].get());
+  kernel->isRecursive = open;
   if (open) {
-    for (const auto &code : program->functions)
-      program->localBytesPerThread = std::max(program->localBytesPerThread, visit(code.get()));
-    program->localBytesPerThread += std::max(stackLimit * 16, 65536u);
+    for (const auto &code : kernel->functions)
+      kernel->localBytesPerThread = std::max(kernel->localBytesPerThread, visit(code.get()));
+    kernel->localBytesPerThread += std::max(stackLimit * 16, 65536u);
   }
 }
-std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
-                                      const VariableAddress &variableAddress, uint32_t stackLimit,
-                                      Diagnostics &diagnostics, const CheckOptions &checks) {
-  ProgramBuilder builder(module, variableAddress, diagnostics);
+std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
+                                            const VariableAddress &variableAddress, uint32_t stackLimit,
+                                            Diagnostics &diagnostics, const CheckOptions &checks) {
+  KernelBuilder builder(module, variableAddress, diagnostics);
   builder.checks = checks;
-  Program &program = *builder.program;
-  program.name = std::string(entry.name);
-  program.module = &module;
-  program.entry = &entry;
+  DecodedKernel &kernel = *builder.kernel;
+  kernel.name = std::string(entry.name);
+  kernel.module = &module;
+  kernel.entry = &entry;
   builder.collectFunctions(entry);
   builder.layoutShared();
   builder.layoutParameters(entry);
@@ -246,9 +246,9 @@ std::unique_ptr<Program> decodeKernel(const ptx::Module &module, const ptx::Func
   builder.computeLocalBytes(stackLimit);
   auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
   if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
-    program.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
-  program.registersPerThread = std::min(255u, std::max(8u, program.functions[0]->registerBytes / 256));
-  return std::move(builder.program);
+    kernel.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
+  kernel.registersPerThread = std::min(255u, std::max(8u, kernel.functions[0]->registerBytes / 256));
+  return std::move(builder.kernel);
 }
 
 } // namespace tenon::emulator

@@ -123,8 +123,8 @@ bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
   Driver &driver = tenon::emulator::driver();
   std::lock_guard<std::recursive_mutex> lock(driver.mutex);
   Kernel *kernel = reinterpret_cast<Kernel *>(function);
-  if (!driver.kernels.count(kernel) || index >= kernel->program->parameters.size() ||
-      kernel->program->parameters[index].bytes != sizeof(CUdeviceptr))
+  if (!driver.kernels.count(kernel) || index >= kernel->decoded->parameters.size() ||
+      kernel->decoded->parameters[index].bytes != sizeof(CUdeviceptr))
     return false;
   kernel->readOnlyParameters[index] = name && *name ? name : "parameter " + std::to_string(index);
   return true;

@@ -13,7 +13,7 @@
 #include "emulator/driver/memory/virtual_memory.h"
 #include "emulator/driver/work/work_queue.h"
 #include "emulator/handlers/builtins.h"
-#include "emulator/machine/program.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/memory/memory.h"
 
 #include "abi/target_arch.h"
@@ -64,7 +64,7 @@ struct Module;
 
 struct Kernel {
   Module *module = nullptr;
-  std::unique_ptr<Program> program;
+  std::unique_ptr<DecodedKernel> decoded;
   int maxDynamicShared = 0; // set by the opt-in attribute; the default is what is left of 48 KiB
   int carveout = -1;
   bool nonPortableCluster = false;

@@ -2,10 +2,10 @@
 // atom and red: one lane after the other, in lane order, so that results are the same in every run. Where blocks of
 // a launch do not run at once a plain read-modify-write is atomic. A single-precision add in global memory flushes
 // subnormals on the way in and out, one in shared memory keeps them, as on devices.
-#include "emulator/check/check.h"
+#include "emulator/check/lane_addresses.h"
 #include "emulator/machine/half_value.h"
 #include "emulator/machine/handlers.h"
-#include "emulator/machine/lane_addresses.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/memory/cell.h"
 
 #include <type_traits>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/handlers/builtins.h"
 
-#include "emulator/check/check.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/grid.h"
 #include "emulator/memory/memory.h"
-#include "emulator/schedule/grid.h"
 
 #include <cstring>
 #include <cuda.h>

@@ -3,8 +3,8 @@
 // read from the caller's .param variables as the PTX ABI lays them out.
 #pragma once
 
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/machine.h"
-#include "emulator/machine/program.h"
 
 #include <cstdio>
 #include <string>

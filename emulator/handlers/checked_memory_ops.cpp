@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ld and st when shadow memory is kept: no quick way, every lane's access is looked at (check.cpp, checker.h).
-#include "emulator/check/check.h"
-#include "emulator/check/checker.h"
+#include "emulator/handlers/checked_memory_ops.h"
+
+#include "emulator/check/access_check.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/lanes.h"
 
 namespace tenon::emulator {
@@ -9,29 +10,10 @@ namespace {
 
 using TENON_LEVEL::at;
 
-void addressesOf(Warp &warp, const Decoded &i, MemorySpace space, int64_t (&out)[kLanes]) {
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    switch (i.addressMode) {
-    case AddressMode::Register64:
-      out[l] = static_cast<int64_t>(at<uint64_t>(warp, i.a)[l] + static_cast<uint64_t>(i.imm));
-      break;
-    case AddressMode::Register32:
-      out[l] = at<uint32_t>(warp, i.a)[l] + static_cast<uint32_t>(i.imm);
-      break;
-    case AddressMode::FrameLocal:
-      out[l] = warp.frame->localBase + i.imm;
-      break;
-    }
-    if (space == MemorySpace::Shared)
-      out[l] = static_cast<uint32_t>(out[l]);
-  }
-}
-
 template <uint32_t Bytes, uint32_t Count> void load(Warp &warp, const Decoded &i, uint32_t mask) {
   MemorySpace space = static_cast<MemorySpace>(i.flag);
   int64_t addresses[kLanes];
-  addressesOf(warp, i, space, addresses);
-  uint32_t good = resolveSlowly(warp, i, mask, space, Bytes * Count, false, addresses);
+  uint32_t good = resolveLanes(warp, i, mask, space, Bytes * Count, false, addresses);
   const uint32_t *operands = Count == 1 ? &i.d : vectorOperands(warp, i);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -46,8 +28,7 @@ template <uint32_t Bytes, uint32_t Count> void load(Warp &warp, const Decoded &i
 template <uint32_t Bytes, uint32_t Count> void store(Warp &warp, const Decoded &i, uint32_t mask) {
   MemorySpace space = static_cast<MemorySpace>(i.flag);
   int64_t addresses[kLanes];
-  addressesOf(warp, i, space, addresses);
-  uint32_t good = resolveSlowly(warp, i, mask, space, Bytes * Count, true, addresses);
+  uint32_t good = resolveLanes(warp, i, mask, space, Bytes * Count, true, addresses);
   const uint32_t *operands = Count == 1 ? &i.b : vectorOperands(warp, i);
   for (uint32_t rest = good; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/machine/cluster.h"
+#include "emulator/handlers/cluster_ops.h"
 
-#include "emulator/check/check.h"
-#include "emulator/check/checker.h"
+#include "emulator/check/shadow_checker.h"
+#include "emulator/machine/cluster.h"
+#include "emulator/machine/fault.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/machine/program.h"
 
 #include <cuda.h>
 
@@ -40,23 +40,11 @@ void arrive(Warp &warp, const Decoded &i, uint32_t mask) {
   }
   warp.clusterArrived |= mask;
   warp.clusterPending |= mask;
-  if (Checker *checker = warp.executor->checker)
+  if (ShadowChecker *checker = warp.executor->checker)
     checker->arriveAtCluster(warp, mask);
 }
 
 } // namespace
-
-Block *sharedOwner(const Warp &warp, uint64_t offset) {
-  uint64_t rank = offset >> kClusterRankShift;
-  const auto &blocks = warp.block->cluster->blocks;
-  if (rank == warp.sharedBegin >> kClusterRankShift) // a kernel that does not know of clusters has rank 0 everywhere
-    return warp.block;
-  return warp.executor->launch->program->usesClusters && rank < blocks.size() ? blocks[rank].get() : nullptr;
-}
-
-uint8_t *sharedHost(const Block &block, uint64_t offset) {
-  return block.sharedMemory + (offset & kRankOffsetMask);
-}
 
 Handler mapHandler(uint32_t bytes) {
   return bytes == 4 ? &map<uint32_t> : bytes == 8 ? &map<uint64_t> : nullptr;
@@ -66,21 +54,6 @@ Handler rankHandler(uint32_t bytes) {
 }
 Handler clusterArriveHandler() {
   return &arrive;
-}
-
-bool completeClusterBarrier(Cluster &cluster) {
-  uint32_t arrived = 0, missing = 0;
-  for (const auto &block : cluster.blocks)
-    for (const Warp &warp : block->warps) {
-      arrived |= warp.clusterPending & warp.live;
-      missing |= ~warp.clusterPending & warp.live;
-    }
-  if (!arrived || missing)
-    return false;
-  for (const auto &block : cluster.blocks)
-    for (Warp &warp : block->warps)
-      warp.clusterPending = 0;
-  return true;
 }
 
 } // namespace tenon::emulator

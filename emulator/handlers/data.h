@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Handlers that move data without computing: addresses of local variables, address-space conversions and tests,
-// virtual clocks, asynchronous copies.
+// virtual clocks.
 #pragma once
 
 #include "emulator/machine/handlers.h"
@@ -23,12 +23,5 @@ Handler nothingHandler();
 Handler trapHandler();
 /// slct: d = c >= 0 ? a : b.
 Handler slctHandler(ptx::ScalarType type, ptx::ScalarType selector, bool ftz);
-/// cp.async: [d address in `a`/imm] shared, [e] global address, `flag` bytes, `c` source size or kNoOperand.
-Handler copyAsyncHandler();
-Handler commitGroupHandler();
-/// `imm`: groups that may stay pending; -1: none of any kind (wait_all).
-Handler waitGroupHandler();
-/// Makes the copies that the lanes of `mask` have pending, committed or not, visible.
-void finishAllCopies(Warp &warp, uint32_t mask);
 
 } // namespace tenon::emulator

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/handlers/wide.h"
 
-#include "emulator/async/range.h"
-#include "emulator/check/check.h"
+#include "emulator/check/access_check.h"
+#include "emulator/check/range_check.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/half_value.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/memory/cell.h"
@@ -21,7 +22,8 @@ constexpr uint32_t kWideBytes = 16;
 template <typename F>
 void eachCell(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, bool isWrite, F &&visit) {
   int64_t addresses[kLanes];
-  for (uint32_t rest = resolveLanes(warp, i, mask, size, isWrite, addresses); rest; rest &= rest - 1) {
+  for (uint32_t rest = resolveLanes(warp, i, mask, static_cast<MemorySpace>(i.flag), size, isWrite, addresses); rest;
+       rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     visit(l, reinterpret_cast<uint8_t *>(addresses[l]));
   }

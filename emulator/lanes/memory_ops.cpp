@@ -41,7 +41,7 @@ template <typename T, MemorySpace Space> void loadOne(Warp &warp, const Decoded 
   T *d = at<T>(warp, i.d);
   if (!findLanes<Space, sizeof(T)>(warp, i, mask, from)) [[unlikely]] {
     int64_t addresses[kLanes];
-    uint32_t good = findLanesSlowly(warp, i, mask, Space, sizeof(T), false, addresses);
+    uint32_t good = resolveLanes(warp, i, mask, Space, sizeof(T), false, addresses);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
       d[l] = *reinterpret_cast<const T *>(addresses[l]);
@@ -62,7 +62,7 @@ template <typename T, MemorySpace Space> void storeOne(Warp &warp, const Decoded
   const T *value = at<T>(warp, i.b);
   if (!findLanes<Space, sizeof(T)>(warp, i, mask, to)) [[unlikely]] {
     int64_t addresses[kLanes];
-    uint32_t good = findLanesSlowly(warp, i, mask, Space, sizeof(T), true, addresses);
+    uint32_t good = resolveLanes(warp, i, mask, Space, sizeof(T), true, addresses);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
       *reinterpret_cast<T *>(addresses[l]) = value[l];

@@ -2,7 +2,7 @@
 // ld and st, by space, element size and number of elements. Null: there is no such instruction.
 #pragma once
 
-#include "emulator/machine/lane_addresses.h"
+#include "emulator/check/lane_addresses.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mov between a register and a vector of its parts, lowest first: `list` names the parts, the other operand is `d` or
 // `a`. A part that nobody wants is kNoOperand.
-#include "emulator/check/check.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/lanes.h"
 
 namespace tenon::emulator::TENON_LEVEL {

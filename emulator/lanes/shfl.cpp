@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/lanes/shfl.h"
 
-#include "emulator/machine/lane_addresses.h"
+#include "emulator/check/lane_addresses.h"
+#include "emulator/machine/decoded_kernel.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

@@ -2,6 +2,7 @@
 // ld and st of vectors: a lane's elements lie side by side in memory and in different registers. Whole warps with
 // elements of 4 and 8 bytes are transposed in vector registers, everything else goes lane by lane.
 #include "emulator/lanes/memory_ops.h"
+#include "emulator/machine/decoded_kernel.h"
 
 namespace tenon::emulator::TENON_LEVEL {
 namespace {

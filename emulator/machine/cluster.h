@@ -13,7 +13,7 @@
 // Source: PTX ISA, "Cluster", "mapa", "getctarank", "barrier.cluster".
 #pragma once
 
-#include "emulator/machine/handlers.h"
+#include "emulator/machine/machine.h"
 
 #include <memory>
 #include <vector>
@@ -34,14 +34,5 @@ struct Cluster {
 Block *sharedOwner(const Warp &warp, uint64_t offset);
 /// Shared memory of `block` at an address that holds its rank.
 uint8_t *sharedHost(const Block &block, uint64_t offset);
-
-/// mapa: d = address `a` in the block of rank `b`. Window: 32-bit or 64-bit shared addresses, or generic ones.
-Handler mapHandler(uint32_t bytes);
-/// getctarank: d (32 bits) = rank that the address `a` of `bytes` holds.
-Handler rankHandler(uint32_t bytes);
-/// barrier.cluster.arrive.
-Handler clusterArriveHandler();
-/// True when every live thread of the cluster had arrived: then all of them have left the phase.
-bool completeClusterBarrier(Cluster &cluster);
 
 } // namespace tenon::emulator

@@ -14,7 +14,7 @@
 
 namespace tenon::emulator {
 
-struct Program;
+struct DecodedKernel;
 
 /// A variable of one function in its local frame (function parameters, .local and .param declarations).
 struct FrameSlot {
@@ -31,7 +31,7 @@ struct CallSite {
 };
 
 struct FunctionCode {
-  const Program *program = nullptr;
+  const DecodedKernel *kernel = nullptr;
   const ptx::Function *function = nullptr;
   std::vector<Decoded> code;
   std::vector<uint32_t> operands; // runs of operands (vectors, branch tables)
@@ -105,7 +105,7 @@ enum class Special : uint8_t {
 };
 inline constexpr uint32_t kSpecialStride = kLanes * 4;
 
-struct Program {
+struct DecodedKernel {
   std::string name;
   const ptx::Module *module = nullptr;
   const ptx::Function *entry = nullptr;
@@ -132,5 +132,8 @@ struct Program {
   uint32_t maxThreads = 1024;       // by .maxntid / .reqntid
   uint32_t registersPerThread = 0;  // an estimate, for attributes
 };
+
+/// The operands of a vector instruction.
+const uint32_t *vectorOperands(const Warp &warp, const Decoded &instruction);
 
 } // namespace tenon::emulator

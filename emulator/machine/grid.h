@@ -9,7 +9,6 @@
 // not.
 #pragma once
 
-#include "emulator/handlers/builtins.h"
 #include "emulator/machine/machine.h"
 
 #include <algorithm>
@@ -66,14 +65,5 @@ private:
 inline std::unique_lock<std::recursive_mutex> exclusively(const Executor &executor) {
   return executor.shared ? std::unique_lock(executor.shared->exclusive) : std::unique_lock<std::recursive_mutex>();
 }
-
-struct LaunchResult {
-  Fault fault;
-  uint64_t instructions = 0, threadInstructions = 0;
-};
-/// Runs all blocks, on at most `workers` threads. `shuffle`: the order of blocks and warps, by this seed; 0: as they
-/// are numbered.
-LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers,
-                       uint64_t shuffle = 0);
 
 } // namespace tenon::emulator

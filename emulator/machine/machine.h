@@ -36,12 +36,12 @@ inline constexpr uint64_t kFunctionStride = 16;
 inline constexpr uint32_t kSharedStart = 0x400; // shared addresses below it are the device's own
 inline constexpr uint32_t kLocalStart = 16;     // so that address 0 is never a variable
 
-class Checker;
+class ShadowChecker;
 struct BlockShadow;
 struct Warp;
 struct Decoded;
 struct FunctionCode;
-struct Program;
+struct DecodedKernel;
 class Memory;
 
 using Handler = void (*)(Warp &warp, const Decoded &instruction, uint32_t mask);
@@ -167,7 +167,7 @@ struct Block {
   bool spun = false;             // ran out of fuel in a loop
   bool yielded = false;          // a warp waits for an mbarrier
   bool finished = false;         // its memory stays until the cluster is done
-  BlockShadow *shadow = nullptr; // of the checks that keep one (checker.h)
+  BlockShadow *shadow = nullptr; // of the checks that keep one (shadow_checker.h)
 };
 
 /// Where and why a kernel stopped. `code` is a CUresult.
@@ -184,7 +184,7 @@ struct ReadOnlyRange {
 };
 
 struct Launch {
-  const Program *program = nullptr;
+  const DecodedKernel *kernel = nullptr;
   Dim3 grid, block, cluster;
   uint32_t dynamicShared = 0;
   const uint8_t *parameters = nullptr;
@@ -203,7 +203,7 @@ struct CheckedRange {
 struct Executor {
   const Launch *launch = nullptr;
   Memory *memory = nullptr;
-  Checker *checker = nullptr;       // null: no shadow memory
+  ShadowChecker *checker = nullptr; // null: no shadow memory
   uint64_t hostBias = 0;            // host address = device address + hostBias (mod 2^64)
   std::vector<CheckedRange> ranges; // by Decoded::target of memory instructions
   std::vector<uint8_t> constants;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wmma.load, wmma.store, wmma.mma.
-#include "emulator/check/check.h"
-#include "emulator/machine/lane_addresses.h"
+#include "emulator/check/access_check.h"
+#include "emulator/check/lane_addresses.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
 #include "emulator/matrix/matrix_ops.h"
 #include "emulator/matrix/matrix_value.h"
 #include "emulator/matrix/tensor_core.h"

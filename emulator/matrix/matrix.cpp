@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/matrix/matrix.h"
 
-#include "emulator/check/check.h"
+#include "emulator/check/access_check.h"
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/lanes.h"
 
 namespace tenon::emulator {

@@ -3,8 +3,10 @@
 // order of k, and rounded once.
 #include "emulator/matrix/matrix_ops.h"
 
-#include "emulator/check/check.h"
-#include "emulator/machine/lane_addresses.h"
+#include "emulator/check/access_check.h"
+#include "emulator/check/lane_addresses.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
 #include "emulator/matrix/matrix.h"
 #include "emulator/matrix/matrix_value.h"
 #include "emulator/matrix/tensor_core.h"

@@ -2,10 +2,11 @@
 #include "emulator/matrix/wgmma.h"
 
 #include "emulator/async/async.h"
-#include "emulator/check/check.h"
-#include "emulator/handlers/narrow.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/fault.h"
 #include "emulator/machine/lanes.h"
+#include "emulator/machine/narrow_float.h"
 #include "emulator/matrix/matrix_value.h"
 #include "emulator/matrix/tensor_core.h"
 

@@ -10,7 +10,7 @@
 namespace tenon::emulator {
 
 /// Where `index` stands. Seed 0: where it was. index < count.
-inline uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed) {
+inline uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
   if (!seed || count < 2)
     return index;
   const uint64_t z = SplitMix64(seed).next();

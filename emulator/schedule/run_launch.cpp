@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/schedule/grid.h"
+#include "emulator/schedule/run_launch.h"
 
+#include "emulator/machine/grid.h"
 #include "emulator/schedule/scheduler.h"
 #include "emulator/schedule/workers.h"
 
@@ -9,7 +10,7 @@
 namespace tenon::emulator {
 
 LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &services, uint32_t workers,
-                       uint64_t shuffle) {
+                       uint64_t orderSeed) {
   uint64_t clusters = launch.grid.count() / launch.cluster.count();
   workers = static_cast<uint32_t>(std::min<uint64_t>(workers, clusters));
   if (launch.checks.shadowed()) // shadow memory is made for one
@@ -19,7 +20,7 @@ LaunchResult runLaunch(const Launch &launch, Memory &memory, DeviceServices &ser
   LaunchResult total;
   auto run = [&](bool isShared) {
     Scheduler scheduler(launch, memory, services, grid, isShared);
-    scheduler.setShuffle(shuffle);
+    scheduler.setOrderSeed(orderSeed);
     Fault fault = scheduler.run();
     std::lock_guard<std::recursive_mutex> lock(grid.exclusive);
     if (fault.code && !total.fault.code)

@@ -2,7 +2,8 @@
 // The loop of the interpreter and control flow. Blocks, barriers and special registers are in blocks.cpp.
 #include "emulator/schedule/scheduler.h"
 
-#include "emulator/check/check.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/memory/memory.h"
 
 #include <algorithm>
@@ -16,9 +17,7 @@ namespace {
 constexpr uint32_t kTurnsBeforeRotation = 64;
 constexpr uint32_t kFuel = 4096, kSpinningFuel = 64;
 
-template <typename T> T *at(Warp &warp, uint32_t operand) {
-  return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
-}
+using TENON_LEVEL::at;
 
 /// The lanes of `mask` that the instruction's predicate lets through.
 inline uint32_t activeLanes(Warp &warp, const Decoded &i, uint32_t mask) {

@@ -16,13 +16,13 @@
 // when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
 #pragma once
 
-#include "emulator/check/checker.h"
+#include "emulator/check/shadow_checker.h"
 #include "emulator/handlers/builtins.h"
 #include "emulator/machine/cluster.h"
+#include "emulator/machine/decoded_kernel.h"
+#include "emulator/machine/grid.h"
 #include "emulator/machine/machine.h"
-#include "emulator/machine/program.h"
 #include "emulator/schedule/block_memory.h"
-#include "emulator/schedule/grid.h"
 
 #include <map>
 #include <memory>
@@ -39,7 +39,7 @@ public:
   Scheduler &operator=(const Scheduler &) = delete;
 
   /// Blocks and warps go in an order by this seed; 0: as they are numbered. Before run().
-  void setShuffle(uint64_t seed) { shuffle_ = seed; }
+  void setOrderSeed(uint64_t seed) { orderSeed_ = seed; }
   /// Runs to the end. Returns the fault that stopped it; code 0: none.
   Fault run();
   /// Warp instructions executed.
@@ -117,14 +117,14 @@ private:
   BlockMemory &memory_;
   DeviceServices &services_;
   Executor executor_;
-  std::unique_ptr<Checker> checker_; // null: no shadow memory
+  std::unique_ptr<ShadowChecker> checker_; // null: no shadow memory
   std::vector<std::unique_ptr<Cluster>> resident_, pool_;
   std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
   Grid &grid_;
   uint64_t nextCluster_ = 0, lastCluster_ = 0; // taken from the grid, not yet admitted
   uint64_t finished_ = 0;                      // since the grid was told
   uint64_t rangeEpoch_ = 0;                    // of the grid, when `ranges` was last cleared
-  uint64_t shuffle_ = 0;
+  uint64_t orderSeed_ = 0;
   uint64_t generation_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers of the scheduler: bar, barrier.cluster.wait; and what is said when nobody comes.
-#include "emulator/check/check.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/schedule/scheduler.h"
 
 #include <algorithm>
@@ -9,8 +10,22 @@
 namespace tenon::emulator {
 namespace {
 
-template <typename T> T *at(Warp &warp, uint32_t operand) {
-  return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
+using TENON_LEVEL::at;
+
+/// True when every live thread of the cluster had arrived: then all of them have left the phase.
+bool completeClusterBarrier(Cluster &cluster) {
+  uint32_t arrived = 0, missing = 0;
+  for (const auto &block : cluster.blocks)
+    for (const Warp &warp : block->warps) {
+      arrived |= warp.clusterPending & warp.live;
+      missing |= ~warp.clusterPending & warp.live;
+    }
+  if (!arrived || missing)
+    return false;
+  for (const auto &block : cluster.blocks)
+    for (Warp &warp : block->warps)
+      warp.clusterPending = 0;
+  return true;
 }
 
 } // namespace
@@ -149,7 +164,7 @@ void Scheduler::reportDeadlock(const Cluster &cluster) {
   auto triple = [](const Dim3 &id) {
     return "(" + std::to_string(id.x) + "," + std::to_string(id.y) + "," + std::to_string(id.z) + ")";
   };
-  std::string text = "kernel '" + launch_.program->name + "': deadlock in ";
+  std::string text = "kernel '" + launch_.kernel->name + "': deadlock in ";
   if (cluster.blocks.size() == 1)
     text += "block " + triple(cluster.blocks[0]->id);
   else

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in barriers.cpp.
 #include "emulator/async/async.h"
-#include "emulator/check/check.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/memory/memory.h"
+#include "emulator/schedule/permutation.h"
 #include "emulator/schedule/scheduler.h"
-#include "emulator/schedule/shuffle.h"
 #include "emulator/schedule/special_registers.h"
+#include "support/align.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,12 +17,7 @@
 namespace tenon::emulator {
 namespace {
 
-template <typename T> T *at(Warp &warp, uint32_t operand) {
-  return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
-}
-uint64_t roundUp(uint64_t value, uint64_t to) {
-  return (value + to - 1) / to * to;
-}
+using TENON_LEVEL::at;
 
 } // namespace
 
@@ -32,15 +28,15 @@ Scheduler::Scheduler(const Launch &launch, Memory &memory, DeviceServices &servi
   executor_.memory = &memory;
   executor_.hostBias = memory.hostBias();
   if (launch.checks.shadowed())
-    checker_ = std::make_unique<Checker>(launch, executor_);
+    checker_ = std::make_unique<ShadowChecker>(launch, executor_);
   executor_.checker = checker_.get();
-  executor_.ranges.resize(launch.program->checkedInstructions);
+  executor_.ranges.resize(launch.kernel->checkedInstructions);
   // The pool of constants has to be aligned like registers are.
-  executor_.constants.resize(launch.program->constants.size() + 64);
-  uint8_t *aligned = reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
-  if (!launch.program->constants.empty())
-    memcpy(aligned, launch.program->constants.data(), launch.program->constants.size());
-  for (const Program::ParameterConstant &parameter : launch.program->parameterConstants)
+  executor_.constants.resize(launch.kernel->constants.size() + 64);
+  uint8_t *aligned = reinterpret_cast<uint8_t *>(alignUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
+  if (!launch.kernel->constants.empty())
+    memcpy(aligned, launch.kernel->constants.data(), launch.kernel->constants.size());
+  for (const DecodedKernel::ParameterConstant &parameter : launch.kernel->parameterConstants)
     for (uint32_t l = 0; l < kLanes; ++l)
       memcpy(aligned + parameter.at + l * parameter.bytes, launch.parameters + parameter.offset, parameter.bytes);
 }
@@ -75,15 +71,15 @@ void Scheduler::destroyBlock(Block &block) {
 }
 
 std::unique_ptr<Block> Scheduler::makeBlock() {
-  const Program &program = *launch_.program;
+  const DecodedKernel &kernel = *launch_.kernel;
   auto block = std::make_unique<Block>();
   block->threads = static_cast<uint32_t>(launch_.block.count());
   uint32_t warps = (block->threads + kLanes - 1) / kLanes;
   // The registers of a warp and, behind them, its special registers.
-  uint64_t registers = roundUp(program.functions[0]->registerBytes + 1, 64);
-  uint64_t perWarp = registers + roundUp(kSpecialStride * static_cast<uint64_t>(Special::Count), 64);
-  uint64_t localStride = roundUp(kLocalStart + program.localBytesPerThread, 16);
-  uint32_t sharedEnd = program.dynamicSharedStart + launch_.dynamicShared;
+  uint64_t registers = alignUp(kernel.functions[0]->registerBytes + 1, 64);
+  uint64_t perWarp = registers + alignUp(kSpecialStride * static_cast<uint64_t>(Special::Count), 64);
+  uint64_t localStride = alignUp(kLocalStart + kernel.localBytesPerThread, 16);
+  uint32_t sharedEnd = kernel.dynamicSharedStart + launch_.dynamicShared;
   block->registerBytes = perWarp * warps;
   block->sharedBytes = sharedEnd + 16;
   block->localBytes = localStride * kLanes * warps;
@@ -97,7 +93,7 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
   // A launch must not find what an earlier one left: an mbarrier that was never initialised would look as if it were.
   memset(block->sharedMemory, 0, block->sharedBytes);
   block->warps.resize(warps);
-  uint8_t *constants = reinterpret_cast<uint8_t *>(roundUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
+  uint8_t *constants = reinterpret_cast<uint8_t *>(alignUp(reinterpret_cast<uint64_t>(executor_.constants.data()), 64));
   for (uint32_t w = 0; w < warps; ++w) {
     Warp &warp = block->warps[w];
     warp.block = block.get();
@@ -105,13 +101,13 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
     warp.index = w;
     warp.local = block->localMemory + localStride * kLanes * w;
     warp.localStride = static_cast<uint32_t>(localStride);
-    warp.entryFrame.code = program.functions[0].get();
+    warp.entryFrame.code = kernel.functions[0].get();
     warp.entryFrame.registers = block->registerMemory + perWarp * w;
     warp.entryFrame.localBase = kLocalStart;
     warp.bases[kConstantBase] = constants;
     warp.bases[kSpecialBase] = warp.entryFrame.registers + registers;
     warp.sharedBegin = kSharedStart;
-    for (Special special : program.specials)
+    for (Special special : kernel.specials)
       for (uint32_t lane = 0; lane < kLanes; ++lane)
         at<uint32_t>(warp, kSpecialBase << kBaseShift | kSpecialStride * static_cast<uint32_t>(special))[lane] =
             specialValue(special, launch_, *block, w, lane);
@@ -132,11 +128,11 @@ std::unique_ptr<Cluster> Scheduler::makeCluster() {
     Block &block = *cluster->blocks.back();
     block.cluster = cluster.get();
     block.rank = static_cast<uint32_t>(rank);
-    uint32_t base = launch_.program->usesClusters ? block.rank << kClusterRankShift : 0;
+    uint32_t base = launch_.kernel->usesClusters ? block.rank << kClusterRankShift : 0;
     for (Warp &warp : block.warps) {
       warp.shared = block.sharedMemory - base;
       warp.sharedBegin = base + kSharedStart;
-      warp.sharedEnd = base + launch_.program->dynamicSharedStart + launch_.dynamicShared;
+      warp.sharedEnd = base + launch_.kernel->dynamicSharedStart + launch_.dynamicShared;
     }
   }
   return cluster;
@@ -145,7 +141,7 @@ std::unique_ptr<Cluster> Scheduler::makeCluster() {
 /// Clusters are numbered like blocks are, x fastest; so are the blocks of one.
 void Scheduler::startCluster(Cluster &cluster, uint64_t linear) {
   const Dim3 &shape = launch_.cluster;
-  linear = shuffled(linear, launch_.grid.count() / shape.count(), shuffle_);
+  linear = permuted(linear, launch_.grid.count() / shape.count(), orderSeed_);
   uint64_t across = launch_.grid.x / shape.x, down = launch_.grid.y / shape.y;
   Dim3 first{static_cast<uint32_t>(linear % across) * shape.x, static_cast<uint32_t>(linear / across % down) * shape.y,
              static_cast<uint32_t>(linear / across / down) * shape.z};
@@ -167,7 +163,7 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
     barrier = {};
   if (checker_)
     checker_->startBlock(block);
-  const uint32_t registerBytes = launch_.program->functions[0]->registerBytes;
+  const uint32_t registerBytes = launch_.kernel->functions[0]->registerBytes;
   for (Warp &warp : block.warps) {
     uint32_t threads = std::min(kLanes, block.threads - warp.index * kLanes);
     warp.live = threads == kLanes ? kAllLanes : (1u << threads) - 1;
@@ -183,7 +179,7 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
     group.frame = &warp.entryFrame;
     warp.groups.assign(1, group);
     memset(warp.entryFrame.registers, 0, registerBytes);
-    for (Special special : launch_.program->specials)
+    for (Special special : launch_.kernel->specials)
       if (changesWithBlock(special)) {
         uint32_t value = specialValue(special, launch_, block, 0, 0);
         uint32_t *to = at<uint32_t>(warp, kSpecialBase << kBaseShift | kSpecialStride * static_cast<uint32_t>(special));
@@ -214,7 +210,7 @@ bool Scheduler::admit() {
   }
   if (!cluster) {
     executor_.fault = {CUDA_ERROR_OUT_OF_MEMORY,
-                       "no memory for another resident block of '" + launch_.program->name + "'"};
+                       "no memory for another resident block of '" + launch_.kernel->name + "'"};
     return false;
   }
   startCluster(*cluster, linear);
@@ -227,7 +223,7 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
   for (;;) {
     bool moved = false, spun = false, yielded = false;
     for (size_t turn = 0; turn < block.warps.size(); ++turn) {
-      Warp &warp = block.warps[shuffled(turn, block.warps.size(), shuffle_ ? shuffle_ + block.linear : 0)];
+      Warp &warp = block.warps[permuted(turn, block.warps.size(), orderSeed_ ? orderSeed_ + block.linear : 0)];
       block.spun = block.yielded = false;
       uint64_t before = block.cluster->events;
       if (!warp.groups.empty() && runWarp(warp)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls: a frame for each activation, which lanes that called from one place share, and the copies of parameters and
 // results between the local memory of caller and callee.
-#include "emulator/check/check.h"
+#include "emulator/machine/fault.h"
+#include "emulator/machine/lanes.h"
 #include "emulator/schedule/scheduler.h"
 
 #include <algorithm>
@@ -12,9 +13,7 @@
 namespace tenon::emulator {
 namespace {
 
-template <typename T> T *at(Warp &warp, uint32_t operand) {
-  return reinterpret_cast<T *>(warp.bases[operand >> kBaseShift] + (operand & kOffsetMask));
-}
+using TENON_LEVEL::at;
 
 /// Copies one parameter or result of each of the `lanes` between two frames: offsets in local memory.
 void copySlots(Warp &warp, uint32_t lanes, uint32_t to, uint32_t from, uint32_t bytes) {
@@ -84,8 +83,8 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
   if (site.pointer != kNoOperand) {
     const uint64_t *pointer = at<uint64_t>(warp, site.pointer);
     uint32_t first = static_cast<uint32_t>(__builtin_ctz(active));
-    auto found = executor_.launch->program->byAddress.find(pointer[first]);
-    if (found == executor_.launch->program->byAddress.end()) {
+    auto found = executor_.launch->kernel->byAddress.find(pointer[first]);
+    if (found == executor_.launch->kernel->byAddress.end()) {
       raiseFault(warp, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "indirect call of a value that is no function");
       return false;
     }

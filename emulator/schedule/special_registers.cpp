@@ -28,7 +28,7 @@ bool changesWithBlock(Special special) {
 uint32_t specialValue(Special special, const Launch &launch, const Block &block, uint32_t warp, uint32_t lane) {
   const Dim3 &shape = launch.block, &grid = launch.grid, &cluster = launch.cluster, &id = block.id;
   uint32_t thread = warp * kLanes + lane, warps = (block.threads + kLanes - 1) / kLanes;
-  uint32_t shared = launch.program->dynamicSharedStart - kSharedStart + launch.dynamicShared;
+  uint32_t shared = launch.kernel->dynamicSharedStart - kSharedStart + launch.dynamicShared;
   switch (special) {
   case Special::TidX:
     return thread % shape.x;

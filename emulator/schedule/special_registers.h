@@ -4,8 +4,8 @@
 // again when one starts.
 #pragma once
 
+#include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/machine.h"
-#include "emulator/machine/program.h"
 
 namespace tenon::emulator {
 

@@ -49,7 +49,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS 
     return CUDA_ERROR_INVALID_VALUE;
   // The pointers live as long as the node keeps its parameters.
   node->parameterPointers.clear();
-  for (const auto &parameter : work->kernel->program->parameters)
+  for (const auto &parameter : work->kernel->decoded->parameters)
     node->parameterPointers.push_back(work->parameters.data() + parameter.offset);
   *parameters = {};
   parameters->func = reinterpret_cast<CUfunction>(work->kernel);

@@ -11,22 +11,22 @@ using namespace tenon::emulator;
 namespace {
 
 /// Of .reqnctapercluster; 0: the kernel does not say.
-int requiredCluster(const Program &program, size_t dimension) {
-  const auto &wanted = program.entry->requiredCluster;
+int requiredCluster(const DecodedKernel &decoded, size_t dimension) {
+  const auto &wanted = decoded.entry->requiredCluster;
   return wanted ? static_cast<int>((*wanted)[dimension]) : 0;
 }
 
 CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel) {
   if (!value || attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
     return CUDA_ERROR_INVALID_VALUE;
-  const Program &program = *kernel->program;
+  const DecodedKernel &decoded = *kernel->decoded;
   const Device &device = *kernel->module->context->device;
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    *value = static_cast<int>(program.maxThreads);
+    *value = static_cast<int>(decoded.maxThreads);
     break;
   case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-    *value = static_cast<int>(program.staticShared);
+    *value = static_cast<int>(decoded.staticShared);
     break;
   case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
     uint64_t bytes = 0;
@@ -36,10 +36,10 @@ CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel
     break;
   }
   case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-    *value = static_cast<int>(program.localBytesPerThread);
+    *value = static_cast<int>(decoded.localBytesPerThread);
     break;
   case CU_FUNC_ATTRIBUTE_NUM_REGS:
-    *value = static_cast<int>(program.registersPerThread);
+    *value = static_cast<int>(decoded.registersPerThread);
     break;
   case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     *value = kernel->module->source->target.number;
@@ -54,16 +54,16 @@ CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel
     *value = kernel->carveout;
     break;
   case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-    *value = program.entry->explicitCluster && !program.entry->requiredCluster;
+    *value = decoded.entry->explicitCluster && !decoded.entry->requiredCluster;
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    *value = requiredCluster(program, 0);
+    *value = requiredCluster(decoded, 0);
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    *value = requiredCluster(program, 1);
+    *value = requiredCluster(decoded, 1);
     break;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    *value = requiredCluster(program, 2);
+    *value = requiredCluster(decoded, 2);
     break;
   case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     *value = kernel->nonPortableCluster;
@@ -79,7 +79,7 @@ CUresult setAttribute(CUfunction_attribute attribute, int value, Kernel *kernel)
   const Device &device = *kernel->module->context->device;
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    if (value < 0 || value + static_cast<int64_t>(kernel->program->staticShared) > device.arch->sharedPerBlockOptin)
+    if (value < 0 || value + static_cast<int64_t>(kernel->decoded->staticShared) > device.arch->sharedPerBlockOptin)
       return CUDA_ERROR_INVALID_VALUE;
     kernel->maxDynamicShared = value;
     return CUDA_SUCCESS;
@@ -99,7 +99,7 @@ CUresult setAttribute(CUfunction_attribute attribute, int value, Kernel *kernel)
 CUresult parameterInfo(Kernel *kernel, size_t index, size_t *offset, size_t *size) {
   if (!offset)
     return CUDA_ERROR_INVALID_VALUE;
-  const auto &parameters = kernel->program->parameters;
+  const auto &parameters = kernel->decoded->parameters;
   if (index >= parameters.size())
     return CUDA_ERROR_INVALID_VALUE;
   *offset = parameters[index].offset;
@@ -137,7 +137,7 @@ CUresult cuKernelGetName(const char **name, CUkernel handle) {
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
-  *name = kernel->program->name.c_str();
+  *name = kernel->decoded->name.c_str();
   return CUDA_SUCCESS;
 }
 CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size) {

@@ -115,22 +115,22 @@ bool decodeKernels(Module &module, Diagnostics &diagnostics) {
       continue;
     auto kernel = std::make_unique<Kernel>();
     kernel->module = &module;
-    kernel->program = decodeKernel(*module.source, function, variableAddress,
+    kernel->decoded = decodeKernel(*module.source, function, variableAddress,
                                    static_cast<uint32_t>(module.context->stackLimit), diagnostics, driver().checks);
-    const Program &program = *kernel->program;
+    const DecodedKernel &decoded = *kernel->decoded;
     SourceLocation where{file, function.line, function.column};
-    if (program.staticShared > 48 << 10)
+    if (decoded.staticShared > 48 << 10)
       diagnostics.error(where, "",
-                        "'" + program.name + "' uses " + std::to_string(program.staticShared) +
+                        "'" + decoded.name + "' uses " + std::to_string(decoded.staticShared) +
                             " bytes of static shared memory, the limit is 49152");
     uint32_t limit = module.source->isa >= 81 ? 32764 : 4352;
-    if (program.parameterBytes > limit)
+    if (decoded.parameterBytes > limit)
       diagnostics.error(where, "",
-                        "the parameters of '" + program.name + "' take " + std::to_string(program.parameterBytes) +
+                        "the parameters of '" + decoded.name + "' take " + std::to_string(decoded.parameterBytes) +
                             " bytes, the limit is " + std::to_string(limit));
-    kernel->maxDynamicShared = (48 << 10) - static_cast<int>(std::min<uint32_t>(program.staticShared, 48 << 10));
-    module.kernelOrder.push_back(program.name);
-    module.kernels[program.name] = std::move(kernel);
+    kernel->maxDynamicShared = (48 << 10) - static_cast<int>(std::min<uint32_t>(decoded.staticShared, 48 << 10));
+    module.kernelOrder.push_back(decoded.name);
+    module.kernels[decoded.name] = std::move(kernel);
   }
   return !diagnostics.hasErrors();
 }

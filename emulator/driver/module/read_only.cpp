@@ -14,7 +14,7 @@ std::vector<ReadOnlyRange> readOnlyRanges(const Kernel &kernel, const Memory &me
   if (kernel.readOnlyParameters.empty())
     return ranges;
   std::vector<uint64_t> values; // of everything that may be a pointer, by index
-  for (const ParameterSlot &slot : kernel.program->parameters) {
+  for (const ParameterSlot &slot : kernel.decoded->parameters) {
     values.push_back(0);
     if (slot.bytes == sizeof(uint64_t))
       memcpy(&values.back(), parameters.data() + slot.offset, sizeof(uint64_t));

@@ -3,7 +3,7 @@
 // context, as on a device: the launch itself succeeds, every later call returns the error, and the report goes to
 // stderr.
 #include "emulator/driver/state.h"
-#include "emulator/schedule/grid.h"
+#include "emulator/schedule/run_launch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,17 +17,17 @@ namespace {
 constexpr uint64_t kGridWorkspaceBytes = 4096;
 
 /// Copies the caller's arguments into a parameter block.
-CUresult packParameters(const Program &program, void **parameters, void **extra, std::vector<uint8_t> &out) {
-  out.assign(program.parameterBytes, 0);
-  if (program.parameters.empty())
+CUresult packParameters(const DecodedKernel &decoded, void **parameters, void **extra, std::vector<uint8_t> &out) {
+  out.assign(decoded.parameterBytes, 0);
+  if (decoded.parameters.empty())
     return CUDA_SUCCESS;
   if (parameters && extra)
     return CUDA_ERROR_INVALID_VALUE;
   if (parameters) {
-    for (size_t k = 0; k < program.parameters.size(); ++k) {
+    for (size_t k = 0; k < decoded.parameters.size(); ++k) {
       if (!parameters[k])
         return CUDA_ERROR_INVALID_VALUE;
-      memcpy(out.data() + program.parameters[k].offset, parameters[k], program.parameters[k].bytes);
+      memcpy(out.data() + decoded.parameters[k].offset, parameters[k], decoded.parameters[k].bytes);
     }
     return CUDA_SUCCESS;
   }
@@ -43,33 +43,33 @@ CUresult packParameters(const Program &program, void **parameters, void **extra,
     else
       return CUDA_ERROR_INVALID_VALUE;
   }
-  if (!buffer || bytes < program.parameterBytes)
+  if (!buffer || bytes < decoded.parameterBytes)
     return CUDA_ERROR_INVALID_VALUE;
-  memcpy(out.data(), buffer, program.parameterBytes);
+  memcpy(out.data(), buffer, decoded.parameterBytes);
   return CUDA_SUCCESS;
 }
 
 CUresult checkShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block, const Dim3 &cluster,
                     unsigned sharedBytes) {
-  const Program &program = *kernel.program;
+  const DecodedKernel &decoded = *kernel.decoded;
   if (!grid.count() || !block.count() || grid.y > 65535 || grid.z > 65535 || grid.x > 2147483647u || block.x > 1024 ||
       block.y > 1024 || block.z > 64 || block.count() > 1024)
     return CUDA_ERROR_INVALID_VALUE;
-  if (block.count() > program.maxThreads)
+  if (block.count() > decoded.maxThreads)
     return CUDA_ERROR_INVALID_VALUE;
-  if (program.entry->requiredThreads) {
-    const auto &wanted = *program.entry->requiredThreads;
+  if (decoded.entry->requiredThreads) {
+    const auto &wanted = *decoded.entry->requiredThreads;
     if (block.x != wanted[0] || block.y != wanted[1] || block.z != wanted[2])
       return CUDA_ERROR_INVALID_VALUE;
   }
   if (sharedBytes > static_cast<unsigned>(kernel.maxDynamicShared))
     return CUDA_ERROR_INVALID_VALUE;
-  if (program.entry->requiredCluster) {
-    const auto &wanted = *program.entry->requiredCluster;
+  if (decoded.entry->requiredCluster) {
+    const auto &wanted = *decoded.entry->requiredCluster;
     if (cluster.x != wanted[0] || cluster.y != wanted[1] || cluster.z != wanted[2])
       return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   }
-  if (program.entry->maxClusterRank && cluster.count() > *program.entry->maxClusterRank)
+  if (decoded.entry->maxClusterRank && cluster.count() > *decoded.entry->maxClusterRank)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (!cluster.count() || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -84,15 +84,15 @@ CUresult checkShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block, c
 int blocksPerMultiprocessor(const Kernel &kernel, int threads, size_t dynamicShared) {
   const Device &device = *kernel.module->context->device;
   const ArchLimits &arch = *device.arch;
-  if (threads <= 0 || threads > static_cast<int>(kernel.program->maxThreads) ||
+  if (threads <= 0 || threads > static_cast<int>(kernel.decoded->maxThreads) ||
       dynamicShared > static_cast<size_t>(kernel.maxDynamicShared))
     return 0;
   int warps = (threads + 31) / 32;
   int blocks = std::min(arch.maxBlocksPerMultiprocessor, arch.maxThreadsPerMultiprocessor / (warps * 32));
-  size_t shared = kernel.program->staticShared + dynamicShared + (arch.arch.number >= 80 ? 1024 : 0);
+  size_t shared = kernel.decoded->staticShared + dynamicShared + (arch.arch.number >= 80 ? 1024 : 0);
   if (shared)
     blocks = std::min(blocks, static_cast<int>(static_cast<size_t>(arch.sharedPerMultiprocessor) / shared));
-  int registers = static_cast<int>(kernel.program->registersPerThread + 7) / 8 * 8 * warps * 32;
+  int registers = static_cast<int>(kernel.decoded->registersPerThread + 7) / 8 * 8 * warps * 32;
   return std::min(blocks, arch.registersPerMultiprocessor / registers);
 }
 
@@ -121,29 +121,29 @@ CUresult makeKernelWork(Kernel *kernel, Dim3 grid, Dim3 block, const Dim3 *clust
   out.cluster = {};
   if (cluster) {
     out.cluster = *cluster;
-  } else if (kernel->program->entry->requiredCluster) {
-    const auto &wanted = *kernel->program->entry->requiredCluster;
+  } else if (kernel->decoded->entry->requiredCluster) {
+    const auto &wanted = *kernel->decoded->entry->requiredCluster;
     out.cluster = {wanted[0], wanted[1], wanted[2]};
   }
   out.sharedBytes = sharedBytes;
   out.cooperative = cooperative;
   if (CUresult result = checkKernelWork(out); result != CUDA_SUCCESS)
     return result;
-  return packParameters(*kernel->program, parameters, extra, out.parameters);
+  return packParameters(*kernel->decoded, parameters, extra, out.parameters);
 }
 
 Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
-  const Program &program = *work.kernel->program;
+  const DecodedKernel &decoded = *work.kernel->decoded;
   Memory &memory = *context->device->memory;
   if (work.cooperative && !context->gridWorkspace) {
     context->gridWorkspace = memory.allocate(kGridWorkspaceBytes, AllocationKind::Variable, "(grid workspace)");
     if (!context->gridWorkspace)
-      return {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the grid barrier of '" + program.name + "'"};
+      return {CUDA_ERROR_OUT_OF_MEMORY, "no memory for the grid barrier of '" + decoded.name + "'"};
   }
   if (work.cooperative)
     memset(memory.host(context->gridWorkspace), 0, kGridWorkspaceBytes);
   Launch launch;
-  launch.program = &program;
+  launch.kernel = &decoded;
   launch.grid = work.grid;
   launch.block = work.block;
   launch.cluster = work.cluster;
@@ -274,7 +274,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGrid, int *blockSize, CUfuncti
     return CUDA_ERROR_INVALID_VALUE;
   if (!kernel)
     return CUDA_ERROR_INVALID_HANDLE;
-  int most = static_cast<int>(kernel->program->maxThreads), bestThreads = 0, bestBlocks = 0;
+  int most = static_cast<int>(kernel->decoded->maxThreads), bestThreads = 0, bestBlocks = 0;
   if (limit > 0)
     most = std::min(most, limit);
   for (int threads = most / 32 * 32; threads >= 32; threads -= 32) {

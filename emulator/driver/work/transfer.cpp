@@ -190,7 +190,7 @@ Fault runFill(Driver &driver, const FillWork &work) {
 std::string describeWork(const Work &work) {
   struct Describe {
     std::string operator()(const EmptyWork &) const { return "empty node"; }
-    std::string operator()(const KernelWork &w) const { return "kernel '" + w.kernel->program->name + "'"; }
+    std::string operator()(const KernelWork &w) const { return "kernel '" + w.kernel->decoded->name + "'"; }
     std::string operator()(const CopyWork &w) const {
       const CUDA_MEMCPY3D &c = w.copy;
       return "copy of " + std::to_string(c.WidthInBytes * c.Height * c.Depth) + " bytes";

@@ -31,7 +31,7 @@ struct KernelWork {
   unsigned sharedBytes = 0;
   bool cooperative = false;
   int priority = 0;
-  std::vector<uint8_t> parameters; // [program.parameterBytes]
+  std::vector<uint8_t> parameters; // [decoded.parameterBytes]
 };
 
 struct CopyWork {

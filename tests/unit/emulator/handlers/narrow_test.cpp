@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 8-bit floating-point numbers, packed integers, 128-bit values, atomics of vectors.
-#include "emulator/handlers/narrow.h"
+#include "emulator/machine/narrow_float.h"
 #include "tests/unit/emulator/harness.h"
 
 #include <bit>

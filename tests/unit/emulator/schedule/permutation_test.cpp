@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/schedule/shuffle.h"
+#include "emulator/schedule/permutation.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ TEST(Shuffle, VisitsEveryPlaceOnce) {
     for (uint64_t seed : {1, 2, 3, 99}) {
       std::set<uint64_t> seen;
       for (uint64_t k = 0; k < count; ++k)
-        seen.insert(shuffled(k, count, seed));
+        seen.insert(permuted(k, count, seed));
       EXPECT_EQ(seen.size(), count) << seed;
       EXPECT_LT(*seen.rbegin(), count);
     }
@@ -25,7 +25,7 @@ TEST(Shuffle, SeedZeroChangesNothingAndOthersDiffer) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     std::vector<uint64_t> order;
     for (uint64_t k = 0; k < 100; ++k)
-      order.push_back(shuffled(k, 100, seed));
+      order.push_back(permuted(k, 100, seed));
     if (seed == 0)
       for (uint64_t k = 0; k < 100; ++k)
         EXPECT_EQ(order[k], k);
@@ -36,7 +36,7 @@ TEST(Shuffle, SeedZeroChangesNothingAndOthersDiffer) {
 
 TEST(Shuffle, LargeCountsDoNotOverflow) {
   uint64_t count = (1ull << 62) + 7;
-  EXPECT_LT(shuffled(count - 1, count, 5), count);
+  EXPECT_LT(permuted(count - 1, count, 5), count);
 }
 
 } // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks on several worker threads: every one runs once, atomics add up, blocks wait for each other, a fault stops all.
-#include "emulator/schedule/grid.h"
+#include "emulator/schedule/run_launch.h"
 
 #include "emulator/decode/decode.h"
+#include "emulator/machine/grid.h"
 #include "emulator/memory/memory.h"
 #include "emulator/schedule/workers.h"
 #include "ptx/parse/parser.h"
@@ -40,7 +41,7 @@ public:
     Diagnostics diagnostics;
     module_ = ptx::parse(std::make_shared<SourceFile>("grid", text), diagnostics);
     if (!diagnostics.hasErrors())
-      program_ =
+      kernel_ =
           decodeKernel(module_, module_.functions[0], [](std::string_view) { return std::nullopt; }, 1024, diagnostics);
     EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.toString();
     address_ = memory_.allocate(kCount * 4, AllocationKind::Device);
@@ -48,7 +49,7 @@ public:
   LaunchResult run(uint32_t blocks, uint32_t threads, uint32_t workers) {
     memset(memory_.host(address_), 0, kCount * 4);
     Launch launch;
-    launch.program = program_.get();
+    launch.kernel = kernel_.get();
     launch.grid.x = blocks;
     launch.block.x = threads;
     launch.parameters = reinterpret_cast<const uint8_t *>(&address_);
@@ -63,7 +64,7 @@ public:
 private:
   Memory memory_;
   ptx::Module module_;
-  std::unique_ptr<Program> program_;
+  std::unique_ptr<DecodedKernel> kernel_;
   uint64_t address_ = 0;
 };
 
