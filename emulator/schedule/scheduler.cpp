@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The loop of the interpreter and control flow. Blocks, barriers and special registers are in blocks.cpp.
+// The loop of the interpreter and control flow. Blocks, barriers and calls are in scheduler_*.cpp.
 #include "emulator/schedule/scheduler.h"
 
 #include "emulator/machine/fault.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in barriers.cpp.
+// Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in scheduler_barriers.cpp.
 #include "emulator/async/async.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/memory/memory.h"
