@@ -3,8 +3,8 @@
 // user everything; only the assembler and the writer ask for a clean sheet.
 #include "linker/link.h"
 
-#include "linker/link_context.h"
 #include "linker/link_map.h"
+#include "linker/passes/link_context.h"
 #include "linker/passes/passes.h"
 #include "linker/writer/executable_writer.h"
 
@@ -84,7 +84,8 @@ Result<LinkOutput> link(const LinkJob &job, Diagnostics &diagnostics) {
   TENON_RETURN_IF_ERROR(failureSince(errorsBefore, job, diagnostics));
 
   // Everything holds: store images, kernels and the facts proved about them.
-  TENON_ASSIGN_OR_RETURN(LinkOutput output, writeExecutable(context));
+  LinkOutput output;
+  TENON_ASSIGN_OR_RETURN(output.executable, writeExecutable(context));
 
   // And what was written is what was proved: no file has changed under the link.
   checkUnchanged(context);

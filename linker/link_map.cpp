@@ -3,7 +3,7 @@
 // follows the same order, so that places and numbers meet.
 #include "linker/link_map.h"
 
-#include "linker/link_context.h"
+#include "linker/passes/link_context.h"
 
 #include <algorithm>
 #include <unordered_map>

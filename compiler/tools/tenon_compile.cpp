@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
 #include "compiler/pipeline.h"
-#include "linker/link_flags.h"
+#include "linker/job/link_flags.h"
 #include "linker/source/make_rule.h"
 #include "support/command_line.h"
 #include "support/file.h"

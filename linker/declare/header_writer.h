@@ -2,7 +2,7 @@
 // A declaration as a CUDA header: prototypes and what tenon/kernel.cuh needs to check the kernels that implement them.
 #pragma once
 
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 
 #include <string>
 #include <vector>

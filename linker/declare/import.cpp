@@ -4,7 +4,7 @@
 // that shows nothing, but stands before one that is surely a pointer, is a binding as well.
 #include "linker/declare/import.h"
 
-#include "linker/access/trace.h"
+#include "linker/access/trace/module_tracer.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"
 #include "linker/declare/parameter_use.h"
@@ -32,7 +32,7 @@ bool isPointerWide(const ptx::Variable &parameter) {
 /// One kernel's declaration, and what about it is a guess.
 class KernelDraft {
 public:
-  KernelDraft(const Object &object, const ptx::Function &entry, AccessTracer &tracer, Diagnostics &diagnostics)
+  KernelDraft(const Object &object, const ptx::Function &entry, ModuleTracer &tracer, Diagnostics &diagnostics)
       : object_(object), entry_(entry), diagnostics_(diagnostics), uses_(findParameterUses(entry)) {
     // Through device functions, too: memory is reached from it, and from none that is known as a pointer.
     std::vector<bool> pointers;
@@ -249,7 +249,7 @@ private:
     std::unique_ptr<Object> object = parseObject(input, diagnostics_);
     if (!object)
       return;
-    AccessTracer tracer(object->module);
+    ModuleTracer tracer(object->module);
     std::map<std::string, Declaration> records; // by symbol
     for (KernelRecord &record : readRecords(*object, diagnostics_))
       records.emplace(record.declaration.exported.symbol, std::move(record.declaration));
@@ -266,7 +266,7 @@ private:
     }
   }
 
-  void draftKernel(const Object &object, const ptx::Function &entry, AccessTracer &tracer) {
+  void draftKernel(const Object &object, const ptx::Function &entry, ModuleTracer &tracer) {
     KernelDraft draft(object, entry, tracer, diagnostics_);
     if (std::optional<Diagnostic> reason = draft.run()) {
       refused_.push_back(std::move(*reason));

@@ -7,7 +7,7 @@
 //   an object's `variant` (its target's name) and `priority` (0), and its `target` where the object says it itself.
 #pragma once
 
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 
 #include <string>
 #include <vector>

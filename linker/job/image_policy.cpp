@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The values of --images.
-#include "linker/image_policy.h"
+#include "linker/job/image_policy.h"
 
 namespace tenon::linker {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/link_flags.h"
+#include "linker/job/link_flags.h"
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 // Flags that every tool that links has: one table, so that tenon-link and tenon-compile cannot drift apart.
 #pragma once
 
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 #include "support/command_line.h"
 
 #include <string>

@@ -2,8 +2,8 @@
 // An object in memory: what the job gave, and the PTX module that it parsed to.
 #pragma once
 
-#include "linker/access/trace.h"
-#include "linker/link.h"
+#include "linker/access/trace/kernel_trace.h"
+#include "linker/job/object_input.h"
 #include "linker/object/body_facts.h"
 #include "linker/object/name_index.h"
 #include "ptx/module.h"

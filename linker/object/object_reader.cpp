@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/object/object_reader.h"
 
+#include "linker/access/plan/plan_builder.h"
+#include "linker/access/plan/plan_table.h"
+#include "linker/access/trace/kernel_tracer.h"
 #include "ptx/parse/body_room.h"
 #include "ptx/parse/parser.h"
 
@@ -57,7 +60,7 @@ public:
 private:
   void reset() {
     builder_.startModule();
-    plans_ = Plans();
+    plans_ = PlanTable();
     pending_.clear();
     unknown_.clear();
     unknownNumbers_.clear();
@@ -147,7 +150,7 @@ private:
   PlanBuilder builder_;
   KernelTracer tracer_;
   Plan plan_;
-  Plans plans_;
+  PlanTable plans_;
   size_t nextRequest_ = 0;
   std::vector<uint32_t> pending_; // kernels that call
   std::vector<std::string_view> unknown_;

@@ -4,8 +4,8 @@
 // The trace (linker/access/trace.h) finds what happens; here it becomes a verdict per binding, stored in the
 // executable, and findings. A violation is an error only where the trace is certain that the instruction writes that
 // binding; where it is not, a read-only binding is a warning, and under --strict an error.
-#include "linker/access/source_line.h"
-#include "linker/access/trace.h"
+#include "linker/access/trace/kernel_trace.h"
+#include "linker/access/trace/source_line.h"
 #include "linker/passes/passes.h"
 #include "linker/symbol/demangle.h"
 

@@ -2,7 +2,7 @@
 // A variable of the module (`__device__ int counter;`) outlives the launch: what one dispatch writes, the next one
 // finds, in any order that the program's queues happen to run them; and each image that is loaded has a variable of its
 // own. A program that passes its memory as bindings has none of this, so a kernel that writes one is pointed out.
-#include "linker/access/source_line.h"
+#include "linker/access/trace/source_line.h"
 #include "linker/passes/passes.h"
 #include "support/nearest_names.h"
 

@@ -4,7 +4,7 @@
 
 #include "abi/parameter_layout.h"
 #include "linker/assembler/ptxas.h"
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 #include "linker/object/object_reader.h"
 #include "linker/symbol/reachability.h"
 #include "linker/symbol/symbol_table.h"

@@ -2,8 +2,8 @@
 // Objects that name each other's functions or variables can only run as one image. They are found by their `.extern`
 // declarations: two objects belong together when one declares what the other defines, and so on through all of them. An
 // object that refers to no other stays an image of its own, as it was given.
-#include "linker/object/merge_ptx.h"
 #include "linker/passes/passes.h"
+#include "linker/symbol/merge_ptx.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // all that it finds; none stops the link. Rules: abi/kernel_abi.md.
 #pragma once
 
-#include "linker/link_context.h"
+#include "linker/passes/link_context.h"
 
 namespace tenon::linker {
 

@@ -4,7 +4,10 @@
 // variants that stay (K-15).
 #pragma once
 
-#include "linker/link.h"
+#include "linker/replace/replacement.h"
+
+#include "support/diagnostics.h"
+#include "support/result.h"
 
 #include <cstdint>
 #include <span>
@@ -12,13 +15,6 @@
 #include <vector>
 
 namespace tenon::linker {
-
-struct Replacement {
-  std::string exportName;  // "saxpy", or "executable::saxpy" where a program has several of that name
-  std::string variantName; // which variant's, where several are for the object's target; empty: the only one
-  /// Settings of the link, and the new objects: each takes the place of the variant for its target. No sources.
-  LinkJob job;
-};
 
 /// The file with the export's kernel replaced in the variants for the targets of the new objects. Every other kernel,
 /// variant, function and constant stays as it is; an image that nothing uses any more goes. Findings go to

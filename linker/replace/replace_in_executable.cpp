@@ -5,6 +5,7 @@
 #include "linker/replace/replace_in_executable.h"
 
 #include "abi/format/verify.h"
+#include "linker/link.h"
 #include "linker/replace/whole_executable_generated.h"
 #include "support/nearest_names.h"
 

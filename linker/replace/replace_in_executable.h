@@ -3,7 +3,7 @@
 #pragma once
 
 #include "abi/format/executable_view.h"
-#include "linker/replace/replace.h"
+#include "linker/replace/replacement.h"
 
 namespace tenon::linker {
 

@@ -3,7 +3,7 @@
 // from the cache where nothing that it is made from has changed.
 #pragma once
 
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 
 #include <string_view>
 

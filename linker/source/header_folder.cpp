@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/source/header_folder.h"
 
-#include "linker/declare/kernel_header.inc"
+#include "linker/source/kernel_header.inc"
 #include "support/file.h"
 #include "support/sha256.h"
 

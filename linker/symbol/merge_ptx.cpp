@@ -9,10 +9,10 @@
 //   which
 //     changes nothing since a whole object's tokens change together.
 // Edits keep the line breaks, so a place in the merged text can be told as the place where it was written.
-#include "linker/object/merge_ptx.h"
+#include "linker/symbol/merge_ptx.h"
 
-#include "linker/object/word_scanner.h"
 #include "linker/symbol/symbol_table.h"
+#include "linker/symbol/word_scanner.h"
 
 #include <algorithm>
 #include <cctype>

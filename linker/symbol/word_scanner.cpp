@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Source of the word forms: PTX ISA, "Lexical Elements".
-#include "linker/object/word_scanner.h"
+#include "linker/symbol/word_scanner.h"
 
 #include <algorithm>
 #include <cctype>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
-#include "linker/link_flags.h"
+#include "linker/job/link_flags.h"
 #include "support/command_line.h"
 
 #include <optional>

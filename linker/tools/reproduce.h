@@ -7,7 +7,7 @@
 //   reproduce/files/...     every file under its absolute path; sources with the PTX that they were compiled to
 #pragma once
 
-#include "linker/link.h"
+#include "linker/job/link_job.h"
 
 #include <string>
 #include <vector>

@@ -6,6 +6,8 @@
 #include "linker/declare/import.h"
 #include "linker/declare/kernel_record.h"
 #include "linker/declare/manifest.h"
+#include "linker/link.h"
+#include "linker/link_map.h"
 #include "linker/object/object_kind.h"
 #include "linker/replace/replace.h"
 #include "linker/source/compile_sources.h"

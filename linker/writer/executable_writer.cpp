@@ -118,7 +118,7 @@ public:
   explicit Writer(const LinkContext &context)
       : context_(context), exportTables_(builder_), factTables_(builder_), images_(builder_) {}
 
-  Result<LinkOutput> run() {
+  Result<std::vector<uint8_t>> run() {
     std::vector<abi::Export> declared = context_.job.exports;
     std::vector<flatbuffers::Offset<fb::Export>> exports;
     for (abi::Export &value : declared) {
@@ -137,11 +137,10 @@ public:
     auto places = frame.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>() : builder_.CreateVector(frame);
     fb::FinishExecutableBuffer(builder_, fb::CreateExecutable(builder_, abi::kFormatVersion, producer, name,
                                                               exportVector, imageVector, variantVector, places));
-    LinkOutput output;
-    output.executable.assign(builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize());
-    if (Status status = abi::verifyExecutable(output.executable, context_.job.name); !status.ok())
+    std::vector<uint8_t> executable(builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize());
+    if (Status status = abi::verifyExecutable(executable, context_.job.name); !status.ok())
       return makeError(StatusCode::Internal, "the executable written does not verify: ", status.message());
-    return output;
+    return executable;
   }
 
 private:
@@ -196,7 +195,7 @@ private:
 
 } // namespace
 
-Result<LinkOutput> writeExecutable(const LinkContext &context) {
+Result<std::vector<uint8_t>> writeExecutable(const LinkContext &context) {
   return Writer(context).run();
 }
 

@@ -2,12 +2,12 @@
 // From a context without findings to the bytes of a TNX1 file. Specification: abi/executable_format.md.
 #pragma once
 
-#include "linker/link_context.h"
+#include "linker/passes/link_context.h"
 
 namespace tenon::linker {
 
-/// Writes exports, images, and one variant of the file per object that provides kernels. Internal: the result does not
-/// verify, which is a bug here.
-Result<LinkOutput> writeExecutable(const LinkContext &context);
+/// The executable: exports, images, and one variant of the file per object that provides kernels. Internal: the result
+/// does not verify, which is a bug here.
+Result<std::vector<uint8_t>> writeExecutable(const LinkContext &context);
 
 } // namespace tenon::linker

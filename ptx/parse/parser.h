@@ -3,9 +3,9 @@
 #pragma once
 
 #include "ptx/module.h"
+#include "ptx/parse/body_visitor.h"
 #include "support/diagnostics.h"
 
-#include <functional>
 #include <memory>
 
 namespace tenon::ptx {
@@ -14,10 +14,6 @@ namespace tenon::ptx {
 /// file:line:column (rule "P-<n>", listed in ptx/README.md). The module holds whatever was understood; use it only when
 /// no error was added. A trailing NUL, as the driver takes PTX, ends the text.
 Module parse(std::shared_ptr<const SourceFile> source, Diagnostics &diagnostics);
-
-/// Takes a body while it is there. `function` is the last of module.functions; what stands behind it in the text is
-/// not yet known.
-using BodyVisitor = std::function<void(const Module &module, const Function &function)>;
 
 /// As parse(), one body at a time: each is shown to `visit` and then dropped, so that memory holds the largest body,
 /// not all of them. The functions of the result have headers (and isDeclaration as written) but no statements, no

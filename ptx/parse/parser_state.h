@@ -10,7 +10,7 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/parse/body_room.h"
-#include "ptx/parse/parser.h"
+#include "ptx/parse/body_visitor.h"
 
 #include <memory>
 #include <span>

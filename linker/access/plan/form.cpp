@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/form.h"
+#include "linker/access/plan/form.h"
 
 #include <algorithm>
 #include <cstring>

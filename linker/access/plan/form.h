@@ -3,7 +3,7 @@
 // has a few hundred of them, and hundreds of thousands of instructions.
 #pragma once
 
-#include "linker/access/effect.h"
+#include "linker/access/plan/effect.h"
 
 #include <deque>
 #include <string>

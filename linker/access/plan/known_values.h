@@ -10,7 +10,8 @@
 #pragma once
 
 #include "linker/access/origin_table.h"
-#include "linker/access/plan.h"
+#include "linker/access/plan/plan.h"
+#include "ptx/def_use.h"
 
 namespace tenon::linker {
 

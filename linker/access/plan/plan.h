@@ -12,13 +12,13 @@
 // loads from them by name.
 #pragma once
 
-#include "linker/access/form.h"
 #include "linker/access/origins.h"
+#include "linker/access/plan/form.h"
 #include "ptx/control_flow.h"
-#include "ptx/def_use.h"
 
-#include <memory>
-#include <span>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace tenon::linker {
 
@@ -92,24 +92,6 @@ struct Plan {
 
   uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(parameterCount + i); }
   bool isLocalCell(uint32_t cell) const { return cell >= firstLocalCell; }
-};
-
-/// Makes plans, one after the other; keeps its memory in between.
-class PlanBuilder {
-public:
-  PlanBuilder();
-  ~PlanBuilder();
-  /// To be called before the functions of another parse.
-  void startModule();
-  /// Fills `plan` for a function that has its body. `names`: of all that the body may name.
-  void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names, Plan &plan);
-  /// What every name of the body planned last stands for.
-  const ptx::DefUse &uses() const { return *uses_; }
-
-private:
-  class Planner;
-  std::unique_ptr<Planner> planner_;
-  const ptx::DefUse *uses_ = nullptr;
 };
 
 } // namespace tenon::linker

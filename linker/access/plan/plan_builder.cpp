@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/plan.h"
-
-#include "linker/access/planner.h"
+#include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
 
@@ -9,8 +7,8 @@ namespace tenon::linker {
 
 using Kind = ptx::NameRef::Kind;
 
-const ptx::DefUse &PlanBuilder::Planner::run(const ptx::Module &module, const ptx::Function &function,
-                                             const ptx::ModuleNames &names, Plan &plan) {
+void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
+                      Plan &plan) {
   module_ = &module;
   function_ = &function;
   plan_ = &plan;
@@ -24,10 +22,9 @@ const ptx::DefUse &PlanBuilder::Planner::run(const ptx::Module &module, const pt
     known_.beginAgain();
     planSteps();
   }
-  return *uses_;
 }
 
-void PlanBuilder::Planner::planSteps() {
+void PlanBuilder::planSteps() {
   reset();
   numberCells();
   for (const ptx::BasicBlock &block : plan_->flow.blocks) {
@@ -40,7 +37,7 @@ void PlanBuilder::Planner::planSteps() {
   known_.findUndefined();
 }
 
-void PlanBuilder::Planner::reset() {
+void PlanBuilder::reset() {
   plan_->function = static_cast<uint32_t>(function_ - module_->functions.data());
   plan_->isEntry = function_->isEntry;
   plan_->parameterCount = static_cast<uint32_t>(function_->parameters.size());
@@ -60,7 +57,7 @@ void PlanBuilder::Planner::reset() {
   writesParameters_ = false;
 }
 
-void PlanBuilder::Planner::numberCells() {
+void PlanBuilder::numberCells() {
   uint32_t next = plan_->parameterCount + plan_->returnCount;
   cellOfDeclaration_.assign(function_->declarations.size(), UINT32_MAX);
   for (size_t i = 0; i < function_->declarations.size(); ++i)
@@ -74,7 +71,7 @@ void PlanBuilder::Planner::numberCells() {
 }
 
 /// The names and numbers of operands, those of vectors, lists and addresses included, from left to right.
-void PlanBuilder::Planner::addLeaves(const ptx::Operand &operand, uint32_t number) {
+void PlanBuilder::addLeaves(const ptx::Operand &operand, uint32_t number) {
   if (operand.kind == ptx::Operand::Kind::Name) {
     leaves_.push_back({.ref = *nextName_++, .operand = number});
     return;
@@ -88,7 +85,7 @@ void PlanBuilder::Planner::addLeaves(const ptx::Operand &operand, uint32_t numbe
       addLeaves(element, number);
 }
 
-void PlanBuilder::Planner::addInstruction(uint32_t index) {
+void PlanBuilder::addInstruction(uint32_t index) {
   const ptx::Instruction &instruction = function_->instructions[index];
   form_ = &forms_.of(instruction);
   const EffectOf &effect = form_->effect;
@@ -138,7 +135,7 @@ void PlanBuilder::Planner::addInstruction(uint32_t index) {
   }
 }
 
-std::optional<uint32_t> PlanBuilder::Planner::cellOf(const Leaf &leaf) const {
+std::optional<uint32_t> PlanBuilder::cellOf(const Leaf &leaf) const {
   if (leaf.isImmediate)
     return {};
   if (leaf.ref.kind == Kind::Parameter)
@@ -150,7 +147,7 @@ std::optional<uint32_t> PlanBuilder::Planner::cellOf(const Leaf &leaf) const {
   return {};
 }
 
-PlannedValue PlanBuilder::Planner::valueOf(ptx::StateSpace space) const {
+PlannedValue PlanBuilder::valueOf(ptx::StateSpace space) const {
   switch (space) {
   case ptx::StateSpace::Local:
     return PlannedValue::known(known_.local);
@@ -170,7 +167,7 @@ PlannedValue PlanBuilder::Planner::valueOf(ptx::StateSpace space) const {
 }
 
 /// The value that a leaf stands for. The address of a cell is taken here, where it is not read or written by name.
-PlannedValue PlanBuilder::Planner::valueOf(const Leaf &leaf) {
+PlannedValue PlanBuilder::valueOf(const Leaf &leaf) {
   if (leaf.isRegister())
     return known_.read(leaf.ref.index);
   if (std::optional<uint32_t> cell = cellOf(leaf)) {
@@ -185,7 +182,7 @@ PlannedValue PlanBuilder::Planner::valueOf(const Leaf &leaf) {
 }
 
 /// Values of the leaves that are no results, of operands [from, to); until the next call.
-std::span<const PlannedValue> PlanBuilder::Planner::sourcesOf(uint32_t from, uint32_t to) {
+std::span<const PlannedValue> PlanBuilder::sourcesOf(uint32_t from, uint32_t to) {
   sources_.clear();
   for (const Leaf &leaf : leaves_)
     if (leaf.operand >= from && leaf.operand < to && !leaf.ref.isDefinition)
@@ -193,17 +190,17 @@ std::span<const PlannedValue> PlanBuilder::Planner::sourcesOf(uint32_t from, uin
   return sources_;
 }
 
-Step PlanBuilder::Planner::begin(StepKind kind) const {
+Step PlanBuilder::begin(StepKind kind) const {
   return {.kind = kind, .predicated = !instruction_->predicate.empty(), .instruction = current_};
 }
 
 /// A part of a register (%v.x) leaves the rest as it was, as a predicate may leave all of it.
-bool PlanBuilder::Planner::writesPart() const {
+bool PlanBuilder::writesPart() const {
   return !instruction_->operands.empty() && instruction_->operands[0].kind == ptx::Operand::Kind::Name &&
          instruction_->operands[0].name.find('.') != std::string_view::npos;
 }
 
-void PlanBuilder::Planner::addResult(Step &step, uint32_t reg) {
+void PlanBuilder::addResult(Step &step, uint32_t reg) {
   if (step.results == UINT16_MAX)
     return;
   ++step.results;
@@ -215,7 +212,7 @@ void PlanBuilder::Planner::addResult(Step &step, uint32_t reg) {
   }
 }
 
-void PlanBuilder::Planner::addSources(Step &step, std::span<const PlannedValue> sources) {
+void PlanBuilder::addSources(Step &step, std::span<const PlannedValue> sources) {
   for (PlannedValue source : sources) {
     if (step.sources == UINT16_MAX)
       return;
@@ -224,25 +221,13 @@ void PlanBuilder::Planner::addSources(Step &step, std::span<const PlannedValue> 
   }
 }
 
-void PlanBuilder::Planner::finish(Step step, std::span<const PlannedValue> sources, std::span<const Leaf> leaves) {
+void PlanBuilder::finish(Step step, std::span<const PlannedValue> sources, std::span<const Leaf> leaves) {
   step.first = static_cast<uint32_t>(plan_->values.size());
   for (const Leaf &leaf : leaves)
     if (leaf.isResult())
       addResult(step, leaf.ref.index);
   addSources(step, sources);
   plan_->steps.push_back(step);
-}
-
-PlanBuilder::PlanBuilder() : planner_(std::make_unique<Planner>()) {}
-PlanBuilder::~PlanBuilder() = default;
-
-void PlanBuilder::startModule() {
-  planner_->startModule();
-}
-
-void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
-                      Plan &plan) {
-  uses_ = &planner_->run(module, function, names, plan);
 }
 
 } // namespace tenon::linker

@@ -3,20 +3,26 @@
 // is told by its form; what its operands stand for, by `ptx::DefUse`; what they are known to hold, by KnownValues.
 #pragma once
 
-#include "linker/access/known_values.h"
-#include "linker/access/local_addresses.h"
-#include "linker/access/plan.h"
+#include "linker/access/plan/known_values.h"
+#include "linker/access/plan/local_addresses.h"
+#include "linker/access/plan/plan.h"
+#include "ptx/control_flow.h"
+#include "ptx/def_use.h"
 
 #include <optional>
 #include <span>
 
 namespace tenon::linker {
 
-class PlanBuilder::Planner {
+/// Makes plans, one after the other; keeps its memory in between.
+class PlanBuilder {
 public:
-  const ptx::DefUse &run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
-                         Plan &plan);
+  /// To be called before the functions of another parse.
   void startModule() { forms_.startModule(); }
+  /// Fills `plan` for a function that has its body. `names`: of all that the body may name.
+  void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names, Plan &plan);
+  /// What every name of the body planned last stands for.
+  const ptx::DefUse &uses() const { return *uses_; }
 
 private:
   /// One name or number of an operand; names that are written are results.
@@ -30,7 +36,7 @@ private:
     bool isResult() const { return isRegister() && ref.isDefinition; }
   };
 
-  // plan.cpp: the body, and what its names stand for
+  // plan_builder.cpp: the body, and what its names stand for
   void planSteps();
   void reset();
   void numberCells();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that touch memory, and calls.
 #include "linker/access/cell.h"
-#include "linker/access/planner.h"
+#include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ static uint32_t copyAlignment(const ptx::Instruction &instruction) {
 
 /// The place whose address a name stands for, if that is one for certain: the variable itself, or a register with one
 /// definition, which came to it by constants.
-std::optional<LocalPlace> PlanBuilder::Planner::localPlaceOf(const Leaf &leaf) const {
+std::optional<LocalPlace> PlanBuilder::localPlaceOf(const Leaf &leaf) const {
   if (leaf.isImmediate)
     return {};
   if (leaf.ref.kind == Kind::Variable && function_->declarations[leaf.ref.index].space == ptx::StateSpace::Local)
@@ -30,7 +30,7 @@ std::optional<LocalPlace> PlanBuilder::Planner::localPlaceOf(const Leaf &leaf) c
 }
 
 /// `mov`, `cvta` and `add` of a constant carry a place along.
-void PlanBuilder::Planner::followLocalAddress() {
+void PlanBuilder::followLocalAddress() {
   if (plan_->firstLocalCell == plan_->cellCount || leaves_.size() < 2 || !instruction_->predicate.empty())
     return;
   const Leaf &result = leaves_[0];
@@ -47,7 +47,7 @@ void PlanBuilder::Planner::followLocalAddress() {
 
 /// The short way of loads: one register from global memory at a known address, or from a parameter of the kernel. False
 /// where it leads nowhere, and then nothing has happened.
-bool PlanBuilder::Planner::loadKnown(const EffectOf &effect) {
+bool PlanBuilder::loadKnown(const EffectOf &effect) {
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
   if (operands.size() != 2 || operands[0].kind != ptx::Operand::Kind::Name || !isAddress(1) ||
       operands[1].elements.size() != 1 || operands[1].elements[0].kind != ptx::Operand::Kind::Name)
@@ -79,7 +79,7 @@ bool PlanBuilder::Planner::loadKnown(const EffectOf &effect) {
   return true;
 }
 
-void PlanBuilder::Planner::addMemory(const EffectOf &effect) {
+void PlanBuilder::addMemory(const EffectOf &effect) {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   uint32_t address = 0; // the operand: the first one in brackets
   while (address < operands && !isAddress(address))
@@ -136,7 +136,7 @@ void PlanBuilder::Planner::addMemory(const EffectOf &effect) {
 }
 
 /// Memory that everybody sees holds foreign values, whatever the address.
-void PlanBuilder::Planner::addLoad(Step step, PlannedValue address) {
+void PlanBuilder::addLoad(Step step, PlannedValue address) {
   step.kind = StepKind::Load;
   switch (step.space) {
   case ptx::StateSpace::Local:
@@ -158,7 +158,7 @@ void PlanBuilder::Planner::addLoad(Step step, PlannedValue address) {
 }
 
 /// ld.param, st.param of a .param variable by name, accesses of a known place: element by element.
-void PlanBuilder::Planner::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
+void PlanBuilder::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
   const uint32_t operand = loads ? 0 : 1;
   const auto isElement = [operand](const Leaf &leaf) { return leaf.operand == operand; };
   const auto first = std::find_if(leaves_.begin(), leaves_.end(), isElement);
@@ -181,8 +181,8 @@ void PlanBuilder::Planner::addCellAccess(bool loads, uint32_t cell, int64_t offs
   }
 }
 
-void PlanBuilder::Planner::addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset,
-                                              uint32_t bytes) {
+void PlanBuilder::addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset,
+                                     uint32_t bytes) {
   const CellEntry cell = kernelArgument(parameter, function_->parameters[parameter].bytes());
   for (size_t i = 0; i < elements.size(); ++i) {
     plan_->named[parameter] = true;
@@ -192,7 +192,7 @@ void PlanBuilder::Planner::addKernelParameter(std::span<const Leaf> elements, ui
 }
 
 /// call (results), callee, (arguments), prototype;
-void PlanBuilder::Planner::addCall() {
+void PlanBuilder::addCall() {
   CallSite site;
   Step step = begin(StepKind::Call);
   const bool hasResults = !instruction_->operands.empty() && instruction_->operands[0].kind == ptx::Operand::Kind::List;

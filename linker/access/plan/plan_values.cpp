@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Instructions that compute. Where every operand is known, so is the result, and there is no step; where some are, they
 // go into the step as one constant.
-#include "linker/access/planner.h"
+#include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace tenon::linker {
 constexpr uint64_t kLargestLowBitMask = 4095; // what is left of an address under it says where it is aligned, no more
 
 /// What a name or a number is known to stand for; kUnknown for all else. `name` goes on to the next one.
-OriginTable::Id PlanBuilder::Planner::knownOperand(uint32_t operand, const ptx::NameRef *&name) const {
+OriginTable::Id PlanBuilder::knownOperand(uint32_t operand, const ptx::NameRef *&name) const {
   switch (instruction_->operands[operand].kind) {
   case ptx::Operand::Kind::Integer:
   case ptx::Operand::Kind::Float32:
@@ -40,7 +40,7 @@ static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
 
 /// The short way, which most instructions go: one register is computed from plain operands that are all known. False
 /// where it leads nowhere, and then nothing has happened.
-bool PlanBuilder::Planner::defineFromKnown(const EffectOf &effect) {
+bool PlanBuilder::defineFromKnown(const EffectOf &effect) {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   const ptx::NameRef *name = nextName_;
   if (operands < 2 || operands > 5 || instruction_->operands[0].kind != ptx::Operand::Kind::Name ||
@@ -95,7 +95,7 @@ bool PlanBuilder::Planner::defineFromKnown(const EffectOf &effect) {
   return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
 }
 
-void PlanBuilder::Planner::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) {
+void PlanBuilder::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) {
   Step step;
   for (const Leaf &leaf : leaves) {
     if (!leaf.isResult())
@@ -119,8 +119,7 @@ void PlanBuilder::Planner::defineAs(OriginTable::Id value, std::span<const Leaf>
 /// What is known of the sources becomes one value, from `nothing` on; the step keeps the others, and that value behind
 /// them. `one` is the kind of a step that is left with a single source.
 template <typename Sources, typename Add>
-void PlanBuilder::Planner::addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind,
-                                     StepKind one) {
+void PlanBuilder::addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind, StepKind one) {
   OriginTable::Id known = nothing;
   rest_.clear();
   for (PlannedValue source : sources)
@@ -135,7 +134,7 @@ void PlanBuilder::Planner::addFolded(const Sources &sources, OriginTable::Id not
   finish(begin(rest_.size() == 1 ? one : kind), rest_);
 }
 
-void PlanBuilder::Planner::addCopy(const EffectOf &effect) {
+void PlanBuilder::addCopy(const EffectOf &effect) {
   followLocalAddress();
   const uint32_t from = effect.sources ? effect.firstSource : 1;
   const uint32_t to = effect.sources ? from + effect.sources : static_cast<uint32_t>(instruction_->operands.size());
@@ -143,17 +142,17 @@ void PlanBuilder::Planner::addCopy(const EffectOf &effect) {
   addFolded(sourcesOf(from, to), OriginTable::kUnknown, join, StepKind::Copy, StepKind::Copy);
 }
 
-void PlanBuilder::Planner::addSum(std::span<const PlannedValue> sources) {
+void PlanBuilder::addSum(std::span<const PlannedValue> sources) {
   auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, b); };
   addFolded(sources, OriginTable::kNumber, sum, StepKind::Sum, StepKind::Copy);
 }
 
-void PlanBuilder::Planner::addScale(std::span<const PlannedValue> sources) {
+void PlanBuilder::addScale(std::span<const PlannedValue> sources) {
   auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, known_.table.scaled(b)); };
   addFolded(sources, OriginTable::kNumber, sum, StepKind::Scale, StepKind::Scale);
 }
 
-void PlanBuilder::Planner::addDifference() {
+void PlanBuilder::addDifference() {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   const std::span<const PlannedValue> sources = sourcesOf(1, operands);
   if (operands != 3 || sources.size() != 2)
@@ -163,7 +162,7 @@ void PlanBuilder::Planner::addDifference() {
   finish(begin(StepKind::Difference), sources);
 }
 
-void PlanBuilder::Planner::addMultiplyAdd() {
+void PlanBuilder::addMultiplyAdd() {
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   const std::span<const PlannedValue> sources = sourcesOf(1, operands);
   if (operands != 4 || sources.size() != 3)
@@ -176,7 +175,7 @@ void PlanBuilder::Planner::addMultiplyAdd() {
   addSum(std::span<const PlannedValue>(sources_).first(2));
 }
 
-void PlanBuilder::Planner::addMask() {
+void PlanBuilder::addMask() {
   const bool testsLowBits = std::any_of(leaves_.begin(), leaves_.end(), [](const Leaf &leaf) {
     return leaf.isImmediate && leaf.bits <= kLargestLowBitMask;
   });

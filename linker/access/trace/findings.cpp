@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/findings.h"
+#include "linker/access/trace/findings.h"
 
 #include <bit>
 

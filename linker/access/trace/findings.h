@@ -2,7 +2,13 @@
 // What a kernel does with the memory behind its parameters, put down while its last sweep goes by.
 #pragma once
 
-#include "linker/access/trace.h"
+#include "linker/access/origins.h"
+#include "linker/access/plan/plan.h"
+#include "linker/access/trace/kernel_trace.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace tenon::linker {
 

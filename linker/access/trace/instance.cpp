@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/instance.h"
+#include "linker/access/trace/instance.h"
 
 namespace tenon::linker {
 

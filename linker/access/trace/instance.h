@@ -3,7 +3,7 @@
 #pragma once
 
 #include "linker/access/cell.h"
-#include "linker/access/plan.h"
+#include "linker/access/plan/plan.h"
 
 namespace tenon::linker {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/trace.h"
-
-#include "linker/access/tracing.h"
+#include "linker/access/trace/kernel_tracer.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,8 +13,8 @@ static constexpr uint32_t kMaxCallDepth = 64;
 static constexpr size_t kMaxInstances = 8;         // argument sets of one function; further ones share the last
 static constexpr size_t kMaxBlockStates = 1 << 20; // registers told apart times blocks, of one function
 
-KernelTrace KernelTracer::Tracing::run(const ptx::Module &module, Plans &plans, Plan &entry,
-                                       const std::vector<bool> &pointers) {
+KernelTrace KernelTracer::run(const ptx::Module &module, PlanTable &plans, Plan &entry,
+                              const std::vector<bool> &pointers) {
   module_ = &module;
   plans_ = &plans;
   entry_ = &entry;
@@ -40,7 +38,7 @@ KernelTrace KernelTracer::Tracing::run(const ptx::Module &module, Plans &plans, 
   return take();
 }
 
-KernelTrace KernelTracer::Tracing::take() {
+KernelTrace KernelTracer::take() {
   for (uint32_t i = 0; i < entry_->parameterCount; ++i)
     if (entry_->named[i])
       findings_.named(i);
@@ -49,7 +47,7 @@ KernelTrace KernelTracer::Tracing::take() {
   return findings_.take();
 }
 
-void KernelTracer::Tracing::reset() {
+void KernelTracer::reset() {
   instances_.clear();
   for (std::unique_ptr<Instance> &instance : order_)
     spare_.push_back(std::move(instance));
@@ -64,7 +62,7 @@ void KernelTracer::Tracing::reset() {
 
 /// What a sweep reads was put down before it in the same sweep or in one before; when that holds to the end, and what
 /// was read has not grown since, its findings are those of the fixpoint.
-bool KernelTracer::Tracing::sweepAlone() {
+bool KernelTracer::sweepAlone() {
   root_->prepare();
   recording_ = true;
   for (uint32_t sweep = 0; sweep < kMaxSweeps; ++sweep) {
@@ -79,7 +77,7 @@ bool KernelTracer::Tracing::sweepAlone() {
   return false;
 }
 
-bool KernelTracer::Tracing::converge() {
+bool KernelTracer::converge() {
   for (round_ = 1; round_ <= kMaxRounds; ++round_) {
     changed_ = false;
     runInstance(*root_, 0);
@@ -92,7 +90,7 @@ bool KernelTracer::Tracing::converge() {
 }
 
 /// Registers whose definitions disagree get a value of their own per block. Whether there were any.
-bool KernelTracer::Tracing::splitDisagreeing() {
+bool KernelTracer::splitDisagreeing() {
   bool split = false;
   for (const std::unique_ptr<Instance> &instance : order_) {
     Plan &plan = *instance->plan;
@@ -109,7 +107,7 @@ bool KernelTracer::Tracing::splitDisagreeing() {
   return split;
 }
 
-Instance &KernelTracer::Tracing::newInstance(Plan &plan) {
+Instance &KernelTracer::newInstance(Plan &plan) {
   if (spare_.empty())
     spare_.push_back(std::make_unique<Instance>());
   order_.push_back(std::move(spare_.back()));
@@ -119,7 +117,7 @@ Instance &KernelTracer::Tracing::newInstance(Plan &plan) {
 }
 
 /// The instance for these arguments; beyond a number of them, the last one takes them in.
-Instance &KernelTracer::Tracing::instanceFor(uint32_t function, Plan &plan, std::vector<Cell> arguments) {
+Instance &KernelTracer::instanceFor(uint32_t function, Plan &plan, std::vector<Cell> arguments) {
   std::vector<Instance *> &known = instances_[function];
   for (Instance *instance : known)
     if (instance->arguments == arguments)
@@ -138,7 +136,7 @@ Instance &KernelTracer::Tracing::instanceFor(uint32_t function, Plan &plan, std:
   return last;
 }
 
-void KernelTracer::Tracing::runInstance(Instance &instance, uint32_t depth) {
+void KernelTracer::runInstance(Instance &instance, uint32_t depth) {
   if (instance.active) {
     instance.askedWhileActive = true;
     return;
@@ -169,7 +167,7 @@ void KernelTracer::Tracing::runInstance(Instance &instance, uint32_t depth) {
     changed_ = true;
 }
 
-void KernelTracer::Tracing::sweepOnce(Instance &instance, uint32_t depth) {
+void KernelTracer::sweepOnce(Instance &instance, uint32_t depth) {
   sweepChanged_ = false;
   const Plan &plan = *instance.plan;
   for (uint32_t i = 0; i < plan.flow.blocks.size(); ++i) {
@@ -184,7 +182,7 @@ void KernelTracer::Tracing::sweepOnce(Instance &instance, uint32_t depth) {
 }
 
 /// One more pass over a function whose values are final, to note what its instructions do.
-void KernelTracer::Tracing::record(Instance &instance, uint32_t depth) {
+void KernelTracer::record(Instance &instance, uint32_t depth) {
   if (std::exchange(instance.recorded, true))
     return;
   if (!instance.isPrepared || depth > kMaxCallDepth) { // cannot be: the run before met the same calls
@@ -192,13 +190,6 @@ void KernelTracer::Tracing::record(Instance &instance, uint32_t depth) {
     return;
   }
   sweepOnce(instance, depth);
-}
-
-KernelTracer::KernelTracer() : tracing_(std::make_unique<Tracing>()) {}
-KernelTracer::~KernelTracer() = default;
-
-KernelTrace KernelTracer::run(const ptx::Module &module, Plans &plans, Plan &entry, const std::vector<bool> &pointers) {
-  return tracing_->run(module, plans, entry, pointers);
 }
 
 } // namespace tenon::linker

@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The abstract run of one kernel: what trace.h describes. A kernel that calls nothing is one function, and is recorded
+// Follows the pointers of a kernel through its body and through the device functions that it calls, and tells for every
+// parameter what is done with the memory behind it. Rules K-13 and K-14 are decided on the answer.
+//
+// How: an abstract run. Every register holds Origins (origins.h); most are known from the plan (plan.h), for the rest
+// its steps combine them; a sweep over the reachable blocks in their order is repeated while something grows that was
+// read before, which in bodies without loops is never. A register with several definitions is one value as long as they
+// agree; those that disagree are told apart block by block. A called function is run once per distinct set of argument
+// origins. A .local variable is told apart place by place where addresses are constants (spilled pointers, small
+// arrays); beyond that thread-private and shared memory are one cell each: what is stored there may be what is loaded.
+//
+// What counts as proved: nothing that derives from the parameter is an address of a write, and the pointer does not
+// leave the kernel's registers and private memory, by a store or by a call of code that is not here. Two bindings of
+// one dispatch may still be the same memory, and a buffer may hold pointers of its own: that is the program's business.
+//
+// A kernel that calls nothing is one function, and is recorded
 // while it is swept; its last sweep, in which no value changes that was read before, is the one that counts. Where
 // there are calls, all functions are run until nothing changes, and then swept once more to record.
 #pragma once
 
-#include "linker/access/findings.h"
-#include "linker/access/instance.h"
-#include "linker/access/private_memory.h"
-#include "linker/access/trace.h"
+#include "linker/access/plan/plan_table.h"
+#include "linker/access/trace/findings.h"
+#include "linker/access/trace/instance.h"
+#include "linker/access/trace/kernel_trace.h"
+#include "linker/access/trace/private_memory.h"
 
+#include <memory>
 #include <unordered_map>
+#include <vector>
 
 namespace tenon::linker {
 
-class KernelTracer::Tracing {
+/// Traces kernels, one after the other; keeps its memory in between.
+class KernelTracer {
 public:
-  KernelTrace run(const ptx::Module &module, Plans &plans, Plan &entry, const std::vector<bool> &pointers);
+  /// @param entry    the plan of a kernel of the module; those of the functions that it calls are in `plans`
+  /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
+  KernelTrace run(const ptx::Module &module, PlanTable &plans, Plan &entry, const std::vector<bool> &pointers);
 
 private:
-  // trace.cpp: sweeps until nothing changes
+  // kernel_tracer.cpp: sweeps until nothing changes
   KernelTrace take();
   void reset();
   bool sweepAlone();
@@ -53,7 +73,7 @@ private:
   void callUnknown(Instance &instance, const CallSite &site, const Step &step, AccessPlace place);
 
   const ptx::Module *module_ = nullptr;
-  Plans *plans_ = nullptr;
+  PlanTable *plans_ = nullptr;
   Plan *entry_ = nullptr;
   Findings findings_;
   std::unordered_map<uint32_t, std::vector<Instance *>> instances_; // of called functions; for lookup only

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/private_memory.h"
+#include "linker/access/trace/private_memory.h"
 
 namespace tenon::linker {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/source_line.h"
+#include "linker/access/trace/source_line.h"
 
 namespace tenon::linker {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/tracing.h"
+#include "linker/access/trace/kernel_tracer.h"
 
 namespace tenon::linker {
 
-Cell KernelTracer::Tracing::passedValue(const Instance &instance, const Passed &passed) const {
+Cell KernelTracer::passedValue(const Instance &instance, const Passed &passed) const {
   if (passed.isCell)
     return instance.cells[passed.index];
   return {{0, 8, instance.values[passed.index]}};
 }
 
-void KernelTracer::Tracing::receive(Instance &instance, const Passed &result, const Cell &value, const Step &step) {
+void KernelTracer::receive(Instance &instance, const Passed &result, const Cell &value, const Step &step) {
   if (result.isCell) {
     sweepChanged_ |= joinInto(instance.cells[result.index], value);
     return;
@@ -28,7 +28,7 @@ void KernelTracer::Tracing::receive(Instance &instance, const Passed &result, co
 }
 
 /// The plan of a function's definition, wherever in the module that stands; null without one.
-Plan *KernelTracer::Tracing::planOf(uint32_t function) {
+Plan *KernelTracer::planOf(uint32_t function) {
   if (function == kNoFunction)
     return nullptr;
   if (module_->functions[function].isDeclaration)
@@ -38,7 +38,7 @@ Plan *KernelTracer::Tracing::planOf(uint32_t function) {
   return plan && !plan->isEntry ? plan : nullptr;
 }
 
-void KernelTracer::Tracing::call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth) {
+void KernelTracer::call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth) {
   const AccessPlace place{instance.plan->function, step.instruction};
   Plan *callee = planOf(site.callee);
   if (!callee || callee->parameterCount != site.arguments.size() || callee->returnCount != site.results.size())
@@ -65,7 +65,7 @@ void KernelTracer::Tracing::call(Instance &instance, const CallSite &site, const
 }
 
 /// printf and assert read their arguments; what any other unknown code does is unknown.
-void KernelTracer::Tracing::callUnknown(Instance &instance, const CallSite &site, const Step &step, AccessPlace place) {
+void KernelTracer::callUnknown(Instance &instance, const CallSite &site, const Step &step, AccessPlace place) {
   const bool reads = site.callee != kNoFunction && (site.name == "vprintf" || site.name == "__assertfail");
   if (!reads) {
     for (const Passed &passed : site.arguments)

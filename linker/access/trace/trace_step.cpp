@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/tracing.h"
+#include "linker/access/trace/kernel_tracer.h"
 
 namespace tenon::linker {
 namespace {
@@ -41,7 +41,7 @@ private:
 
 } // namespace
 
-void KernelTracer::Tracing::define(Instance &instance, const Step &step, const Origins &value) {
+void KernelTracer::define(Instance &instance, const Step &step, const Origins &value) {
   Plan &plan = *instance.plan;
   for (uint32_t i = 0; i < step.results; ++i) {
     const uint32_t reg = plan.values[step.first + i];
@@ -62,7 +62,7 @@ void KernelTracer::Tracing::define(Instance &instance, const Step &step, const O
   }
 }
 
-void KernelTracer::Tracing::execute(Instance &instance, const Step &step, uint32_t depth) {
+void KernelTracer::execute(Instance &instance, const Step &step, uint32_t depth) {
   const AccessPlace place{instance.plan->function, step.instruction};
   const Sources sources(instance, step);
   switch (step.kind) {
@@ -118,7 +118,7 @@ void KernelTracer::Tracing::execute(Instance &instance, const Step &step, uint32
   }
 }
 
-void KernelTracer::Tracing::loadCell(Instance &instance, const Step &step) {
+void KernelTracer::loadCell(Instance &instance, const Step &step) {
   noteNamed(instance, step.cell);
   instance.cellWasRead[step.cell] = true;
   const Cell &cell = instance.cells[step.cell];
@@ -130,7 +130,7 @@ void KernelTracer::Tracing::loadCell(Instance &instance, const Step &step) {
     define(instance, step, loadFrom(cell, step.offset, step.bytes));
 }
 
-void KernelTracer::Tracing::storeCell(Instance &instance, const Step &step, const Origins &value) {
+void KernelTracer::storeCell(Instance &instance, const Step &step, const Origins &value) {
   if (instance.plan->isLocalCell(step.cell)) {
     if (!value.isKnown()) {
       gaveUp_ |= recording_; // computed from registers that nothing sets
@@ -144,26 +144,26 @@ void KernelTracer::Tracing::storeCell(Instance &instance, const Step &step, cons
 
 /// `value` may stand in this private memory from now on. A kernel that calls nothing reads it again only where it has
 /// read less.
-void KernelTracer::Tracing::remember(uint32_t slot, const Origins &value) {
+void KernelTracer::remember(uint32_t slot, const Origins &value) {
   if (memory_.remember(slot, value) && (!alone_ || (slotsRead_ & slotBit(slot))))
     changed_ = sweepChanged_ = true;
 }
-void KernelTracer::Tracing::scatter(uint32_t slot, const Origins &value) {
+void KernelTracer::scatter(uint32_t slot, const Origins &value) {
   if (memory_.scatter(slot, value) && (!alone_ || (slotsRead_ & slotBit(slot))))
     changed_ = sweepChanged_ = true;
 }
 
-const Origins &KernelTracer::Tracing::contents(uint32_t slot) {
+const Origins &KernelTracer::contents(uint32_t slot) {
   slotsRead_ |= slotBit(slot);
   return memory_.at(slot);
 }
 
-Origins KernelTracer::Tracing::behind(const Origins &address, ptx::StateSpace space) {
+Origins KernelTracer::behind(const Origins &address, ptx::StateSpace space) {
   slotsRead_ |= kPrivateBits; // or fewer: at worst there is one sweep more
   return memory_.behind(address, space);
 }
 
-void KernelTracer::Tracing::store(const Origins &address, const Origins &value, const Step &step, AccessPlace place) {
+void KernelTracer::store(const Origins &address, const Origins &value, const Step &step, AccessPlace place) {
   if (!address.isKnown() || !value.isKnown()) {
     gaveUp_ |= recording_; // computed from registers that nothing sets
     return;
@@ -195,19 +195,19 @@ void KernelTracer::Tracing::store(const Origins &address, const Origins &value, 
   escape(value, &ParameterAccess::stored, place);
 }
 
-void KernelTracer::Tracing::noteNamed(const Instance &instance, uint32_t cell) {
+void KernelTracer::noteNamed(const Instance &instance, uint32_t cell) {
   if (recording_ && &instance == root_)
     findings_.named(cell);
 }
 
-void KernelTracer::Tracing::noteRead(const Origins &address, const Step &step, AccessPlace place) {
+void KernelTracer::noteRead(const Origins &address, const Step &step, AccessPlace place) {
   const bool global = step.space == ptx::StateSpace::Generic || step.space == ptx::StateSpace::Global;
   if (recording_ && global && address.isKnown())
     findings_.read(address, step, place);
 }
 
 /// The value goes where the trace does not follow.
-void KernelTracer::Tracing::escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place) {
+void KernelTracer::escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place) {
   if (!recording_)
     return;
   uint64_t bits = value.involved();
@@ -217,7 +217,7 @@ void KernelTracer::Tracing::escape(const Origins &value, MaybePlace ParameterAcc
   findings_.escaped(bits, how, place);
 }
 
-void KernelTracer::Tracing::unknownOperation(const Origins &value, AccessPlace place) {
+void KernelTracer::unknownOperation(const Origins &value, AccessPlace place) {
   escape(value, &ParameterAccess::passed, place);
   if (recording_)
     findings_.writesElsewhere();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/image_policy.h"
+#include "linker/job/image_policy.h"
 
 #include <gtest/gtest.h>
 

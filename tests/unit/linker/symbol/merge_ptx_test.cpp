@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/object/merge_ptx.h"
+#include "linker/symbol/merge_ptx.h"
 
 #include "tests/unit/linker/link_testing.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/object/word_scanner.h"
+#include "linker/symbol/word_scanner.h"
 
 #include <gtest/gtest.h>
 

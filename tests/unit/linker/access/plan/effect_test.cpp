@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/effect.h"
+#include "linker/access/plan/effect.h"
 
 #include "ptx/parse/parser.h"
 #include "tests/unit/linker/link_testing.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/known_values.h"
+#include "linker/access/plan/known_values.h"
 
 #include <gtest/gtest.h>
 

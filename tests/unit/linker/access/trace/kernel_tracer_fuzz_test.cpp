@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bodies with lines moved, doubled and dropped: whatever still parses is traced to an end, without a crash.
-#include "linker/access/trace.h"
+#include "linker/access/trace/module_tracer.h"
 
 #include "ptx/parse/parser.h"
 #include "tests/unit/linker/link_testing.h"
@@ -110,7 +110,7 @@ TEST(AccessFuzz, WhateverParsesIsTracedToAnEnd) {
     ptx::Module module = ptx::parse(std::make_shared<SourceFile>("a.ptx", testing::ptxModule(text)), diagnostics);
     if (diagnostics.hasErrors())
       continue;
-    AccessTracer tracer(module);
+    ModuleTracer tracer(module);
     for (const ptx::Function &function : module.functions)
       if (function.isEntry && !function.isDeclaration) {
         KernelTrace trace = tracer.trace(function, std::vector<bool>(function.parameters.size(), true));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long the proof takes, in processor time, which other work on the machine stretches little. The bounds are
 // generous; the figures are printed.
-#include "linker/access/trace.h"
+#include "linker/access/trace/module_tracer.h"
 
 #include "ptx/parse/parser.h"
 #include "tests/unit/linker/link_testing.h"
@@ -46,7 +46,7 @@ Times measure(const std::string &text) {
     auto begin = std::clock();
     ptx::Module module = ptx::parse(source, diagnostics);
     auto parsed = std::clock();
-    KernelTrace trace = AccessTracer(module).trace(module.functions[0], {true, true, false});
+    KernelTrace trace = ModuleTracer(module).trace(module.functions[0], {true, true, false});
     auto end = std::clock();
     EXPECT_FALSE(diagnostics.hasErrors());
     EXPECT_FALSE(trace.parameters[0].written || trace.parameters[0].maybeWritten || trace.gaveUp);

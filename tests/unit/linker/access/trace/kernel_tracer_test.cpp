@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/trace.h"
+#include "linker/access/trace/module_tracer.h"
 
 #include "ptx/parse/parser.h"
 #include "tests/unit/linker/link_testing.h"
@@ -20,7 +20,7 @@ std::string trace(std::string_view text, KernelTrace *out = nullptr) {
   std::vector<bool> pointers;
   for (const ptx::Variable &parameter : kernel.parameters)
     pointers.push_back(parameter.type == ptx::ScalarType::U64);
-  KernelTrace trace = AccessTracer(module).trace(kernel, pointers);
+  KernelTrace trace = ModuleTracer(module).trace(kernel, pointers);
   std::string words;
   for (size_t i = 0; i < pointers.size(); ++i) {
     const ParameterAccess &access = trace.parameters[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/source_line.h"
+#include "linker/access/trace/source_line.h"
 
 #include "ptx/parse/parser.h"
 #include "tests/unit/linker/link_testing.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/access/plan.h"
+#include "linker/access/plan/plan_builder.h"
 #include "ptx/parse/parser.h"
 
 #include <gtest/gtest.h>
