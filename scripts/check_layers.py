@@ -33,7 +33,7 @@ ROOMS = {
                  "codegen/kernel", "codegen/ptx", "codegen", "host/program", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],
-    "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode",
+    "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode", "decode/families",
                  "driver", "driver/module", "driver/memory", "driver/work", "driver/graph"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

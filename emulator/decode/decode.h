@@ -3,20 +3,13 @@
 // instruction says is either understood or refused here, with its line: a modifier is never ignored.
 #pragma once
 
+#include "emulator/decode/symbol_addresses.h"
 #include "emulator/machine/decoded_kernel.h"
 #include "support/diagnostics.h"
 
-#include <functional>
 #include <memory>
-#include <string_view>
 
 namespace tenon::emulator {
-
-/// Device address of a module variable (.global or .const); nothing for other names.
-using VariableAddress = std::function<std::optional<uint64_t>(std::string_view)>;
-
-/// The "address" of a function, as mov and initialisers see it; 0: no such function.
-uint64_t functionAddress(const ptx::Module &module, std::string_view name);
 
 /// Decodes `entry` and all it reaches. Errors go to `diagnostics`; the program is usable only when none were added.
 /// module must outlive the program, and what runs it must have the same checks.

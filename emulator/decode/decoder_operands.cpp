@@ -2,6 +2,9 @@
 // Operands of an instruction: registers, constants, special registers, addresses. Each becomes one number (machine.h);
 // a register wider than the type, where PTX allows one, is converted into a scratch register around the instruction.
 #include "emulator/decode/decoder.h"
+#include "emulator/decode/kernel_builder.h"
+#include "emulator/handlers/data.h"
+#include "ptx/scalar_type.h"
 
 #include <cstring>
 
@@ -63,7 +66,7 @@ constexpr SpecialName kSpecialNames[] = {
 
 } // namespace
 
-bool FunctionDecoder::source(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
+bool Decoder::source(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
   uint32_t bytes = ptx::byteSize(type);
   bool isFloat = type == ScalarType::F32 || type == ScalarType::F64;
   if (type == ScalarType::Pred) {
@@ -111,7 +114,7 @@ bool FunctionDecoder::source(const Operand &operand, ScalarType type, uint32_t &
     return unsupported("a minus before a register");
   if (operand.negated)
     return fail("'!' before '" + std::string(operand.name) + "', which is no predicate");
-  std::optional<Register> found = findRegister(operand.name);
+  std::optional<FunctionNames::Register> found = findRegister(operand.name);
   if (!found) {
     if (operand.name.starts_with('%'))
       return specialSource(operand.name, bytes, out);
@@ -129,7 +132,7 @@ bool FunctionDecoder::source(const Operand &operand, ScalarType type, uint32_t &
   return true;
 }
 
-bool FunctionDecoder::destination(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
+bool Decoder::destination(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
   uint32_t bytes = ptx::byteSize(type);
   if (type == ScalarType::Pred)
     return predicateDestination(operand, out);
@@ -139,7 +142,7 @@ bool FunctionDecoder::destination(const Operand &operand, ScalarType type, uint3
   }
   if (operand.kind != Operand::Kind::Name)
     return fail("the destination of '" + in_->form() + "' is not a register");
-  std::optional<Register> found = findRegister(operand.name);
+  std::optional<FunctionNames::Register> found = findRegister(operand.name);
   if (!found)
     return fail("'" + std::string(operand.name) + "', the destination of '" + in_->form() +
                 "', is not a declared register");
@@ -157,13 +160,14 @@ bool FunctionDecoder::destination(const Operand &operand, ScalarType type, uint3
   return true;
 }
 
-bool FunctionDecoder::predicateSource(const Operand &operand, uint32_t &out, bool &negated) {
+bool Decoder::predicateSource(const Operand &operand, uint32_t &out, bool &negated) {
   negated = operand.negated;
   if (operand.kind == Operand::Kind::Integer) {
     out = builder_.constant(operand.bits ? 0xffffffffu : 0, 4);
     return true;
   }
-  std::optional<Register> found = operand.kind == Operand::Kind::Name ? findRegister(operand.name) : std::nullopt;
+  std::optional<FunctionNames::Register> found =
+      operand.kind == Operand::Kind::Name ? findRegister(operand.name) : std::nullopt;
   if (!found && operand.name == "%is_explicit_cluster") { // the only special register that is a predicate
     out = builder_.special(Special::IsExplicitCluster);
     return true;
@@ -174,7 +178,7 @@ bool FunctionDecoder::predicateSource(const Operand &operand, uint32_t &out, boo
   return true;
 }
 
-bool FunctionDecoder::predicateDestination(const Operand &operand, uint32_t &out) {
+bool Decoder::predicateDestination(const Operand &operand, uint32_t &out) {
   if (operand.kind == Operand::Kind::Sink) {
     out = kNoOperand;
     return true;
@@ -188,7 +192,7 @@ bool FunctionDecoder::predicateDestination(const Operand &operand, uint32_t &out
   return true;
 }
 
-bool FunctionDecoder::specialSource(std::string_view name, uint32_t bytes, uint32_t &out) {
+bool Decoder::specialSource(std::string_view name, uint32_t bytes, uint32_t &out) {
   auto adapt = [&](uint32_t from, uint32_t fromBytes) {
     out = from;
     if (bytes != fromBytes) {
@@ -226,11 +230,11 @@ bool FunctionDecoder::specialSource(std::string_view name, uint32_t bytes, uint3
 }
 
 /// The address of a variable or function, in its own space (generic: as a generic address).
-bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint32_t &out, bool generic) {
+bool Decoder::symbolAddress(const Operand &operand, uint32_t bytes, uint32_t &out, bool generic) {
   uint64_t offset = static_cast<uint64_t>(operand.offset);
   if (bytes != 8 && bytes != 4)
     return fail("the address of '" + std::string(operand.name) + "' needs 32 or 64 bits");
-  if (const Symbol *symbol = findSymbol(operand.name)) {
+  if (const FunctionNames::Symbol *symbol = findSymbol(operand.name)) {
     if (symbol->isShared) {
       out = builder_.constant(symbol->slot.offset + offset + (generic ? kSharedWindow : 0), bytes);
       addSharedBase(bytes, out);
@@ -267,7 +271,7 @@ bool FunctionDecoder::symbolAddress(const Operand &operand, uint32_t bytes, uint
   return fail("'" + std::string(operand.name) + "' in '" + in_->form() + "' is not declared");
 }
 
-bool FunctionDecoder::address(const Operand &operand, MemorySpace &space, Decoded &decoded) {
+bool Decoder::address(const Operand &operand, MemorySpace &space, Decoded &decoded) {
   if (space == MemorySpace::SharedCluster) {
     if (!simpleAddress(operand, space, decoded))
       return false;
@@ -280,7 +284,7 @@ bool FunctionDecoder::address(const Operand &operand, MemorySpace &space, Decode
   return simpleAddress(operand, space, decoded);
 }
 
-bool FunctionDecoder::simpleAddress(const Operand &operand, MemorySpace &space, Decoded &decoded) {
+bool Decoder::simpleAddress(const Operand &operand, MemorySpace &space, Decoded &decoded) {
   if (operand.kind != Operand::Kind::Address || operand.elements.size() != 1)
     return fail("'" + in_->form() + "' wants an address in [ ]");
   const Operand &base = operand.elements[0];
@@ -292,7 +296,7 @@ bool FunctionDecoder::simpleAddress(const Operand &operand, MemorySpace &space, 
   }
   if (base.kind != Operand::Kind::Name)
     return fail("the base of an address is a register, a variable or a number");
-  if (std::optional<Register> found = findRegister(base.name)) {
+  if (std::optional<FunctionNames::Register> found = findRegister(base.name)) {
     if (found->bytes != 8 && found->bytes != 4)
       return fail("register '" + std::string(base.name) + "' has " + std::to_string(found->bytes * 8) +
                   " bits, an address has 32 or 64");
@@ -307,7 +311,7 @@ bool FunctionDecoder::simpleAddress(const Operand &operand, MemorySpace &space, 
     }
     return true;
   }
-  if (const Symbol *symbol = findSymbol(base.name); symbol && !symbol->isShared) {
+  if (const FunctionNames::Symbol *symbol = findSymbol(base.name); symbol && !symbol->isShared) {
     if (space == MemorySpace::Shared || space == MemorySpace::SharedCluster || space == MemorySpace::Global ||
         space == MemorySpace::Const)
       return fail("'" + std::string(base.name) + "' is not in the space of '" + in_->form() + "'");
@@ -324,4 +328,86 @@ bool FunctionDecoder::simpleAddress(const Operand &operand, MemorySpace &space, 
     decoded.imm += static_cast<int64_t>(kParamWindow);
   return true;
 }
+
+bool Decoder::vectorElements(const Operand &operand, ScalarType type, uint32_t count, bool isSource,
+                             std::vector<uint32_t> &out) {
+  if (operand.kind != Operand::Kind::Vector || operand.elements.size() != count)
+    return fail("'" + in_->form() + "' wants a vector of " + std::to_string(count));
+  for (const Operand &element : operand.elements) {
+    uint32_t offset = kNoOperand;
+    if (isSource ? !source(element, type, offset, true)
+                 : element.kind != Operand::Kind::Sink && !destination(element, type, offset, true))
+      return false;
+    out.push_back(offset);
+  }
+  return true;
+}
+
+/// An address in the shared window of the cluster, as a generic one: from there on it is an access like any other.
+void Decoder::toClusterWindow(Decoded &decoded) {
+  if (decoded.addressMode == AddressMode::Register32) {
+    uint32_t wide = allocateRegister(8);
+    emitConversion(wide, 8, decoded.a, 4, false);
+    decoded.a = wide;
+    decoded.addressMode = AddressMode::Register64;
+  }
+  decoded.imm += static_cast<int64_t>(kSharedWindow);
+}
+
+/// The address of a variable of this block, which holds its rank: `out` = constant + the block's base.
+void Decoder::addSharedBase(uint32_t bytes, uint32_t &out) {
+  if (!builder_.kernel->usesClusters)
+    return;
+  Decoded decoded;
+  decoded.a = out;
+  decoded.b = builder_.special(Special::SharedBase);
+  if (bytes == 8) {
+    uint32_t wide = allocateRegister(8);
+    emitConversion(wide, 8, decoded.b, 4, false);
+    decoded.b = wide;
+  }
+  decoded.d = out = allocateRegister(bytes);
+  decoded.handler = handlers().integer(IntOp::Add, bytes == 8 ? ScalarType::U64 : ScalarType::U32);
+  emit(decoded);
+}
+
+bool Decoder::genericAddress(const Operand &operand, MemorySpace space, uint32_t &out) {
+  Decoded decoded;
+  Operand plain = operand;
+  if (plain.kind == Operand::Kind::Address && plain.elements.size() > 1)
+    plain.elements = ptx::List<Operand>(plain.elements.data(), 1); // what follows the base is for the caller
+  bool isShared = space == MemorySpace::Shared;
+  if (!address(plain, space, decoded))
+    return false;
+  if (decoded.addressMode == AddressMode::FrameLocal)
+    return unsupported("a local address");
+  if (decoded.addressMode == AddressMode::Register32) {
+    uint32_t wide = allocateRegister(8);
+    emitConversion(wide, 8, decoded.a, 4, false);
+    decoded.a = wide;
+  }
+  if (isShared)
+    decoded.imm += static_cast<int64_t>(kSharedWindow);
+  out = decoded.a;
+  if (decoded.imm) {
+    Decoded sum;
+    sum.d = out = allocateRegister(8);
+    sum.a = decoded.a;
+    sum.b = builder_.constant(static_cast<uint64_t>(decoded.imm), 8);
+    sum.handler = handlers().integer(IntOp::Add, ScalarType::U64);
+    emit(sum);
+  }
+  return true;
+}
+
+const ParameterSlot *Decoder::kernelParameter(const Operand &operand) {
+  if (!function_.isEntry || operand.kind != Operand::Kind::Address || operand.elements[0].kind != Operand::Kind::Name)
+    return nullptr;
+  std::string_view name = operand.elements[0].name;
+  if (findRegister(name) || findSymbol(name))
+    return nullptr;
+  auto it = builder_.kernelParameters.find(name);
+  return it == builder_.kernelParameters.end() ? nullptr : &it->second;
+}
+
 } // namespace tenon::emulator

@@ -1,117 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which function decodes an opcode.
-#include "emulator/decode/decoder.h"
+#include "emulator/decode/families.h"
 
 #include <algorithm>
 
+// Every family, one a line: families/NAME.cpp defines `Family NAME()`. A new family is a new file and a line here.
+#define TENON_FAMILIES(family)                                                                                         \
+  family(address) family(arithmetic) family(atomic) family(barrier) family(bits) family(bulkCopy) family(cluster)      \
+      family(compare) family(control) family(convert) family(copyAsync) family(hints) family(loadStore) family(matrix) \
+          family(mbarrier) family(move) family(tensorMap) family(warp) family(wgmma) family(wmma)
+
 namespace tenon::emulator {
 
-const FunctionDecoder::Opcode *FunctionDecoder::findOpcode(std::string_view name) {
-  using D = FunctionDecoder;
-  // Sorted by name.
-  static constexpr Opcode kOpcodes[] = {{"abs", &D::decodeSign},
-                                        {"activemask", &D::decodeActivemask},
-                                        {"add", &D::decodeAdd},
-                                        {"addc", &D::decodeCarry},
-                                        {"and", &D::decodeLogic},
-                                        {"applypriority", &D::decodeLineHint},
-                                        {"atom", &D::decodeAtom},
-                                        {"bar", &D::decodeBar},
-                                        {"barrier", &D::decodeBar},
-                                        {"bfe", &D::decodeBitField},
-                                        {"bfi", &D::decodeBitField},
-                                        {"bfind", &D::decodeBits},
-                                        {"bmsk", &D::decodeBitField},
-                                        {"bra", &D::decodeBra},
-                                        {"brev", &D::decodeBits},
-                                        {"brkpt", &D::decodeTrap},
-                                        {"brx", &D::decodeBrx},
-                                        {"call", &D::decodeCall},
-                                        {"clz", &D::decodeBits},
-                                        {"cnot", &D::decodeIntegerOnly},
-                                        {"copysign", &D::decodeCopysign},
-                                        {"cos", &D::decodeApproximate},
-                                        {"cp", &D::decodeCp},
-                                        {"createpolicy", &D::decodeCreatePolicy},
-                                        {"cvt", &D::decodeCvt},
-                                        {"cvta", &D::decodeCvta},
-                                        {"discard", &D::decodeLineHint},
-                                        {"div", &D::decodeDivide},
-                                        {"dp2a", &D::decodeDot},
-                                        {"dp4a", &D::decodeDot},
-                                        {"elect", &D::decodeElect},
-                                        {"ex2", &D::decodeApproximate},
-                                        {"exit", &D::decodeRet},
-                                        {"fence", &D::decodeFence},
-                                        {"fma", &D::decodeFma},
-                                        {"fns", &D::decodeBitField},
-                                        {"getctarank", &D::decodeGetctarank},
-                                        {"griddepcontrol", &D::decodeNothing},
-                                        {"isspacep", &D::decodeIsspacep},
-                                        {"ld", &D::decodeLoad},
-                                        {"ldmatrix", &D::decodeLdmatrix},
-                                        {"ldu", &D::decodeLoad},
-                                        {"lg2", &D::decodeApproximate},
-                                        {"lop3", &D::decodeLop3},
-                                        {"mad", &D::decodeMul},
-                                        {"mad24", &D::decodeMul24},
-                                        {"madc", &D::decodeCarry},
-                                        {"mapa", &D::decodeMapa},
-                                        {"match", &D::decodeMatch},
-                                        {"max", &D::decodeMinMax},
-                                        {"mbarrier", &D::decodeMbarrier},
-                                        {"membar", &D::decodeNothing},
-                                        {"min", &D::decodeMinMax},
-                                        {"mma", &D::decodeMma},
-                                        {"mov", &D::decodeMov},
-                                        {"movmatrix", &D::decodeMovmatrix},
-                                        {"mul", &D::decodeMul},
-                                        {"mul24", &D::decodeMul24},
-                                        {"nanosleep", &D::decodeNanosleep},
-                                        {"neg", &D::decodeSign},
-                                        {"not", &D::decodeLogic},
-                                        {"or", &D::decodeLogic},
-                                        {"pmevent", &D::decodeNothing},
-                                        {"popc", &D::decodeBits},
-                                        {"prefetch", &D::decodePrefetch},
-                                        {"prefetchu", &D::decodePrefetch},
-                                        {"prmt", &D::decodePrmt},
-                                        {"rcp", &D::decodeApproximate},
-                                        {"red", &D::decodeAtom},
-                                        {"redux", &D::decodeRedux},
-                                        {"rem", &D::decodeIntegerOnly},
-                                        {"ret", &D::decodeRet},
-                                        {"rsqrt", &D::decodeApproximate},
-                                        {"sad", &D::decodeIntegerOnly},
-                                        {"selp", &D::decodeSelp},
-                                        {"set", &D::decodeSet},
-                                        {"setmaxnreg", &D::decodeSetmaxnreg},
-                                        {"setp", &D::decodeSetp},
-                                        {"shf", &D::decodeShf},
-                                        {"shfl", &D::decodeShfl},
-                                        {"shl", &D::decodeShift},
-                                        {"shr", &D::decodeShift},
-                                        {"sin", &D::decodeApproximate},
-                                        {"slct", &D::decodeSlct},
-                                        {"sqrt", &D::decodeApproximate},
-                                        {"st", &D::decodeStore},
-                                        {"stmatrix", &D::decodeLdmatrix},
-                                        {"sub", &D::decodeAdd},
-                                        {"subc", &D::decodeCarry},
-                                        {"szext", &D::decodeBitField},
-                                        {"tanh", &D::decodeApproximate},
-                                        {"tensormap", &D::decodeTensormap},
-                                        {"testp", &D::decodeTestp},
-                                        {"trap", &D::decodeTrap},
-                                        {"vote", &D::decodeVote},
-                                        {"wgmma", &D::decodeWgmma},
-                                        {"wmma", &D::decodeWmma},
-                                        {"xor", &D::decodeLogic}};
-  static_assert(std::is_sorted(std::begin(kOpcodes), std::end(kOpcodes),
-                               [](const Opcode &a, const Opcode &b) { return a.name < b.name; }));
-  const Opcode *found = std::lower_bound(std::begin(kOpcodes), std::end(kOpcodes), name,
-                                         [](const Opcode &a, std::string_view b) { return a.name < b; });
-  return found != std::end(kOpcodes) && found->name == name ? found : nullptr;
+namespace families {
+#define TENON_DECLARE(name) Family name();
+TENON_FAMILIES(TENON_DECLARE)
+#undef TENON_DECLARE
+} // namespace families
+
+namespace {
+
+/// A row with its name in two: "cp" and ".async.bulk".
+struct Entry {
+  std::string_view opcode, modifiers;
+  Opcode row;
+};
+
+/// By opcode; of one opcode, longer names first.
+std::vector<Entry> sortedEntries() {
+  std::vector<Entry> entries;
+  for (const Opcode &row : allOpcodes()) {
+    size_t length = std::min(row.name.find('.'), row.name.size());
+    entries.push_back({row.name.substr(0, length), row.name.substr(length), row});
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return a.opcode != b.opcode ? a.opcode < b.opcode : a.modifiers.size() > b.modifiers.size();
+  });
+  return entries;
+}
+
+/// Whether the modifiers of `instruction` begin with `wanted`, ".async.bulk".
+bool beginsWith(const ptx::Instruction &instruction, std::string_view wanted) {
+  for (size_t k = 0; !wanted.empty(); ++k) {
+    wanted.remove_prefix(1);
+    std::string_view modifier = wanted.substr(0, wanted.find('.'));
+    if (k >= instruction.modifiers.size() || instruction.modifiers[k] != modifier)
+      return false;
+    wanted.remove_prefix(modifier.size());
+  }
+  return true;
+}
+
+} // namespace
+
+std::vector<Opcode> allOpcodes() {
+  std::vector<Opcode> rows;
+  auto add = [&](const Family &family) { rows.insert(rows.end(), family.rows, family.rows + family.count); };
+#define TENON_ADD(name) add(families::name());
+  TENON_FAMILIES(TENON_ADD)
+#undef TENON_ADD
+  return rows;
+}
+
+const Opcode *findOpcode(const ptx::Instruction &instruction) {
+  // Made when the first kernel is decoded, and never destroyed: programs load modules until they end.
+  static const auto &entries = *new std::vector<Entry>(sortedEntries());
+  std::string_view opcode = instruction.opcode;
+  auto entry = std::lower_bound(entries.begin(), entries.end(), opcode,
+                                [](const Entry &a, std::string_view b) { return a.opcode < b; });
+  for (; entry != entries.end() && entry->opcode == opcode; ++entry)
+    if (beginsWith(instruction, entry->modifiers))
+      return &entry->row;
+  return nullptr;
 }
 
 } // namespace tenon::emulator

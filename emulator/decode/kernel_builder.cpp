@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the functions of one kernel have in common: which of them it can reach, its constants, where its shared
-// variables and parameters lie, how much local memory a thread needs. Then the decoding of all of them.
-#include "emulator/decode/decoder.h"
+#include "emulator/decode/kernel_builder.h"
+
+#include "support/align.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <functional>
 #include <set>
 
 namespace tenon::emulator {
@@ -16,10 +16,6 @@ using Operand = ptx::Operand;
 namespace {
 
 constexpr uint64_t kSharedGap = 16; // behind each variable, so that its neighbour is not hit unseen
-
-uint64_t roundUp(uint64_t value, uint64_t to) {
-  return to ? (value + to - 1) / to * to : value;
-}
 
 /// True: it may reach the shared memory of another block.
 bool namesClusters(const ptx::Instruction &instruction) {
@@ -40,17 +36,13 @@ void forEachName(const Operand &operand, const std::function<void(std::string_vi
 
 } // namespace
 
-uint64_t functionAddress(const ptx::Module &module, std::string_view name) {
-  const ptx::Function *function = module.findFunction(name);
-  return function ? kFunctionBase + kFunctionStride * static_cast<uint64_t>(function - module.functions.data()) : 0;
-}
 uint32_t KernelBuilder::constant(uint64_t value, uint32_t bytes) {
   if (bytes < 8)
     value &= (uint64_t(1) << (8 * bytes)) - 1;
   auto [it, isNew] = constants_.try_emplace({value, bytes}, 0);
   if (isNew) {
     std::vector<uint8_t> &pool = kernel->constants;
-    size_t at = roundUp(pool.size(), 64);
+    size_t at = alignUp(pool.size(), 64);
     pool.resize(at + kLanes * bytes);
     for (uint32_t l = 0; l < kLanes; ++l)
       memcpy(pool.data() + at + l * bytes, &value, bytes);
@@ -68,7 +60,7 @@ std::optional<uint64_t> KernelBuilder::constantValue(uint32_t operand) const {
 uint32_t KernelBuilder::parameter(uint32_t offset, uint32_t bytes) {
   auto [it, isNew] = parameterConstants_.try_emplace({offset, bytes}, 0);
   if (isNew) {
-    uint32_t at = static_cast<uint32_t>(roundUp(kernel->constants.size(), 64));
+    uint32_t at = static_cast<uint32_t>(alignUp(kernel->constants.size(), 64));
     kernel->constants.resize(at + kLanes * bytes);
     kernel->parameterConstants.push_back({at, offset, bytes});
     it->second = kConstantBase << kBaseShift | at;
@@ -140,9 +132,9 @@ void KernelBuilder::layoutShared() {
   const uint64_t gap = checks.shadowed() ? kSharedGap : 0;
   uint32_t dynamicAlignment = 16;
   auto place = [&](const ptx::Variable &variable) {
-    uint64_t at = roundUp(end, variable.effectiveAlignment());
+    uint64_t at = alignUp(end, variable.effectiveAlignment());
     end = at + variable.bytes() + gap;
-    used = roundUp(used, variable.effectiveAlignment()) + variable.bytes();
+    used = alignUp(used, variable.effectiveAlignment()) + variable.bytes();
     uint32_t offset = static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX / 2));
     kernel->sharedVariables.push_back({std::string(variable.name), offset,
                                        static_cast<uint32_t>(std::min<uint64_t>(variable.bytes(), UINT32_MAX / 2))});
@@ -166,7 +158,7 @@ void KernelBuilder::layoutShared() {
       }
   kernel->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used, UINT32_MAX / 2));
   kernel->dynamicSharedStart =
-      static_cast<uint32_t>(roundUp(std::min<uint64_t>(end, UINT32_MAX / 2), dynamicAlignment));
+      static_cast<uint32_t>(alignUp(std::min<uint64_t>(end, UINT32_MAX / 2), dynamicAlignment));
   for (const ptx::Variable &variable : module.variables)
     if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
       sharedOffsets[variable.name] = kernel->dynamicSharedStart;
@@ -186,7 +178,7 @@ void KernelBuilder::layoutParameters(const ptx::Function &entry) {
     ParameterSlot slot;
     slot.alignment = std::max(1u, parameter.effectiveAlignment());
     slot.bytes = static_cast<uint32_t>(parameter.bytes());
-    slot.offset = static_cast<uint32_t>(roundUp(end, slot.alignment));
+    slot.offset = static_cast<uint32_t>(alignUp(end, slot.alignment));
     end = slot.offset + slot.bytes;
     kernel->parameters.push_back(slot);
     kernelParameters[parameter.name] = slot;
@@ -224,31 +216,6 @@ void KernelBuilder::computeLocalBytes(uint32_t stackLimit) {
       kernel->localBytesPerThread = std::max(kernel->localBytesPerThread, visit(code.get()));
     kernel->localBytesPerThread += std::max(stackLimit * 16, 65536u);
   }
-}
-std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
-                                            const VariableAddress &variableAddress, uint32_t stackLimit,
-                                            Diagnostics &diagnostics, const CheckOptions &checks) {
-  KernelBuilder builder(module, variableAddress, diagnostics);
-  builder.checks = checks;
-  DecodedKernel &kernel = *builder.kernel;
-  kernel.name = std::string(entry.name);
-  kernel.module = &module;
-  kernel.entry = &entry;
-  builder.collectFunctions(entry);
-  builder.layoutShared();
-  builder.layoutParameters(entry);
-  // Frames of callees first: a call site copies into them.
-  std::vector<std::unique_ptr<FunctionDecoder>> decoders;
-  for (const ptx::Function *function : builder.functions)
-    decoders.push_back(std::make_unique<FunctionDecoder>(builder, *function, *builder.codeOf(function)));
-  for (auto &decoder : decoders)
-    decoder->decode();
-  builder.computeLocalBytes(stackLimit);
-  auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
-  if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
-    kernel.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
-  kernel.registersPerThread = std::min(255u, std::max(8u, kernel.functions[0]->registerBytes / 256));
-  return std::move(builder.kernel);
 }
 
 } // namespace tenon::emulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One element of memory that is read, changed and written, as atom, red and the reducing copies do. Where other blocks
-// of the launch run at the same time (grid.h) nobody may come between; where they do not, a processor's atomic
+// of the launch run at the same time (machine/grid.h) nobody may come between; where they do not, a processor's atomic
 // instruction would only cost.
 #pragma once
 

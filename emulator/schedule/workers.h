@@ -2,7 +2,7 @@
 // Threads that run the blocks of launches, kept from one launch to the next: starting one takes longer than many a
 // kernel.
 //
-// A launch is one body that everybody runs, and blocks are what they take from each other (grid.h). So nobody has to
+// A launch is one body that everybody runs, and blocks are what they take from each other (machine/grid.h). So nobody has to
 // be waited for who has not begun: when the caller's own body returns nothing is left to take, and a thread that wakes
 // up late finds the door closed. A launch of a microsecond costs a wake-up and no more.
 //

@@ -1,71 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// .b128 and atomics of vectors.
+// atom and red: of one value, of 128 bits, and of vectors.
 #include "emulator/decode/decoder.h"
+#include "emulator/decode/families/memory_space.h"
+#include "emulator/decode/opcode.h"
 #include "emulator/handlers/wide.h"
 
 namespace tenon::emulator {
+namespace {
 
+using ptx::Operand;
 using ptx::ScalarType;
-using Operand = ptx::Operand;
-
-bool FunctionDecoder::decodeWideAccess(Form &form, MemorySpace space, bool isLoad) {
-  const ptx::List<Operand> &o = in_->operands;
-  Decoded decoded;
-  if (!expectOperands(2, 2) || !address(o[isLoad ? 1 : 0], space, decoded) ||
-      !(isLoad ? destination(o[0], ScalarType::B128, decoded.d) : source(o[1], ScalarType::B128, decoded.b)))
-    return false;
-  decoded.flag = static_cast<uint8_t>(space);
-  decoded.kind = Kind::Checked;
-  decoded.target = cacheSlot();
-  decoded.handler = isLoad ? loadWideHandler() : storeWideHandler();
-  return finish(form, decoded);
-}
-
-/// mov.b128 between registers, and to and from a pair of 64-bit ones.
-bool FunctionDecoder::decodeWideMov() {
-  Form form(*in_);
-  form.takeType();
-  const Operand &to = in_->operands[0], &from = in_->operands[1];
-  Decoded decoded;
-  std::vector<uint32_t> halves;
-  if (from.kind == Operand::Kind::Vector) {
-    if (!vectorElements(from, ScalarType::B64, 2, true, halves) || !destination(to, ScalarType::B128, decoded.d))
-      return false;
-    decoded.a = halves[0];
-    decoded.b = halves[1];
-    decoded.handler = packWideHandler();
-    return finish(form, decoded);
-  }
-  if (to.kind != Operand::Kind::Vector)
-    return unsupported("from register to register");
-  if (!vectorElements(to, ScalarType::B64, 2, false, halves) || !source(from, ScalarType::B128, decoded.a))
-    return false;
-  decoded.d = halves[0];
-  decoded.e = halves[1];
-  decoded.handler = unpackWideHandler();
-  return finish(form, decoded);
-}
-
-bool FunctionDecoder::decodeWideAtomic(Form &form, MemorySpace space, AtomicOp op) {
-  const ptx::List<Operand> &o = in_->operands;
-  Decoded decoded;
-  bool cas = op == AtomicOp::Cas;
-  if (in_->opcode != "atom" || (!cas && op != AtomicOp::Exch))
-    return unsupported();
-  if (!expectOperands(cas ? 4 : 3, cas ? 4 : 3) || !destination(o[0], ScalarType::B128, decoded.d) ||
-      !address(o[1], space, decoded) || !source(o[2], ScalarType::B128, decoded.b) ||
-      (cas && !source(o[3], ScalarType::B128, decoded.c)))
-    return false;
-  decoded.flag = static_cast<uint8_t>(space);
-  decoded.kind = Kind::Checked;
-  decoded.target = cacheSlot();
-  decoded.handler = atomicWideHandler(cas);
-  return finish(form, decoded);
-}
 
 /// atom.global.add.v4.f32 {d}, [a], {b}; of f16, bf16 and their pairs also min and max.
-bool FunctionDecoder::decodeVectorAtomic(Form &form, MemorySpace space, AtomicOp op, uint32_t count) {
-  bool noftz = form.take("noftz"), cachePolicy = form.take("L2::cache_hint"), isRed = in_->opcode == "red";
+bool decodeVectorAtomic(Decoder &decoder, Form &form, MemorySpace space, AtomicOp op, uint32_t count) {
+  bool noftz = form.take("noftz"), cachePolicy = form.take("L2::cache_hint"), isRed = decoder.in().opcode == "red";
   ScalarType type = form.takeType();
   bool isSingle = type == ScalarType::F32, isPair = type == ScalarType::F16x2 || type == ScalarType::BF16x2;
   bool isHalf = type == ScalarType::F16 || type == ScalarType::BF16;
@@ -73,22 +21,92 @@ bool FunctionDecoder::decodeVectorAtomic(Form &form, MemorySpace space, AtomicOp
                ((isPair || isHalf) && (op == AtomicOp::Add || op == AtomicOp::Min || op == AtomicOp::Max));
   if (!known || noftz == isSingle || ptx::byteSize(type) * count > 16 ||
       (space != MemorySpace::Global && space != MemorySpace::Generic))
-    return unsupported();
-  const ptx::List<Operand> &o = in_->operands;
+    return decoder.unsupported();
+  const ptx::List<Operand> &o = decoder.in().operands;
   size_t first = isRed ? 0 : 1, operands = first + 2 + cachePolicy;
   Decoded decoded;
   std::vector<uint32_t> list;
-  if (!needsTarget(90) || !expectOperands(operands, operands) || !address(o[first], space, decoded) ||
-      !vectorElements(o[first + 1], type, count, true, list) ||
-      (!isRed && !vectorElements(o[0], type, count, false, list)))
+  if (!decoder.needsTarget(90) || !decoder.expectOperands(operands, operands) ||
+      !decoder.address(o[first], space, decoded) || !decoder.vectorElements(o[first + 1], type, count, true, list) ||
+      (!isRed && !decoder.vectorElements(o[0], type, count, false, list)))
     return false;
-  decoded.list = addOperands(list);
+  decoded.list = decoder.addOperands(list);
   decoded.e = packVectorAtomic(op, type, count, !isRed);
   decoded.flag = static_cast<uint8_t>(space);
   decoded.kind = Kind::Checked;
-  decoded.target = cacheSlot();
+  decoded.target = decoder.cacheSlot();
   decoded.handler = vectorAtomicHandler();
-  return finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
+
+bool decodeWideAtomic(Decoder &decoder, Form &form, MemorySpace space, AtomicOp op) {
+  const ptx::List<Operand> &o = decoder.in().operands;
+  Decoded decoded;
+  bool cas = op == AtomicOp::Cas;
+  if (decoder.in().opcode != "atom" || (!cas && op != AtomicOp::Exch))
+    return decoder.unsupported();
+  if (!decoder.expectOperands(cas ? 4 : 3, cas ? 4 : 3) || !decoder.destination(o[0], ScalarType::B128, decoded.d) ||
+      !decoder.address(o[1], space, decoded) || !decoder.source(o[2], ScalarType::B128, decoded.b) ||
+      (cas && !decoder.source(o[3], ScalarType::B128, decoded.c)))
+    return false;
+  decoded.flag = static_cast<uint8_t>(space);
+  decoded.kind = Kind::Checked;
+  decoded.target = decoder.cacheSlot();
+  decoded.handler = atomicWideHandler(cas);
+  return decoder.finish(form, decoded);
+}
+
+/// atom and red
+bool decodeAtom(Decoder &decoder) {
+  Form form(decoder.in());
+  bool isRed = decoder.in().opcode == "red";
+  form.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  form.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  MemorySpace space = takeSpace(form).value_or(MemorySpace::Generic);
+  int op = form.takeOneOf({"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"});
+  if (int vector = form.takeOneOf({"v2", "v4", "v8"}); vector >= 0 && op >= 0)
+    return decodeVectorAtomic(decoder, form, space, static_cast<AtomicOp>(op), 2u << vector);
+  bool noftz = form.take("noftz"), cachePolicy = form.take("L2::cache_hint");
+  ScalarType type = form.takeType();
+  if (op < 0)
+    return decoder.unsupported("no operation it knows");
+  if (type == ScalarType::B128)
+    return decodeWideAtomic(decoder, form, space, static_cast<AtomicOp>(op));
+  bool isHalf =
+      type == ScalarType::F16 || type == ScalarType::F16x2 || type == ScalarType::BF16 || type == ScalarType::BF16x2;
+  if (noftz != isHalf)
+    return decoder.unsupported(isHalf ? "'.noftz' is missing" : "modifier '.noftz'");
+  AtomicOp atomic = static_cast<AtomicOp>(op);
+  if (isRed && (atomic == AtomicOp::Exch || atomic == AtomicOp::Cas))
+    return decoder.unsupported();
+  size_t sources = atomic == AtomicOp::Cas ? 2 : 1, first = isRed ? 0 : 1;
+  size_t operands = first + 1 + sources + (cachePolicy ? 1 : 0);
+  Decoded decoded;
+  const ptx::List<Operand> &o = decoder.in().operands;
+  if (!decoder.expectOperands(operands, operands))
+    return false;
+  if (!isRed && o[0].kind != Operand::Kind::Sink && !decoder.destination(o[0], type, decoded.d))
+    return false;
+  if (!decoder.address(o[first], space, decoded) || !decoder.source(o[first + 1], type, decoded.b) ||
+      (sources == 2 && !decoder.source(o[first + 2], type, decoded.c)))
+    return false;
+  decoded.kind = Kind::Checked;
+  decoded.target = decoder.cacheSlot();
+  decoded.flag = static_cast<uint8_t>(space);
+  decoded.handler = atomicHandler(atomic, type);
+  return decoder.finish(form, decoded);
+}
+
+} // namespace
+
+namespace families {
+Family atomic() {
+  static constexpr Opcode kRows[] = {
+      {"atom", &decodeAtom},
+      {"red", &decodeAtom},
+  };
+  return kRows;
+}
+} // namespace families
 
 } // namespace tenon::emulator

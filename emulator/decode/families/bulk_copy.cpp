@@ -2,13 +2,14 @@
 // cp.async.bulk and cp.reduce.async.bulk, plain and with tensor maps; st.async and red.async.
 #include "emulator/async/bulk.h"
 #include "emulator/decode/decoder.h"
+#include "emulator/decode/opcode.h"
+#include "emulator/handlers/data.h"
 
 namespace tenon::emulator {
-
-using ptx::ScalarType;
-using Operand = ptx::Operand;
-
 namespace {
+
+using ptx::Operand;
+using ptx::ScalarType;
 
 std::optional<ElementType> elementOf(ScalarType type) {
   switch (type) {
@@ -65,99 +66,133 @@ bool reducible(ElementOp op, ScalarType type, bool toShared) {
   }
 }
 
-} // namespace
-
-/// A 64-bit register with the generic address of `operand`, an address in `space`.
-bool FunctionDecoder::genericOperand(const Operand &operand, MemorySpace space, uint32_t &out) {
-  Decoded decoded;
-  Operand plain = operand;
-  if (plain.kind == Operand::Kind::Address && plain.elements.size() > 1)
-    plain.elements = ptx::List<Operand>(plain.elements.data(), 1); // what follows the base is for the caller
-  bool isShared = space == MemorySpace::Shared;
-  if (!address(plain, space, decoded))
-    return false;
-  if (decoded.addressMode == AddressMode::FrameLocal)
-    return unsupported("a local address");
-  if (decoded.addressMode == AddressMode::Register32) {
-    uint32_t wide = allocateRegister(8);
-    emitConversion(wide, 8, decoded.a, 4, false);
-    decoded.a = wide;
-  }
-  if (isShared)
-    decoded.imm += static_cast<int64_t>(kSharedWindow);
-  out = decoded.a;
-  if (decoded.imm) {
-    Decoded sum;
-    sum.d = out = allocateRegister(8);
-    sum.a = decoded.a;
-    sum.b = builder_.constant(static_cast<uint64_t>(decoded.imm), 8);
-    sum.handler = handlers().integer(IntOp::Add, ScalarType::U64);
-    emit(sum);
-  }
-  return true;
-}
-
 /// The end of a copy: an mbarrier that hears of it, or a bulk group. False: neither is named.
-bool FunctionDecoder::takeCompletion(Form &form, bool &byMbarrier) {
+bool takeCompletion(Decoder &decoder, Form &form, bool &byMbarrier) {
   byMbarrier = form.take("mbarrier::complete_tx::bytes");
-  return byMbarrier || form.take("bulk_group") || unsupported("it names no completion mechanism");
+  return byMbarrier || form.take("bulk_group") || decoder.unsupported("it names no completion mechanism");
 }
 
-/// cp.async.bulk..., behind "async"; `reduces`: cp.reduce.async.bulk.
-bool FunctionDecoder::decodeBulk(Form &form, bool reduces) {
-  if (!form.take("bulk"))
-    return unsupported();
-  if (!needsTarget(90))
-    return false;
-  if (form.take("tensor"))
-    return decodeTensorCopy(form, reduces);
+/// cp.async.bulk.tensor.Nd, cp.reduce.async.bulk.tensor.Nd, cp.async.bulk.prefetch.tensor.Nd
+bool decodeTensorCopy(Decoder &decoder, Form &form, bool reduces) {
   Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = decoder.in().operands;
+  bool prefetch = form.take("prefetch");
+  int rank = form.takeOneOf({"1d", "2d", "3d", "4d", "5d"});
+  if (rank < 0)
+    return decoder.unsupported("no number of dimensions");
+  uint32_t dimensions = static_cast<uint32_t>(rank) + 1;
+  form.take("tile");
+  std::vector<uint32_t> list(4, kNoOperand);
+  bool byMbarrier = false, multicast = false, cachePolicy = form.take("L2::cache_hint");
+  size_t map = 0;
+  if (prefetch) {
+    if (reduces || !form.take("L2") || !form.take("global"))
+      return decoder.unsupported();
+    if (!decoder.expectOperands(cachePolicy ? 2 : 1, cachePolicy ? 2 : 1))
+      return false;
+  } else {
+    if (!takeCompletion(decoder, form, byMbarrier) || !form.take("global"))
+      return decoder.unsupported();
+    bool toCluster = form.take("shared::cluster"), cta = form.take("shared::cta");
+    if (toCluster == cta || (!byMbarrier && toCluster) || (reduces && byMbarrier))
+      return decoder.unsupported();
+    MemorySpace space = toCluster ? MemorySpace::SharedCluster : MemorySpace::Shared;
+    multicast = form.take("multicast::cluster");
+    if (multicast && !toCluster)
+      return decoder.unsupported();
+    size_t operands = 2u + byMbarrier + multicast + cachePolicy;
+    if (!decoder.expectOperands(operands, operands))
+      return false;
+    map = byMbarrier ? 1 : 0;
+    if (!decoder.genericAddress(o[1 - map], space, list[1]) ||
+        (byMbarrier && !decoder.genericAddress(o[2], space, list[2])) ||
+        (multicast && !decoder.source(o[3], ScalarType::U16, list[3])))
+      return false;
+  }
+  const Operand &box = o[map];
+  if (box.kind != Operand::Kind::Address || box.elements.size() != 2 || box.elements[1].kind != Operand::Kind::Vector ||
+      box.elements[1].elements.size() != dimensions)
+    return decoder.fail("'" + decoder.in().form() + "' wants [map, {" + std::to_string(dimensions) + " coordinates}]");
+  if (!decoder.genericAddress(box, MemorySpace::Generic, list[0]))
+    return false;
+  for (const Operand &coordinate : box.elements[1].elements) {
+    list.push_back(kNoOperand);
+    if (!decoder.source(coordinate, ScalarType::S32, list.back()))
+      return false;
+  }
+  uint32_t policy;
+  if (cachePolicy && !decoder.source(o.back(), ScalarType::B64, policy))
+    return false;
+  ElementOp op = ElementOp::Copy;
+  if (reduces) {
+    std::optional<ElementOp> reduction = takeReduction(form);
+    if (!reduction)
+      return decoder.unsupported("no operation it knows");
+    op = *reduction;
+  }
+  decoded.list = decoder.addOperands(list);
+  decoded.flag = static_cast<uint8_t>(dimensions);
+  decoded.imm = packReduction(op, ElementType::U8);
+  decoded.kind = prefetch ? Kind::Alu : Kind::Checked;
+  decoded.handler = prefetch ? nothingHandler() : tensorCopyHandler();
+  return decoder.finish(form, decoded);
+}
+
+/// cp.async.bulk and, where it reduces, cp.reduce.async.bulk.
+bool decodeBulkCopy(Decoder &decoder) {
+  Form form(decoder.in());
+  bool reduces = form.take("reduce");
+  form.take("async");
+  form.take("bulk");
+  if (form.take("tensor"))
+    return decodeTensorCopy(decoder, form, reduces);
+  Decoded decoded;
+  const ptx::List<Operand> &o = decoder.in().operands;
   if (!reduces && form.take("commit_group")) {
     decoded.handler = commitBulkHandler();
-    return expectOperands(0, 0) && finish(form, decoded);
+    return decoder.expectOperands(0, 0) && decoder.finish(form, decoded);
   }
   if (!reduces && form.take("wait_group")) {
     decoded.flag = form.take("read");
-    if (!expectOperands(1, 1) || o[0].kind != Operand::Kind::Integer)
-      return fail("'cp.async.bulk.wait_group' takes a constant");
+    if (!decoder.expectOperands(1, 1) || o[0].kind != Operand::Kind::Integer)
+      return decoder.fail("'cp.async.bulk.wait_group' takes a constant");
     decoded.imm = static_cast<int64_t>(o[0].bits);
     decoded.handler = waitBulkHandler();
-    return finish(form, decoded);
+    return decoder.finish(form, decoded);
   }
   if (!reduces && form.take("prefetch")) {
     bool cachePolicy = form.take("L2::cache_hint");
     uint32_t unused;
     size_t operands = cachePolicy ? 3 : 2;
     if (!form.take("L2") || !form.take("global"))
-      return unsupported();
-    if (!expectOperands(operands, operands) || !genericOperand(o[0], MemorySpace::Global, unused) ||
-        !source(o[1], ScalarType::U32, unused))
+      return decoder.unsupported();
+    if (!decoder.expectOperands(operands, operands) || !decoder.genericAddress(o[0], MemorySpace::Global, unused) ||
+        !decoder.source(o[1], ScalarType::U32, unused))
       return false;
     decoded.handler = nothingHandler();
-    return finish(form, decoded);
+    return decoder.finish(form, decoded);
   }
   // The destination comes before the source; "shared::cta" may be either.
   bool byMbarrier = false;
   bool toCluster = form.take("shared::cluster"), fromOrToShared = form.take("shared::cta"),
        global = form.take("global");
-  if (!takeCompletion(form, byMbarrier))
+  if (!takeCompletion(decoder, form, byMbarrier))
     return false;
   MemorySpace to, from;
   if (!byMbarrier) {
     if (toCluster || !fromOrToShared || !global)
-      return unsupported();
+      return decoder.unsupported();
     to = MemorySpace::Global;
     from = MemorySpace::Shared;
   } else {
     if (toCluster + fromOrToShared + global != 2 || (reduces && global))
-      return unsupported();
+      return decoder.unsupported();
     to = toCluster ? MemorySpace::SharedCluster : MemorySpace::Shared;
     from = global ? MemorySpace::Global : MemorySpace::Shared;
   }
   bool multicast = form.take("multicast::cluster"), cachePolicy = form.take("L2::cache_hint");
   if (multicast && (!toCluster || !global))
-    return unsupported("a multicast from shared memory");
+    return decoder.unsupported("a multicast from shared memory");
   ElementOp op = ElementOp::Copy;
   ElementType type = ElementType::U8;
   if (reduces) {
@@ -166,107 +201,43 @@ bool FunctionDecoder::decodeBulk(Form &form, bool reduces) {
     ScalarType scalar = form.takeType();
     bool halfAdd = (scalar == ScalarType::F16 || scalar == ScalarType::BF16) && reduction == ElementOp::Add;
     if (!reduction || !reducible(*reduction, scalar, byMbarrier) || noftz != halfAdd)
-      return unsupported();
+      return decoder.unsupported();
     op = *reduction;
     type = *elementOf(scalar);
   }
   size_t operands = 3u + byMbarrier + multicast + cachePolicy;
-  if (!expectOperands(operands, operands))
+  if (!decoder.expectOperands(operands, operands))
     return false;
   std::vector<uint32_t> list(5, kNoOperand);
-  if (!genericOperand(o[0], to, list[0]) || !genericOperand(o[1], from, list[1]) ||
-      !source(o[2], ScalarType::U32, list[2]))
+  if (!decoder.genericAddress(o[0], to, list[0]) || !decoder.genericAddress(o[1], from, list[1]) ||
+      !decoder.source(o[2], ScalarType::U32, list[2]))
     return false;
-  if (byMbarrier && !genericOperand(o[3], to, list[3]))
+  if (byMbarrier && !decoder.genericAddress(o[3], to, list[3]))
     return false;
-  if (multicast && !source(o[4], ScalarType::U16, list[4]))
+  if (multicast && !decoder.source(o[4], ScalarType::U16, list[4]))
     return false;
   uint32_t policy;
-  if (cachePolicy && !source(o.back(), ScalarType::B64, policy))
+  if (cachePolicy && !decoder.source(o.back(), ScalarType::B64, policy))
     return false;
-  decoded.list = addOperands(list);
+  decoded.list = decoder.addOperands(list);
   decoded.imm = packReduction(op, type);
   decoded.kind = Kind::Checked;
   decoded.handler = bulkCopyHandler();
-  return finish(form, decoded);
-}
-
-/// cp.async.bulk.tensor.Nd, cp.reduce.async.bulk.tensor.Nd, cp.async.bulk.prefetch.tensor.Nd
-bool FunctionDecoder::decodeTensorCopy(Form &form, bool reduces) {
-  Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
-  bool prefetch = form.take("prefetch");
-  int rank = form.takeOneOf({"1d", "2d", "3d", "4d", "5d"});
-  if (rank < 0)
-    return unsupported("no number of dimensions");
-  uint32_t dimensions = static_cast<uint32_t>(rank) + 1;
-  form.take("tile");
-  std::vector<uint32_t> list(4, kNoOperand);
-  bool byMbarrier = false, multicast = false, cachePolicy = form.take("L2::cache_hint");
-  size_t map = 0;
-  if (prefetch) {
-    if (reduces || !form.take("L2") || !form.take("global"))
-      return unsupported();
-    if (!expectOperands(cachePolicy ? 2 : 1, cachePolicy ? 2 : 1))
-      return false;
-  } else {
-    if (!takeCompletion(form, byMbarrier) || !form.take("global"))
-      return unsupported();
-    bool toCluster = form.take("shared::cluster"), cta = form.take("shared::cta");
-    if (toCluster == cta || (!byMbarrier && toCluster) || (reduces && byMbarrier))
-      return unsupported();
-    MemorySpace space = toCluster ? MemorySpace::SharedCluster : MemorySpace::Shared;
-    multicast = form.take("multicast::cluster");
-    if (multicast && !toCluster)
-      return unsupported();
-    size_t operands = 2u + byMbarrier + multicast + cachePolicy;
-    if (!expectOperands(operands, operands))
-      return false;
-    map = byMbarrier ? 1 : 0;
-    if (!genericOperand(o[1 - map], space, list[1]) || (byMbarrier && !genericOperand(o[2], space, list[2])) ||
-        (multicast && !source(o[3], ScalarType::U16, list[3])))
-      return false;
-  }
-  const Operand &box = o[map];
-  if (box.kind != Operand::Kind::Address || box.elements.size() != 2 || box.elements[1].kind != Operand::Kind::Vector ||
-      box.elements[1].elements.size() != dimensions)
-    return fail("'" + in_->form() + "' wants [map, {" + std::to_string(dimensions) + " coordinates}]");
-  if (!genericOperand(box, MemorySpace::Generic, list[0]))
-    return false;
-  for (const Operand &coordinate : box.elements[1].elements) {
-    list.push_back(kNoOperand);
-    if (!source(coordinate, ScalarType::S32, list.back()))
-      return false;
-  }
-  uint32_t policy;
-  if (cachePolicy && !source(o.back(), ScalarType::B64, policy))
-    return false;
-  ElementOp op = ElementOp::Copy;
-  if (reduces) {
-    std::optional<ElementOp> reduction = takeReduction(form);
-    if (!reduction)
-      return unsupported("no operation it knows");
-    op = *reduction;
-  }
-  decoded.list = addOperands(list);
-  decoded.flag = static_cast<uint8_t>(dimensions);
-  decoded.imm = packReduction(op, ElementType::U8);
-  decoded.kind = prefetch ? Kind::Alu : Kind::Checked;
-  decoded.handler = prefetch ? nothingHandler() : tensorCopyHandler();
-  return finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
 
 /// st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [mbar] and red.async.
-bool FunctionDecoder::decodeStoreAsync(Form &form, bool reduces) {
+bool decodeStoreAsync(Decoder &decoder) {
+  Form form(decoder.in());
+  bool reduces = decoder.in().opcode == "red";
+  form.take("async");
   Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
-  if (!needsTarget(90))
-    return false;
+  const ptx::List<Operand> &o = decoder.in().operands;
   form.takeOneOf({"weak", "relaxed"});
   form.take("cluster");
   form.take("shared::cluster");
   if (!form.take("mbarrier::complete_tx::bytes"))
-    return unsupported("it names no completion mechanism");
+    return decoder.unsupported("it names no completion mechanism");
   std::optional<ElementOp> op = reduces ? takeReduction(form) : ElementOp::Copy;
   int vector = reduces ? -1 : form.takeOneOf({"v2", "v4"});
   uint32_t count = vector < 0 ? 1 : 2u << vector;
@@ -274,80 +245,38 @@ bool FunctionDecoder::decodeStoreAsync(Form &form, bool reduces) {
   std::optional<ElementType> element = elementOf(type);
   bool isHalf = type == ScalarType::F16 || type == ScalarType::BF16;
   if (!op || !element || isHalf || (reduces && !reducible(*op, type, true)) || count * elementSize(*element) > 16)
-    return unsupported();
+    return decoder.unsupported();
   std::vector<uint32_t> list(2, kNoOperand);
-  if (!expectOperands(3, 3) || !genericOperand(o[0], MemorySpace::SharedCluster, list[0]) ||
-      !genericOperand(o[2], MemorySpace::SharedCluster, list[1]))
+  if (!decoder.expectOperands(3, 3) || !decoder.genericAddress(o[0], MemorySpace::SharedCluster, list[0]) ||
+      !decoder.genericAddress(o[2], MemorySpace::SharedCluster, list[1]))
     return false;
   if (count == 1) {
     list.push_back(kNoOperand);
-    if (!source(o[1], type, list.back()))
+    if (!decoder.source(o[1], type, list.back()))
       return false;
-  } else if (!vectorElements(o[1], type, count, true, list)) {
+  } else if (!decoder.vectorElements(o[1], type, count, true, list)) {
     return false;
   }
-  decoded.list = addOperands(list);
+  decoded.list = decoder.addOperands(list);
   decoded.flag = static_cast<uint8_t>(count);
   decoded.imm = packReduction(*op, *element);
   decoded.kind = Kind::Checked;
   decoded.handler = storeAsyncHandler();
-  return finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
 
-/// tensormap.replace.tile.field.space.b1024.type [map], {ordinal,} value; tensormap.cp_fenceproxy
-bool FunctionDecoder::decodeTensormap() {
-  Form form(*in_);
-  Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
-  decoded.kind = Kind::Checked;
-  if (!needsTarget(90, in_->hasModifier("replace")))
-    return false;
-  if (form.take("cp_fenceproxy")) {
-    bool known = form.take("global") && form.take("shared::cta") && form.take("tensormap::generic") &&
-                 form.take("release") && form.takeOneOf({"cta", "cluster", "gpu", "sys"}) >= 0 && form.take("sync") &&
-                 form.take("aligned");
-    if (!known)
-      return unsupported();
-    if (!expectOperands(3, 3) || !genericOperand(o[0], MemorySpace::Global, decoded.a) ||
-        !genericOperand(o[1], MemorySpace::Shared, decoded.b))
-      return false;
-    if (o[2].kind != Operand::Kind::Integer || o[2].bits != 128)
-      return fail("'tensormap.cp_fenceproxy' copies 128 bytes");
-    decoded.handler = copyMapHandler();
-    return finish(form, decoded);
-  }
-  int field = form.takeOneOf({"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride",
-                              "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"});
-  bool global = form.take("global"), shared = form.take("shared::cta");
-  if (!form.take("replace") || !form.take("tile") || field < 0 || (global && shared) || !form.take("b1024"))
-    return unsupported();
-  ScalarType type = form.takeType();
-  TensorField tensorField = static_cast<TensorField>(field);
-  bool isWide = tensorField == TensorField::Address || tensorField == TensorField::Stride;
-  bool hasOrdinal = tensorField >= TensorField::Box && tensorField <= TensorField::Step;
-  if (type != (isWide ? ScalarType::B64 : ScalarType::B32))
-    return unsupported();
-  if (!expectOperands(hasOrdinal ? 3 : 2, hasOrdinal ? 3 : 2))
-    return false;
-  if (hasOrdinal && (o[1].kind != Operand::Kind::Integer || o[1].bits > 4))
-    return fail("'" + in_->form() + "' takes a constant dimension of 0 to 4");
-  uint32_t value;
-  if (!genericOperand(o[0],
-                      shared   ? MemorySpace::Shared
-                      : global ? MemorySpace::Global
-                               : MemorySpace::Generic,
-                      decoded.a) ||
-      !source(o.back(), type, value))
-    return false;
-  decoded.b = value;
-  if (!isWide) {
-    decoded.b = allocateRegister(8);
-    emitConversion(decoded.b, 8, value, 4, false);
-  }
-  decoded.flag = static_cast<uint8_t>(field);
-  decoded.imm = hasOrdinal ? static_cast<int64_t>(o[1].bits) : 0;
-  decoded.handler = replaceFieldHandler();
-  return finish(form, decoded);
+} // namespace
+
+namespace families {
+Family bulkCopy() {
+  static constexpr Opcode kRows[] = {
+      {"cp.async.bulk", &decodeBulkCopy, {90}},
+      {"cp.reduce.async.bulk", &decodeBulkCopy, {90}},
+      {"st.async", &decodeStoreAsync, {90}},
+      {"red.async", &decodeStoreAsync, {90}},
+  };
+  return kRows;
 }
+} // namespace families
 
 } // namespace tenon::emulator

@@ -1,80 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mapa, getctarank, barrier.cluster; and `.shared::cluster` addresses.
+// mapa, getctarank and barrier.cluster.
 #include "emulator/decode/decoder.h"
+#include "emulator/decode/opcode.h"
 #include "emulator/handlers/cluster_ops.h"
+#include "emulator/handlers/data.h"
 
 namespace tenon::emulator {
+namespace {
 
+using ptx::Operand;
 using ptx::ScalarType;
-using Operand = ptx::Operand;
-
-/// An address in the shared window of the cluster, as a generic one: from there on it is an access like any other.
-void FunctionDecoder::toClusterWindow(Decoded &decoded) {
-  if (decoded.addressMode == AddressMode::Register32) {
-    uint32_t wide = allocateRegister(8);
-    emitConversion(wide, 8, decoded.a, 4, false);
-    decoded.a = wide;
-    decoded.addressMode = AddressMode::Register64;
-  }
-  decoded.imm += static_cast<int64_t>(kSharedWindow);
-}
-
-/// The address of a variable of this block, which holds its rank: `out` = constant + the block's base.
-void FunctionDecoder::addSharedBase(uint32_t bytes, uint32_t &out) {
-  if (!builder_.kernel->usesClusters)
-    return;
-  Decoded decoded;
-  decoded.a = out;
-  decoded.b = builder_.special(Special::SharedBase);
-  if (bytes == 8) {
-    uint32_t wide = allocateRegister(8);
-    emitConversion(wide, 8, decoded.b, 4, false);
-    decoded.b = wide;
-  }
-  decoded.d = out = allocateRegister(bytes);
-  decoded.handler = handlers().integer(IntOp::Add, bytes == 8 ? ScalarType::U64 : ScalarType::U32);
-  emit(decoded);
-}
 
 /// mapa{.shared::cluster}.type d, a, rank; without the space, addresses are generic.
-bool FunctionDecoder::decodeMapa() {
-  Form form(*in_);
+bool decodeMapa(Decoder &decoder) {
+  Form form(decoder.in());
   form.take("shared::cluster");
   ScalarType type = form.takeType();
   Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = decoder.in().operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
-    return unsupported();
-  if (!needsTarget(90) || !expectOperands(3, 3) || !destination(o[0], type, decoded.d) ||
-      !source(o[1], type, decoded.a) || !source(o[2], ScalarType::U32, decoded.b))
+    return decoder.unsupported();
+  if (!decoder.destination(o[0], type, decoded.d) || !decoder.source(o[1], type, decoded.a) ||
+      !decoder.source(o[2], ScalarType::U32, decoded.b))
     return false;
   decoded.handler = mapHandler(ptx::byteSize(type));
-  return finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
 
-bool FunctionDecoder::decodeGetctarank() {
-  Form form(*in_);
+bool decodeGetctarank(Decoder &decoder) {
+  Form form(decoder.in());
   form.take("shared::cluster");
   ScalarType type = form.takeType();
   Decoded decoded;
-  const ptx::List<Operand> &o = in_->operands;
+  const ptx::List<Operand> &o = decoder.in().operands;
   if (type != ScalarType::U32 && type != ScalarType::U64)
-    return unsupported();
-  if (!needsTarget(90) || !expectOperands(2, 2) || !destination(o[0], ScalarType::U32, decoded.d) ||
-      !source(o[1], type, decoded.a))
+    return decoder.unsupported();
+  if (!decoder.destination(o[0], ScalarType::U32, decoded.d) || !decoder.source(o[1], type, decoded.a))
     return false;
   decoded.handler = rankHandler(ptx::byteSize(type));
-  return finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
 
 /// barrier.cluster.arrive{.release|.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned}
-bool FunctionDecoder::decodeClusterBarrier(Form &form) {
+bool decodeClusterBarrier(Decoder &decoder) {
+  Form form(decoder.in());
+  form.take("cluster");
   Decoded decoded;
-  if (!needsTarget(90))
-    return false;
   int half = form.takeOneOf({"arrive", "wait"});
   if (half < 0)
-    return unsupported();
+    return decoder.unsupported();
   if (half == 0)
     form.takeOneOf({"release", "relaxed"});
   else
@@ -82,7 +56,20 @@ bool FunctionDecoder::decodeClusterBarrier(Form &form) {
   form.take("aligned");
   decoded.kind = half == 0 ? Kind::Checked : Kind::ClusterWait;
   decoded.handler = half == 0 ? clusterArriveHandler() : nothingHandler();
-  return expectOperands(0, 0) && finish(form, decoded);
+  return decoder.finish(form, decoded);
 }
+
+} // namespace
+
+namespace families {
+Family cluster() {
+  static constexpr Opcode kRows[] = {
+      {"mapa", &decodeMapa, {90}, {3, 3}},
+      {"getctarank", &decodeGetctarank, {90}, {2, 2}},
+      {"barrier.cluster", &decodeClusterBarrier, {90}, {0, 0}},
+  };
+  return kRows;
+}
+} // namespace families
 
 } // namespace tenon::emulator

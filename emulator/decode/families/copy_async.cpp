@@ -1,70 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cvt to and from pairs of 8-bit floating-point numbers, and cvt.pack.
+// cp.async and its groups. Bulk copies are in bulk_copy.cpp, cp.async.mbarrier in mbarrier.cpp.
+#include "emulator/async/copy_async.h"
 #include "emulator/decode/decoder.h"
-#include "emulator/handlers/narrow.h"
+#include "emulator/decode/opcode.h"
 
 namespace tenon::emulator {
+namespace {
 
+using ptx::Operand;
 using ptx::ScalarType;
-using Operand = ptx::Operand;
 
-/// cvt.rn.satfinite{.relu}.e4m3x2.f32 d, a, b; ...f16x2 d, a; cvt.rn{.relu}.f16x2.e4m3x2 d, a.
-bool FunctionDecoder::decodeNarrowConversion(Form &form) {
-  bool rn = form.take("rn"), satfinite = form.take("satfinite"), relu = form.take("relu");
-  ScalarType to = form.takeType(), from = form.takeType();
-  const ptx::List<Operand> &o = in_->operands;
+bool decodeCopyAsync(Decoder &decoder) {
+  Form form(decoder.in());
+  form.take("async");
   Decoded decoded;
-  if (!needsTarget(89))
-    return false;
-  auto isNarrow = [](ScalarType type) { return type == ScalarType::E4M3x2 || type == ScalarType::E5M2x2; };
-  bool narrows = isNarrow(to);
-  if (!rn || satfinite != narrows)
-    return unsupported();
-  decoded.flag =
-      static_cast<uint8_t>(((narrows ? to : from) == ScalarType::E5M2x2 ? kNarrowE5M2 : 0) | (relu ? kNarrowRelu : 0));
-  if (!narrows) {
-    if (to != ScalarType::F16x2 || !isNarrow(from))
-      return unsupported();
-    decoded.handler = fromNarrowHandler();
-    return expectOperands(2, 2) && destination(o[0], to, decoded.d) && source(o[1], ScalarType::B16, decoded.a) &&
-           finish(form, decoded);
+  if (form.take("commit_group")) {
+    decoded.handler = commitGroupHandler();
+    return decoder.expectOperands(0, 0) && decoder.finish(form, decoded);
   }
-  bool fromHalves = from == ScalarType::F16x2;
-  if (!fromHalves && from != ScalarType::F32)
-    return unsupported();
-  decoded.handler = toNarrowHandler(fromHalves);
-  size_t operands = fromHalves ? 2 : 3;
-  return expectOperands(operands, operands) && destination(o[0], ScalarType::B16, decoded.d) &&
-         source(o[1], from, decoded.a) && (fromHalves || source(o[2], from, decoded.b)) && finish(form, decoded);
+  if (form.take("wait_all")) {
+    decoded.imm = -1;
+    decoded.handler = waitGroupHandler();
+    return decoder.expectOperands(0, 0) && decoder.finish(form, decoded);
+  }
+  if (form.take("wait_group")) {
+    if (!decoder.expectOperands(1, 1) || decoder.in().operands[0].kind != Operand::Kind::Integer)
+      return decoder.fail("'cp.async.wait_group' takes a constant");
+    decoded.imm = static_cast<int64_t>(decoder.in().operands[0].bits);
+    decoded.handler = waitGroupHandler();
+    return decoder.finish(form, decoded);
+  }
+  int level = form.takeOneOf({"ca", "cg"});
+  bool shared = form.take("shared") || form.take("shared::cta");
+  if (level < 0 || !shared || !form.take("global"))
+    return decoder.unsupported();
+  form.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
+  bool cachePolicy = form.take("L2::cache_hint");
+  const ptx::List<Operand> &o = decoder.in().operands;
+  if (!decoder.expectOperands(cachePolicy ? 4 : 3, cachePolicy ? 5 : 4))
+    return false;
+  if (o[2].kind != Operand::Kind::Integer || (o[2].bits != 4 && o[2].bits != 8 && o[2].bits != 16) ||
+      (level == 1 && o[2].bits != 16))
+    return decoder.fail("'" + decoder.in().form() + "' copies " + (level == 1 ? "16" : "4, 8 or 16") + " bytes");
+  Decoded from;
+  MemorySpace sharedSpace = MemorySpace::Shared, globalSpace = MemorySpace::Global;
+  if (!decoder.address(o[0], sharedSpace, decoded) || !decoder.address(o[1], globalSpace, from))
+    return false;
+  if (from.addressMode != AddressMode::Register64)
+    return decoder.unsupported("a 32-bit global address");
+  if (o.size() == (cachePolicy ? 5u : 4u) && !decoder.source(o[3], ScalarType::U32, decoded.c))
+    return false;
+  if (from.imm < INT32_MIN || from.imm > INT32_MAX || decoded.imm < INT32_MIN || decoded.imm > INT32_MAX)
+    return decoder.unsupported("an offset of more than 32 bits");
+  decoded.e = from.a;
+  decoded.imm = (decoded.imm & 0xffffffff) | static_cast<int64_t>(static_cast<uint64_t>(from.imm) << 32);
+  decoded.flag = static_cast<uint8_t>(o[2].bits);
+  decoded.kind = Kind::Checked;
+  decoded.target = decoder.cacheSlot();
+  decoded.handler = copyAsyncHandler();
+  return decoder.finish(form, decoded);
 }
 
-/// cvt.pack.sat.type.s32{.b32} d, a, b{, c}
-bool FunctionDecoder::decodePackConversion(Form &form) {
-  struct Packed {
-    std::string_view name;
-    uint32_t bits;
-    bool isSigned, above;
+} // namespace
+
+namespace families {
+Family copyAsync() {
+  static constexpr Opcode kRows[] = {
+      {"cp.async", &decodeCopyAsync},
   };
-  constexpr Packed kPacked[] = {{"u16", 16, false, false}, {"s16", 16, true, false}, {"u8", 8, false, true},
-                                {"s8", 8, true, true},     {"u4", 4, false, true},   {"s4", 4, true, true},
-                                {"u2", 2, false, true},    {"s2", 2, true, true}};
-  const Packed *packed = nullptr;
-  for (const Packed &candidate : kPacked)
-    if (form.take(candidate.name))
-      packed = &candidate;
-  const ptx::List<Operand> &o = in_->operands;
-  Decoded decoded;
-  if (!packed || !form.take("sat") || !form.take("s32") || form.take("b32") != packed->above)
-    return unsupported();
-  size_t operands = packed->above ? 4 : 3;
-  if (!expectOperands(operands, operands) || !destination(o[0], ScalarType::B32, decoded.d) ||
-      !source(o[1], ScalarType::S32, decoded.a) || !source(o[2], ScalarType::S32, decoded.b) ||
-      (packed->above && !source(o[3], ScalarType::B32, decoded.c)))
-    return false;
-  decoded.imm = packed->bits;
-  decoded.flag = packed->isSigned;
-  decoded.handler = packConversionHandler();
-  return finish(form, decoded);
+  return kRows;
 }
+} // namespace families
 
 } // namespace tenon::emulator

@@ -89,6 +89,10 @@ TEST(EmulatorInstruction, RefusesWhatItDoesNotKnow) {
       {"setp.lo.and.s32 %q, %r, %r;", "takes four operands, found 3"},
       {"add.f32 %r, %r, 1;", "is an integer, a floating-point number is wanted"},
       {"ld.global.v4.b16 %h, [%r];", "wants a vector of 4"},
+      {"mov.u32 %r;", "'mov.u32' has 1 operands, it takes 2"},
+      {"bar.warp -1;", "does not support 'bar.warp'"},
+      {"cp.bulk [%r], [%r], 4;", "does not support 'cp.bulk'"},
+      {"mapa.u32 %r, %r, %r;", "'mapa.u32' needs .target sm_90 or higher, the module has sm_75"},
   };
   for (const Refusal &refusal : refusals) {
     Loaded loaded = load(header() + ".visible .entry k()\n{\n  .reg .b32 %r;\n  .reg .b16 %h;\n  .reg .pred %q;\n  " +

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "emulator/decode/decode.h"
+
+#include "emulator/decode/function_decoder.h"
+#include "emulator/decode/kernel_builder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon::emulator {
+
+std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
+                                            const VariableAddress &variableAddress, uint32_t stackLimit,
+                                            Diagnostics &diagnostics, const CheckOptions &checks) {
+  KernelBuilder builder(module, variableAddress, diagnostics);
+  builder.checks = checks;
+  DecodedKernel &kernel = *builder.kernel;
+  kernel.name = std::string(entry.name);
+  kernel.module = &module;
+  kernel.entry = &entry;
+  builder.collectFunctions(entry);
+  builder.layoutShared();
+  builder.layoutParameters(entry);
+  // Frames of callees first: a call site copies into them.
+  std::vector<std::unique_ptr<FunctionDecoder>> decoders;
+  for (const ptx::Function *function : builder.functions)
+    decoders.push_back(std::make_unique<FunctionDecoder>(builder, *function, *builder.codeOf(function)));
+  for (auto &decoder : decoders)
+    decoder->decode();
+  builder.computeLocalBytes(stackLimit);
+  auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
+  if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
+    kernel.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
+  kernel.registersPerThread = std::min(255u, std::max(8u, kernel.functions[0]->registerBytes / 256));
+  return std::move(builder.kernel);
+}
+
+} // namespace tenon::emulator

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What most instructions that compute have in common: one destination and up to three sources of one type.
+#pragma once
+
+#include "emulator/decode/decoder.h"
+
+namespace tenon::emulator {
+
+/// sources: how many, 1 to 3. As the decode functions of Opcode, they emit the instruction or refuse it.
+bool emitFloat(Decoder &decoder, Form &form, FloatForm floatForm, uint32_t sources);
+bool emitInteger(Decoder &decoder, Form &form, IntOp op, ptx::ScalarType type, uint32_t sources);
+
+} // namespace tenon::emulator
