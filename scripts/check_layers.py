@@ -34,7 +34,8 @@ ROOMS = {
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],
     "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode", "decode/families",
-                 "driver", "driver/module", "driver/memory", "driver/work", "driver/graph"],
+                 "driver", "driver/module", "driver/memory", "driver/work", "driver/graph",
+                 "driver/api"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".inc", ".cu", ".cuh", ".td"}

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices and their attributes by architecture.
-#include "emulator/driver/state.h"
+#include "emulator/driver/device.h"
 
-#include <algorithm>
-#include <cstring>
-
-using namespace tenon;
-using namespace tenon::emulator;
+#include "emulator/driver/context.h"
 
 namespace tenon::emulator {
 namespace {
@@ -48,6 +44,9 @@ std::string archLimitsList() {
   return text;
 }
 
+Device::Device() = default;
+Device::~Device() = default;
+
 std::string Device::name() const {
   return "Tenon emulator " + arch->arch.toString() + " (CPU)";
 }
@@ -62,180 +61,68 @@ abi::DeviceTraits Device::traits(int driverVersion) const {
   return traits;
 }
 
-} // namespace tenon::emulator
-
-CUresult cuDeviceGetCount(int *count) {
-  TENON_ENTER();
-  if (!count)
-    return CUDA_ERROR_INVALID_VALUE;
-  *count = static_cast<int>(driver.devices.size());
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGet(CUdevice *device, int ordinal) {
-  TENON_ENTER();
-  if (!device)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!findDevice(ordinal))
-    return CUDA_ERROR_INVALID_DEVICE;
-  *device = ordinal;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetName(char *name, int length, CUdevice ordinal) {
-  TENON_ENTER();
-  Device *device = findDevice(ordinal);
-  if (!device)
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!name || length <= 0)
-    return CUDA_ERROR_INVALID_VALUE;
-  std::string text = device->name();
-  size_t bytes = std::min(text.size(), static_cast<size_t>(length) - 1);
-  memcpy(name, text.data(), bytes);
-  name[bytes] = 0;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
-  TENON_ENTER();
-  Device *device = findDevice(ordinal);
-  if (!device)
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!uuid)
-    return CUDA_ERROR_INVALID_VALUE;
-  // "tenon-emulator", then architecture and ordinal.
-  memcpy(uuid->bytes, "tenon-emulator", 14);
-  uuid->bytes[14] = static_cast<char>(device->arch->arch.number);
-  uuid->bytes[15] = static_cast<char>(ordinal);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceTotalMem(size_t *bytes, CUdevice ordinal) {
-  TENON_ENTER();
-  Device *device = findDevice(ordinal);
-  if (!device)
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!bytes)
-    return CUDA_ERROR_INVALID_VALUE;
-  *bytes = device->memory->size();
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
-  TENON_ENTER();
-  Device *device = findDevice(ordinal);
-  if (!device)
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!major || !minor)
-    return CUDA_ERROR_INVALID_VALUE;
-  *major = device->arch->arch.number / 10;
-  *minor = device->arch->arch.number % 10;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice ordinal) {
-  TENON_ENTER();
-  if (!findDevice(ordinal))
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!id || length < 13)
-    return CUDA_ERROR_INVALID_VALUE;
-  snprintf(id, static_cast<size_t>(length), "ffff:%02x:00.0", ordinal); // no real bus has this domain
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice ordinal) {
-  TENON_ENTER();
-  Device *device = findDevice(ordinal);
-  if (!device)
-    return CUDA_ERROR_INVALID_DEVICE;
-  if (!value || attribute < 1 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
-    return CUDA_ERROR_INVALID_VALUE;
-  const ArchLimits &arch = *device->arch;
+std::optional<int> attribute(const Device &device, CUdevice_attribute which) {
+  if (which < 1 || which >= CU_DEVICE_ATTRIBUTE_MAX)
+    return std::nullopt;
+  const ArchLimits &arch = *device.arch;
   int cc = arch.arch.number;
-  switch (attribute) {
+  switch (which) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    *value = 1024;
-    break;
+    return 1024;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    *value = 1024;
-    break;
+    return 1024;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-    *value = 64;
-    break;
+    return 64;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-    *value = 2147483647;
-    break;
+    return 2147483647;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-    *value = 65535;
-    break;
+    return 65535;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-    *value = 48 << 10;
-    break;
+    return 48 << 10;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    *value = arch.sharedPerBlockOptin;
-    break;
+    return arch.sharedPerBlockOptin;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-    *value = arch.sharedPerMultiprocessor;
-    break;
+    return arch.sharedPerMultiprocessor;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-    *value = cc >= 80 ? 1024 : 0;
-    break;
+    return cc >= 80 ? 1024 : 0;
   case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
-    *value = 65536;
-    break;
+    return 65536;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-    *value = 32;
-    break;
+    return 32;
   case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
-    *value = 2147483647;
-    break;
+    return 2147483647;
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-    *value = 65536;
-    break;
+    return 65536;
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-    *value = arch.registersPerMultiprocessor;
-    break;
+    return arch.registersPerMultiprocessor;
   case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-    *value = arch.clockKhz;
-    break;
+    return arch.clockKhz;
   case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
-    *value = 1000000;
-    break;
+    return 1000000;
   case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-    *value = 64;
-    break;
+    return 64;
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-    *value = arch.l2Bytes;
-    break;
+    return arch.l2Bytes;
   case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
-    *value = 512;
-    break;
+    return 512;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    *value = arch.multiprocessors;
-    break;
+    return arch.multiprocessors;
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-    *value = arch.maxThreadsPerMultiprocessor;
-    break;
+    return arch.maxThreadsPerMultiprocessor;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-    *value = arch.maxBlocksPerMultiprocessor;
-    break;
+    return arch.maxBlocksPerMultiprocessor;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    *value = cc / 10;
-    break;
+    return cc / 10;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-    *value = cc % 10;
-    break;
+    return cc % 10;
   case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-    *value = 0xffff;
-    break;
+    return 0xffff;
   case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-    *value = ordinal;
-    break;
+    return device.ordinal;
   case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
-    *value = 1;
-    break;
+    return 1;
   case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
   case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
   case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
@@ -257,15 +144,13 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:
   case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
   case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
-    *value = 1;
-    break;
+    return 1;
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
-    *value = cc >= 90;
-    break;
+    return cc >= 90;
   default:
-    *value = 0;
-    break;
+    return 0;
   }
-  return CUDA_SUCCESS;
 }
+
+} // namespace tenon::emulator

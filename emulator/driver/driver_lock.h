@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The driver's lock, given up for a while by whoever waits in a call.
+// One lock guards everything the driver keeps: calls from several threads are served one after the other. Whoever waits
+// in a call gives the lock up meanwhile.
 #pragma once
 
-#include "emulator/driver/state.h"
+#include <mutex>
+#include <thread>
 
 namespace tenon::emulator {
+
+struct DriverLock {
+  std::recursive_mutex mutex;
+  int depth = 0; // of driver functions that call each other
+  std::thread::id lastThread;
+  bool hasThreads = false; // several call
+};
 
 /// Gives the driver's lock up, however often this thread holds it.
 class Unlocked {
 public:
-  explicit Unlocked(Driver &driver) : driver_(driver), depth_(driver.depth) {
-    driver_.depth = 0;
+  explicit Unlocked(DriverLock &lock) : lock_(lock), depth_(lock.depth) {
+    lock_.depth = 0;
     for (int k = 0; k < depth_; ++k)
-      driver_.mutex.unlock();
+      lock_.mutex.unlock();
   }
   ~Unlocked() {
     for (int k = 0; k < depth_; ++k)
-      driver_.mutex.lock();
-    driver_.depth = depth_;
+      lock_.mutex.lock();
+    lock_.depth = depth_;
   }
   Unlocked(const Unlocked &) = delete;
   Unlocked &operator=(const Unlocked &) = delete;
 
 private:
-  Driver &driver_;
+  DriverLock &lock_;
   int depth_;
 };
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/driver/fault_plan.h"
 
+#include "emulator/driver/error.h"
+#include "emulator/driver/settings.h"
+
 #include "support/nearest_names.h"
+#include "support/number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace tenon::emulator {
 namespace {
@@ -19,29 +21,11 @@ std::string_view withoutVersion(std::string_view name) {
   return end < name.size() && end > 2 && name.substr(end - 2, 2) == "_v" ? name.substr(0, end - 2) : name;
 }
 
-bool parseNumber(std::string_view text, uint64_t &out) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 CUresult defaultCode(std::string_view function) {
   return function.find("Alloc") != std::string_view::npos ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_UNKNOWN;
 }
 
 } // namespace
-
-CUresult errorOf(std::string_view text) {
-  uint64_t number = 0;
-  if (parseNumber(text, number))
-    return number <= 9999 ? static_cast<CUresult>(number) : CUDA_SUCCESS;
-  // The driver's own table, asked code by code: names come from one place.
-  for (int code = 1; code <= 999; ++code) {
-    const char *name = errorName(static_cast<CUresult>(code));
-    if (name && text == name)
-      return static_cast<CUresult>(code);
-  }
-  return CUDA_SUCCESS;
-}
 
 std::string FaultPlan::parseFault(std::string_view text, std::span<const std::string> functions) {
   Fault fault;
@@ -56,7 +40,9 @@ std::string FaultPlan::parseFault(std::string_view text, std::span<const std::st
   if (size_t colon = text.find(':'); colon != std::string_view::npos) {
     std::string_view which = text.substr(colon + 1);
     fault.at = 0;
-    if (which != "all" && (!parseNumber(which, fault.at) || fault.at == 0))
+    if (which != "all")
+      fault.at = parseNumber<uint64_t>(which).value_or(0);
+    if (which != "all" && fault.at == 0)
       return whole + ": '" + std::string(which) + "' is not a call; wanted a number from 1, or 'all'";
     text = text.substr(0, colon);
   }
@@ -96,7 +82,7 @@ CUresult FaultPlan::call(std::string_view function) {
       continue;
     result = fault.code != CUDA_SUCCESS ? fault.code : defaultCode(function);
     ++made_;
-    if (const char *quiet = getenv("TENON_EMULATOR_QUIET"); quiet && *quiet && strcmp(quiet, "0") != 0)
+    if (isQuiet(getenv("TENON_EMULATOR_QUIET")))
       continue;
     const char *name = errorName(result);
     fprintf(stderr, "tenon emulator: TENON_EMULATOR_FAIL: call %llu of %.*s fails with %s\n",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Failures on request, so that a program's error paths can be walked: TENON_EMULATOR_FAIL=cuMemAlloc:3 makes the third
-// cuMemAlloc of the process fail. Every exported function enters through DriverCall (TENON_CALL in state.h), which
-// counts it under its public name and asks the plan before anything else happens; a call that the driver makes of
-// itself is not counted. A failing call has no effect.
+// cuMemAlloc of the process fail. Every exported function enters through DriverCall (TENON_CALL in call.h), which
+// counts it under its public name and asks the plan before anything else happens; calls that driver functions make of
+// each other are not counted. A failing call has no effect.
 //
 //   plan  := fault { ',' fault }
 //   fault := name [ ':' (n | 'all') ] [ '=' code ]        name: a driver function, or '*' for every call
@@ -41,10 +41,5 @@ private:
   std::vector<Fault> faults_;
   uint64_t made_ = 0;
 };
-
-/// "CUDA_ERROR_...", or null.
-const char *errorName(CUresult code);
-/// The error of that name or number; CUDA_SUCCESS: none.
-CUresult errorOf(std::string_view text);
 
 } // namespace tenon::emulator

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/driver/work/work_queue.h"
+#include "emulator/driver/operation_queue.h"
 
-#include "emulator/driver/state.h"
-#include "emulator/driver/work/unlocked.h"
+#include "emulator/driver/context.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -15,56 +12,43 @@ namespace tenon::emulator {
 
 using Clock = std::chrono::steady_clock;
 
-bool WorkQueue::setOrder(std::string_view text) {
-  if (const char *idle = getenv("TENON_EMULATOR_IDLE_MILLISECONDS"); idle && *idle)
-    idleMicroseconds_ = static_cast<unsigned>(std::clamp(atol(idle), 1l, 1000000l)) * 1000;
-  if (text == "eager" || text == "lazy") {
-    order_ = text == "lazy" ? Order::Lazy : Order::Eager;
-    return true;
-  }
-  if (!text.starts_with("random:"))
-    return false;
-  text.remove_prefix(7);
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed_);
-  if (error != std::errc() || end != text.data() + text.size())
-    return false;
-  order_ = Order::Random;
-  random_ = SplitMix64(seed_);
-  return true;
+void OperationQueue::setOrder(const RunOrder &order) {
+  if (const char *idle = getenv("TENON_EMULATOR_IDLE_MILLISECONDS"))
+    idleMicroseconds_ = parseIdleMilliseconds(idle).value_or(50) * 1000;
+  order_ = order.order;
+  random_ = SplitMix64(order.seed);
 }
 
-uint64_t WorkQueue::random() {
+uint64_t OperationQueue::random() {
   if (order_ != Order::Random)
     return 0;
   return random_.next();
 }
 
-bool WorkQueue::ready(Operation &operation) {
+bool OperationQueue::ready(Operation &operation) {
   if (operation.state != Operation::State::Waiting)
     return false;
   std::erase_if(operation.after, isDone);
   if (!operation.after.empty())
     return false;
-  if (auto *memory = std::get_if<MemoryOpsWork>(&operation.work); memory && !operation.context->sticky)
-    return canAdvance(driver_, *memory);
-  return true;
+  return operation.context->sticky || operation.canRun();
 }
 
-void WorkQueue::complete(Operation &operation) {
+void OperationQueue::complete(Operation &operation) {
   operation.state = Operation::State::Done;
-  operation.time = driver_.virtualTime;
+  operation.time = time_;
   operation.after.clear();
-  operation.work = EmptyWork{};
+  operation.release();
 }
 
-void WorkQueue::run(const OperationPtr &pointer) {
+void OperationQueue::run(const OperationPtr &pointer) {
   Operation &operation = *pointer;
   Context *context = operation.context;
   if (context->sticky || !context->active) { // after a failure nothing more runs in the context
     complete(operation);
     return;
   }
-  if (std::holds_alternative<HostWork>(operation.work)) {
+  if (operation.isHostFunction()) {
     operation.state = Operation::State::Running;
     hostFunctions_.push_back(pointer);
     startThread();
@@ -72,34 +56,18 @@ void WorkQueue::run(const OperationPtr &pointer) {
     return;
   }
   Fault fault;
-  bool done = true;
-  if (auto *kernel = std::get_if<KernelWork>(&operation.work))
-    fault = runKernel(driver_, context, *kernel);
-  else if (auto *copy = std::get_if<CopyWork>(&operation.work))
-    fault = runCopy(driver_, *copy);
-  else if (auto *fill = std::get_if<FillWork>(&operation.work))
-    fault = runFill(driver_, *fill);
-  else if (auto *memory = std::get_if<MemoryOpsWork>(&operation.work))
-    done = runMemoryOps(driver_, *memory, fault);
-  else if (auto *allocation = std::get_if<MemoryAllocWork>(&operation.work))
-    fault = runAllocation(driver_, *allocation);
-  else if (auto *release = std::get_if<MemoryFreeWork>(&operation.work))
-    fault = runRelease(driver_, *release);
-  if (fault.code) {
-    markLost(context, fault.code);
-    driver_.lastReport = fault.message;
-    fflush(stdout);
-    fprintf(stderr, "tenon emulator: error: %s\n", fault.message.c_str());
-  }
+  bool done = operation.run(fault);
+  if (fault.code)
+    operation.fail(fault);
   if (done || fault.code)
     complete(operation);
 }
 
-void WorkQueue::sweep() {
+void OperationQueue::sweep() {
   std::erase_if(pending_, isDone);
 }
 
-bool WorkQueue::runReady(Context *only) {
+bool OperationQueue::runReady(Context *only) {
   bool any = false;
   for (bool more = true; more;) {
     more = false;
@@ -111,13 +79,13 @@ bool WorkQueue::runReady(Context *only) {
       more = any = true;
     }
     // In one pass everything that follows something earlier has run; another is needed for what memory waited for.
-    more = more && waitsForMemory();
+    more = more && anyWatchesMemory();
   }
   sweep();
   return any;
 }
 
-bool WorkQueue::runRandom() {
+bool OperationQueue::runRandom() {
   std::vector<size_t> choice;
   for (size_t k = 0; k < pending_.size(); ++k)
     if (ready(*pending_[k]))
@@ -130,7 +98,7 @@ bool WorkQueue::runRandom() {
   return true;
 }
 
-void WorkQueue::collect(const OperationPtr &target, std::vector<OperationPtr> &out) {
+void OperationQueue::collect(const OperationPtr &target, std::vector<OperationPtr> &out) {
   uint64_t mark = ++marks_;
   out.push_back(target);
   target->mark = mark;
@@ -144,7 +112,7 @@ void WorkQueue::collect(const OperationPtr &target, std::vector<OperationPtr> &o
             [](const OperationPtr &a, const OperationPtr &b) { return a->sequence < b->sequence; });
 }
 
-bool WorkQueue::runTowards(const OperationPtr &target) {
+bool OperationQueue::runTowards(const OperationPtr &target) {
   std::vector<OperationPtr> wanted;
   collect(target, wanted);
   bool any = false;
@@ -157,7 +125,7 @@ bool WorkQueue::runTowards(const OperationPtr &target) {
   return any;
 }
 
-void WorkQueue::submit(const OperationPtr &operation) {
+void OperationQueue::submit(const OperationPtr &operation) {
   operation->sequence = ++sequence_;
   ++calls_;
   if (order_ == Order::Eager) {
@@ -169,7 +137,7 @@ void WorkQueue::submit(const OperationPtr &operation) {
       return;
     }
     pending_.push_back(operation);
-    if (waitsForMemory()) {
+    if (anyWatchesMemory()) {
       startThread();
       wake();
     }
@@ -184,13 +152,12 @@ void WorkQueue::submit(const OperationPtr &operation) {
       runRandom();
 }
 
-bool WorkQueue::waitsForMemory() const {
-  return std::any_of(pending_.begin(), pending_.end(), [](const OperationPtr &operation) {
-    return std::holds_alternative<MemoryOpsWork>(operation->work);
-  });
+bool OperationQueue::anyWatchesMemory() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const OperationPtr &operation) { return operation->watchesMemory(); });
 }
 
-bool WorkQueue::poll(const OperationPtr &target) {
+bool OperationQueue::poll(const OperationPtr &target) {
   ++calls_;
   if (isDone(target))
     return true;
@@ -218,7 +185,7 @@ bool WorkQueue::poll(const OperationPtr &target) {
   return false;
 }
 
-CUresult WorkQueue::finish(const OperationPtr &target) {
+CUresult OperationQueue::finish(const OperationPtr &target) {
   if (!target)
     return CUDA_SUCCESS;
   Context *context = target->context;
@@ -226,11 +193,11 @@ CUresult WorkQueue::finish(const OperationPtr &target) {
     return static_cast<CUresult>(context->sticky);
   double limit = 10;
   if (const char *text = getenv("TENON_EMULATOR_DEADLOCK_SECONDS"); text && *text)
-    limit = std::max(0.01, atof(text));
+    limit = parseDeadlockSeconds(text).value_or(limit);
   // Whoever waits first does not always go first: other threads get the time to enqueue what must not overtake this.
-  if (order_ != Order::Eager && driver_.hasThreads)
+  if (order_ != Order::Eager && lock_.hasThreads)
     if (uint64_t delay = (order_ == Order::Random ? random() : ++waits_) % 3 * 400) {
-      Unlocked unlocked(driver_);
+      Unlocked unlocked(lock_);
       std::this_thread::sleep_for(std::chrono::microseconds(delay));
     }
   Clock::time_point quietSince = Clock::now();
@@ -251,7 +218,7 @@ CUresult WorkQueue::finish(const OperationPtr &target) {
   return context->active ? static_cast<CUresult>(context->sticky) : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult WorkQueue::finishAll(Context *context) {
+CUresult OperationQueue::finishAll(Context *context) {
   for (;;) {
     auto found = std::find_if(pending_.begin(), pending_.end(), [&](const OperationPtr &operation) {
       return !isDone(operation) && (!context || operation->context == context);
@@ -264,27 +231,22 @@ CUresult WorkQueue::finishAll(Context *context) {
   }
 }
 
-CUresult WorkQueue::reportStuck(const OperationPtr &target) {
+CUresult OperationQueue::reportStuck(const OperationPtr &target) {
   std::vector<OperationPtr> wanted;
   collect(target, wanted);
   std::string text = "deadlock: nothing can run, and the program waits";
   for (const OperationPtr &operation : pending_) {
-    auto *memory = std::get_if<MemoryOpsWork>(&operation->work);
     std::erase_if(operation->after, isDone);
-    if (!memory || !operation->after.empty())
-      continue;
-    text += "\n  stream " + std::to_string(operation->stream) + ": " + describeWork(operation->work) + ", it is " +
-            currentValue(driver_, *memory);
+    if (operation->watchesMemory() && operation->after.empty())
+      text += "\n  stream " + std::to_string(operation->stream) + ": " + operation->describeWait();
   }
-  driver_.lastReport = text;
-  fprintf(stderr, "tenon emulator: error: %s\n", text.c_str());
   Context *context = target->context;
-  markLost(context, CUDA_ERROR_LAUNCH_TIMEOUT);
+  target->fail({CUDA_ERROR_LAUNCH_TIMEOUT, text});
   runReady(context); // sticky: they are dropped
   return CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
-void WorkQueue::drop(Context *context) {
+void OperationQueue::drop(Context *context) {
   for (const OperationPtr &operation : pending_)
     if (operation->context == context && operation->state == Operation::State::Waiting)
       complete(*operation);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The order in which enqueued work runs. Every operation knows what it comes after: the one before it in its stream,
-// the recording of an event that its stream waits for, the nodes before it in a graph, and what the default stream
-// orders. So streams, events and graphs are one graph of operations, and the order is a choice among those that are
-// ready:
+// The order in which operations run. Each knows what it comes after, so streams, events and graphs are one graph of
+// operations, and the order is a choice among those that are ready:
 //
 //   eager        each as soon as it can, in the order of the calls: mostly before the call returns
 //   lazy         none until something forces it: a synchronise, a query, an event, a copy that the host sees, a free.
@@ -10,51 +8,30 @@
 //                (TENON_EMULATOR_IDLE_MILLISECONDS)
 //   random:SEED  ready operations of all streams in an order by the seed, some early, some late
 //
-// Operations run under the driver's lock, except host functions: a thread of the driver calls them, because the program
-// may hold a lock that they take. What cannot run yet (a host function that has not returned, a value that is not
-// there) is left for later: whoever waits polls, and so does the driver's thread.
+// Operations run under the driver's lock, except host functions: the queue's thread calls them, because the program may
+// hold a lock that they take. What cannot run yet (a host function that has not returned, a value that is not there) is
+// left for later: whoever waits polls, and so does the thread.
 #pragma once
 
-#include "emulator/driver/work/work.h"
+#include "emulator/driver/driver_lock.h"
+#include "emulator/driver/operation.h"
+#include "emulator/driver/settings.h"
+
 #include "support/random.h"
 
 #include <condition_variable>
 #include <deque>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace tenon::emulator {
 
-struct Operation {
-  enum class State : uint8_t { Waiting, Running, Done };
-  Context *context = nullptr;
-  Work work;
-  std::vector<std::shared_ptr<Operation>> after;
-  uint64_t sequence = 0; // of enqueueing: what an operation comes after has a lower one
-  uint64_t stream = 0;   // for reports
-  uint64_t mark = 0;     // of a walk
-  uint64_t time = 0;     // virtual nanoseconds, when done
-  State state = State::Waiting;
-};
-using OperationPtr = std::shared_ptr<Operation>;
-
-inline bool isDone(const OperationPtr &operation) {
-  return !operation || operation->state == Operation::State::Done;
-}
-
-enum class Order : uint8_t { Eager, Lazy, Random };
-
-class WorkQueue {
+class OperationQueue {
 public:
-  explicit WorkQueue(Driver &driver) : driver_(driver) {}
+  explicit OperationQueue(DriverLock &lock) : lock_(lock) {}
 
-  /// "eager", "lazy", "random:SEED". False: it is none of them.
-  bool setOrder(std::string_view text);
+  void setOrder(const RunOrder &order);
   Order order() const { return order_; }
-  uint64_t seed() const { return seed_; }
   /// A number by the seed; 0 unless the order is random.
   uint64_t random();
 
@@ -70,6 +47,8 @@ public:
   /// Forgets what has not begun, and waits for the host function that has.
   void drop(Context *context);
   bool idle() const { return pending_.empty(); }
+  /// Virtual time, which operations are stamped with when they are done: emulated work takes `nanoseconds`.
+  void advanceTime(uint64_t nanoseconds) { time_ += nanoseconds; }
 
   /// True in a thread that is inside of a host function: the driver refuses its calls.
   static bool inHostFunction();
@@ -86,17 +65,17 @@ private:
   void collect(const OperationPtr &target, std::vector<OperationPtr> &out);
   void sweep();
   CUresult reportStuck(const OperationPtr &target);
-  bool waitsForMemory() const;
-  // queue_thread.cpp
+  bool anyWatchesMemory() const;
+  // operation_thread.cpp
   void startThread();
   void threadMain();
   void wake();
   void sleep(unsigned microseconds);
 
-  Driver &driver_;
+  DriverLock &lock_;
   Order order_ = Order::Eager;
   SplitMix64 random_{0};
-  uint64_t seed_ = 0, sequence_ = 0, marks_ = 0, waits_ = 0;
+  uint64_t time_ = 0, sequence_ = 0, marks_ = 0, waits_ = 0;
   std::vector<OperationPtr> pending_; // by sequence; done ones are swept
   std::deque<OperationPtr> hostFunctions_;
   unsigned hostRunning_ = 0;

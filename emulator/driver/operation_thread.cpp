@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The thread of a queue: it calls host functions, which may take locks that callers of the driver hold, and runs what
-// nobody waits for in a call. Waiting and waking, of this thread and of those that wait for it.
-#include "emulator/driver/work/unlocked.h"
-#include "emulator/driver/work/work_queue.h"
+// The thread of the queue: it calls host functions, which may take locks that callers of the driver hold, and runs what
+// no call waits for. How it and the calls that wait for it sleep and wake.
+#include "emulator/driver/context.h"
+#include "emulator/driver/operation_queue.h"
 
 #include <chrono>
 #include <thread>
@@ -15,11 +15,11 @@ static bool &hostFunctionFlag() {
   return inside;
 }
 
-bool WorkQueue::inHostFunction() {
+bool OperationQueue::inHostFunction() {
   return hostFunctionFlag();
 }
 
-void WorkQueue::wake() {
+void OperationQueue::wake() {
   {
     std::lock_guard<std::mutex> lock(wakeMutex_);
     ++wakes_;
@@ -27,18 +27,18 @@ void WorkQueue::wake() {
   wakeup_.notify_all();
 }
 
-void WorkQueue::sleep(unsigned microseconds) {
+void OperationQueue::sleep(unsigned microseconds) {
   std::unique_lock<std::mutex> lock(wakeMutex_, std::defer_lock);
   lock.lock();
   uint64_t seen = wakes_;
   lock.unlock();
-  Unlocked unlocked(driver_);
+  Unlocked unlocked(lock_);
   lock.lock();
   wakeup_.wait_for(lock, std::chrono::microseconds(microseconds), [&] { return wakes_ != seen; });
   lock.unlock();
 }
 
-void WorkQueue::startThread() {
+void OperationQueue::startThread() {
   int process = static_cast<int>(getpid());
   if (threadOf_ == process)
     return;
@@ -48,21 +48,17 @@ void WorkQueue::startThread() {
 
 /// Calls host functions, in order, one at a time; runs what became ready behind them, what a value in memory was
 /// missing for, and (lazy, random) what nobody has forced for a while.
-void WorkQueue::threadMain() {
-  std::unique_lock<std::recursive_mutex> lock(driver_.mutex);
+void OperationQueue::threadMain() {
+  std::unique_lock<std::recursive_mutex> lock(lock_.mutex);
   for (;;) {
     while (!hostFunctions_.empty()) {
       OperationPtr operation = hostFunctions_.front();
       hostFunctions_.pop_front();
       ++hostRunning_;
-      HostWork work = std::get<HostWork>(operation->work);
       CUresult status = static_cast<CUresult>(operation->context->sticky);
       lock.unlock();
       hostFunctionFlag() = true;
-      if (work.callback)
-        work.callback(work.stream, status, work.data);
-      else
-        work.function(work.data);
+      operation->callHostFunction(status);
       hostFunctionFlag() = false;
       lock.lock();
       --hostRunning_;
@@ -72,7 +68,7 @@ void WorkQueue::threadMain() {
         runReady();
       wake();
     }
-    bool memory = waitsForMemory();
+    bool memory = anyWatchesMemory();
     if (memory && order_ == Order::Eager && runReady())
       wake();
     if (order_ != Order::Eager && !pending_.empty()) {

@@ -8,7 +8,6 @@
 
 namespace tenon::emulator {
 
-/// Host memory that the program registered: [begin, begin + bytes).
 class RegisteredRanges {
 public:
   struct Range {

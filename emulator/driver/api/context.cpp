@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contexts: one primary context per device, counted, and those that a program creates; each thread has a stack of
-// current ones.
+// The functions of contexts: one primary context per device, counted, and those that a program creates; each thread has
+// a stack of current ones. A context that goes takes with it all that was made in it, so this lies behind the other
+// rooms.
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 #include "emulator/driver/memory/memory_pool.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/memory/virtual_memory.h"
+#include "emulator/driver/module/module.h"
+#include "emulator/driver/work/capture.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/stream.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +18,13 @@
 using namespace tenon;
 using namespace tenon::emulator;
 
-namespace tenon::emulator {
+namespace {
+
+void initialiseContext(Context &context) {
+  context.defaultStream = std::make_shared<Stream>();
+  context.defaultStream->context = &context;
+  context.defaultStream->isLegacy = true;
+}
 
 void activatePrimary(Device &device) {
   if (!device.primary) {
@@ -28,54 +41,31 @@ void activatePrimary(Device &device) {
   }
 }
 
-void initialiseContext(Context &context) {
-  context.defaultStream.context = &context;
-  context.defaultStream.isLegacy = true;
-}
-
-Context *findContext(CUcontext handle) {
-  Context *context = reinterpret_cast<Context *>(handle);
-  return driver().contexts.count(context) && context->active ? context : nullptr;
-}
-
-void markLost(Context *context, int code) {
-  Driver &driver = tenon::emulator::driver();
-  context->sticky = code;
-  if (!driver.faultsEndProcess)
-    return;
-  if (!driver.lost)
-    driver.lost = code;
-  for (Context *other : driver.contexts)
-    if (other->active && !other->sticky)
-      other->sticky = code;
-}
-
-namespace {
 /// Everything goes, but for the registrations of host memory, which hold for every device.
 void resetMemory(Device &device) {
   Driver &driver = tenon::emulator::driver();
-  driver.virtualMemory.drop(device);
+  dropAddressRanges(driver, device);
   device.memory->reset();
   device.pooledAllocations.clear();
-  device.defaultPool->used = 0;
-  for (auto &[pool, owned] : driver.pools)
+  defaultPool(device).used = 0;
+  for (MemoryPool *pool : driver.pools)
     if (pool->device == &device)
       pool->used = 0;
   driver.registered.forEach(
       [&](const RegisteredRanges::Range &range) { device.memory->registerHost(range.begin, range.bytes); });
 }
-} // namespace
 
+/// Frees what belongs to the context.
 void destroyContents(Context *context) {
   // What was enqueued runs to its end, as on a device; after a failure nothing does.
-  tenon::emulator::driver().queue.finishAll(context);
-  tenon::emulator::driver().queue.drop(context);
-  context->defaultStream.tail = nullptr;
+  Driver &driver = tenon::emulator::driver();
+  driver.queue.finishAll(context);
+  driver.queue.drop(context);
+  context->defaultStream->tail = nullptr;
   for (auto &[thread, stream] : context->perThreadStreams)
     forgetCapture(*stream);
   context->perThreadStreams.clear();
   context->orphans.clear();
-  Driver &driver = tenon::emulator::driver();
   for (auto it = driver.modules.begin(); it != driver.modules.end();) {
     Module *module = *it++;
     if (module->context == context)
@@ -115,9 +105,6 @@ void destroyContents(Context *context) {
   context->sticky = 0;
 }
 
-} // namespace tenon::emulator
-
-namespace {
 CUcontext handleOf(Context *context) {
   return reinterpret_cast<CUcontext>(context);
 }
@@ -292,8 +279,8 @@ CUresult cuCtxGetFlags(unsigned *flags) {
 
 CUresult cuCtxSynchronize() {
   TENON_ENTER_CONTEXT();
-  for (Capture *capture : driver.captures)
-    if (capture->origin->context == context)
+  for (CaptureRule *capture : driver.captures)
+    if (capture->context == context)
       return invalidateCaptures(context, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   CUresult result = driver.queue.finishAll(context);
   trimPools(driver);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counts come from the registries of state.h: what they hold is what a program has not given back.
-#include "emulator/driver/module/inspect.h"
+// Counts come from the registries of driver.h: what they hold is what a program has not given back.
+#include "emulator/driver/api/inspect.h"
 
-#include "emulator/driver/memory/memory_pool.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/context.h"
+#include "emulator/driver/device.h"
+#include "emulator/driver/driver.h"
+#include "emulator/driver/function_names.h"
 
 #include <iterator>
 
@@ -11,14 +13,14 @@ namespace tenon::emulator {
 
 bool setFaults(const char *plan) {
   Driver &driver = emulator::driver();
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
   driver.faultsRead = true;
-  return driver.faults.parse(plan ? plan : "", driverFunctions()).empty();
+  return driver.faults.parse(plan ? plan : "", functionNames()).empty();
 }
 
 uint64_t faultsMade() {
   Driver &driver = emulator::driver();
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
   return driver.faults.made();
 }
 
@@ -51,9 +53,8 @@ bool liveObjects(size_t index, const char **name, uint64_t *count) {
        }},
       {"pinned allocations", [](const Driver &driver) -> uint64_t { return driver.pinnedFlags.size(); }},
       {"registered ranges", [](const Driver &driver) -> uint64_t { return driver.registered.size(); }},
-      {"memory handles", [](const Driver &driver) -> uint64_t { return driver.virtualMemory.handles.size(); }},
-      {"ranges of reserved addresses",
-       [](const Driver &driver) -> uint64_t { return driver.virtualMemory.ranges.size(); }},
+      {"memory handles", [](const Driver &driver) -> uint64_t { return driver.physicalMemory.size(); }},
+      {"ranges of reserved addresses", [](const Driver &driver) -> uint64_t { return driver.addressRanges.size(); }},
       {"modules", [](const Driver &driver) -> uint64_t { return driver.modules.size(); }},
       {"streams", [](const Driver &driver) -> uint64_t { return driver.streams.size(); }},
       {"events", [](const Driver &driver) -> uint64_t { return driver.events.size(); }},
@@ -65,7 +66,7 @@ bool liveObjects(size_t index, const char **name, uint64_t *count) {
   if (index >= std::size(kKinds))
     return false;
   Driver &driver = emulator::driver();
-  std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+  std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
   *name = kKinds[index].name;
   *count = kKinds[index].count(driver);
   return true;

@@ -2,7 +2,7 @@
 // The structure of graphs: nodes, edges, clones, order; and the driver functions that read and change it.
 #include "emulator/driver/graph/graph.h"
 
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
 
 #include <algorithm>
 #include <cstring>
@@ -69,7 +69,7 @@ CUresult edgesFrom(const Graph &graph, const CUgraphNode *nodes, const CUgraphEd
   return CUDA_SUCCESS;
 }
 
-std::shared_ptr<Graph> cloneGraph(const Graph &graph, bool registered) {
+std::shared_ptr<Graph> cloneGraph(const Graph &graph, bool withHandles) {
   auto clone = std::make_shared<Graph>();
   std::unordered_map<const GraphNode *, GraphNode *> copies;
   for (const auto &node : graph.nodes) {
@@ -82,18 +82,18 @@ std::shared_ptr<Graph> cloneGraph(const Graph &graph, bool registered) {
     copy->enabled = node->enabled;
     copy->attributes = node->attributes;
     if (auto *child = std::get_if<ChildGraphWork>(&copy->work)) {
-      child->graph = cloneGraph(*child->graph, registered);
+      child->graph = cloneGraph(*child->graph, withHandles);
       child->graph->isEmbedded = true;
     }
     copies[node.get()] = copy.get();
-    if (registered)
+    if (withHandles)
       driver().graphNodes.insert(copy.get());
     clone->nodes.push_back(std::move(copy));
   }
   for (const auto &node : graph.nodes)
     for (const GraphEdge &edge : node->after)
       copies[node.get()]->after.push_back({copies[edge.from], edge.data});
-  if (registered)
+  if (withHandles)
     driver().graphs[clone.get()] = nullptr;
   return clone;
 }

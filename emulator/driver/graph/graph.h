@@ -5,25 +5,19 @@
 // topological order, between one that begins and one that ends the launch.
 #pragma once
 
+#include "emulator/driver/operation.h"
+#include "emulator/driver/work/graph_edge.h"
 #include "emulator/driver/work/work.h"
-#include "emulator/driver/work/work_queue.h"
 
 #include <cuda.h>
 
 #include <map>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace tenon::emulator {
 
 struct Device;
-struct GraphNode;
-
-struct GraphEdge {
-  GraphNode *from = nullptr;
-  CUgraphEdgeData data = {};
-};
 
 struct GraphNode {
   Graph *graph = nullptr;
@@ -65,26 +59,12 @@ GraphNode *addNode(Graph &graph, Context *context, Work work, std::vector<GraphE
 /// Dependencies from the API's arrays: live nodes of this graph, none twice.
 CUresult edgesFrom(const Graph &graph, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count,
                    std::vector<GraphEdge> &out);
-/// A copy with `origin` set. `registered`: its nodes get handles (a clone or an embedded graph, not an executable one).
-std::shared_ptr<Graph> cloneGraph(const Graph &graph, bool registered);
+/// A copy with `origin` set. `withHandles`: a clone or an embedded graph, not an executable one.
+std::shared_ptr<Graph> cloneGraph(const Graph &graph, bool withHandles);
 void forgetHandles(Graph &graph);
 /// Nodes before what depends on them, otherwise in the order of creation. Empty (of a graph with nodes): a cycle.
 std::vector<GraphNode *> topologicalOrder(const Graph &graph);
 bool hasMemoryNodes(const Graph &graph);
 CUgraphNodeType nodeType(const Work &work);
-
-// Work of a node from the API's structures.
-/// Gives an allocation its address, in `parameters` too.
-CUresult reserveForGraph(Device &device, CUDA_MEM_ALLOC_NODE_PARAMS &parameters, MemoryAllocWork &out);
-CUresult kernelWorkFrom(Context *context, const CUDA_KERNEL_NODE_PARAMS *parameters, KernelWork &out);
-CUresult copyWorkFrom(Driver &driver, const CUDA_MEMCPY3D *parameters, CopyWork &out);
-CUresult fillWorkFrom(Driver &driver, const CUDA_MEMSET_NODE_PARAMS *parameters, FillWork &out);
-CUresult hostWorkFrom(const CUDA_HOST_NODE_PARAMS *parameters, HostWork &out);
-CUresult memoryOpsWorkFrom(Driver &driver, const CUstreamBatchMemOpParams *operations, unsigned count, unsigned flags,
-                           MemoryOpsWork &out);
-/// Any kind of node, except allocations, which get their address when they are added.
-CUresult workFrom(Driver &driver, Context *current, const CUgraphNodeParams &parameters, Work &out, Context **context);
-/// What the attributes of a kernel node say about its launch.
-CUresult applyAttribute(KernelWork &work, CUkernelNodeAttrID attribute, const CUlaunchAttributeValue &value);
 
 } // namespace tenon::emulator

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/driver/graph/capture.h"
-
-#include "emulator/driver/state.h"
+// Stream capture into a graph: beginning, ending and asking. What happens to work meanwhile is in work/capture.h.
+#include "emulator/driver/call.h"
+#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/work/capture.h"
+#include "emulator/driver/work/stream.h"
 
 #include <algorithm>
 #include <set>
@@ -11,26 +13,6 @@ using namespace tenon::emulator;
 
 namespace tenon::emulator {
 namespace {
-
-CUstreamCaptureMode &threadMode() {
-  thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  return mode;
-}
-
-/// Every stream there is, the default ones too.
-template <typename F> void forEachStream(Driver &driver, F visit) {
-  for (Stream *stream : driver.streams)
-    visit(*stream);
-  for (Context *context : driver.contexts)
-    for (auto &[thread, stream] : context->perThreadStreams)
-      visit(*stream);
-}
-
-void addEdges(std::vector<GraphEdge> &to, const std::vector<GraphEdge> &from) {
-  for (const GraphEdge &edge : from)
-    if (std::none_of(to.begin(), to.end(), [&](const GraphEdge &other) { return other.from == edge.from; }))
-      to.push_back(edge);
-}
 
 /// True: `nodes` come before the ends in `after`, or are among them.
 bool allBefore(const std::vector<GraphEdge> &nodes, const std::vector<GraphEdge> &after) {
@@ -49,6 +31,29 @@ bool allBefore(const std::vector<GraphEdge> &nodes, const std::vector<GraphEdge>
   return std::all_of(nodes.begin(), nodes.end(), [&](const GraphEdge &edge) { return seen.count(edge.from) != 0; });
 }
 
+/// A capture whose nodes go into a graph of the driver.
+struct GraphCapture final : Capture {
+  Graph *graph = nullptr;
+  bool ownsGraph = true;               // false: it captures into a graph of the program
+  std::vector<CUgraphNode> nodeBuffer; // what cuStreamGetCaptureInfo lends
+  std::vector<CUgraphEdgeData> edgeBuffer;
+
+  GraphNode *addNode(Context *nodeContext, Work work, std::vector<GraphEdge> after) override {
+    return tenon::emulator::addNode(*graph, nodeContext, std::move(work), std::move(after));
+  }
+  void discard() override {
+    if (!ownsGraph)
+      return;
+    std::shared_ptr<Graph> last = driver().graphs[graph]; // goes when nothing walks the registry
+    driver().graphs.erase(graph);
+  }
+};
+
+/// Every capture is one.
+GraphCapture &captureOf(const Stream &stream) {
+  return static_cast<GraphCapture &>(*stream.capture);
+}
+
 CUresult begin(Driver &driver, Stream &stream, CUstreamCaptureMode mode, Graph *graph, bool ownsGraph,
                std::vector<GraphEdge> after) {
   if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -57,10 +62,11 @@ CUresult begin(Driver &driver, Stream &stream, CUstreamCaptureMode mode, Graph *
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (isCapturing(stream))
     return CUDA_ERROR_ILLEGAL_STATE;
-  auto capture = std::make_shared<Capture>();
+  auto capture = std::make_shared<GraphCapture>();
   capture->id = ++driver.nextId;
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
+  capture->context = stream.context;
   capture->origin = &stream;
   capture->graph = graph;
   capture->ownsGraph = ownsGraph;
@@ -70,114 +76,7 @@ CUresult begin(Driver &driver, Stream &stream, CUstreamCaptureMode mode, Graph *
   return CUDA_SUCCESS;
 }
 
-/// All streams leave the capture.
-void endCapture(Driver &driver, const std::shared_ptr<Capture> &capture) {
-  capture->ended = true;
-  driver.captures.erase(capture.get());
-  forEachStream(driver, [&](Stream &stream) {
-    if (stream.capture == capture) {
-      stream.capture = nullptr;
-      stream.captureAfter.clear();
-    }
-  });
-}
-
-void destroyGraph(Driver &driver, Graph *graph) {
-  std::shared_ptr<Graph> last = driver.graphs[graph];
-  driver.graphs.erase(graph);
-}
-
 } // namespace
-
-bool isCapturing(const Stream &stream) {
-  return stream.capture != nullptr;
-}
-
-CUresult captureWork(Stream &stream, Work work) {
-  Capture &capture = *stream.capture;
-  if (capture.invalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  Context *context = stream.context;
-  if (const auto *kernel = std::get_if<KernelWork>(&work))
-    context = kernel->kernel->module->context;
-  GraphNode *node = addNode(*capture.graph, context, std::move(work), stream.captureAfter);
-  stream.captureAfter = {{node, {}}};
-  return CUDA_SUCCESS;
-}
-
-CUresult captureEvent(Stream &stream, Event &event) {
-  if (stream.capture->invalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  event.captured = std::make_unique<CapturedEvent>(CapturedEvent{stream.capture, stream.captureAfter});
-  event.recorded = nullptr;
-  return CUDA_SUCCESS;
-}
-
-CUresult joinCapture(Stream &stream, Event &event) {
-  if (isCapturing(stream) && stream.capture->invalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (!event.captured) // captured work would depend on work that runs
-    return event.recorded ? invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
-  Capture &capture = *event.captured->capture;
-  if (capture.ended)
-    return isCapturing(stream) ? invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
-                               : CUDA_ERROR_CAPTURED_EVENT;
-  if (capture.invalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (stream.isLegacy) {
-    capture.invalid = true;
-    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-  }
-  if (isCapturing(stream) && stream.capture != event.captured->capture) {
-    capture.invalid = true;
-    return invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_MERGE);
-  }
-  stream.capture = event.captured->capture;
-  addEdges(stream.captureAfter, event.captured->after);
-  return CUDA_SUCCESS;
-}
-
-CUresult invalidateCapture(Stream &stream, CUresult result) {
-  stream.capture->invalid = true;
-  return result;
-}
-
-CUresult invalidateCaptures(Context *context, CUresult result) {
-  forEachStream(driver(), [&](Stream &stream) {
-    if (stream.context == context && isCapturing(stream))
-      stream.capture->invalid = true;
-  });
-  return result;
-}
-
-CUresult unsafeCall(Driver &driver) {
-  if (driver.captures.empty() || threadMode() == CU_STREAM_CAPTURE_MODE_RELAXED)
-    return CUDA_SUCCESS;
-  CUresult result = CUDA_SUCCESS;
-  for (Capture *capture : driver.captures) {
-    bool own = capture->thread == std::this_thread::get_id();
-    bool prohibits =
-        own ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
-            : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && threadMode() == CU_STREAM_CAPTURE_MODE_GLOBAL;
-    if (!prohibits)
-      continue;
-    capture->invalid = true;
-    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  }
-  return result;
-}
-
-void forgetCapture(Stream &stream) {
-  if (!isCapturing(stream))
-    return;
-  std::shared_ptr<Capture> capture = stream.capture;
-  capture->invalid = true;
-  if (capture->origin != &stream)
-    return;
-  endCapture(driver(), capture);
-  if (capture->ownsGraph)
-    destroyGraph(driver(), capture->graph);
-}
 
 } // namespace tenon::emulator
 
@@ -209,6 +108,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *out) {
   if (!isCapturing(*on))
     return CUDA_ERROR_ILLEGAL_STATE;
   std::shared_ptr<Capture> capture = on->capture;
+  Graph *graph = captureOf(*on).graph;
   if (capture->origin != on)
     return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != std::this_thread::get_id())
@@ -221,9 +121,9 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *out) {
     });
   endCapture(driver, capture);
   if (result == CUDA_SUCCESS)
-    *out = reinterpret_cast<CUgraph>(capture->graph);
-  else if (capture->ownsGraph)
-    destroyGraph(driver, capture->graph);
+    *out = reinterpret_cast<CUgraph>(graph);
+  else
+    capture->discard();
   return result;
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
@@ -247,7 +147,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
   if (CUresult result = cuStreamIsCapturing(stream, status);
       result != CUDA_SUCCESS || *status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
     return result;
-  Capture &capture = *on->capture;
+  GraphCapture &capture = captureOf(*on);
   capture.nodeBuffer.clear();
   capture.edgeBuffer.clear();
   bool plain = true;
@@ -281,7 +181,7 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, 
   if (on->capture->invalid)
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   std::vector<GraphEdge> edges;
-  if (CUresult result = edgesFrom(*on->capture->graph, nodes, data, count, edges); result != CUDA_SUCCESS)
+  if (CUresult result = edgesFrom(*captureOf(*on).graph, nodes, data, count, edges); result != CUDA_SUCCESS)
     return result;
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
     on->captureAfter.clear();
@@ -292,6 +192,6 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   TENON_ENTER();
   if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
     return CUDA_ERROR_INVALID_VALUE;
-  std::swap(*mode, threadMode());
+  std::swap(*mode, threadCaptureMode());
   return CUDA_SUCCESS;
 }

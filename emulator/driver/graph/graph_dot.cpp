@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cuGraphDebugDotPrint: a graph in the dot language, nodes in the order of their creation.
+#include "emulator/driver/call.h"
 #include "emulator/driver/graph/graph.h"
-#include "emulator/driver/state.h"
 
 #include <cstdio>
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executable graphs: instantiation and launch. What may be changed in one is in graph_update.cpp.
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 #include "emulator/driver/graph/graph.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/work/capture.h"
+#include "emulator/driver/work/enqueue.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/stream.h"
+#include "emulator/driver/work/work_operation.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -56,9 +63,7 @@ void submitNodes(Driver &driver, Graph &graph, uint64_t stream, const OperationP
   std::unordered_map<const GraphNode *, OperationPtr> made;
   std::unordered_map<const GraphNode *, bool> followed;
   for (GraphNode *node : graph.order) {
-    auto operation = std::make_shared<Operation>();
-    operation->context = node->context;
-    operation->stream = stream;
+    auto operation = std::make_shared<WorkOperation>(node->context, stream);
     for (const GraphEdge &edge : node->after) {
       operation->after.push_back(made[edge.from]);
       followed[edge.from] = true;
@@ -67,9 +72,7 @@ void submitNodes(Driver &driver, Graph &graph, uint64_t stream, const OperationP
       operation->after.push_back(begin);
     made[node] = operation;
     if (auto *child = std::get_if<ChildGraphWork>(&node->work)) {
-      auto inside = std::make_shared<Operation>();
-      inside->context = operation->context;
-      inside->stream = stream;
+      auto inside = std::make_shared<WorkOperation>(node->context, stream);
       inside->after = std::move(operation->after);
       driver.queue.submit(inside);
       operation->after = {inside};
@@ -169,16 +172,12 @@ CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
     return result;
   OperationPtr begin = on->tail;
   if (!isDone(exec->last)) { // the same graph does not run beside itself
-    auto after = std::make_shared<Operation>();
-    after->context = context;
-    after->stream = on->id;
+    auto after = std::make_shared<WorkOperation>(context, on->id);
     after->after = {begin, exec->last};
     driver.queue.submit(after);
     begin = after;
   }
-  auto end = std::make_shared<Operation>();
-  end->context = context;
-  end->stream = on->id;
+  auto end = std::make_shared<WorkOperation>(context, on->id);
   end->after = {begin};
   submitNodes(driver, *exec->graph, on->id, begin, *end);
   on->tail = exec->last = end;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes of graphs by kind: adding them, reading and setting their parameters and attributes.
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 #include "emulator/driver/graph/graph.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/graph/graph_work.h"
+#include "emulator/driver/module/module.h"
+#include "emulator/driver/work/allocation_work.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/kernel_work.h"
+#include "emulator/driver/work/memory_ops.h"
 
 #include <cstring>
 
@@ -38,7 +45,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph graph, const CUgraphNode
                               const CUDA_KERNEL_NODE_PARAMS *parameters) {
   TENON_ENTER_CONTEXT();
   KernelWork work;
-  CUresult result = kernelWorkFrom(context, parameters, work);
+  CUresult result = kernelWorkFrom(parameters, work);
   return result != CUDA_SUCCESS ? result : add(context, out, findGraph(graph), after, nullptr, count, std::move(work));
 }
 CUresult cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *parameters) {
@@ -71,7 +78,7 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode handle, const CUDA_KERNEL_NODE_P
   if (!work)
     return CUDA_ERROR_INVALID_VALUE;
   KernelWork changed = *work;
-  CUresult result = kernelWorkFrom(context, parameters, changed);
+  CUresult result = kernelWorkFrom(parameters, changed);
   if (result == CUDA_SUCCESS)
     *work = std::move(changed);
   return result;
@@ -125,7 +132,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
   changed.clusterSet = what->clusterSet;
   changed.cluster = what->cluster;
   changed.priority = what->priority;
-  if (CUresult result = checkKernelWork(changed); result != CUDA_SUCCESS)
+  if (CUresult result = validateKernelWork(changed); result != CUDA_SUCCESS)
     return result;
   *into = std::move(changed);
   target->attributes = source->attributes;
@@ -295,7 +302,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph handle, const CUgraphN
   if (CUresult result = edgesFrom(*graph, after, nullptr, count, edges); result != CUDA_SUCCESS)
     return result;
   MemoryAllocWork work;
-  if (CUresult result = reserveForGraph(*driver.devices[static_cast<size_t>(location.id)], *parameters, work);
+  if (CUresult result = reserveAllocation(*driver.devices[static_cast<size_t>(location.id)], *parameters, work);
       result != CUDA_SUCCESS)
     return result;
   return add(context, out, graph, after, nullptr, count, work);
@@ -334,7 +341,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *out, CUgraph graph, const CUgraph
   if (!parameters || (parameters->ctx && !findContext(parameters->ctx)))
     return CUDA_ERROR_INVALID_VALUE;
   MemoryOpsWork work;
-  CUresult result = memoryOpsWorkFrom(driver, parameters->paramArray, parameters->count, parameters->flags, work);
+  CUresult result = makeMemoryOpsWork(driver, parameters->paramArray, parameters->count, parameters->flags, work);
   return result != CUDA_SUCCESS ? result
                                 : add(parameters->ctx ? findContext(parameters->ctx) : context, out, findGraph(graph),
                                       after, nullptr, count, std::move(work));
@@ -354,7 +361,7 @@ CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode handle, const CUDA_BATCH_MEM
   MemoryOpsWork *work = workOf<MemoryOpsWork>(handle);
   if (!work || !parameters)
     return CUDA_ERROR_INVALID_VALUE;
-  return memoryOpsWorkFrom(driver, parameters->paramArray, parameters->count, parameters->flags, *work);
+  return makeMemoryOpsWork(driver, parameters->paramArray, parameters->count, parameters->flags, *work);
 }
 
 // The general forms, over all kinds.

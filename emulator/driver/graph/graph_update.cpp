@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The changes that an executable graph allows: of one node, or of all at once, to what another graph of the same shape
 // says. What stays is the shape, and for each kind of node where its operands lie.
+#include "emulator/driver/call.h"
 #include "emulator/driver/graph/graph.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/graph/graph_work.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/module/module.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/memory_ops.h"
 
 #include <algorithm>
 #include <cstring>
@@ -146,7 +151,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle,
   if (!work)
     return CUDA_ERROR_INVALID_VALUE;
   KernelWork changed = *work;
-  if (CUresult result = kernelWorkFrom(context, parameters, changed); result != CUDA_SUCCESS)
+  if (CUresult result = kernelWorkFrom(parameters, changed); result != CUDA_SUCCESS)
     return result;
   if (changed.kernel->module->context != work->kernel->module->context)
     return CUDA_ERROR_INVALID_VALUE;
@@ -215,7 +220,7 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode handle
   MemoryOpsWork *work = execWork<MemoryOpsWork>(exec, handle);
   if (!work || !parameters)
     return CUDA_ERROR_INVALID_VALUE;
-  return memoryOpsWorkFrom(driver, parameters->paramArray, parameters->count, parameters->flags, *work);
+  return makeMemoryOpsWork(driver, parameters->paramArray, parameters->count, parameters->flags, *work);
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *parameters) {
   TENON_ENTER_CONTEXT();

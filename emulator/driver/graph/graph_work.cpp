@@ -2,14 +2,23 @@
 // Work of graph nodes, made from the structures that the driver API has for it. What a structure says is checked and
 // copied here, for every function that takes it: adding a node, setting its parameters, in a graph and in an
 // executable.
+#include "emulator/driver/graph/graph_work.h"
+
+#include "emulator/driver/device.h"
+#include "emulator/driver/driver.h"
 #include "emulator/driver/graph/graph.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/module/module.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/kernel_work.h"
+#include "emulator/driver/work/memory_ops.h"
+#include "emulator/driver/work/transfer.h"
 
 #include <cstring>
 
 namespace tenon::emulator {
 
-CUresult kernelWorkFrom(Context *context, const CUDA_KERNEL_NODE_PARAMS *p, KernelWork &out) {
+CUresult kernelWorkFrom(const CUDA_KERNEL_NODE_PARAMS *p, KernelWork &out) {
   if (!p)
     return CUDA_ERROR_INVALID_VALUE;
   Kernel *kernel = p->func ? findKernel(p->func) : findKernel(p->kern);
@@ -22,14 +31,13 @@ CUresult kernelWorkFrom(Context *context, const CUDA_KERNEL_NODE_PARAMS *p, Kern
                                    {p->blockDimX, p->blockDimY, p->blockDimZ}, out.clusterSet ? &cluster : nullptr,
                                    p->sharedMemBytes, cooperative, p->kernelParams, p->extra, out);
   out.priority = priority;
-  (void)context;
   return result;
 }
 
 CUresult copyWorkFrom(Driver &driver, const CUDA_MEMCPY3D *parameters, CopyWork &out) {
   if (!parameters)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = checkCopy(driver, *parameters); result != CUDA_SUCCESS)
+  if (CUresult result = validateCopy(driver, *parameters); result != CUDA_SUCCESS)
     return result;
   out.copy = *parameters;
   out.staged = nullptr;
@@ -39,7 +47,7 @@ CUresult copyWorkFrom(Driver &driver, const CUDA_MEMCPY3D *parameters, CopyWork 
 CUresult fillWorkFrom(Driver &driver, const CUDA_MEMSET_NODE_PARAMS *parameters, FillWork &out) {
   if (!parameters || !parameters->width || !parameters->height)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = checkFill(driver, *parameters); result != CUDA_SUCCESS)
+  if (CUresult result = validateFill(driver, *parameters); result != CUDA_SUCCESS)
     return result;
   out.fill = *parameters;
   return CUDA_SUCCESS;
@@ -49,20 +57,6 @@ CUresult hostWorkFrom(const CUDA_HOST_NODE_PARAMS *parameters, HostWork &out) {
   if (!parameters || !parameters->fn)
     return CUDA_ERROR_INVALID_VALUE;
   out = HostWork{parameters->fn, nullptr, nullptr, parameters->userData};
-  return CUDA_SUCCESS;
-}
-
-CUresult reserveForGraph(Device &device, CUDA_MEM_ALLOC_NODE_PARAMS &parameters, MemoryAllocWork &out) {
-  Memory &memory = *device.memory;
-  uint64_t address = memory.reserve(parameters.bytesize);
-  if (!address)
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  parameters.dptr = address;
-  out.parameters = parameters;
-  out.parameters.accessDescs = nullptr; // every device reaches it
-  out.parameters.accessDescCount = 0;
-  out.reservation =
-      std::shared_ptr<void>(&memory, [address](void *of) { static_cast<Memory *>(of)->unreserve(address); });
   return CUDA_SUCCESS;
 }
 
@@ -85,7 +79,7 @@ CUresult workFrom(Driver &driver, Context *current, const CUgraphNodeParams &p, 
     static_assert(sizeof kernel == sizeof p.kernel);
     memcpy(&kernel, &p.kernel, sizeof kernel);
     KernelWork work;
-    CUresult result = kernelWorkFrom(current, &kernel, work);
+    CUresult result = kernelWorkFrom(&kernel, work);
     if (result == CUDA_SUCCESS)
       *context = work.kernel->module->context;
     return made(work, result);
@@ -142,7 +136,7 @@ CUresult workFrom(Driver &driver, Context *current, const CUgraphNodeParams &p, 
     if (CUresult result = keep(p.memOp.ctx); result != CUDA_SUCCESS)
       return result;
     MemoryOpsWork work;
-    return made(work, memoryOpsWorkFrom(driver, p.memOp.paramArray, p.memOp.count, p.memOp.flags, work));
+    return made(work, makeMemoryOpsWork(driver, p.memOp.paramArray, p.memOp.count, p.memOp.flags, work));
   }
   default: // semaphores of other APIs, conditional nodes
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -172,7 +166,7 @@ CUresult applyAttribute(KernelWork &work, CUkernelNodeAttrID attribute, const CU
   default:
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  if (CUresult result = checkKernelWork(changed); result != CUDA_SUCCESS)
+  if (CUresult result = validateKernelWork(changed); result != CUDA_SUCCESS)
     return result;
   work = std::move(changed);
   return CUDA_SUCCESS;

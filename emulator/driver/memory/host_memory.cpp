@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pinned host memory: allocated by the driver in its arena, at one address for host and device; or the program's own,
 // registered, which the device knows by another address (cuMemHostGetDevicePointer), one per device.
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
+#include "emulator/driver/memory/memory.h"
+
+#include "support/align.h"
 
 #include <cstdint>
 #include <sys/mman.h>
@@ -13,7 +17,7 @@ namespace {
 
 /// Whether the program has all of these pages.
 bool isMapped(uint64_t begin, uint64_t bytes) {
-  uint64_t first = begin / 4096 * 4096, last = (begin + bytes + 4095) / 4096 * 4096;
+  uint64_t first = begin / 4096 * 4096, last = alignUp(begin + bytes, 4096);
   std::vector<unsigned char> resident((last - first) / 4096);
   return mincore(reinterpret_cast<void *>(first), last - first, resident.data()) == 0;
 }

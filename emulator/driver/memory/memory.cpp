@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory management: allocation, registration, attributes. Copies and fills are in copies.cpp.
+// Memory management: allocation, registration, attributes. What is allocated and freed in the order of a stream is in
+// work/stream_allocation.cpp, copies and fills are in work/copies.cpp.
+#include "emulator/driver/memory/memory.h"
+
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 #include "emulator/driver/memory/memory_pool.h"
-#include "emulator/driver/state.h"
+
+#include "support/align.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace tenon;
 using namespace tenon::emulator;
 
 namespace tenon::emulator {
+
+Device *deviceOf(Driver &driver, uint64_t address) {
+  for (auto &device : driver.devices)
+    if (address - device->memory->deviceBase() < device->memory->size())
+      return device.get();
+  if (!driver.registered.empty())
+    for (auto &device : driver.devices)
+      if (const Allocation *found = device->memory->find(address); found && found->kind == AllocationKind::Registered)
+        return device.get();
+  return nullptr;
+}
 
 CUresult allocateMemory(Context *context, CUdeviceptr *out, size_t bytes, AllocationKind kind) {
   if (!out || bytes == 0)
@@ -36,7 +52,7 @@ CUresult releaseMemory(Driver &driver, CUdeviceptr address, std::initializer_lis
   if (!allocation || allocation->begin != address ||
       std::find(kinds.begin(), kinds.end(), allocation->kind) == kinds.end())
     return CUDA_ERROR_INVALID_VALUE;
-  noteFree(*device, address);
+  returnToPool(*device, address);
   if (!device->memory->retire(address)) // of a graph: the graph keeps the address
     device->memory->free(address);
   return CUDA_SUCCESS;
@@ -44,50 +60,16 @@ CUresult releaseMemory(Driver &driver, CUdeviceptr address, std::initializer_lis
 
 } // namespace tenon::emulator
 
-Fault tenon::emulator::runAllocation(Driver &driver, const MemoryAllocWork &work) {
-  Device *device = deviceOf(driver, work.parameters.dptr);
-  if (device && device->memory->commit(work.parameters.dptr, work.parameters.bytesize))
-    return {};
-  return {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": it is still allocated, or its graph is gone"};
-}
-
-Fault tenon::emulator::runRelease(Driver &driver, const MemoryFreeWork &work) {
-  driver.pendingFrees.erase(work.address);
-  if (releaseMemory(driver, work.address, {AllocationKind::Device}) == CUDA_SUCCESS)
-    return {};
-  Device *device = deviceOf(driver, work.address);
-  return {CUDA_ERROR_ILLEGAL_ADDRESS, describeWork(work) + ": it is not an allocation (any more): " +
-                                          (device ? device->memory->describe(work.address) : "no memory of a device")};
-}
-
 CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes) {
   TENON_ENTER_CONTEXT();
   TENON_UNSAFE_CALL();
   return allocateMemory(context, out, bytes, AllocationKind::Device);
 }
-CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  if (!isCapturing(*on))
-    return allocateFromPool(context, *context->device->currentPool, out, bytes);
-  if (!out || !bytes)
-    return CUDA_ERROR_INVALID_VALUE;
-  CUDA_MEM_ALLOC_NODE_PARAMS parameters = {};
-  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  parameters.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, context->device->ordinal};
-  parameters.bytesize = bytes;
-  MemoryAllocWork work;
-  CUresult result = reserveForGraph(*context->device, parameters, work);
-  if (result == CUDA_SUCCESS)
-    result = captureWork(*on, std::move(work));
-  *out = result == CUDA_SUCCESS ? parameters.dptr : 0;
-  return result;
-}
 CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned elementBytes) {
   TENON_ENTER_CONTEXT();
   if (!pitch || !width || !height || (elementBytes != 4 && elementBytes != 8 && elementBytes != 16))
     return CUDA_ERROR_INVALID_VALUE;
-  *pitch = (width + 511) / 512 * 512;
+  *pitch = alignUp(width, 512);
   return allocateMemory(context, out, *pitch * height, AllocationKind::Device);
 }
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags) {
@@ -105,22 +87,6 @@ CUresult cuMemFree(CUdeviceptr address) {
     if (CUresult result = driver.queue.finishAll(context); result != CUDA_SUCCESS)
       return result;
   return releaseMemory(driver, address, {AllocationKind::Device, AllocationKind::Managed});
-}
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  if (!address)
-    return CUDA_SUCCESS;
-  Device *device = deviceOf(driver, address);
-  const Allocation *allocation = device ? device->memory->find(address) : nullptr;
-  bool isOfGraph = device && device->memory->reserved(address, 1);
-  if ((!isOfGraph && (!allocation || allocation->begin != address || allocation->kind != AllocationKind::Device)) ||
-      driver.pendingFrees.count(address))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (isCapturing(*on))
-    return captureWork(*on, MemoryFreeWork{address});
-  driver.pendingFrees.insert(address);
-  return enqueue(*on, MemoryFreeWork{address});
 }
 CUresult cuMemGetInfo(size_t *free, size_t *total) {
   TENON_ENTER_CONTEXT();

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/driver/memory/memory_pool.h"
 
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
+
+#include "support/align.h"
+
+#include <algorithm>
+
 using namespace tenon;
 using namespace tenon::emulator;
 
@@ -9,57 +16,49 @@ namespace {
 
 constexpr uint64_t kReserveUnit = 2 << 20;
 
-uint64_t inUnits(uint64_t bytes) {
-  return (bytes + kReserveUnit - 1) / kReserveUnit * kReserveUnit;
-}
-
-MemoryPool *findPool(Driver &driver, CUmemoryPool handle) {
-  MemoryPool *pool = reinterpret_cast<MemoryPool *>(handle);
-  if (driver.pools.count(pool))
-    return pool;
-  for (auto &device : driver.devices)
-    if (device->defaultPool.get() == pool)
-      return pool;
-  return nullptr;
-}
-
 CUmemoryPool handleOf(MemoryPool *pool) {
   return reinterpret_cast<CUmemoryPool>(pool);
 }
 
 } // namespace
 
-Device::Device() : defaultPool(std::make_unique<MemoryPool>()), currentPool(defaultPool.get()) {
-  defaultPool->device = this;
+MemoryPool *findPool(Driver &driver, CUmemoryPool handle) {
+  MemoryPool *pool = reinterpret_cast<MemoryPool *>(handle);
+  if (driver.pools.count(pool))
+    return pool;
+  for (auto &device : driver.devices)
+    if (pool && device->defaultPool.get() == pool)
+      return pool;
+  return nullptr;
 }
-Device::~Device() = default;
+
+MemoryPool &defaultPool(Device &device) {
+  if (!device.defaultPool) {
+    device.defaultPool = std::make_shared<MemoryPool>();
+    device.defaultPool->device = &device;
+  }
+  return *device.defaultPool;
+}
+
+MemoryPool &currentPool(Device &device) {
+  return device.currentPool ? *device.currentPool : defaultPool(device);
+}
 
 void MemoryPool::take(uint64_t bytes) {
   used += bytes;
   usedHigh = std::max(usedHigh, used);
-  reserved = std::max(reserved, inUnits(used));
+  reserved = std::max(reserved, alignUp(used, kReserveUnit));
   reservedHigh = std::max(reservedHigh, reserved);
 }
 void MemoryPool::trim(uint64_t bytes) {
-  reserved = std::max(inUnits(used), std::min(reserved, inUnits(bytes)));
-}
-
-CUresult allocateFromPool(Context *context, MemoryPool &pool, CUdeviceptr *out, size_t bytes) {
-  if (pool.properties.maxSize && pool.used + bytes > pool.properties.maxSize)
-    return out && bytes ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
-  CUresult result = allocateMemory(context, out, bytes, AllocationKind::Device);
-  if (result != CUDA_SUCCESS)
-    return result;
-  pool.take(bytes);
-  pool.device->pooledAllocations[*out] = &pool;
-  return CUDA_SUCCESS;
+  reserved = std::max(alignUp(used, kReserveUnit), std::min(reserved, alignUp(bytes, kReserveUnit)));
 }
 
 bool isOfPool(const Device &device, uint64_t address) {
   return device.pooledAllocations.count(address) != 0;
 }
 
-void noteFree(Device &device, uint64_t address) {
+void returnToPool(Device &device, uint64_t address) {
   auto it = device.pooledAllocations.find(address);
   if (it == device.pooledAllocations.end())
     return;
@@ -70,8 +69,9 @@ void noteFree(Device &device, uint64_t address) {
 
 void trimPools(Driver &driver) {
   for (auto &device : driver.devices)
-    device->defaultPool->trim(device->defaultPool->releaseThreshold);
-  for (auto &[pool, owned] : driver.pools)
+    if (MemoryPool *pool = device->defaultPool.get())
+      pool->trim(pool->releaseThreshold);
+  for (MemoryPool *pool : driver.pools)
     pool->trim(pool->releaseThreshold);
 }
 
@@ -84,7 +84,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
-  *out = handleOf(device->defaultPool.get());
+  *out = handleOf(&defaultPool(*device));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal) {
@@ -94,7 +94,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
-  *out = handleOf(device->currentPool);
+  *out = handleOf(&currentPool(*device));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
@@ -117,11 +117,11 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *properties) {
   Device *device = findDevice(properties->location.id);
   if (!device)
     return CUDA_ERROR_INVALID_VALUE;
-  auto pool = std::make_unique<MemoryPool>();
+  MemoryPool *pool = new MemoryPool;
   pool->device = device;
   pool->properties = *properties;
-  *out = handleOf(pool.get());
-  driver.pools[pool.get()] = std::move(pool);
+  driver.pools.insert(pool);
+  *out = handleOf(pool);
   return CUDA_SUCCESS;
 }
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
@@ -133,8 +133,9 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle) {
   // What came from it lives on; it counts nowhere.
   std::erase_if(device.pooledAllocations, [&](const auto &entry) { return entry.second == pool; });
   if (device.currentPool == pool)
-    device.currentPool = device.defaultPool.get();
+    device.currentPool = nullptr;
   driver.pools.erase(pool);
+  delete pool;
   return CUDA_SUCCESS;
 }
 CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t bytes) {
@@ -197,18 +198,6 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
   default:
     return CUDA_ERROR_INVALID_VALUE;
   }
-}
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  MemoryPool *pool = findPool(driver, handle);
-  if (!pool || !out || !bytes)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (isCapturing(*on))
-    return cuMemAllocAsync(out, bytes, stream);
-  if (pool->device != context->device)
-    return CUDA_ERROR_NOT_SUPPORTED;
-  return allocateFromPool(context, *pool, out, bytes);
 }
 
 // Sharing with other processes: none of them has this memory.

@@ -4,18 +4,21 @@
 // next synchronisation, beyond it as far as the release threshold goes.
 #pragma once
 
-#include "emulator/driver/state.h"
+#include <cuda.h>
 
-#include <algorithm>
+#include <cstdint>
 
 namespace tenon::emulator {
+
+struct Device;
+struct Driver;
 
 struct MemoryPool {
   Device *device = nullptr;
   CUmemPoolProps properties = {};
   uint64_t releaseThreshold = 0;
   uint64_t used = 0, usedHigh = 0, reserved = 0, reservedHigh = 0;
-  int reuse[3] = {1, 1, 1}; // follow events, opportunistic, internal dependencies: kept for the one who asks
+  int reuse[3] = {1, 1, 1}; // follow events, opportunistic, internal dependencies: only answered
 
   void take(uint64_t bytes);
   void give(uint64_t bytes) { used -= bytes; }
@@ -23,10 +26,14 @@ struct MemoryPool {
   void trim(uint64_t bytes);
 };
 
-CUresult allocateFromPool(Context *context, MemoryPool &pool, CUdeviceptr *out, size_t bytes);
+/// Null: no such pool.
+MemoryPool *findPool(Driver &driver, CUmemoryPool handle);
+MemoryPool &defaultPool(Device &device);
+/// What cuMemAllocAsync takes from.
+MemoryPool &currentPool(Device &device);
 bool isOfPool(const Device &device, uint64_t address);
-/// Called for every free.
-void noteFree(Device &device, uint64_t address);
+/// An allocation that is being freed no longer counts in its pool, if it has one.
+void returnToPool(Device &device, uint64_t address);
 /// A stream, event or context was synchronised: pools give back what is above their thresholds.
 void trimPools(Driver &driver);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several devices: which reaches whose memory. Copies between devices always work; a kernel reaches the memory of
-// another device when its context enabled that. All arenas have one bias (core.cpp), else no device has a peer.
-#include "emulator/driver/state.h"
+// another device when its context enabled that. All arenas have one bias (api/start.cpp), else no device has a peer.
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 
 using namespace tenon;
 using namespace tenon::emulator;

@@ -3,7 +3,8 @@
 // device whose context reserved it, for reading and writing: the rest is refused by CUDA_ERROR_NOT_SUPPORTED.
 #include "emulator/driver/memory/virtual_memory.h"
 
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 
 #include <bit>
 #include <fcntl.h>
@@ -20,9 +21,10 @@ PhysicalMemory::~PhysicalMemory() {
   close(file);
 }
 
-CUmemGenericAllocationHandle VirtualMemory::addHandle(const std::shared_ptr<PhysicalMemory> &memory) {
+/// Returns the handle of memory, which counts one more.
+static CUmemGenericAllocationHandle addHandle(Driver &driver, const std::shared_ptr<PhysicalMemory> &memory) {
   const auto handle = reinterpret_cast<CUmemGenericAllocationHandle>(memory.get());
-  if (!handles.emplace(handle, memory).second)
+  if (!driver.physicalMemory.emplace(handle, memory).second)
     ++memory->handles;
   else
     memory->handles = 1;
@@ -39,10 +41,11 @@ static bool unmap(uint64_t address, AddressRange &range) {
   return true;
 }
 
-void VirtualMemory::drop(Device &device) {
+void dropAddressRanges(Driver &driver, Device &device) {
+  auto &ranges = driver.addressRanges;
   for (auto it = ranges.begin(); it != ranges.end();)
-    if (auto &[address, range] = *it; range.device == &device) {
-      unmap(address, range);
+    if (auto &[address, range] = *it; range->device == &device) {
+      unmap(address, *range);
       device.memory->unreserve(address);
       it = ranges.erase(it);
     } else {
@@ -57,7 +60,7 @@ namespace {
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 bool isWhole(uint64_t bytes) {
-  return bytes != 0 && bytes % VirtualMemory::kGranularity == 0;
+  return bytes != 0 && bytes % kVirtualGranularity == 0;
 }
 
 /// A file of so many bytes that stays as long, or -1.
@@ -70,7 +73,7 @@ int createFile(uint64_t bytes) {
   return -1;
 }
 
-CUresult checkProperties(const CUmemAllocationProp *properties) {
+CUresult validateProperties(const CUmemAllocationProp *properties) {
   if (!properties || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
     return CUDA_ERROR_INVALID_VALUE;
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
@@ -82,18 +85,18 @@ CUresult checkProperties(const CUmemAllocationProp *properties) {
 
 /// Null: no such handle, or all of its references were released.
 std::shared_ptr<PhysicalMemory> findHandle(Driver &driver, CUmemGenericAllocationHandle handle) {
-  auto it = driver.virtualMemory.handles.find(handle);
-  return it == driver.virtualMemory.handles.end() ? nullptr : it->second;
+  auto it = driver.physicalMemory.find(handle);
+  return it == driver.physicalMemory.end() ? nullptr : it->second;
 }
 
 /// The range that holds the address. Null: none.
 AddressRange *findRange(Driver &driver, uint64_t address, uint64_t *begin = nullptr) {
-  auto it = driver.virtualMemory.ranges.upper_bound(address);
-  if (it == driver.virtualMemory.ranges.begin() || address - (--it)->first >= it->second.bytes)
+  auto it = driver.addressRanges.upper_bound(address);
+  if (it == driver.addressRanges.begin() || address - (--it)->first >= it->second->bytes)
     return nullptr;
   if (begin)
     *begin = it->first;
-  return &it->second;
+  return it->second.get();
 }
 
 /// Finds the range that is exactly this one.
@@ -112,9 +115,9 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
   TENON_ENTER();
   if (!granularity || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = checkProperties(properties); result != CUDA_SUCCESS)
+  if (CUresult result = validateProperties(properties); result != CUDA_SUCCESS)
     return result;
-  *granularity = VirtualMemory::kGranularity;
+  *granularity = kVirtualGranularity;
   return CUDA_SUCCESS;
 }
 
@@ -123,7 +126,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const C
   TENON_ENTER();
   if (!handle || !isWhole(bytes) || flags)
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = checkProperties(properties); result != CUDA_SUCCESS)
+  if (CUresult result = validateProperties(properties); result != CUDA_SUCCESS)
     return result;
   Device &device = *findDevice(properties->location.id);
   if (bytes > device.memory->size() - device.memory->used())
@@ -132,7 +135,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const C
   if (file < 0)
     return CUDA_ERROR_OUT_OF_MEMORY;
   const bool isExportable = properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  *handle = driver.virtualMemory.addHandle(std::make_shared<PhysicalMemory>(device, bytes, file, isExportable));
+  *handle = addHandle(driver, std::make_shared<PhysicalMemory>(device, bytes, file, isExportable));
   return CUDA_SUCCESS;
 }
 
@@ -142,7 +145,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   if (!memory)
     return CUDA_ERROR_INVALID_VALUE;
   if (--memory->handles == 0)
-    driver.virtualMemory.handles.erase(handle);
+    driver.physicalMemory.erase(handle);
   return CUDA_SUCCESS;
 }
 
@@ -153,10 +156,11 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignmen
     return CUDA_ERROR_INVALID_VALUE;
   Device &device = *context->device;
   const uint64_t begin =
-      device.memory->reserve(bytes, AllocationKind::Mapped, std::max<uint64_t>(alignment, VirtualMemory::kGranularity));
+      device.memory->reserve(bytes, AllocationKind::Mapped, std::max<uint64_t>(alignment, kVirtualGranularity));
   if (!begin)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  driver.virtualMemory.ranges[begin] = {.device = &device, .bytes = bytes, .mapped = nullptr};
+  driver.addressRanges[begin] =
+      std::make_shared<AddressRange>(AddressRange{.device = &device, .bytes = bytes, .mapped = nullptr});
   *address = begin;
   return CUDA_SUCCESS;
 }
@@ -167,7 +171,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
   if (findWhole(driver, address, bytes, range) != CUDA_SUCCESS || range->mapped)
     return CUDA_ERROR_INVALID_VALUE;
   range->device->memory->unreserve(address);
-  driver.virtualMemory.ranges.erase(address);
+  driver.addressRanges.erase(address);
   return CUDA_SUCCESS;
 }
 
@@ -175,8 +179,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
                   unsigned long long flags) {
   TENON_ENTER();
   const std::shared_ptr<PhysicalMemory> memory = findHandle(driver, handle);
-  if (!memory || flags || offset % VirtualMemory::kGranularity || offset > memory->bytes ||
-      bytes > memory->bytes - offset)
+  if (!memory || flags || offset % kVirtualGranularity || offset > memory->bytes || bytes > memory->bytes - offset)
     return CUDA_ERROR_INVALID_VALUE;
   AddressRange *range = nullptr;
   if (CUresult result = findWhole(driver, address, bytes, range); result != CUDA_SUCCESS)
@@ -225,7 +228,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
   const AddressRange *range = findRange(driver, reinterpret_cast<uint64_t>(address));
   if (!handle || !range || !range->mapped)
     return CUDA_ERROR_INVALID_VALUE;
-  *handle = driver.virtualMemory.addHandle(range->mapped);
+  *handle = addHandle(driver, range->mapped);
   return CUDA_SUCCESS;
 }
 
@@ -261,7 +264,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
   const int file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (file < 0)
     return CUDA_ERROR_OPERATING_SYSTEM;
-  *handle = driver.virtualMemory.addHandle(
-      std::make_shared<PhysicalMemory>(*context->device, static_cast<uint64_t>(description.st_size), file, true));
+  *handle = addHandle(driver, std::make_shared<PhysicalMemory>(*context->device,
+                                                               static_cast<uint64_t>(description.st_size), file, true));
   return CUDA_SUCCESS;
 }

@@ -9,12 +9,14 @@
 #include <cuda.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 
 namespace tenon::emulator {
 
 struct Device;
+struct Driver;
+
+constexpr uint64_t kVirtualGranularity = 2 << 20; // as of GPUs
 
 /// Bytes without an address. They live as long as a handle or a mapping, and in other processes on their own.
 struct PhysicalMemory {
@@ -38,16 +40,7 @@ struct AddressRange {
   std::shared_ptr<PhysicalMemory> mapped; // null: nothing
 };
 
-struct VirtualMemory {
-  static constexpr uint64_t kGranularity = 2 << 20; // as of GPUs
-
-  std::map<CUmemGenericAllocationHandle, std::shared_ptr<PhysicalMemory>> handles; // not all released
-  std::map<uint64_t, AddressRange> ranges;                                         // by begin
-
-  /// Returns the handle of memory, which counts one more.
-  CUmemGenericAllocationHandle addHandle(const std::shared_ptr<PhysicalMemory> &memory);
-  /// Unmaps and frees all ranges of a device whose memory is about to be reset.
-  void drop(Device &device);
-};
+/// Unmaps and frees all ranges of a device whose memory is about to be reset.
+void dropAddressRanges(Driver &driver, Device &device);
 
 } // namespace tenon::emulator

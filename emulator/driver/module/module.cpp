@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules and libraries: PTX text in, kernels and variables out. Every kernel is decoded when the module loads, so that
 // what cannot run is refused here, with a log in the form of a JIT compiler's.
+#include "emulator/driver/module/module.h"
+
 #include "emulator/decode/decode.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
 
 #include "ptx/parse/parser.h"
 
@@ -129,25 +132,16 @@ bool decodeKernels(Module &module, Diagnostics &diagnostics) {
                         "the parameters of '" + decoded.name + "' take " + std::to_string(decoded.parameterBytes) +
                             " bytes, the limit is " + std::to_string(limit));
     kernel->maxDynamicShared = (48 << 10) - static_cast<int>(std::min<uint32_t>(decoded.staticShared, 48 << 10));
-    module.kernelOrder.push_back(decoded.name);
     module.kernels[decoded.name] = std::move(kernel);
   }
   return !diagnostics.hasErrors();
 }
 
-} // namespace
+struct JitLog {
+  std::string info, error;
+};
 
-void unloadModule(Module *module) {
-  Driver &driver = tenon::emulator::driver();
-  driver.queue.finishAll(module->context); // enqueued work refers to its kernels
-  for (auto &[name, kernel] : module->kernels)
-    driver.kernels.erase(kernel.get());
-  for (auto &[name, global] : module->globals)
-    module->context->device->memory->free(global.address);
-  driver.modules.erase(module);
-  delete module;
-}
-
+/// Loads PTX. On failure the log says why.
 CUresult loadModule(Context *context, const void *image, JitLog &log, Module **out) {
   Driver &driver = tenon::emulator::driver();
   uint32_t magic;
@@ -198,6 +192,19 @@ CUresult loadModule(Context *context, const void *image, JitLog &log, Module **o
   driver.modules.insert(module.get());
   *out = module.release();
   return CUDA_SUCCESS;
+}
+
+} // namespace
+
+void unloadModule(Module *module) {
+  Driver &driver = tenon::emulator::driver();
+  driver.queue.finishAll(module->context); // enqueued work refers to its kernels
+  for (auto &[name, kernel] : module->kernels)
+    driver.kernels.erase(kernel.get());
+  for (auto &[name, global] : module->globals)
+    module->context->device->memory->free(global.address);
+  driver.modules.erase(module);
+  delete module;
 }
 
 } // namespace tenon::emulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which bytes a launch may not write: a parameter says where they begin, nothing says where they end, so they end where
 // the next pointer of the same launch points, or with the allocation.
-#include "emulator/driver/state.h"
+#include "emulator/driver/module/read_only.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // Tensor maps: encoded by the host, read by cp.async.bulk.tensor (emulator/async/tensor_map.h). What a driver refuses
 // is refused with CUDA_ERROR_INVALID_VALUE and, as that says little, one line on stderr.
 #include "emulator/async/tensor_map.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
 
 #include <cstdio>
 #include <cstring>

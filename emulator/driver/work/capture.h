@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stream capture: what is enqueued becomes nodes of a graph. A capture begins in one stream; another joins when it
-// waits for an event recorded in a stream that takes part, and all must be joined again when it ends. Whatever would
-// make captured work depend on work that runs, or the other way round, invalidates the capture.
+// Stream capture: what is enqueued in a stream becomes nodes of a graph and does not run. A capture begins in one
+// stream; another joins when it waits for an event recorded in a stream that takes part, and all must be joined again
+// when it ends. Whatever would make captured work depend on work that runs, or the other way round, invalidates the
+// capture. Which graph the nodes go to is in graph/graph_capture.cpp.
 #pragma once
 
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/capture_rule.h"
+#include "emulator/driver/work/event.h"
+#include "emulator/driver/work/graph_edge.h"
+#include "emulator/driver/work/stream.h"
+#include "emulator/driver/work/work.h"
 
-#include <thread>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace tenon::emulator {
 
-struct Stream;
+struct Capture : CaptureRule {
+  virtual ~Capture() = default;
+  virtual GraphNode *addNode(Context *nodeContext, Work work, std::vector<GraphEdge> after) = 0;
+  /// It ends without a graph.
+  virtual void discard() = 0;
 
-struct Capture {
   uint64_t id = 0;
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  std::thread::id thread;
-  Stream *origin = nullptr;
-  Graph *graph = nullptr;
-  bool ownsGraph = true; // false: it captures into a graph of the program
-  bool invalid = false;
+  Stream *origin = nullptr; // where it began, and has to end
   bool ended = false;
-  std::vector<CUgraphNode> nodeBuffer; // what cuStreamGetCaptureInfo lends
-  std::vector<CUgraphEdgeData> edgeBuffer;
 };
 
-struct CapturedEvent {
-  std::shared_ptr<Capture> capture;
-  std::vector<GraphEdge> after;
-};
-
-bool isCapturing(const Stream &stream);
+inline bool isCapturing(const Stream &stream) {
+  return stream.capture != nullptr;
+}
 /// A node for the work, after what the stream has captured so far.
 CUresult captureWork(Stream &stream, Work work);
 CUresult captureEvent(Stream &stream, Event &event);
@@ -39,13 +39,11 @@ CUresult joinCapture(Stream &stream, Event &event);
 /// Make captures invalid and return `result`: of the stream, of all streams of the context.
 CUresult invalidateCapture(Stream &stream, CUresult result);
 CUresult invalidateCaptures(Context *context, CUresult result);
-/// A call that could disturb a capture, by the calling thread's mode: CUDA_SUCCESS or what it has to return.
-CUresult unsafeCall(Driver &driver);
+/// All streams leave the capture.
+void endCapture(Driver &driver, const std::shared_ptr<Capture> &capture);
 /// The stream is about to go.
 void forgetCapture(Stream &stream);
+/// Adds the edges from nodes that `to` has none from.
+void addEdges(std::vector<GraphEdge> &to, const std::vector<GraphEdge> &from);
 
 } // namespace tenon::emulator
-
-#define TENON_UNSAFE_CALL()                                                                                            \
-  if (CUresult prohibited = ::tenon::emulator::unsafeCall(driver); prohibited != CUDA_SUCCESS)                         \
-  return prohibited

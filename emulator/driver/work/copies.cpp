@@ -2,7 +2,12 @@
 // Copies and fills. What of a copy the host can see follows "API synchronization behavior" of the driver's reference:
 // copies within device memory and fills are asynchronous also without a stream; pageable memory is read when a copy is
 // enqueued and written before the call returns; pinned memory is read and written when the copy runs.
-#include "emulator/driver/state.h"
+#include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/work/capture.h"
+#include "emulator/driver/work/enqueue.h"
+#include "emulator/driver/work/transfer.h"
 
 using namespace tenon;
 using namespace tenon::emulator;
@@ -12,7 +17,7 @@ namespace {
 enum class Wait { Never, Host }; // Host: the caller may touch the host's side when the call returns
 
 CUresult copyOn(Driver &driver, Context *context, Stream &stream, const CUDA_MEMCPY3D &copy, Wait wait) {
-  if (CUresult result = checkCopy(driver, copy); result != CUDA_SUCCESS)
+  if (CUresult result = validateCopy(driver, copy); result != CUDA_SUCCESS)
     return result;
   CopyWork work{copy, nullptr};
   bool fromPageable = readsPageable(driver, copy), toPageable = writesPageable(driver, copy);
@@ -75,7 +80,7 @@ CUDA_MEMCPY3D widen(const CUDA_MEMCPY2D &c) {
 CUresult fillOn(Driver &driver, Context *context, Stream &stream, CUdeviceptr to, size_t pitch, unsigned value,
                 unsigned elementSize, size_t width, size_t height) {
   FillWork work{{to, pitch, value, elementSize, width, height}};
-  if (CUresult result = checkFill(driver, work.fill); result != CUDA_SUCCESS || !width || !height)
+  if (CUresult result = validateFill(driver, work.fill); result != CUDA_SUCCESS || !width || !height)
     return result;
   return enqueue(stream, std::move(work));
 }
@@ -84,7 +89,7 @@ CUresult fillOn(Driver &driver, Context *context, Stream &stream, CUdeviceptr to
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, context->defaultStream, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE,
+  return flat(driver, context, *context->defaultStream, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE,
               CU_MEMORYTYPE_HOST, Wait::Host);
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
@@ -95,7 +100,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
 }
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, context->defaultStream, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST,
+  return flat(driver, context, *context->defaultStream, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST,
               CU_MEMORYTYPE_DEVICE, Wait::Host);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -106,7 +111,7 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream st
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
+  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
               Wait::Never);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -116,7 +121,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
 }
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, context->defaultStream, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED,
+  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED,
               waitOf(driver, to, from));
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -128,7 +133,7 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUc
   TENON_ENTER_CONTEXT();
   if (!findContext(toContext) || !findContext(fromContext))
     return CUDA_ERROR_INVALID_CONTEXT;
-  return flat(driver, context, context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
+  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
               Wait::Never);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes,
@@ -143,7 +148,7 @@ CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) {
   TENON_ENTER_CONTEXT();
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, context->defaultStream, widen(*copy), Wait::Host);
+  return copyOn(driver, context, *context->defaultStream, widen(*copy), Wait::Host);
 }
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) {
   TENON_CALL();
@@ -160,7 +165,7 @@ CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) {
   TENON_ENTER_CONTEXT();
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, context->defaultStream, *copy, Wait::Host);
+  return copyOn(driver, context, *context->defaultStream, *copy, Wait::Host);
 }
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
   TENON_ENTER_CONTEXT();
@@ -174,7 +179,7 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
 #define TENON_FILL(bits, type)                                                                                         \
   CUresult cuMemsetD##bits(CUdeviceptr to, type value, size_t count) {                                                 \
     TENON_ENTER_CONTEXT();                                                                                             \
-    return fillOn(driver, context, context->defaultStream, to, 0, value, bits / 8, count, 1);                          \
+    return fillOn(driver, context, *context->defaultStream, to, 0, value, bits / 8, count, 1);                         \
   }                                                                                                                    \
   CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) {                         \
     TENON_ENTER_CONTEXT();                                                                                             \
@@ -183,7 +188,7 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
   }                                                                                                                    \
   CUresult cuMemsetD2D##bits(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height) {                  \
     TENON_ENTER_CONTEXT();                                                                                             \
-    return fillOn(driver, context, context->defaultStream, to, pitch, value, bits / 8, width, height);                 \
+    return fillOn(driver, context, *context->defaultStream, to, pitch, value, bits / 8, width, height);                \
   }                                                                                                                    \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height,             \
                                     CUstream stream) {                                                                 \

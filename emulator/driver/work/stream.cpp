@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Streams: each is a chain of operations. The default (legacy) stream and the blocking streams of a context wait for
-// each other; a stream made with CU_STREAM_NON_BLOCKING does not take part.
-#include "emulator/driver/memory/memory_pool.h"
-#include "emulator/driver/state.h"
+#include "emulator/driver/work/stream.h"
 
-#include <algorithm>
-
-using namespace tenon;
-using namespace tenon::emulator;
+#include <thread>
 
 namespace tenon::emulator {
-namespace {
 
-void addTail(std::vector<OperationPtr> &after, const OperationPtr &tail) {
+Stream *findStream(Context *context, CUstream handle) {
+  if (!handle || handle == CU_STREAM_LEGACY)
+    return context->defaultStream.get();
+  if (handle == CU_STREAM_PER_THREAD) {
+    std::shared_ptr<Stream> &stream = context->perThreadStreams[std::this_thread::get_id()];
+    if (!stream) {
+      stream = std::make_shared<Stream>();
+      stream->context = context;
+      stream->id = ++driver().nextId;
+    }
+    return stream.get();
+  }
+  Stream *stream = reinterpret_cast<Stream *>(handle);
+  return driver().streams.count(stream) ? stream : nullptr;
+}
+
+static void addTail(std::vector<OperationPtr> &after, const OperationPtr &tail) {
   if (!isDone(tail))
     after.push_back(tail);
 }
-
-bool legacyWouldWaitForCapture(const Stream &stream) {
-  const Driver &driver = tenon::emulator::driver();
-  return stream.isLegacy && std::any_of(driver.streams.begin(), driver.streams.end(), [&](const Stream *other) {
-           return other->context == stream.context && other->isBlocking() && isCapturing(*other);
-         });
-}
-
-} // namespace
 
 std::vector<OperationPtr> orderInStream(Stream &stream) {
   std::vector<OperationPtr> after;
   addTail(after, stream.tail);
   Context &context = *stream.context;
   if (stream.isBlocking()) {
-    addTail(after, context.defaultStream.tail);
+    addTail(after, context.defaultStream->tail);
   } else if (stream.isLegacy) {
     if (!driver().queue.idle())
       for (const Stream *other : driver().streams)
@@ -46,135 +46,4 @@ std::vector<OperationPtr> orderInStream(Stream &stream) {
   return after;
 }
 
-CUresult enqueue(Stream &stream, Work work) {
-  if (isCapturing(stream))
-    return captureWork(stream, std::move(work));
-  if (legacyWouldWaitForCapture(stream))
-    return invalidateCaptures(stream.context, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-  auto operation = std::make_shared<Operation>();
-  operation->context = stream.context;
-  operation->work = std::move(work);
-  operation->stream = stream.id;
-  operation->after = orderInStream(stream);
-  stream.tail = operation;
-  driver().queue.submit(operation);
-  return CUDA_SUCCESS;
-}
-
-CUresult finishStream(Stream &stream) {
-  if (isCapturing(stream))
-    return invalidateCapture(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  if (stream.isLegacy && !driver().queue.idle())
-    if (CUresult result = enqueue(stream, EmptyWork{}); result != CUDA_SUCCESS)
-      return result;
-  return driver().queue.finish(stream.tail);
-}
-
 } // namespace tenon::emulator
-
-CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority) {
-  TENON_ENTER_CONTEXT();
-  if (!out || flags > CU_STREAM_NON_BLOCKING)
-    return CUDA_ERROR_INVALID_VALUE;
-  Stream *stream = new Stream;
-  stream->context = context;
-  stream->flags = flags;
-  stream->priority = std::clamp(priority, -5, 0);
-  stream->id = ++driver.nextId;
-  driver.streams.insert(stream);
-  *out = reinterpret_cast<CUstream>(stream);
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamCreate(CUstream *out, unsigned flags) {
-  TENON_CALL();
-  return cuStreamCreateWithPriority(out, flags, 0);
-}
-CUresult cuStreamDestroy(CUstream handle) {
-  TENON_ENTER_CONTEXT();
-  Stream *stream = reinterpret_cast<Stream *>(handle);
-  if (!driver.streams.count(stream))
-    return CUDA_ERROR_INVALID_HANDLE;
-  // What was enqueued still runs.
-  if (!isDone(stream->tail) && stream->isBlocking())
-    stream->context->orphans.push_back(stream->tail);
-  forgetCapture(*stream);
-  driver.streams.erase(stream);
-  delete stream;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamSynchronize(CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  CUresult result = finishStream(*on);
-  trimPools(driver);
-  return result;
-}
-CUresult cuStreamQuery(CUstream stream) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  if (isCapturing(*on))
-    return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  std::vector<OperationPtr> work = orderInStream(*on);
-  bool done = true;
-  for (const OperationPtr &operation : work)
-    done &= driver.queue.poll(operation);
-  return context->sticky ? static_cast<CUresult>(context->sticky) : done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-CUresult cuStreamGetPriority(CUstream handle, int *priority) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream, handle);
-  if (!priority)
-    return CUDA_ERROR_INVALID_VALUE;
-  *priority = stream->priority;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream, handle);
-  if (!flags)
-    return CUDA_ERROR_INVALID_VALUE;
-  *flags = stream->flags;
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream, handle);
-  if (!id)
-    return CUDA_ERROR_INVALID_VALUE;
-  *id = stream->id;
-  return CUDA_SUCCESS;
-}
-extern "C" CUresult cuStreamGetCtx(CUstream handle, CUcontext *out) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream, handle);
-  if (!out)
-    return CUDA_ERROR_INVALID_VALUE;
-  *out = reinterpret_cast<CUcontext>(stream->context);
-  return CUDA_SUCCESS;
-}
-CUresult cuStreamGetDevice(CUstream handle, CUdevice *out) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(stream, handle);
-  if (!out)
-    return CUDA_ERROR_INVALID_VALUE;
-  *out = stream->context->device->ordinal;
-  return CUDA_SUCCESS;
-}
-
-// Host functions: called by a thread of the driver when their turn comes.
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  if (!function)
-    return CUDA_ERROR_INVALID_VALUE;
-  return enqueue(*on, HostWork{function, nullptr, nullptr, data});
-}
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned flags) {
-  TENON_ENTER_CONTEXT();
-  TENON_STREAM(on, stream);
-  if (!callback || flags)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (isCapturing(*on))
-    return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  return enqueue(*on, HostWork{nullptr, callback, stream, data});
-}

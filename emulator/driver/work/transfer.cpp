@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies and fills as work: every form of the API is a CUDA_MEMCPY3D of bytes, or a CUDA_MEMSET_NODE_PARAMS. Device
 // ranges are checked against live allocations row by row, host ranges are the caller's.
-#include "emulator/driver/state.h"
-#include "emulator/driver/work/work.h"
+#include "emulator/driver/work/transfer.h"
+
+#include "emulator/driver/device.h"
+#include "emulator/driver/driver.h"
+#include "emulator/driver/memory/memory.h"
+
 #include "support/number.h"
 
 #include <algorithm>
@@ -66,7 +70,7 @@ CUDA_MEMCPY3D flatCopy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return copy;
 }
 
-CUresult checkCopy(Driver &driver, const CUDA_MEMCPY3D &copy) {
+CUresult validateCopy(Driver &driver, const CUDA_MEMCPY3D &copy) {
   for (CUmemorytype type : {copy.srcMemoryType, copy.dstMemoryType}) {
     if (type == CU_MEMORYTYPE_ARRAY)
       return CUDA_ERROR_NOT_SUPPORTED;
@@ -143,7 +147,7 @@ std::shared_ptr<std::vector<uint8_t>> stageSource(const CUDA_MEMCPY3D &copy) {
   return bytes;
 }
 
-CUresult checkFill(Driver &driver, const CUDA_MEMSET_NODE_PARAMS &fill) {
+CUresult validateFill(Driver &driver, const CUDA_MEMSET_NODE_PARAMS &fill) {
   size_t size = fill.elementSize;
   if ((size != 1 && size != 2 && size != 4) || fill.width > SIZE_MAX / 4)
     return CUDA_ERROR_INVALID_VALUE;
@@ -185,40 +189,6 @@ Fault runFill(Driver &driver, const FillWork &work) {
     }
   }
   return {};
-}
-
-std::string describeWork(const Work &work) {
-  struct Describe {
-    std::string operator()(const EmptyWork &) const { return "empty node"; }
-    std::string operator()(const KernelWork &w) const { return "kernel '" + w.kernel->decoded->name + "'"; }
-    std::string operator()(const CopyWork &w) const {
-      const CUDA_MEMCPY3D &c = w.copy;
-      return "copy of " + std::to_string(c.WidthInBytes * c.Height * c.Depth) + " bytes";
-    }
-    std::string operator()(const FillWork &w) const {
-      return "fill of " + std::to_string(w.fill.width * w.fill.height * w.fill.elementSize) + " bytes";
-    }
-    std::string operator()(const HostWork &) const { return "host function"; }
-    std::string operator()(const EventRecordWork &) const { return "event record"; }
-    std::string operator()(const EventWaitWork &) const { return "event wait"; }
-    std::string operator()(const MemoryAllocWork &w) const {
-      return "allocation of " + std::to_string(w.parameters.bytesize) + " bytes";
-    }
-    std::string operator()(const MemoryFreeWork &w) const { return "free of " + hexText(w.address); }
-    std::string operator()(const MemoryOpsWork &w) const {
-      if (w.next >= w.operations.size())
-        return "memory operations";
-      const CUstreamBatchMemOpParams &op = w.operations[w.next];
-      bool wide = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-      if (!wide && op.operation != CU_STREAM_MEM_OP_WAIT_VALUE_32)
-        return "memory operation";
-      static constexpr const char *kRelations[] = {">=", "==", "&", "nor"};
-      return "wait for the " + std::string(wide ? "64" : "32") + "-bit value at " + hexText(op.waitValue.address) +
-             " " + kRelations[op.waitValue.flags & 3] + " " + hexText(wide ? op.waitValue.value64 : op.waitValue.value);
-    }
-    std::string operator()(const ChildGraphWork &) const { return "child graph"; }
-  };
-  return std::visit(Describe{}, work);
 }
 
 } // namespace tenon::emulator

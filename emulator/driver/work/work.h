@@ -85,40 +85,4 @@ using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, E
 /// "copy of 256 bytes", "kernel 'saxpy'": for reports.
 std::string describeWork(const Work &work);
 
-// Work from arguments. Each returns the driver's code for what is wrong with them.
-
-/// `kernel` is live. cluster: null for the kernel's own.
-CUresult makeKernelWork(Kernel *kernel, Dim3 grid, Dim3 block, const Dim3 *cluster, unsigned sharedBytes,
-                        bool cooperative, void **parameters, void **extra, KernelWork &out);
-/// Checks the shape again, after an attribute of a node changed.
-CUresult checkKernelWork(const KernelWork &work);
-/// Memory types, pitches and live ranges of a copy.
-CUresult checkCopy(Driver &driver, const CUDA_MEMCPY3D &copy);
-CUresult checkFill(Driver &driver, const CUDA_MEMSET_NODE_PARAMS &fill);
-
-// Running it. Each returns what to leave in the context: code 0 when all went well.
-Fault runKernel(Driver &driver, Context *context, const KernelWork &work);
-Fault runCopy(Driver &driver, const CopyWork &work);
-Fault runFill(Driver &driver, const FillWork &work);
-Fault runAllocation(Driver &driver, const MemoryAllocWork &work);
-Fault runRelease(Driver &driver, const MemoryFreeWork &work);
-/// Stream memory operations: as many as can be done; true: all are. `fault` says what went wrong.
-bool runMemoryOps(Driver &driver, MemoryOpsWork &work, Fault &fault);
-/// Whether the next one can be done: a write can, a wait when its value is there.
-bool canAdvance(Driver &driver, const MemoryOpsWork &work);
-/// What is at the address of the next one: "0x7".
-std::string currentValue(Driver &driver, const MemoryOpsWork &work);
-
-/// `width` bytes of one dimension; unified addressing finds out what each side is.
-CUDA_MEMCPY3D flatCopy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-/// The host pointer, as unified addressing has it.
-inline CUdeviceptr hostAddress(const void *pointer) {
-  return reinterpret_cast<CUdeviceptr>(pointer);
-}
-/// Whether a side of the copy is host memory that the driver knows nothing of (neither pinned nor registered).
-bool readsPageable(Driver &driver, const CUDA_MEMCPY3D &copy);
-bool writesPageable(Driver &driver, const CUDA_MEMCPY3D &copy);
-/// Reads the source now.
-std::shared_ptr<std::vector<uint8_t>> stageSource(const CUDA_MEMCPY3D &copy);
-
 } // namespace tenon::emulator

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A loaded module: its kernels, decoded, and its variables, with addresses in device memory. A library is a module too.
+#pragma once
+
+#include "emulator/driver/module/kernel.h"
+
+#include "ptx/module.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon::emulator {
+
+struct Context;
+
+struct Module {
+  Context *context = nullptr;
+  bool isLibrary = false;
+  std::unique_ptr<ptx::Module> source;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+  struct Global {
+    uint64_t address, bytes;
+  };
+  std::map<std::string, Global, std::less<>> globals;
+};
+
+/// Finishes the context's work, which refers to the kernels, and frees the module.
+void unloadModule(Module *module);
+
+} // namespace tenon::emulator
