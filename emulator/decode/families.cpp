@@ -3,18 +3,12 @@
 
 #include <algorithm>
 
-// Every family, one a line: families/NAME.cpp defines `Family NAME()`. A new family is a new file and a line here.
-#define TENON_FAMILIES(family)                                                                                         \
-  family(address) family(arithmetic) family(atomic) family(barrier) family(bits) family(bulkCopy) family(cluster)      \
-      family(compare) family(control) family(convert) family(copyAsync) family(hints) family(loadStore) family(matrix) \
-          family(mbarrier) family(move) family(tensorMap) family(warp) family(wgmma) family(wmma)
-
 namespace tenon::emulator {
 
 namespace families {
-#define TENON_DECLARE(name) Family name();
-TENON_FAMILIES(TENON_DECLARE)
-#undef TENON_DECLARE
+#define TENON_FAMILY(name) Family name();
+#include "emulator/decode/families.inc"
+#undef TENON_FAMILY
 } // namespace families
 
 namespace {
@@ -55,9 +49,9 @@ bool beginsWith(const ptx::Instruction &instruction, std::string_view wanted) {
 std::vector<Opcode> allOpcodes() {
   std::vector<Opcode> rows;
   auto add = [&](const Family &family) { rows.insert(rows.end(), family.rows, family.rows + family.count); };
-#define TENON_ADD(name) add(families::name());
-  TENON_FAMILIES(TENON_ADD)
-#undef TENON_ADD
+#define TENON_FAMILY(name) add(families::name());
+#include "emulator/decode/families.inc"
+#undef TENON_FAMILY
   return rows;
 }
 

@@ -56,43 +56,65 @@ bool decodeBits(Decoder &decoder) {
   return decoder.finish(form, decoded);
 }
 
-/// bfe bfi bmsk szext fns
-bool decodeBitField(Decoder &decoder) {
+/// bfi d, a, b, position, length
+bool decodeInsert(Decoder &decoder) {
   Form form(decoder.in());
-  std::string_view name = decoder.in().opcode;
   ScalarType type = form.takeType();
-  Decoded decoded;
+  if (!isBits(type) || ptx::byteSize(type) < 4)
+    return decoder.unsupported();
   const ptx::List<Operand> &o = decoder.in().operands;
-  if (name == "bfi") {
-    if (!isBits(type) || ptx::byteSize(type) < 4)
-      return decoder.unsupported();
-    if (!decoder.expectOperands(5, 5) || !decoder.destination(o[0], type, decoded.d) ||
-        !decoder.source(o[1], type, decoded.a) || !decoder.source(o[2], type, decoded.b) ||
-        !decoder.source(o[3], ScalarType::U32, decoded.c) || !decoder.source(o[4], ScalarType::U32, decoded.e))
-      return false;
-    decoded.handler = handlers().integer(IntOp::Bfi, type);
-    return decoder.finish(form, decoded);
-  }
-  if (name == "bfe" || name == "fns") {
-    bool isBfe = name == "bfe";
-    if (ptx::byteSize(type) < 4 || (isBfe ? !isInteger(type) : type != ScalarType::B32))
-      return decoder.unsupported();
-    if (!decoder.expectOperands(4, 4) || !decoder.destination(o[0], type, decoded.d) ||
-        !decoder.source(o[1], type, decoded.a) || !decoder.source(o[2], ScalarType::U32, decoded.b) ||
-        !decoder.source(o[3], ScalarType::U32, decoded.c))
-      return false;
-    decoded.handler = handlers().integer(isBfe ? IntOp::Bfe : IntOp::Fns, type);
-    return decoder.finish(form, decoded);
-  }
+  Decoded decoded;
+  if (!decoder.destination(o[0], type, decoded.d) || !decoder.source(o[1], type, decoded.a) ||
+      !decoder.source(o[2], type, decoded.b) || !decoder.source(o[3], ScalarType::U32, decoded.c) ||
+      !decoder.source(o[4], ScalarType::U32, decoded.e))
+    return false;
+  decoded.handler = handlers().integer(IntOp::Bfi, type);
+  return decoder.finish(form, decoded);
+}
+
+/// bfe d, a, position, length; fns d, mask, base, offset
+bool decodeExtract(Decoder &decoder) {
+  Form form(decoder.in());
+  bool isBfe = decoder.in().opcode == "bfe";
+  ScalarType type = form.takeType();
+  if (ptx::byteSize(type) < 4 || (isBfe ? !isInteger(type) : type != ScalarType::B32))
+    return decoder.unsupported();
+  const ptx::List<Operand> &o = decoder.in().operands;
+  Decoded decoded;
+  if (!decoder.destination(o[0], type, decoded.d) || !decoder.source(o[1], type, decoded.a) ||
+      !decoder.source(o[2], ScalarType::U32, decoded.b) || !decoder.source(o[3], ScalarType::U32, decoded.c))
+    return false;
+  decoded.handler = handlers().integer(isBfe ? IntOp::Bfe : IntOp::Fns, type);
+  return decoder.finish(form, decoded);
+}
+
+/// bmsk.{clamp,wrap}.b32 d, a, b
+bool decodeMask(Decoder &decoder) {
+  Form form(decoder.in());
   int mode = form.takeOneOf({"clamp", "wrap"});
   if (mode < 0)
     return decoder.fail("'" + decoder.in().form() + "' needs .clamp or .wrap");
-  if (name == "bmsk")
-    return type == ScalarType::B32 ? emitInteger(decoder, form, mode ? IntOp::BmskWrap : IntOp::BmskClamp, type, 2)
-                                   : decoder.unsupported();
-  return type == ScalarType::U32 || type == ScalarType::S32
-             ? emitInteger(decoder, form, mode ? IntOp::SzextWrap : IntOp::SzextClamp, type, 2)
-             : decoder.unsupported();
+  if (form.takeType() != ScalarType::B32)
+    return decoder.unsupported();
+  const ptx::List<Operand> &o = decoder.in().operands;
+  Decoded decoded;
+  if (!decoder.destination(o[0], ScalarType::B32, decoded.d) || !decoder.source(o[1], ScalarType::B32, decoded.a) ||
+      !decoder.source(o[2], ScalarType::B32, decoded.b))
+    return false;
+  decoded.handler = handlers().integer(mode ? IntOp::BmskWrap : IntOp::BmskClamp, ScalarType::B32);
+  return decoder.finish(form, decoded);
+}
+
+/// szext.{clamp,wrap}.{u32,s32} d, a, b
+bool decodeExtend(Decoder &decoder) {
+  Form form(decoder.in());
+  int mode = form.takeOneOf({"clamp", "wrap"});
+  ScalarType type = form.takeType();
+  if (mode < 0)
+    return decoder.fail("'" + decoder.in().form() + "' needs .clamp or .wrap");
+  if (type != ScalarType::U32 && type != ScalarType::S32)
+    return decoder.unsupported();
+  return emitInteger(decoder, form, mode ? IntOp::SzextWrap : IntOp::SzextClamp, type, 2);
 }
 
 bool decodePrmt(Decoder &decoder) {
@@ -195,11 +217,11 @@ Family bits() {
       {"clz", &decodeBits, {}, {2, 2}},
       {"brev", &decodeBits, {}, {2, 2}},
       {"bfind", &decodeBits, {}, {2, 2}},
-      {"bfe", &decodeBitField},
-      {"bfi", &decodeBitField},
-      {"bmsk", &decodeBitField},
-      {"szext", &decodeBitField},
-      {"fns", &decodeBitField},
+      {"bfe", &decodeExtract, {}, {4, 4}},
+      {"bfi", &decodeInsert, {}, {5, 5}},
+      {"bmsk", &decodeMask, {}, {3, 3}},
+      {"szext", &decodeExtend, {}, {3, 3}},
+      {"fns", &decodeExtract, {}, {4, 4}},
       {"prmt", &decodePrmt},
       {"lop3", &decodeLop3},
       {"shf", &decodeShf},
