@@ -5,7 +5,7 @@
 #include "compiler/bridge/link_executables.h"
 #include "compiler/codegen/passes.h"
 #include "compiler/dialect/Dialects.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/passes.h"
 #include "compiler/host/module_lowering.h"

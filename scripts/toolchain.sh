@@ -13,6 +13,9 @@ PACKAGES=(
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)
 CUDA_WHEEL_VERSION='13.0.*'
 
+# What is compiled with a precompiled header (compiler/) is found in ccache only where it may trust that header's macros.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
   elif command -v sudo >/dev/null; then sudo "$@"
@@ -89,7 +92,8 @@ configure() {
   local arguments=("-Dnvcc=$TENON_NVCC" "-Ddriver_headers=$TENON_CUDA_HOME/include")
   case "$kind" in
     release) arguments+=(-Dbuildtype=release) ;;
-    sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false) ;;
+    # Without the precompiled header, so that every file of compiler/ is seen to include what it uses.
+    sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false -Db_pch=false) ;;
     thin) arguments+=(-Dbuildtype=release -Dcompiler=false) ;;
     # Lines for the reports, little else: the build is long enough.
     threads) arguments+=(-Dbuildtype=debugoptimized -Doptimization=1 -Dcpp_args=-gline-tables-only -Dcompiler=false

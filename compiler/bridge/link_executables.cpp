@@ -3,7 +3,7 @@
 
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "linker/assembler/ptxas.h"
 #include "linker/link.h"
 #include "linker/source/compile_sources.h"

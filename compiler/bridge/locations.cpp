@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/locations.h"
 
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"

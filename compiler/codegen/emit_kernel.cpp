@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/kernel/element_access.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

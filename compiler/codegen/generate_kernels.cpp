@@ -12,7 +12,7 @@
 // runs, and tools can compare the two.
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/passes.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/HalOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

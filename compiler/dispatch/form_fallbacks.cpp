@@ -24,9 +24,9 @@
 // in order, scalars the constants. Its tensors have no sizes but those that the kernel is passed, so `tenon.dims` says
 // which argument holds each dynamic dimension. The workgroup is the export's and the grid is what the export's count
 // region made for the hand-written kernel; the kernel computes each element once whatever they are (kernel_function.h).
-#include "compiler/dialect/assembly.h"
-#include "compiler/dialect/declarations.h"
-#include "compiler/dialect/dispatch_rules.h"
+#include "compiler/dialect/shared/assembly.h"
+#include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/kernel_config.h"

@@ -3,7 +3,7 @@
 // keeps its sign, the others are without one.
 #include "compiler/host/dispatch_constants.h"
 
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 
 namespace tenon::compiler::host {
 namespace {

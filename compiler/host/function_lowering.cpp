@@ -2,7 +2,7 @@
 #include "compiler/host/function_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"

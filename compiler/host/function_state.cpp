@@ -2,7 +2,7 @@
 #include "compiler/host/function_state.h"
 
 #include "compiler/dialect/check/CheckOps.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/kernel_function.h"
 
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

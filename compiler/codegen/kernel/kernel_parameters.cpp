@@ -2,7 +2,7 @@
 #include "compiler/codegen/kernel/kernel_parameters.h"
 
 #include "abi/parameter_layout.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -2,8 +2,8 @@
 // Text and rules of check.expect_*: an expectation that could never hold, or that compares the wrong way, is refused.
 #include "compiler/dialect/check/CheckOps.h"
 
-#include "compiler/dialect/assembly.h"
-#include "compiler/dialect/inliner.h"
+#include "compiler/dialect/shared/assembly.h"
+#include "compiler/dialect/shared/inliner.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"

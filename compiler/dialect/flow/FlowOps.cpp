@@ -2,8 +2,8 @@
 // flow.dispatch: its text, its parts by position, and its shapes. Verification is in FlowVerify.cpp.
 #include "compiler/dialect/flow/FlowOps.h"
 
-#include "compiler/dialect/assembly.h"
-#include "compiler/dialect/inliner.h"
+#include "compiler/dialect/shared/assembly.h"
+#include "compiler/dialect/shared/inliner.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a well-formed flow.dispatch is: on its own, and against the declaration that it names.
-#include "compiler/dialect/dispatch_rules.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "support/nearest_names.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and writing targets and objects. Reading takes every spelling of every era; writing gives the modern one.
-// Layouts are in HalLayoutAttrs.cpp.
+// Reading and writing targets and objects, and the short names that long attributes get when printed. Reading takes
+// every spelling of every era; writing gives the modern one. Layouts are in HalLayoutAttrs.cpp.
 #include "compiler/dialect/hal/HalAttrs.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,6 +19,38 @@ using namespace mlir;
 
 namespace tenon::compiler::hal {
 
+namespace {
+// #nvptx_sm_80, #cuda_target, #pipeline_layout: as the samples call them.
+struct Aliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
+    if (auto target = dyn_cast<ExecutableTargetAttr>(attr)) {
+      auto arch = dyn_cast_or_null<StringAttr>(target.getConfiguration().get("target_arch"));
+      printName(os, target.getFormat().getValue() == "cuda-nvptx-fb" ? "nvptx" : target.getFormat().getValue(),
+                arch ? arch.getValue() : StringRef());
+      return AliasResult::OverridableAlias;
+    }
+    if (auto device = dyn_cast<DeviceTargetAttr>(attr)) {
+      printName(os, device.getDeviceId().getValue(), "target");
+      return AliasResult::OverridableAlias;
+    }
+    if (isa<PipelineLayoutAttr>(attr)) {
+      os << "pipeline_layout";
+      return AliasResult::OverridableAlias;
+    }
+    return AliasResult::NoAlias;
+  }
+
+private:
+  static void printName(raw_ostream &os, StringRef first, StringRef second) {
+    std::string name = (first + (second.empty() ? "" : "_") + second).str();
+    for (char c : name)
+      os << (llvm::isAlnum(c) ? c : '_');
+  }
+};
+} // namespace
+
 void HalDialect::registerAttributesAndTypes() {
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -27,6 +60,7 @@ void HalDialect::registerAttributesAndTypes() {
 #define GET_ATTRDEF_LIST
 #include "compiler/dialect/hal/HalAttrs.cpp.inc"
       >();
+  addInterfaces<Aliases>();
 }
 
 //===-- Targets --------------------------------------------------------------------------------------------------===//

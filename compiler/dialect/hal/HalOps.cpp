@@ -2,7 +2,7 @@
 // Assembly of hal's operations. Verification is in HalVerify.cpp.
 #include "compiler/dialect/hal/HalOps.h"
 
-#include "compiler/dialect/assembly.h"
+#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a well-formed declaration is. Each rule reports what it found, what is wanted, and where the other half stands.
 #include "abi/parameter_layout.h"
-#include "compiler/dialect/declarations.h"
-#include "compiler/dialect/dispatch_rules.h"
+#include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/hal/HalOps.h"
-#include "compiler/dialect/host_region.h"
+#include "compiler/dialect/hal/host_region.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -12,6 +12,16 @@
 using namespace mlir;
 
 namespace tenon::compiler::hal {
+
+LogicalResult HalDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != "hal.device.targets")
+    return success();
+  auto list = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!list || !llvm::all_of(list, llvm::IsaPred<DeviceTargetAttr>))
+    return op->emitError() << "'hal.device.targets' is " << attribute.getValue()
+                           << ", a list of #hal.device.target<..> is wanted";
+  return success();
+}
 
 // CUDA: at most 1024 threads in a block, 64 of them along z; a warp has 32 lanes.
 static constexpr int64_t kMaxThreads = 1024, kMaxThreadsZ = 64, kWarpLanes = 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading declarations into abi/'s value types. Nothing is checked here that a verifier has checked before.
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 
 #include "compiler/dialect/hal/HalOps.h"
 

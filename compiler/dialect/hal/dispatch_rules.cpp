@@ -2,10 +2,10 @@
 // A dispatch against its declaration. A kernel launched with other arguments than it takes reads past its parameter
 // block or writes to memory that is not its own, and no CUDA driver notices; so the mismatch is found here, where both
 // places are known. Each violation is one error with found, wanted and fix, and a note at the declaration.
-#include "compiler/dialect/dispatch_rules.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
 
-#include "compiler/dialect/assembly.h"
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/shared/assembly.h"
+#include "compiler/dialect/hal/declarations.h"
 
 #include "mlir/IR/Diagnostics.h"
 

@@ -2,7 +2,7 @@
 // The host's part of a launch is evaluated by the runtime from a list of register operations, without a JIT compiler.
 // What has no register operation cannot stand in a count region, and is named here rather than deep inside the
 // lowering.
-#include "compiler/dialect/host_region.h"
+#include "compiler/dialect/hal/host_region.h"
 
 #include "compiler/dialect/hal/HalOps.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text in and out, shared by the operations of several dialects. MLIR's declarative formats cannot say these forms:
 // types that carry the values of their dynamic dimensions, and results that are named by the operand they are tied to.
-#include "compiler/dialect/assembly.h"
+#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Users have declared kernels in several ways over the years. Everything after this pass sees one of them; the steps
 // below, in order, take the others to it.
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/Passes.h"

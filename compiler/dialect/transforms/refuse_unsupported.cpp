@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What users write that the rest of the compiler does not take yet. Each is refused by name, all of them at once.
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/transforms/normalize.h"

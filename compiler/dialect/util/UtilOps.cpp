@@ -2,7 +2,7 @@
 // util.unfoldable_constant has no folder and util.optimization_barrier no declared effects: that is all it takes.
 #include "compiler/dialect/util/UtilOps.h"
 
-#include "compiler/dialect/inliner.h"
+#include "compiler/dialect/shared/inliner.h"
 
 #include "compiler/dialect/util/UtilDialect.cpp.inc"
 #define GET_OP_CLASSES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dialect/declarations.h"
+#include "compiler/dialect/hal/declarations.h"
 
 #include "compiler/dialect/hal/HalOps.h"
 #include "tests/unit/compiler/dialect/parse.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dialect/host_region.h"
+#include "compiler/dialect/hal/host_region.h"
 
 #include "tests/unit/compiler/dialect/parse.h"
 
