@@ -109,14 +109,21 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
     *bytes = allocation->bytes;
   return CUDA_SUCCESS;
 }
-CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
-  TENON_ENTER_CONTEXT();
-  if (!deviceOf(driver, address) && driver.registered.find(address)) // the host's name for it
+namespace {
+
+constexpr CUpointer_attribute kLastPointerAttribute = CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE;
+
+/// The allocation at an address, and its device; null: none. Registered host memory may go by its host address, which
+/// becomes the device's.
+const Allocation *findPointer(Driver &driver, const Context *context, CUdeviceptr &address, Device *&device) {
+  if (!deviceOf(driver, address) && driver.registered.find(address))
     address -= context->device->memory->hostBias();
-  Device *device = deviceOf(driver, address);
-  const Allocation *allocation = device ? device->memory->find(address) : nullptr;
-  if (!data || !allocation)
-    return CUDA_ERROR_INVALID_VALUE;
+  device = deviceOf(driver, address);
+  return device ? device->memory->find(address) : nullptr;
+}
+
+CUresult pointerAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address, const Device *device,
+                          const Allocation *allocation) {
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     *static_cast<unsigned *>(data) =
@@ -151,4 +158,60 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
   default:
     return CUDA_ERROR_NOT_SUPPORTED;
   }
+}
+
+/// What cuPointerGetAttributes says of an address that the driver does not know: an H200's driver (13.0) leaves other
+/// attributes as they were.
+void foreignAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+  switch (attribute) {
+  case CU_POINTER_ATTRIBUTE_CONTEXT:
+  case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    *static_cast<CUdeviceptr *>(data) = 0;
+    break;
+  case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    *static_cast<CUdeviceptr *>(data) = address;
+    break;
+  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+  case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    *static_cast<unsigned *>(data) = 0;
+    break;
+  case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    *static_cast<int *>(data) = -2;
+    break;
+  default:
+    break;
+  }
+}
+
+} // namespace
+
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+  TENON_ENTER_CONTEXT();
+  Device *device = nullptr;
+  const Allocation *allocation = findPointer(driver, context, address, device);
+  if (!data || !allocation)
+    return CUDA_ERROR_INVALID_VALUE;
+  return pointerAttribute(data, attribute, address, device, allocation);
+}
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
+  TENON_ENTER_CONTEXT();
+  if (!count || !attributes || !data)
+    return CUDA_ERROR_INVALID_VALUE;
+  const CUdeviceptr given = address;
+  Device *device = nullptr;
+  const Allocation *allocation = findPointer(driver, context, address, device);
+  for (unsigned k = 0; k < count; ++k) {
+    if (!data[k] || attributes[k] < CU_POINTER_ATTRIBUTE_CONTEXT || attributes[k] > kLastPointerAttribute)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation) {
+      foreignAttribute(data[k], attributes[k], given);
+      continue;
+    }
+    CUresult result = pointerAttribute(data[k], attributes[k], address, device, allocation);
+    if (result == CUDA_ERROR_INVALID_VALUE) // the host does not reach it
+      *static_cast<CUdeviceptr *>(data[k]) = 0;
+    else if (result != CUDA_SUCCESS)
+      return result;
+  }
+  return CUDA_SUCCESS;
 }
