@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Selection in words: the table behind `--explain` and behind the error when no image runs. In: the candidates and the
 // order that rankCandidates gave them. Out: text, aligned in columns, one line per candidate; `*` marks the one chosen.
+#include "abi/arch_table.h"
 #include "abi/target_arch.h"
 #include "support/status.h"
 
@@ -51,8 +52,7 @@ std::string whatToBuild(const DeviceTraits &device) {
     out = concat("build PTX for ", ptx->arch.toString(), " or an earlier target with .version ",
                  dotted(maxIsaOfDriver(device.driverVersion)), " or lower");
   if (device.acceptsCubin)
-    out += concat(out.empty() ? "build" : ", or", " a cubin for sm_",
-                  device.computeCapability == 101 ? 110 : device.computeCapability);
+    out += concat(out.empty() ? "build" : ", or", " a cubin for sm_", canonicalNumber(device.computeCapability));
   return out.empty() ? "this device and driver take no PTX that Tenon knows, and no cubin: update the driver" : out;
 }
 

@@ -1,65 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which code runs where. In: an image's architecture, its kind, and a device with its driver. Out: yes or no, and why.
 // The words: a number like 86 is compute capability 8.6; `a` code uses features of one architecture, `f` code those of
-// its family; PTX is compiled for the device by the driver, a cubin is run as it is. Sources and rules:
-// abi/kernel_abi.md, "Which image runs where". A new architecture is one row of kArchs (and of kFamilies, if it has
-// one).
+// its family; PTX is compiled for the device by the driver, a cubin is run as it is. The architectures themselves are
+// in abi/arch_table.cpp; rules and sources in abi/kernel_abi.md, "Which image runs where".
 #include "abi/target_arch.h"
 
+#include "abi/arch_table.h"
+#include "support/number.h"
 #include "support/status.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <tuple>
 
 namespace tenon::abi {
 
 using enum ArchSuffix;
-
-// Ascending. The second column is the PTX ISA that introduced the target (PTX ISA, "Release Notes").
-static constexpr ArchInfo kArchs[] = {
-    {{52, None}, 41, "Maxwell"},
-    {{53, None}, 42, "Maxwell (Tegra X1)"},
-    {{60, None}, 50, "Pascal"},
-    {{61, None}, 50, "Pascal"},
-    {{62, None}, 50, "Pascal (Tegra X2)"},
-    {{70, None}, 60, "Volta"},
-    {{72, None}, 61, "Volta (Xavier)"},
-    {{75, None}, 63, "Turing"},
-    {{80, None}, 70, "Ampere"},
-    {{86, None}, 71, "Ampere"},
-    {{87, None}, 74, "Ampere (Orin)"},
-    {{88, None}, 90, "Ampere (Tegra)"},
-    {{89, None}, 78, "Ada"},
-    {{90, None}, 78, "Hopper"},
-    {{90, A}, 80, "Hopper"},
-    {{100, None}, 86, "Blackwell"},
-    {{100, A}, 86, "Blackwell"},
-    {{100, F}, 88, "Blackwell"},
-    {{101, None}, 86, "Blackwell (Thor)"},
-    {{101, A}, 86, "Blackwell (Thor)"},
-    {{101, F}, 88, "Blackwell (Thor)"},
-    {{103, None}, 88, "Blackwell"},
-    {{103, A}, 88, "Blackwell"},
-    {{103, F}, 88, "Blackwell"},
-    {{110, None}, 90, "Blackwell (Thor)"},
-    {{110, A}, 90, "Blackwell (Thor)"},
-    {{110, F}, 90, "Blackwell (Thor)"},
-    {{120, None}, 87, "Blackwell"},
-    {{120, A}, 87, "Blackwell"},
-    {{120, F}, 88, "Blackwell"},
-    {{121, None}, 88, "Blackwell"},
-    {{121, A}, 88, "Blackwell"},
-    {{121, F}, 88, "Blackwell"},
-};
-
-// Families of `f` code, by canonical number. A table: the numbers follow no rule.
-static constexpr std::array<std::pair<uint16_t, uint16_t>, 5> kFamilies = {
-    {{100, 100}, {103, 100}, {110, 110}, {120, 120}, {121, 120}}};
-
-// Tegra parts run cubins of exactly their own number. 88 stands here until its rule is published.
-static constexpr uint16_t kTegra[] = {53, 62, 72, 87, 88, 110};
 
 // Drivers by cuDriverGetVersion and the highest PTX ISA each takes; one that is not listed takes what the last before
 // it does. From 13.0 on the ISA follows the driver (13.N takes 9.N).
@@ -69,23 +25,15 @@ static constexpr std::array<std::pair<int, uint16_t>, 26> kDriverIsas = {{
     {12020, 82}, {12030, 83}, {12040, 84}, {12050, 85}, {12060, 85}, {12070, 86}, {12080, 87}, {12090, 88},
 }};
 
-static constexpr uint64_t kMaxThreads = 1024;
-static constexpr uint64_t kMaxStaticSharedBytes = 48 * 1024;
-
-/// Thor was 10.1 in CUDA 12 and is 11.0 since CUDA 13: one part, two numbers.
-static uint16_t canonical(uint16_t number) {
-  return number == 101 ? 110 : number;
-}
-
+/// 0: no `f` code.
 static uint16_t family(uint16_t number) {
-  for (auto [member, id] : kFamilies)
-    if (member == canonical(number))
-      return id;
-  return 0;
+  const Architecture *row = findArchitecture(canonicalNumber(number));
+  return row ? row->family : 0;
 }
 
 static bool isTegra(uint16_t number) {
-  return std::find(std::begin(kTegra), std::end(kTegra), canonical(number)) != std::end(kTegra);
+  const Architecture *row = findArchitecture(canonicalNumber(number));
+  return row && row->isTegra;
 }
 
 /// 86 -> "8.6": compute capabilities and PTX ISA versions alike.
@@ -99,9 +47,9 @@ static std::string driverName(int version) {
 
 static std::string familyMembers(uint16_t id) {
   std::string out;
-  for (auto [member, memberFamily] : kFamilies)
-    if (memberFamily == id)
-      out += concat(out.empty() ? "" : ", ", dotted(member));
+  for (const Architecture &row : architectures())
+    if (row.family == id && row.number == row.canonical)
+      out += concat(out.empty() ? "" : ", ", dotted(row.number));
   return out;
 }
 
@@ -110,11 +58,19 @@ std::string TargetArch::toString() const {
 }
 
 std::span<const ArchInfo> knownArchs() {
-  return kArchs;
+  static const std::vector<ArchInfo> targets = [] {
+    std::vector<ArchInfo> out;
+    for (const Architecture &row : architectures())
+      for (auto [suffix, isa] : {std::pair(None, row.isa.plain), std::pair(A, row.isa.a), std::pair(F, row.isa.f)})
+        if (isa != 0)
+          out.push_back({{row.number, suffix}, isa, row.name});
+    return out;
+  }();
+  return targets;
 }
 
 const ArchInfo *findArch(TargetArch arch) {
-  for (const ArchInfo &info : kArchs)
+  for (const ArchInfo &info : knownArchs())
     if (info.arch == arch)
       return &info;
   return nullptr;
@@ -127,11 +83,11 @@ std::optional<TargetArch> parseTargetArch(std::string_view text) {
     text.remove_prefix(8);
   else
     return std::nullopt;
-  TargetArch arch;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), arch.number);
-  if (error != std::errc() || text.front() == '0' || arch.number < 10)
+  const bool hasLeadingZero = text.starts_with('0');
+  const std::optional<uint16_t> number = takeNumber<uint16_t>(text);
+  if (!number || hasLeadingZero || *number < 10)
     return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  TargetArch arch{*number};
   if (text == "a")
     arch.suffix = A;
   else if (text == "f")
@@ -143,7 +99,7 @@ std::optional<TargetArch> parseTargetArch(std::string_view text) {
 
 std::string knownArchList() {
   std::string out;
-  for (const ArchInfo &info : kArchs)
+  for (const ArchInfo &info : knownArchs())
     out += concat(out.empty() ? "" : ", ", info.arch.toString());
   return out;
 }
@@ -160,8 +116,8 @@ uint16_t maxIsaOfDriver(int driverVersion) {
 
 /// `a` code: one architecture. The rule is the same for PTX and cubin.
 static Verdict runsOnOneArch(TargetArch arch, uint16_t device) {
-  std::string wanted = dotted(canonical(arch.number));
-  if (canonical(arch.number) == device)
+  std::string wanted = dotted(canonicalNumber(arch.number));
+  if (canonicalNumber(arch.number) == device)
     return {true, concat(arch.toString(), " is for compute capability ", wanted, " exactly, the device's")};
   return {false, concat(arch.toString(), " runs on compute capability ", wanted, " only, the device is ",
                         dotted(device), ": build for sm_", device)};
@@ -174,15 +130,16 @@ static Verdict runsOnFamily(TargetArch arch, uint16_t device) {
     return {false, concat(arch.toString(), " names a family, and ", dotted(arch.number), " has none: build for sm_",
                           arch.number)};
   std::string members = familyMembers(id);
-  if (id == family(device) && device >= canonical(arch.number))
+  if (id == family(device) && device >= canonicalNumber(arch.number))
     return {true, concat("compute capability ", dotted(device), " is in the family of ", arch.toString(), " (", members,
                          ")")};
-  return {false, concat(arch.toString(), " runs on its family (", members, ") from ", dotted(canonical(arch.number)),
-                        " on, the device is ", dotted(device), ": build for sm_", device)};
+  return {false,
+          concat(arch.toString(), " runs on its family (", members, ") from ", dotted(canonicalNumber(arch.number)),
+                 " on, the device is ", dotted(device), ": build for sm_", device)};
 }
 
 Verdict runsPtx(TargetArch arch, uint16_t isa, const DeviceTraits &device) {
-  uint16_t number = canonical(device.computeCapability);
+  uint16_t number = canonicalNumber(device.computeCapability);
   if (!device.canJit)
     return {false, "PTX needs the driver's compiler, which is missing or switched off: build a cubin for sm_" +
                        std::to_string(number)};
@@ -206,7 +163,7 @@ Verdict runsPtx(TargetArch arch, uint16_t isa, const DeviceTraits &device) {
 }
 
 Verdict runsCubin(TargetArch arch, const DeviceTraits &device) {
-  uint16_t number = canonical(device.computeCapability);
+  uint16_t number = canonicalNumber(device.computeCapability);
   if (!device.acceptsCubin)
     return {false, "this device runs PTX only and takes no cubin: build PTX beside it"};
   switch (arch.suffix) {
@@ -217,7 +174,7 @@ Verdict runsCubin(TargetArch arch, const DeviceTraits &device) {
   case None:
     break;
   }
-  uint16_t image = canonical(arch.number);
+  uint16_t image = canonicalNumber(arch.number);
   if (image == number)
     return {true, concat("a cubin of ", arch.toString(), " is exactly for compute capability ", dotted(number))};
   std::string hint = concat(": build a cubin for sm_", number, ", or PTX for sm_", std::min(image, number));
@@ -232,7 +189,7 @@ Verdict runsCubin(TargetArch arch, const DeviceTraits &device) {
 }
 
 Verdict fits(const Candidate &candidate, const DeviceTraits &device) {
-  uint64_t maxThreads = std::min<uint64_t>(kMaxThreads, device.maxThreadsPerBlock);
+  uint64_t maxThreads = std::min<uint64_t>(kMaxBlockThreads, device.maxThreadsPerBlock);
   if (candidate.threads > maxThreads)
     return {false, concat("a workgroup of ", candidate.threads, " threads, the device takes ", maxThreads,
                           ": make workgroup_size smaller")};
@@ -244,10 +201,10 @@ Verdict fits(const Candidate &candidate, const DeviceTraits &device) {
     return {false, concat(shared, " bytes of shared memory (", candidate.staticSharedBytes, " static, ",
                           candidate.dynamicSharedBytes, " dynamic), the device has ", device.maxSharedOptinBytes,
                           " for a workgroup: use smaller tiles")};
-  if (candidate.clusterBlocks > 1 && canonical(device.computeCapability) < 90)
-    return {false, concat("a cluster of ", candidate.clusterBlocks,
-                          " workgroups needs compute capability 9.0 or later, the device is ",
-                          dotted(device.computeCapability), ": provide a variant without clusters")};
+  if (candidate.clusterBlocks > 1 && !hasClusters(device.computeCapability))
+    return {false, concat("a cluster of ", candidate.clusterBlocks, " workgroups needs compute capability ",
+                          dotted(kFirstWithClusters), " or later, the device is ", dotted(device.computeCapability),
+                          ": provide a variant without clusters")};
   return {true, "fits"};
 }
 
@@ -263,7 +220,7 @@ static Verdict runsImage(const Candidate &candidate, const DeviceTraits &device)
 
 /// Position in the order of preference among images that run: smaller is better, element by element.
 static auto preference(const Candidate &candidate, const DeviceTraits &device, size_t index) {
-  uint16_t number = canonical(candidate.arch.number);
+  uint16_t number = canonicalNumber(candidate.arch.number);
   bool isPtx = candidate.kind == ImageKind::Ptx;
   int form = 2;
   switch (candidate.arch.suffix) {
@@ -276,7 +233,7 @@ static auto preference(const Candidate &candidate, const DeviceTraits &device, s
   case None:
     if (isPtx)
       number = candidate.arch.number; // baseline PTX compares the number as written
-    else if (number != canonical(device.computeCapability))
+    else if (number != canonicalNumber(device.computeCapability))
       form = 3;
     break;
   }

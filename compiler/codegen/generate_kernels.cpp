@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-generate-kernels: every hal.executable.source that holds a module of kernel functions gets an object of PTX for
-// each target of the program (hal.device.targets; none named: sm_75), and loses the module:
+// each target of the program (hal.device.targets; none named: kDefaultTarget), and loses the module:
 //
 //   hal.executable.source private @f_dispatch_0 attributes {objects = #hal.executable.objects<{
 //       #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...> :
@@ -12,8 +12,9 @@
 // runs, and tools can compare the two.
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/passes.h"
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/default_target.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Pass/Pass.h"
@@ -29,9 +30,8 @@ struct Target {
 };
 
 FailureOr<SmallVector<Target>> findTargets(ModuleOp module) {
-  const abi::TargetArch oldest{75}; // its PTX runs on every later device
   SmallVector<Target> targets;
-  for (hal::ExecutableTargetAttr key : targetsOf(module, cudaTarget(module.getContext(), oldest))) {
+  for (hal::ExecutableTargetAttr key : targetsOf(module, cudaTarget(module.getContext(), kDefaultTarget))) {
     FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return module.emitError(); });
     if (failed(arch))
       return failure();

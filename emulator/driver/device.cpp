@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices and their attributes by architecture.
+// Devices and their attributes, by the row that their architecture has in abi/arch_table.cpp.
 #include "emulator/driver/device.h"
 
 #include "emulator/driver/context.h"
 
 namespace tenon::emulator {
-namespace {
 
-constexpr abi::TargetArch sm(uint16_t number) {
-  return {number, abi::ArchSuffix::None};
+const abi::Architecture *findEmulated(uint16_t number) {
+  const abi::Architecture *row = abi::findArchitecture(number);
+  return row && row->product.multiprocessors != 0 ? row : nullptr;
 }
 
-// From the CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; multiprocessors, clocks
-// and caches are those of a common product of the architecture.
-constexpr ArchLimits kArchs[] = {
-    //        SMs  kHz      thr/SM blk/SM regs/SM sh/SM        opt-in       L2
-    {sm(70), 80, 1530000, 2048, 32, 65536, 96 << 10, 96 << 10, 6 << 20},
-    {sm(75), 40, 1590000, 1024, 16, 65536, 64 << 10, 64 << 10, 4 << 20},
-    {sm(80), 108, 1410000, 2048, 32, 65536, 164 << 10, 163 << 10, 40 << 20},
-    {sm(86), 84, 1695000, 1536, 16, 65536, 100 << 10, 99 << 10, 6 << 20},
-    {sm(87), 16, 1300000, 1536, 16, 65536, 164 << 10, 163 << 10, 4 << 20},
-    {sm(89), 128, 2520000, 1536, 24, 65536, 100 << 10, 99 << 10, 72 << 20},
-    {sm(90), 132, 1980000, 2048, 32, 65536, 228 << 10, 227 << 10, 50 << 20},
-    {sm(100), 148, 1965000, 2048, 32, 65536, 228 << 10, 227 << 10, 126 << 20},
-    {sm(103), 148, 1965000, 2048, 32, 65536, 228 << 10, 227 << 10, 126 << 20},
-    {sm(120), 170, 2407000, 1536, 24, 65536, 100 << 10, 99 << 10, 96 << 20},
-    {sm(121), 48, 2400000, 1536, 24, 65536, 100 << 10, 99 << 10, 24 << 20},
-};
-
-} // namespace
-
-const ArchLimits *findArchLimits(abi::TargetArch arch) {
-  for (const ArchLimits &row : kArchs)
-    if (row.arch == arch)
-      return &row;
-  return nullptr;
-}
-
-std::string archLimitsList() {
+std::string emulatedList() {
   std::string text;
-  for (const ArchLimits &row : kArchs)
-    text += (text.empty() ? "" : ", ") + std::to_string(row.arch.number);
+  for (const abi::Architecture &row : abi::architectures())
+    if (row.product.multiprocessors != 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(row.number);
   return text;
 }
 
@@ -48,71 +23,71 @@ Device::Device() = default;
 Device::~Device() = default;
 
 std::string Device::name() const {
-  return "Tenon emulator " + arch->arch.toString() + " (CPU)";
+  return "Tenon emulator sm_" + std::to_string(arch->number) + " (CPU)";
 }
 
 abi::DeviceTraits Device::traits(int driverVersion) const {
   abi::DeviceTraits traits;
   traits.name = name();
-  traits.computeCapability = arch->arch.number;
+  traits.computeCapability = arch->number;
   traits.driverVersion = driverVersion;
   traits.acceptsCubin = false;
-  traits.maxSharedOptinBytes = static_cast<uint32_t>(arch->sharedPerBlockOptin);
+  traits.maxSharedOptinBytes = arch->limits.blockSharedBytes;
   return traits;
 }
 
 std::optional<int> attribute(const Device &device, CUdevice_attribute which) {
   if (which < 1 || which >= CU_DEVICE_ATTRIBUTE_MAX)
     return std::nullopt;
-  const ArchLimits &arch = *device.arch;
-  int cc = arch.arch.number;
+  const abi::Architecture &arch = *device.arch;
+  const int cc = arch.number;
   switch (which) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    return 1024;
+    return static_cast<int>(abi::kMaxBlockThreads);
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    return 1024;
+    return static_cast<int>(abi::kMaxBlockThreads);
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-    return 64;
+    return static_cast<int>(abi::kMaxBlockThreadsZ);
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-    return 2147483647;
+    return static_cast<int>(abi::kMaxGrid[0]);
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-    return 65535;
+    return static_cast<int>(abi::kMaxGrid[2]);
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-    return 48 << 10;
+    return static_cast<int>(abi::kMaxStaticSharedBytes);
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    return arch.sharedPerBlockOptin;
+    return static_cast<int>(arch.limits.blockSharedBytes);
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-    return arch.sharedPerMultiprocessor;
+    return static_cast<int>(arch.limits.sharedBytes);
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-    return cc >= 80 ? 1024 : 0;
+    return static_cast<int>(arch.reservedSharedBytes());
   case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
     return 65536;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-    return 32;
+    return static_cast<int>(abi::kWarpLanes);
   case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
     return 2147483647;
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-    return 65536;
+    return static_cast<int>(arch.limits.blockRegisters);
   case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-    return arch.registersPerMultiprocessor;
+    return static_cast<int>(arch.limits.registers);
   case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-    return arch.clockKhz;
+    return static_cast<int>(arch.product.clockKhz);
   case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
     return 1000000;
   case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
     return 64;
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-    return arch.l2Bytes;
+    return static_cast<int>(arch.product.l2Bytes);
   case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
     return 512;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    return arch.multiprocessors;
+    return static_cast<int>(arch.product.multiprocessors);
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-    return arch.maxThreadsPerMultiprocessor;
+    return static_cast<int>(arch.limits.threads);
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-    return arch.maxBlocksPerMultiprocessor;
+    return static_cast<int>(arch.limits.blocks);
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
     return cc / 10;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
@@ -147,7 +122,7 @@ std::optional<int> attribute(const Device &device, CUdevice_attribute which) {
     return 1;
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
-    return cc >= 90;
+    return abi::hasClusters(arch.number);
   default:
     return 0;
   }

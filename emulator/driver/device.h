@@ -4,6 +4,7 @@
 
 #include "emulator/memory/memory.h"
 
+#include "abi/arch_table.h"
 #include "abi/target_arch.h"
 
 #include <cuda.h>
@@ -19,23 +20,16 @@ namespace tenon::emulator {
 struct Context;
 struct MemoryPool;
 
-/// One row per emulated architecture: the numbers that a device of it reports.
-struct ArchLimits {
-  abi::TargetArch arch;
-  int multiprocessors, clockKhz;
-  int maxThreadsPerMultiprocessor, maxBlocksPerMultiprocessor, registersPerMultiprocessor;
-  int sharedPerMultiprocessor, sharedPerBlockOptin, l2Bytes;
-};
-/// Null: not an architecture that the emulator has.
-const ArchLimits *findArchLimits(abi::TargetArch arch);
+/// The row of a compute capability (90) that the emulator offers: one with a product. Null for others.
+const abi::Architecture *findEmulated(uint16_t number);
 /// "70, 75, 80, ...".
-std::string archLimitsList();
+std::string emulatedList();
 
 struct Device {
   Device();
   ~Device();
   int ordinal = 0;
-  const ArchLimits *arch = nullptr;
+  const abi::Architecture *arch = nullptr;
   std::unique_ptr<Memory> memory;
   std::unique_ptr<Context> primary;
   int primaryReferences = 0;

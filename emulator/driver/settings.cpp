@@ -25,7 +25,7 @@ bool takeArch(std::string_view text, Settings &settings) {
     return false;
   arch->suffix = abi::ArchSuffix::None; // a device of cc 9.0 runs sm_90a code too: 90 and 90a are the same device
   settings.arch = *arch;
-  return findArchLimits(*arch) != nullptr;
+  return findEmulated(arch->number) != nullptr;
 }
 bool takeDriverVersion(std::string_view text, Settings &settings) {
   std::optional<int> version = parseDriverVersion(text);
@@ -71,7 +71,7 @@ struct Variable {
   std::string (*wanted)();
 };
 constexpr Variable kVariables[] = {
-    {"TENON_EMULATOR_SM", takeArch, [] { return "one of " + archLimitsList(); }},
+    {"TENON_EMULATOR_SM", takeArch, [] { return "one of " + emulatedList(); }},
     {"TENON_EMULATOR_DRIVER_VERSION", takeDriverVersion,
      [] { return std::string("a CUDA version from 11.0, like 13.0"); }},
     {"TENON_EMULATOR_ORDER", takeOrder, [] { return std::string("eager, lazy, or random:SEED with a number"); }},

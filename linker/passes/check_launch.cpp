@@ -3,16 +3,11 @@
 // Directives"). `.reqntid` must be met exactly, `.maxntid` bounds the product of the extents, a required cluster size
 // is met exactly too. Beyond that a device takes 1024 threads per workgroup, 64 along z; ptxas says nothing about
 // either.
+#include "abi/arch_table.h"
 #include "linker/passes/passes.h"
 
 namespace tenon::linker {
 namespace {
-
-constexpr uint64_t kMaxThreads = 1024; // every architecture from sm_20 on
-constexpr uint32_t kMaxThreadsZ = 64;
-constexpr uint32_t kWarpSize = 32;
-constexpr uint64_t kPortableCluster = 8;
-constexpr uint64_t kMaxCluster = 16;
 
 std::string extentText(const abi::Extent3 &extent) {
   return concat(extent[0], 'x', extent[1], 'x', extent[2]);
@@ -31,28 +26,30 @@ void checkDeclaration(LinkContext &context, const abi::Export &declared) {
   if (volume(size) == 0)
     error(concat("workgroup size ", extentText(size), " has no threads")).withFix("make every extent at least 1");
   // Each extent alone first, so that the product cannot wrap.
-  if (size[0] > kMaxThreads || size[1] > kMaxThreads || size[2] > kMaxThreads || volume(size) > kMaxThreads)
-    error(concat("workgroup size ", extentText(size), " is more than ", kMaxThreads, " threads"))
+  if (size[0] > abi::kMaxBlockThreads || size[1] > abi::kMaxBlockThreads || size[2] > abi::kMaxBlockThreads ||
+      volume(size) > abi::kMaxBlockThreads)
+    error(concat("workgroup size ", extentText(size), " is more than ", abi::kMaxBlockThreads, " threads"))
         .withFix("declare a smaller workgroup and more of them");
-  else if (size[2] > kMaxThreadsZ)
-    error(concat("workgroup size ", extentText(size), " has more than ", kMaxThreadsZ, " threads along z"))
+  else if (size[2] > abi::kMaxBlockThreadsZ)
+    error(concat("workgroup size ", extentText(size), " has more than ", abi::kMaxBlockThreadsZ, " threads along z"))
         .withFix("swap z with x or y");
-  if (launch.subgroupSize != 0 && launch.subgroupSize != kWarpSize)
-    error(concat("subgroup size ", launch.subgroupSize, ", CUDA devices have ", kWarpSize, " lanes"))
-        .withFix(concat("declare ", kWarpSize, ", or leave it out"));
+  if (launch.subgroupSize != 0 && launch.subgroupSize != abi::kWarpLanes)
+    error(concat("subgroup size ", launch.subgroupSize, ", CUDA devices have ", abi::kWarpLanes, " lanes"))
+        .withFix(concat("declare ", abi::kWarpLanes, ", or leave it out"));
   if (launch.cluster == abi::Extent3{0, 0, 0})
     return;
   if (volume(launch.cluster) == 0)
     error(concat("cluster ", extentText(launch.cluster), " has no workgroups"))
         .withFix("make every extent at least 1, or leave the cluster out");
-  else if (launch.cluster[0] > kMaxCluster || launch.cluster[1] > kMaxCluster || launch.cluster[2] > kMaxCluster ||
-           volume(launch.cluster) > kMaxCluster)
-    error(concat("cluster ", extentText(launch.cluster), " is more than ", kMaxCluster, " workgroups"))
-        .withFix(concat("declare at most ", kPortableCluster, ", which every device from sm_90 on takes"));
-  else if (volume(launch.cluster) > kPortableCluster)
+  else if (launch.cluster[0] > abi::kMaxClusterBlocks || launch.cluster[1] > abi::kMaxClusterBlocks ||
+           launch.cluster[2] > abi::kMaxClusterBlocks || volume(launch.cluster) > abi::kMaxClusterBlocks)
+    error(concat("cluster ", extentText(launch.cluster), " is more than ", abi::kMaxClusterBlocks, " workgroups"))
+        .withFix(concat("declare at most ", abi::kPortableClusterBlocks, ", which every device from sm_90 on takes"));
+  else if (volume(launch.cluster) > abi::kPortableClusterBlocks)
     context.diagnostics.warning(declared.declaredAt, "K-8",
                                 concat("export '", declared.name, "': cluster ", extentText(launch.cluster),
-                                       " is more than ", kPortableCluster, " workgroups, which not every device has"));
+                                       " is more than ", abi::kPortableClusterBlocks,
+                                       " workgroups, which not every device has"));
 }
 
 /// One kernel against the declaration.
@@ -90,9 +87,9 @@ private:
     const abi::Extent3 &cluster = declared_.launch.cluster;
     const bool isDeclared = cluster != abi::Extent3{0, 0, 0};
     const abi::TargetArch target = kernel_.object->input->target;
-    if (isDeclared && volume(cluster) > 1 && target.number < 90)
-      error(concat("is built for ", target.toString(), ", clusters (declared ", extentText(cluster),
-                   ") need sm_90 or later"))
+    if (isDeclared && volume(cluster) > 1 && !abi::hasClusters(target.number))
+      error(concat("is built for ", target.toString(), ", clusters (declared ", extentText(cluster), ") need sm_",
+                   abi::kFirstWithClusters, " or later"))
           .withFix("leave the variant out, or give the export of that architecture another executable");
     // nvcc's __block_size__ asks for clusters of one workgroup: the same launch as without.
     const bool isSingle = entry_.requiredCluster == abi::Extent3{1, 1, 1} && !isDeclared;

@@ -2,20 +2,19 @@
 // Shared memory comes in two parts: variables with a size, at most 48 KiB per kernel (ptxas refuses more), and one
 // block whose size the launch gives, `.extern .shared x[]` in PTX. A cubin does not show that a kernel uses the second,
 // and a launch that forgets it reads past the first, so it is checked here, from the PTX.
+#include "abi/arch_table.h"
 #include "linker/passes/passes.h"
 
 namespace tenon::linker {
 
-static constexpr uint64_t kMaxStaticSharedBytes = 48 << 10;
-
 static void checkKernel(LinkContext &context, const Kernel &kernel) {
   const abi::Export &declared = context.exportOf(kernel);
   const uint64_t bytes = kernel.reachable.staticSharedBytes();
-  if (bytes > kMaxStaticSharedBytes) {
+  if (bytes > abi::kMaxStaticSharedBytes) {
     Diagnostic &error = context.diagnostics.error(kernel.object->placeOf(*kernel.entry), "K-9",
                                                   concat("'", kernel.entry->name, "' reaches ", bytes,
                                                          " bytes of static shared memory, at most ",
-                                                         kMaxStaticSharedBytes, " are allowed"));
+                                                         abi::kMaxStaticSharedBytes, " are allowed"));
     auto note = [&](const ptx::Variable &variable) {
       if (variable.space == ptx::StateSpace::Shared)
         error.note(kernel.object->placeOf(variable), concat("'", variable.name, "': ", variable.bytes(), " bytes"));

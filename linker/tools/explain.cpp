@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The figures of a device that is not here come from its compute capability. Shared memory per workgroup with opt-in:
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+// The figures of a device that is not here come from the table of architectures.
 #include "linker/tools/explain.h"
 
-#include <charconv>
+#include "abi/arch_table.h"
+#include "support/number.h"
 
 namespace tenon::linker {
 namespace {
 
-struct OptinRow {
-  uint16_t computeCapability;
-  uint32_t kibibytes;
-};
-constexpr OptinRow kOptin[] = {{70, 96}, {72, 96},  {75, 64},   {80, 163},  {86, 99},   {87, 163}, {88, 99},
-                               {89, 99}, {90, 227}, {100, 227}, {103, 227}, {110, 227}, {120, 99}, {121, 99}};
-
-uint32_t optinBytes(uint16_t computeCapability) {
-  for (const OptinRow &row : kOptin)
-    if (row.computeCapability == computeCapability)
-      return row.kibibytes << 10;
-  return computeCapability < 70 ? 48u << 10 : 0;
-}
-
 /// "13.0" -> 13, 0.
 bool parseDotted(std::string_view text, uint32_t &major, uint32_t &minor) {
-  const char *end = text.data() + text.size();
-  auto [dot, majorFailed] = std::from_chars(text.data(), end, major);
-  if (majorFailed != std::errc() || dot == end || *dot != '.')
+  const size_t dot = text.find('.');
+  if (dot == std::string_view::npos)
     return false;
-  auto [stop, minorFailed] = std::from_chars(dot + 1, end, minor);
-  return minorFailed == std::errc() && stop == end && minor < 10 && major < 100;
+  const std::optional<uint32_t> first = parseNumber<uint32_t>(text.substr(0, dot));
+  const std::optional<uint32_t> second = parseNumber<uint32_t>(text.substr(dot + 1));
+  if (!first || !second || *first >= 100 || *second >= 10)
+    return false;
+  major = *first;
+  minor = *second;
+  return true;
 }
 
 } // namespace
@@ -49,7 +39,8 @@ Result<abi::DeviceTraits> describeDevice(std::string_view device, std::string_vi
   if (arch.suffix != abi::ArchSuffix::None)
     return makeError(StatusCode::InvalidArgument, "device '", device,
                      "' has a suffix, which targets have and devices do not; give 'sm_", arch.number, "'");
-  if (!abi::findArch(arch))
+  const abi::Architecture *row = abi::findArchitecture(arch.number);
+  if (!row)
     return makeError(StatusCode::InvalidArgument, "device '", device, "' is not known; known: ", abi::knownArchList());
   if (!parseDotted(driver, major, minor))
     return makeError(StatusCode::InvalidArgument, "driver '", driver, "' is not a CUDA version, as in 13.0");
@@ -57,7 +48,7 @@ Result<abi::DeviceTraits> describeDevice(std::string_view device, std::string_vi
   traits.name = concat("sm_", arch.number);
   traits.computeCapability = arch.number;
   traits.driverVersion = int(major * 1000 + minor * 10);
-  traits.maxSharedOptinBytes = optinBytes(arch.number);
+  traits.maxSharedOptinBytes = row->limits.blockSharedBytes;
   return traits;
 }
 

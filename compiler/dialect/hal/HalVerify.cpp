@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a well-formed declaration is. Each rule reports what it found, what is wanted, and where the other half stands.
+#include "abi/arch_table.h"
 #include "abi/parameter_layout.h"
+#include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/dispatch_rules.h"
-#include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/host_region.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,9 +23,6 @@ LogicalResult HalDialect::verifyOperationAttribute(Operation *op, NamedAttribute
                            << ", a list of #hal.device.target<..> is wanted";
   return success();
 }
-
-// CUDA: at most 1024 threads in a block, 64 of them along z; a warp has 32 lanes.
-static constexpr int64_t kMaxThreads = 1024, kMaxThreadsZ = 64, kWarpLanes = 32;
 
 //===-- Objects and targets --------------------------------------------------------------------------------------===//
 
@@ -107,27 +105,27 @@ static LogicalResult verifyWorkgroupSize(Operation *op, StringRef name, ArrayAtt
   bool right = !size.empty() && size.size() <= 3;
   for (Attribute attribute : size) {
     auto extent = dyn_cast<IntegerAttr>(attribute);
-    if (!(right = right && extent && extent.getInt() > 0 && extent.getInt() <= kMaxThreads))
+    if (!(right = right && extent && extent.getInt() > 0 && extent.getInt() <= abi::kMaxBlockThreads))
       break;
     threads *= extent.getInt();
   }
   if (!right)
     return op->emitOpError() << "'" << name << "' has workgroup_size = " << size << ", one to three integers from 1 to "
-                             << kMaxThreads << " are wanted";
-  if (threads > kMaxThreads)
+                             << abi::kMaxBlockThreads << " are wanted";
+  if (threads > abi::kMaxBlockThreads)
     return op->emitOpError() << "'" << name << "' has workgroup_size = " << size << ", " << threads
-                             << " threads, at most " << kMaxThreads << " are wanted";
-  if (size.size() == 3 && cast<IntegerAttr>(size[2]).getInt() > kMaxThreadsZ)
-    return op->emitOpError() << "'" << name << "' has workgroup_size = " << size << ", at most " << kMaxThreadsZ
-                             << " threads are wanted along z";
+                             << " threads, at most " << abi::kMaxBlockThreads << " are wanted";
+  if (size.size() == 3 && cast<IntegerAttr>(size[2]).getInt() > abi::kMaxBlockThreadsZ)
+    return op->emitOpError() << "'" << name << "' has workgroup_size = " << size << ", at most "
+                             << abi::kMaxBlockThreadsZ << " threads are wanted along z";
   return success();
 }
 
 // The launch attributes and layout that an export and an extern dispatch share.
 template <typename Op> static LogicalResult verifyLaunch(Op op, StringRef name) {
   bool ok = succeeded(verifyWorkgroupSize(op, name, op.getWorkgroupSizeAttr()));
-  if (IntegerAttr lanes = op.getSubgroupSizeAttr(); lanes && lanes.getInt() != kWarpLanes) {
-    op.emitOpError() << "'" << name << "' has subgroup_size = " << lanes.getInt() << ", " << kWarpLanes
+  if (IntegerAttr lanes = op.getSubgroupSizeAttr(); lanes && lanes.getInt() != abi::kWarpLanes) {
+    op.emitOpError() << "'" << name << "' has subgroup_size = " << lanes.getInt() << ", " << abi::kWarpLanes
                      << " is wanted: a CUDA warp has no other";
     ok = false;
   }

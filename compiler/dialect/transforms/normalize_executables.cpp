@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Users have declared kernels in several ways over the years. Everything after this pass sees one of them; the steps
 // below, in order, take the others to it.
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/default_target.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dialect/transforms/normalize.h"
 
@@ -17,9 +18,6 @@ namespace tenon::compiler {
 #include "compiler/dialect/transforms/Passes.h.inc"
 
 namespace {
-
-// PTX for sm_75 runs on every later device.
-constexpr StringRef kDefaultTarget = "sm_75";
 
 struct NormalizeExecutables : impl::NormalizeExecutablesBase<NormalizeExecutables> {
   using NormalizeExecutablesBase::NormalizeExecutablesBase;
@@ -49,11 +47,10 @@ private:
   }
 
   LogicalResult readTargets(SmallVectorImpl<hal::ExecutableTargetAttr> &fallback) {
-    SmallVector<StringRef> names(targets.begin(), targets.end());
-    if (names.empty())
-      names.push_back(kDefaultTarget);
-    for (StringRef name : names) {
-      std::optional<abi::TargetArch> arch = abi::parseTargetArch(std::string_view(name));
+    if (targets.empty())
+      fallback.push_back(cudaTarget(&getContext(), kDefaultTarget));
+    for (const std::string &name : targets) {
+      std::optional<abi::TargetArch> arch = abi::parseTargetArch(name);
       if (!arch || !abi::findArch(*arch))
         return getOperation().emitError()
                << "target architecture '" << name

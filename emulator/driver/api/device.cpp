@@ -51,7 +51,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_VALUE;
   // "tenon-emulator", then architecture and ordinal.
   memcpy(uuid->bytes, "tenon-emulator", 14);
-  uuid->bytes[14] = static_cast<char>(device->arch->arch.number);
+  uuid->bytes[14] = static_cast<char>(device->arch->number);
   uuid->bytes[15] = static_cast<char>(ordinal);
   return CUDA_SUCCESS;
 }
@@ -74,8 +74,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (!major || !minor)
     return CUDA_ERROR_INVALID_VALUE;
-  *major = device->arch->arch.number / 10;
-  *minor = device->arch->arch.number % 10;
+  *major = device->arch->number / 10;
+  *minor = device->arch->number % 10;
   return CUDA_SUCCESS;
 }
 

@@ -49,7 +49,7 @@ CUresult initialise(Driver &driver) {
   for (uint32_t k = 0; k < settings.devices; ++k) {
     auto device = std::make_unique<Device>();
     device->ordinal = static_cast<int>(k);
-    device->arch = findArchLimits(settings.arch);
+    device->arch = findEmulated(settings.arch.number);
     // All at one bias, so that a kernel reaches a peer's memory as its own.
     uint64_t base = kFirstArena - k * kArenaStride;
     uint64_t onHost = k ? base + driver.devices[0]->memory->hostBias() : 0;

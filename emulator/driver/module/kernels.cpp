@@ -47,7 +47,7 @@ CUresult getAttribute(int *value, CUfunction_attribute attribute, Kernel *kernel
     *value = kernel->module->source->target.number;
     break;
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-    *value = device.arch->arch.number;
+    *value = device.arch->number;
     break;
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
     *value = kernel->maxDynamicShared;
@@ -81,7 +81,7 @@ CUresult setAttribute(CUfunction_attribute attribute, int value, Kernel *kernel)
   const Device &device = *kernel->module->context->device;
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    if (value < 0 || value + static_cast<int64_t>(kernel->decoded->staticShared) > device.arch->sharedPerBlockOptin)
+    if (value < 0 || value + static_cast<int64_t>(kernel->decoded->staticShared) > device.arch->limits.blockSharedBytes)
       return CUDA_ERROR_INVALID_VALUE;
     kernel->maxDynamicShared = value;
     return CUDA_SUCCESS;

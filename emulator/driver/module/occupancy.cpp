@@ -5,23 +5,22 @@
 #include "emulator/driver/device.h"
 #include "emulator/driver/module/module.h"
 
+#include "abi/occupancy.h"
+
 #include <algorithm>
 
+using namespace tenon;
 using namespace tenon::emulator;
 
 int tenon::emulator::blocksPerMultiprocessor(const Kernel &kernel, int threads, size_t dynamicShared) {
-  const Device &device = *kernel.module->context->device;
-  const ArchLimits &arch = *device.arch;
   if (threads <= 0 || threads > static_cast<int>(kernel.decoded->maxThreads) ||
       dynamicShared > static_cast<size_t>(kernel.maxDynamicShared))
     return 0;
-  int warps = (threads + 31) / 32;
-  int blocks = std::min(arch.maxBlocksPerMultiprocessor, arch.maxThreadsPerMultiprocessor / (warps * 32));
-  size_t shared = kernel.decoded->staticShared + dynamicShared + (arch.arch.number >= 80 ? 1024 : 0);
-  if (shared)
-    blocks = std::min(blocks, static_cast<int>(static_cast<size_t>(arch.sharedPerMultiprocessor) / shared));
-  int registers = static_cast<int>(kernel.decoded->registersPerThread + 7) / 8 * 8 * warps * 32;
-  return std::min(blocks, arch.registersPerMultiprocessor / registers);
+  const abi::TargetArch arch{kernel.module->context->device->arch->number};
+  const abi::Occupancy found =
+      abi::computeOccupancy(arch, static_cast<uint64_t>(threads), kernel.decoded->registersPerThread,
+                            kernel.decoded->staticShared + dynamicShared);
+  return static_cast<int>(found.blocksPerSm);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
@@ -59,6 +58,6 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGrid, int *blockSize, CUfuncti
     }
   }
   *blockSize = bestThreads;
-  *minGrid = bestBlocks * context->device->arch->multiprocessors;
+  *minGrid = bestBlocks * static_cast<int>(context->device->arch->product.multiprocessors);
   return CUDA_SUCCESS;
 }

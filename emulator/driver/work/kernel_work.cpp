@@ -52,8 +52,9 @@ CUresult packParameters(const DecodedKernel &decoded, void **parameters, void **
 CUresult validateShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block, const Dim3 &cluster,
                        unsigned sharedBytes) {
   const DecodedKernel &decoded = *kernel.decoded;
-  if (!grid.count() || !block.count() || grid.y > 65535 || grid.z > 65535 || grid.x > 2147483647u || block.x > 1024 ||
-      block.y > 1024 || block.z > 64 || block.count() > 1024)
+  if (!grid.count() || !block.count() || grid.x > abi::kMaxGrid[0] || grid.y > abi::kMaxGrid[1] ||
+      grid.z > abi::kMaxGrid[2] || block.x > abi::kMaxBlockThreads || block.y > abi::kMaxBlockThreads ||
+      block.z > abi::kMaxBlockThreadsZ || block.count() > abi::kMaxBlockThreads)
     return CUDA_ERROR_INVALID_VALUE;
   if (block.count() > decoded.maxThreads)
     return CUDA_ERROR_INVALID_VALUE;
@@ -73,9 +74,9 @@ CUresult validateShape(const Kernel &kernel, const Dim3 &grid, const Dim3 &block
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (!cluster.count() || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  if (cluster.count() > 1 && kernel.module->context->device->arch->arch.number < 90)
+  if (cluster.count() > 1 && !abi::hasClusters(kernel.module->context->device->arch->number))
     return CUDA_ERROR_NOT_SUPPORTED;
-  if (cluster.count() > (kernel.nonPortableCluster ? 16 : 8))
+  if (cluster.count() > (kernel.nonPortableCluster ? abi::kMaxClusterBlocks : abi::kPortableClusterBlocks))
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   return CUDA_SUCCESS;
 }
@@ -92,7 +93,7 @@ CUresult validateKernelWork(const KernelWork &work) {
   const Context &context = *kernel.module->context;
   uint64_t fitting =
       static_cast<uint64_t>(blocksPerMultiprocessor(kernel, static_cast<int>(work.block.count()), work.sharedBytes)) *
-      static_cast<uint64_t>(context.device->arch->multiprocessors);
+      static_cast<uint64_t>(context.device->arch->product.multiprocessors);
   return work.grid.count() > fitting ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_SUCCESS;
 }
 

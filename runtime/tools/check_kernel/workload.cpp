@@ -3,6 +3,7 @@
 // size (TENON_CONSTANT(int, n)) is that size.
 #include "runtime/tools/check_kernel/workload.h"
 
+#include "abi/arch_table.h"
 #include "runtime/tools/check_kernel/workload_values.h"
 #include "support/text.h"
 
@@ -10,8 +11,6 @@
 
 namespace tenon::runtime {
 namespace {
-
-constexpr uint64_t kMaxGrid[3] = {2147483647, 65535, 65535};
 
 /// Split at commas outside parentheses.
 std::vector<std::string_view> splitList(std::string_view text) {
@@ -232,9 +231,9 @@ private:
     if (counts.size() > 3)
       return makeError(StatusCode::InvalidArgument, counts.size(), " workgroup counts, at most 3 are possible");
     for (size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] < 1 || uint64_t(counts[i]) > kMaxGrid[i])
+      if (counts[i] < 1 || uint64_t(counts[i]) > abi::kMaxGrid[i])
         return makeError(StatusCode::OutOfRange, "the workgroup count is ", counts[i], " along ", "xyz"[i],
-                         ", possible are 1 to ", kMaxGrid[i]);
+                         ", possible are 1 to ", abi::kMaxGrid[i]);
       out.grid[i] = uint32_t(counts[i]);
     }
     return okStatus();

@@ -3,6 +3,7 @@
 // every architecture and many kernels. Where the folder of cuda.h does not hold it, this is skipped.
 #include "abi/occupancy.h"
 
+#include "abi/arch_table.h"
 #include "support/status.h"
 
 #include <gtest/gtest.h>
@@ -26,20 +27,21 @@ struct Kernel {
 };
 
 /// What the driver tells of a device with these limits.
-cudaOccDeviceProp propertiesOf(const MultiprocessorLimits &limits) {
+cudaOccDeviceProp propertiesOf(const Architecture &row) {
+  const MultiprocessorLimits &limits = row.limits;
   cudaOccDeviceProp device;
-  device.computeMajor = limits.number / 10;
-  device.computeMinor = limits.number % 10;
-  device.maxThreadsPerBlock = int(limits.blockThreads);
+  device.computeMajor = row.number / 10;
+  device.computeMinor = row.number % 10;
+  device.maxThreadsPerBlock = int(kMaxBlockThreads);
   device.maxThreadsPerMultiprocessor = int(limits.threads);
   device.regsPerBlock = int(limits.blockRegisters);
   device.regsPerMultiprocessor = int(limits.registers);
-  device.warpSize = int(limits.warp);
-  device.sharedMemPerBlock = 48 << 10;
+  device.warpSize = int(kWarpLanes);
+  device.sharedMemPerBlock = kMaxStaticSharedBytes;
   device.sharedMemPerMultiprocessor = limits.sharedBytes;
   device.numSms = 1;
   device.sharedMemPerBlockOptin = limits.blockSharedBytes;
-  device.reservedSharedMemPerBlock = limits.reservedSharedBytes();
+  device.reservedSharedMemPerBlock = row.reservedSharedBytes();
   return device;
 }
 
@@ -75,7 +77,7 @@ unsigned factorOf(OccupancyLimit limit) {
 
 /// The first kernel on which the two differ, or "".
 std::string firstDifference(TargetArch arch) {
-  const cudaOccDeviceProp device = propertiesOf(*findMultiprocessor(arch));
+  const cudaOccDeviceProp device = propertiesOf(*findArchitecture(arch.number));
   for (uint64_t threads :
        {1, 32, 33, 64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 480, 512, 640, 768, 1000, 1024, 1025})
     for (uint32_t registers = 0; registers < 256; ++registers)

@@ -44,39 +44,6 @@ TEST(Occupancy, OfAnUnknownPartIsUnknown) {
   const Occupancy found = computeOccupancy({99}, 128, 32, 0);
   EXPECT_EQ(found.limit, OccupancyLimit::Unknown);
   EXPECT_EQ(found.blocksPerSm, 0u);
-  EXPECT_EQ(findMultiprocessor({99}), nullptr);
-  EXPECT_EQ(findMultiprocessor(kHopper)->sharedBytes, 228u << 10);
-}
-
-TEST(Occupancy, KnowsEveryArchitectureThatPtxKnows) {
-  for (const ArchInfo &info : knownArchs())
-    EXPECT_NE(findMultiprocessor(info.arch), nullptr) << info.arch.toString();
-}
-
-// CUDA Programming Guide 13.0, "Technical Specifications per Compute Capability", for 7.5 to 9.0, 10.0, 11.0 and 12.0;
-// cuda/__device/arch_traits.h of NVIDIA's CCCL (2026) says the same, and has the others. 10.1 was 11.0's number.
-struct Published {
-  uint16_t number = 0;
-  uint32_t blocks = 0, warps = 0, sharedKib = 0, blockSharedKib = 0;
-};
-constexpr Published kPublished[] = {
-    {60, 32, 64, 64, 48},    {61, 32, 64, 96, 48},    {62, 32, 64, 64, 48},    {70, 32, 64, 96, 96},
-    {75, 16, 32, 64, 64},    {80, 32, 64, 164, 163},  {86, 16, 48, 100, 99},   {87, 16, 48, 164, 163},
-    {88, 16, 48, 100, 99},   {89, 24, 48, 100, 99},   {90, 32, 64, 228, 227},  {100, 32, 64, 228, 227},
-    {101, 24, 48, 228, 227}, {103, 32, 64, 228, 227}, {110, 24, 48, 228, 227}, {120, 24, 48, 100, 99},
-    {121, 24, 48, 100, 99},
-};
-
-TEST(Occupancy, HasTheLimitsThatArePublished) {
-  for (const Published &row : kPublished) {
-    const MultiprocessorLimits *limits = findMultiprocessor({row.number});
-    ASSERT_NE(limits, nullptr) << row.number;
-    EXPECT_NE(findArch({row.number}), nullptr) << row.number;
-    EXPECT_EQ(limits->blocks, row.blocks) << row.number;
-    EXPECT_EQ(limits->threads, row.warps * 32) << row.number;
-    EXPECT_EQ(limits->sharedBytes, row.sharedKib << 10) << row.number;
-    EXPECT_EQ(limits->blockSharedBytes, row.blockSharedKib << 10) << row.number;
-  }
 }
 
 TEST(Occupancy, OfWhatCannotBeLaunchedIsNone) {

@@ -119,8 +119,8 @@ TEST(Ptxas, AgreesOnTheMinimumIsaOfEveryTarget) {
   std::string ptxas = findPtxas();
   if (ptxas.empty())
     GTEST_SKIP() << "no ptxas on PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin";
-  static const uint16_t isas[] = {40, 41, 42, 43, 50, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74,
-                                  75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92};
+  static const uint16_t isas[] = {31, 32, 40, 41, 42, 43, 50, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73,
+                                  74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92};
   std::vector<Question> questions;
   for (TargetArch device : devicesOf(ptxas))
     for (const ArchInfo &info : knownArchs()) {

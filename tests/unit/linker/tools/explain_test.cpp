@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/explain.h"
 
+#include "abi/arch_table.h"
 #include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
@@ -16,6 +17,13 @@ TEST(Explain, ReadsDevicesInEveryForm) {
     EXPECT_EQ(device->driverVersion, 12080);
     EXPECT_EQ(device->maxSharedOptinBytes, 99u << 10);
   }
+}
+
+TEST(Explain, KnowsTheSharedMemoryOfEveryArchitecture) {
+  EXPECT_EQ(describeDevice("sm_101", "12.8")->maxSharedOptinBytes, 227u << 10);
+  for (const abi::Architecture &row : abi::architectures())
+    EXPECT_EQ(describeDevice(std::to_string(row.number), "13.0")->maxSharedOptinBytes, row.limits.blockSharedBytes)
+        << row.number;
 }
 
 TEST(Explain, RefusesWhatIsNoDevice) {
