@@ -3,10 +3,10 @@
 // fences); an access that another thread made at its clock c is ordered before mine when what I know of that thread is
 // at least c.
 //
-// A launch has too many threads for one clock each in every vector, and need not have: threads of a block meet at
-// barriers, after which they share one vector, and blocks hardly know of each other. So knowledge is immutable and
-// shared, dense for the thread's own block and sparse beyond. What else has a clock (race_detector.h, channels of bulk
-// copies) is numbered behind the threads; vectors grow when it is first heard of.
+// A launch has too many threads to give each a full vector. It does not have to: threads of a block share one vector
+// after a barrier, and blocks know little of each other. So a vector is immutable and shared, dense for the thread's
+// own block and sparse for others. The channels of bulk copies (race_detector.h) have clocks too; they are numbered
+// after the threads, and a vector grows when it first contains one.
 #pragma once
 
 #include <cstdint>

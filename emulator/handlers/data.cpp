@@ -90,10 +90,8 @@ void nanosleep(Warp &warp, const Decoded &i, uint32_t mask) {
 }
 void nothing(Warp &, const Decoded &, uint32_t) {}
 void trap(Warp &warp, const Decoded &i, uint32_t mask) {
-  bool isTrap = i.flag == 0;
-  raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(mask)),
-             isTrap ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_LAUNCH_FAILED,
-             isTrap ? "the kernel executed 'trap'" : "the kernel executed 'brkpt' and no debugger is attached");
+  raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(mask)), CUDA_ERROR_LAUNCH_FAILED,
+             i.flag ? "the kernel executed 'brkpt' and no debugger is attached" : "the kernel executed 'trap'");
 }
 
 template <typename T, typename S> void slct(Warp &warp, const Decoded &i, uint32_t mask) {

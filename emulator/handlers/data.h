@@ -19,7 +19,7 @@ Handler clockHandler(uint32_t bytes);
 Handler nanosleepHandler();
 /// No effect here: fences, prefetches, hints.
 Handler nothingHandler();
-/// trap / brkpt: the kernel fails.
+/// trap and, with `flag`, brkpt: the kernel fails.
 Handler trapHandler();
 /// slct: d = c >= 0 ? a : b.
 Handler slctHandler(ptx::ScalarType type, ptx::ScalarType selector, bool ftz);

@@ -13,8 +13,4 @@ Block *sharedOwner(const Warp &warp, uint64_t offset) {
   return warp.executor->launch->kernel->usesClusters && rank < blocks.size() ? blocks[rank].get() : nullptr;
 }
 
-uint8_t *sharedHost(const Block &block, uint64_t offset) {
-  return block.sharedMemory + (offset & kRankOffsetMask);
-}
-
 } // namespace tenon::emulator

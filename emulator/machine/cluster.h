@@ -32,7 +32,5 @@ struct Cluster {
 
 /// The block of `warp`'s cluster whose memory an offset in the shared window lies in; null: no such rank.
 Block *sharedOwner(const Warp &warp, uint64_t offset);
-/// Shared memory of `block` at an address that holds its rank.
-uint8_t *sharedHost(const Block &block, uint64_t offset);
 
 } // namespace tenon::emulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One element of memory that is read, changed and written, as atom, red and the reducing copies do. Where other blocks
-// of the launch run at the same time (machine/grid.h) nobody may come between; where they do not, a processor's atomic
-// instruction would only cost.
+// Reads, changes and writes one element of memory, as atom, red and reducing copies do. While other blocks of the
+// launch run on other threads (machine/grid.h) this is atomic; otherwise it is not, because the processor's atomic
+// instructions are slow.
 #pragma once
 
 #include <bit>

@@ -3,6 +3,7 @@
 #include "emulator/memory/memory.h"
 
 #include "emulator/machine/machine.h"
+#include "support/align.h"
 #include "support/number.h"
 
 #include <algorithm>
@@ -18,11 +19,8 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kQuarantineBytes = 64ull << 20;
 constexpr uint64_t kPoisonLimit = 1ull << 20;
-constexpr uint8_t kPoison = 0xdb;
+constexpr uint8_t kFreedByte = 0xdb; // freed memory reads as this until it is given out again
 
-uint64_t roundUp(uint64_t value, uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 bool hostVisible(AllocationKind kind) {
   return kind == AllocationKind::Pinned || kind == AllocationKind::Managed;
 }
@@ -102,7 +100,7 @@ uint64_t Memory::allocate(uint64_t bytes, AllocationKind kind, std::string name)
   // Host-visible memory owns whole pages, because its protection differs.
   uint64_t unit = hostVisible(kind) ? kPage : kAlignment;
   uint64_t gap = hostVisible(kind) ? kPage : kAlignment;
-  uint64_t spanBytes = roundUp(bytes, unit) + gap + (hostVisible(kind) ? kPage : 0);
+  uint64_t spanBytes = alignUp(bytes, unit) + gap + (hostVisible(kind) ? kPage : 0);
   uint64_t span = takeSpan(spanBytes);
   while (!span && !quarantine_.empty()) {
     releaseOldest();
@@ -110,10 +108,10 @@ uint64_t Memory::allocate(uint64_t bytes, AllocationKind kind, std::string name)
   }
   if (!span)
     return 0;
-  uint64_t begin = roundUp(span, unit);
+  uint64_t begin = alignUp(span, unit);
   if (hostVisible(kind))
-    mprotect(reinterpret_cast<void *>(begin), roundUp(bytes, kPage), PROT_READ | PROT_WRITE);
-  used_ += roundUp(bytes, kAlignment);
+    mprotect(reinterpret_cast<void *>(begin), alignUp(bytes, kPage), PROT_READ | PROT_WRITE);
+  used_ += alignUp(bytes, kAlignment);
   live_[begin] = Allocation{begin, bytes, kind, std::move(name), span, spanBytes};
   if (initialised_)
     initialised_->set(begin - device_, bytes, kind != AllocationKind::Device && kind != AllocationKind::Heap);
@@ -127,23 +125,21 @@ bool Memory::free(uint64_t address) {
   Allocation allocation = std::move(it->second);
   live_.erase(it);
   if (allocation.kind == AllocationKind::Registered) { // not ours
-    ++generation_;
     return true;
   }
-  ++generation_;
-  used_ -= roundUp(allocation.bytes, kAlignment);
+  used_ -= alignUp(allocation.bytes, kAlignment);
   bool visible = hostVisible(allocation.kind);
   if (visible)
-    mprotect(reinterpret_cast<void *>(allocation.begin), roundUp(allocation.bytes, kPage), PROT_NONE);
+    mprotect(reinterpret_cast<void *>(allocation.begin), alignUp(allocation.bytes, kPage), PROT_NONE);
   // What comes next here must not find old data: small blocks are poisoned, the pages of large ones given back.
   if (allocation.bytes <= kPoisonLimit) {
-    memset(host(allocation.begin), kPoison, allocation.bytes);
+    memset(host(allocation.begin), kFreedByte, allocation.bytes);
   } else {
-    uint64_t first = roundUp(allocation.begin, kPage), last = allocation.end() / kPage * kPage;
+    uint64_t first = alignUp(allocation.begin, kPage), last = allocation.end() / kPage * kPage;
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first - device_),
               static_cast<off_t>(last - first));
-    memset(host(allocation.begin), kPoison, first - allocation.begin);
-    memset(host(last), kPoison, allocation.end() - last);
+    memset(host(allocation.begin), kFreedByte, first - allocation.begin);
+    memset(host(last), kFreedByte, allocation.end() - last);
   }
   quarantined_ += allocation.spanBytes;
   quarantine_.push_back(std::move(allocation));
@@ -175,7 +171,7 @@ uint64_t Memory::reserve(uint64_t bytes, AllocationKind kind, uint64_t alignment
   if (bytes > size_ || alignment > size_)
     return 0;
   // Spans begin at multiples of kAlignment.
-  const uint64_t spanBytes = roundUp(bytes, kAlignment) + (alignment - kAlignment) + kAlignment;
+  const uint64_t spanBytes = alignUp(bytes, kAlignment) + (alignment - kAlignment) + kAlignment;
   uint64_t span = takeSpan(spanBytes);
   while (!span && !quarantine_.empty()) {
     releaseOldest();
@@ -183,7 +179,7 @@ uint64_t Memory::reserve(uint64_t bytes, AllocationKind kind, uint64_t alignment
   }
   if (!span)
     return 0;
-  const uint64_t begin = roundUp(span, alignment);
+  const uint64_t begin = alignUp(span, alignment);
   reservations_[begin] = Allocation{begin, bytes, kind, "", span, spanBytes};
   return begin;
 }
@@ -201,7 +197,7 @@ bool Memory::commit(uint64_t address, uint64_t bytes) {
   auto it = reservations_.find(address);
   if (it == reservations_.end() || it->second.bytes != bytes || live_.count(address))
     return false;
-  used_ += roundUp(bytes, kAlignment);
+  used_ += alignUp(bytes, kAlignment);
   live_[address] = it->second;
   if (initialised_)
     initialised_->set(address - device_, bytes, it->second.kind == AllocationKind::Mapped); // by whoever else has it
@@ -212,11 +208,10 @@ bool Memory::retire(uint64_t address) {
   auto it = live_.find(address);
   if (it == live_.end() || !reservations_.count(address))
     return false;
-  used_ -= roundUp(it->second.bytes, kAlignment);
+  used_ -= alignUp(it->second.bytes, kAlignment);
   if (it->second.kind != AllocationKind::Mapped)
-    memset(host(address), kPoison, std::min(it->second.bytes, kPoisonLimit));
+    memset(host(address), kFreedByte, std::min(it->second.bytes, kPoisonLimit));
   live_.erase(it);
-  ++generation_;
   return true;
 }
 

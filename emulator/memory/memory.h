@@ -19,7 +19,7 @@
 namespace tenon::emulator {
 
 /// Registered: the program's own memory, which only seems to lie on the device. Mapped: bytes of another file at
-/// addresses of the arena (driver/virtual_memory.h).
+/// addresses of the arena (driver/memory/virtual_memory.h).
 enum class AllocationKind : uint8_t { Device, Pinned, Managed, Variable, Constant, Heap, Registered, Mapped };
 
 struct Allocation {
@@ -96,8 +96,6 @@ public:
   void markWritten(uint64_t address, uint64_t bytes);
   /// What was never written is not written by being copied, so that padding may be.
   void markCopied(uint64_t to, const Memory &source, uint64_t from, uint64_t bytes);
-  /// Changes with every free: cached ranges of an older generation are void.
-  uint64_t generation() const { return generation_; }
 
 private:
   const Allocation *reservationAt(uint64_t address) const;
@@ -105,7 +103,7 @@ private:
   void releaseSpan(uint64_t begin, uint64_t bytes);
   void releaseOldest();
 
-  uint64_t device_ = 0, size_ = 0, used_ = 0, generation_ = 1, quarantined_ = 0;
+  uint64_t device_ = 0, size_ = 0, used_ = 0, quarantined_ = 0;
   uint8_t *host_ = nullptr;
   int file_ = -1;
   std::vector<const Memory *> peers_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the registers, the shared and the local memory of resident blocks lie on the host. Mapping memory, touching its
-// pages for the first time and giving it back takes longer than many a block runs, and with several workers every one
-// of these stops the others (one lock and one page table for the process). So each thread keeps what its blocks used,
-// up to a limit, for the blocks of its next launch.
+// Host memory for the registers, shared and local memory of resident blocks. Mapping memory, touching its pages for the
+// first time and unmapping it takes longer than many blocks run, and stops the other workers, because a process has one
+// lock and one page table. So each thread keeps the memory that its blocks used, up to a limit, for its next launch.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ public:
   BlockMemory(const BlockMemory &) = delete;
   BlockMemory &operator=(const BlockMemory &) = delete;
 
-  /// At least `bytes`, aligned to a page; they hold anything, as what a block finds does. Null: the system gives none.
+  /// At least `bytes`, aligned to a page; its contents are arbitrary. Null: the system gives none.
   uint8_t *take(uint64_t bytes);
   /// `bytes` as it was taken; null is nothing.
   void give(uint8_t *memory, uint64_t bytes);

@@ -264,7 +264,7 @@ bool Scheduler::exit(GroupRun &run, const Decoded &, uint32_t active) {
   Warp &warp = run.warp;
   for (Frame *frame = run.frame; frame;) {
     Frame *parent = frame->parent;
-    dropLanes(frame, active);
+    frames_.leave(frame, active);
     frame = parent;
   }
   warp.live &= ~active;

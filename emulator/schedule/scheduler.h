@@ -12,8 +12,8 @@
 // all of them are done. A warp whose wait for an mbarrier failed lets the others run first.
 //
 // A barrier counts threads, not warps, so divergent arrivals are legal (sm_70 rules); a `.sync` warp instruction waits
-// for (member mask & lanes that live). Nothing runnable is a deadlock, reported with every thread's place; so is it
-// when all that live have asked mbarriers for 100,000 passes, and nothing else happened.
+// for (member mask & live lanes). When nothing can run, that is a deadlock, which is reported with the place of every
+// thread. It is also one when all live threads have done nothing but ask mbarriers for 100,000 passes.
 #pragma once
 
 #include "emulator/check/shadow_checker.h"
@@ -23,8 +23,8 @@
 #include "emulator/machine/grid.h"
 #include "emulator/machine/machine.h"
 #include "emulator/schedule/block_memory.h"
+#include "emulator/schedule/frame_pool.h"
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -103,15 +103,11 @@ private:
   bool synchronise(GroupRun &run, const Decoded &i, uint32_t active);
   bool jump(GroupRun &run, uint32_t target);
 
-  Frame *frameFor(Warp &warp, const FunctionCode *code, Frame *parent, uint32_t callSite, uint32_t returnPc,
-                  uint32_t lanes);
-  void dropLanes(Frame *frame, uint32_t lanes);
   bool releaseBarriers(Block &block);
   void completeBarrier(Warp &warp, Group &group, const BarrierState &state);
   bool releaseCluster(Cluster &cluster);
   void reportDeadlock(const Cluster &cluster);
   bool waitsForEver(bool waited);
-  void fillSpecials(Warp &warp);
 
   const Launch &launch_;
   BlockMemory &memory_;
@@ -119,13 +115,12 @@ private:
   Executor executor_;
   std::unique_ptr<ShadowChecker> checker_; // null: no shadow memory
   std::vector<std::unique_ptr<Cluster>> resident_, pool_;
-  std::map<const FunctionCode *, std::vector<Frame *>> framePool_;
+  FramePool frames_;
   Grid &grid_;
   uint64_t nextCluster_ = 0, lastCluster_ = 0; // taken from the grid, not yet admitted
   uint64_t finished_ = 0;                      // since the grid was told
   uint64_t rangeEpoch_ = 0;                    // of the grid, when `ranges` was last cleared
   uint64_t orderSeed_ = 0;
-  uint64_t generation_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did
   bool spinning_ = false;      // the last pass finished no block: shorter turns

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cuda.h>
+#include <map>
+#include <string>
 
 namespace tenon::emulator {
 namespace {

@@ -46,25 +46,11 @@ Scheduler::~Scheduler() {
     for (auto &cluster : *clusters)
       for (auto &block : cluster->blocks)
         destroyBlock(*block);
-  for (auto &[code, frames] : framePool_)
-    for (Frame *frame : frames) {
-      std::free(frame->registers);
-      delete frame;
-    }
 }
 
 void Scheduler::destroyBlock(Block &block) {
-  for (Warp &warp : block.warps) // frames of a kernel that was stopped
-    for (Group &group : warp.groups)
-      for (Frame *frame = group.frame; frame && frame->parent;) {
-        Frame *parent = frame->parent;
-        frame->lanes &= ~group.mask;
-        if (!frame->lanes) {
-          std::free(frame->registers);
-          delete frame;
-        }
-        frame = parent;
-      }
+  for (Warp &warp : block.warps)
+    FramePool::destroyFrames(warp);
   memory_.give(block.registerMemory, block.registerBytes);
   memory_.give(block.sharedMemory, block.sharedBytes);
   memory_.give(block.localMemory, block.localBytes);
@@ -76,9 +62,9 @@ std::unique_ptr<Block> Scheduler::makeBlock() {
   block->threads = static_cast<uint32_t>(launch_.block.count());
   uint32_t warps = (block->threads + kLanes - 1) / kLanes;
   // The registers of a warp and, behind them, its special registers.
-  uint64_t registers = alignUp(kernel.functions[0]->registerBytes + 1, 64);
+  uint64_t registers = alignUp(uint64_t(kernel.functions[0]->registerBytes) + 1, 64);
   uint64_t perWarp = registers + alignUp(kSpecialStride * static_cast<uint64_t>(Special::Count), 64);
-  uint64_t localStride = alignUp(kLocalStart + kernel.localBytesPerThread, 16);
+  uint64_t localStride = alignUp(uint64_t(kLocalStart + kernel.localBytesPerThread), 16);
   uint32_t sharedEnd = kernel.dynamicSharedStart + launch_.dynamicShared;
   block->registerBytes = perWarp * warps;
   block->sharedBytes = sharedEnd + 16;

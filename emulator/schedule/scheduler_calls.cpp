@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls: a frame for each activation, which lanes that called from one place share, and the copies of parameters and
-// results between the local memory of caller and callee.
+// Calls: which lanes enter a function, and the copies of parameters and results between the local memory of caller and
+// callee.
 #include "emulator/machine/fault.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/schedule/scheduler.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <cuda.h>
 
@@ -32,44 +31,6 @@ void copySlots(Warp &warp, uint32_t lanes, uint32_t to, uint32_t from, uint32_t 
 }
 
 } // namespace
-
-Frame *Scheduler::frameFor(Warp &warp, const FunctionCode *code, Frame *parent, uint32_t callSite, uint32_t returnPc,
-                           uint32_t lanes) {
-  // Lanes that called from the same place a moment ago are joined, so that warp instructions inside meet.
-  if (warp.groups.size() > 1)
-    for (const Group &group : warp.groups)
-      for (Frame *frame = group.frame; frame; frame = frame->parent)
-        if (frame->parent == parent && frame->code == code && frame->callSite == callSite &&
-            frame->returnPc == returnPc && !(frame->lanes & lanes)) {
-          frame->lanes |= lanes;
-          return frame;
-        }
-  std::vector<Frame *> &pool = framePool_[code];
-  Frame *frame;
-  if (pool.empty()) {
-    frame = new Frame;
-    frame->registers = static_cast<uint8_t *>(aligned_alloc(64, (code->registerBytes + 64 + 63) / 64 * 64));
-  } else {
-    frame = pool.back();
-    pool.pop_back();
-  }
-  memset(frame->registers, 0, code->registerBytes);
-  frame->code = code;
-  frame->parent = parent;
-  frame->localBase = (parent->localBase + parent->code->localBytes + 15) / 16 * 16;
-  frame->depth = parent->depth + 1;
-  frame->returnPc = returnPc;
-  frame->callSite = callSite;
-  frame->lanes = lanes;
-  return frame;
-}
-
-/// The lanes will not come back to `frame` or its callers.
-void Scheduler::dropLanes(Frame *frame, uint32_t lanes) {
-  frame->lanes &= ~lanes;
-  if (frame->lanes == 0 && frame->parent)
-    framePool_[frame->code].push_back(frame);
-}
 
 bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
   if (!active) {
@@ -109,7 +70,7 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
     run.split(rest, run.pc, run.frame);
   if (uint32_t skipped = run.mask & ~active)
     run.split(skipped, run.pc + 1, run.frame);
-  Frame *frame = frameFor(warp, callee, run.frame, i.target, run.pc + 1, lanes);
+  Frame *frame = frames_.enter(warp, callee, run.frame, i.target, run.pc + 1, lanes);
   if (frame->localBase + callee->localBytes > warp.localStride) {
     raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(lanes)), CUDA_ERROR_LAUNCH_FAILED,
                "stack overflow: " + std::to_string(frame->depth) + " calls deep, " + std::to_string(warp.localStride) +
@@ -146,7 +107,7 @@ bool Scheduler::leave(GroupRun &run, const Decoded &i, uint32_t active) {
   run.pc = frame->returnPc;
   run.frame = parent;
   run.save();
-  dropLanes(frame, active);
+  frames_.leave(frame, active);
   return false;
 }
 

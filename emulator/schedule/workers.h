@@ -2,9 +2,9 @@
 // Threads that run the blocks of launches, kept from one launch to the next: starting one takes longer than many a
 // kernel.
 //
-// A launch is one body that everybody runs, and blocks are what they take from each other (machine/grid.h). So nobody has to
-// be waited for who has not begun: when the caller's own body returns nothing is left to take, and a thread that wakes
-// up late finds the door closed. A launch of a microsecond costs a wake-up and no more.
+// All threads run the same body, which takes blocks from one grid (machine/grid.h). When the caller's own body returns,
+// no block is left, so threads that have not started yet are not waited for: they find nothing to do. A launch of a
+// microsecond costs one wake-up.
 //
 // A process that forks leaves its threads behind; the child gets its own.
 #pragma once
