@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One lock guards everything the driver keeps: calls from several threads are served one after the other. Whoever waits
-// in a call gives the lock up meanwhile.
+// One lock guards everything the driver keeps: calls from several threads are served one after the other. A call
+// that waits gives the lock up meanwhile.
 #pragma once
 
 #include <mutex>

@@ -176,7 +176,7 @@ bool OperationQueue::poll(const OperationPtr &target) {
       if (ready(*operation)) {
         run(operation);
         sweep();
-        return false; // the program is told once that there was work
+        return false; // so that the program sees "not ready" at least once
       }
     runReady(); // what memory waits for may come from elsewhere
     break;
@@ -194,7 +194,7 @@ CUresult OperationQueue::finish(const OperationPtr &target) {
   double limit = 10;
   if (const char *text = getenv("TENON_EMULATOR_DEADLOCK_SECONDS"); text && *text)
     limit = parseDeadlockSeconds(text).value_or(limit);
-  // Whoever waits first does not always go first: other threads get the time to enqueue what must not overtake this.
+  // A wait sometimes lets other threads go first, which may enqueue work that must not overtake this.
   if (order_ != Order::Eager && lock_.hasThreads)
     if (uint64_t delay = (order_ == Order::Random ? random() : ++waits_) % 3 * 400) {
       Unlocked unlocked(lock_);

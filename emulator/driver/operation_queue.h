@@ -10,7 +10,7 @@
 //
 // Operations run under the driver's lock, except host functions: the queue's thread calls them, because the program may
 // hold a lock that they take. What cannot run yet (a host function that has not returned, a value that is not there) is
-// left for later: whoever waits polls, and so does the thread.
+// left for later: a call that waits polls, and so does the thread.
 #pragma once
 
 #include "emulator/driver/driver_lock.h"

@@ -46,8 +46,8 @@ void OperationQueue::startThread() {
   std::thread([this] { threadMain(); }).detach();
 }
 
-/// Calls host functions, in order, one at a time; runs what became ready behind them, what a value in memory was
-/// missing for, and (lazy, random) what nobody has forced for a while.
+/// Calls host functions, in order, one at a time. Runs what became ready after them, what waited for a value in memory,
+/// and, when the order is lazy or random, work that no call has forced for a while.
 void OperationQueue::threadMain() {
   std::unique_lock<std::recursive_mutex> lock(lock_.mutex);
   for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host memory of the program that the driver was told of (cuMemHostRegister), for every device.
+// Host memory that the program registered (cuMemHostRegister), for every device.
 #pragma once
 
 #include <cstddef>

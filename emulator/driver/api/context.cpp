@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 using namespace tenon;
 using namespace tenon::emulator;

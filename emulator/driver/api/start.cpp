@@ -18,8 +18,8 @@ namespace {
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
-// Where the arenas of devices are wanted. The thread sanitizer follows no memory but its own ranges, and moves what is
-// wanted elsewhere to where it likes.
+// Where the memory of devices should lie, so that addresses repeat from run to run. The thread sanitizer follows only
+// memory in ranges of its own, and moves other mappings there.
 #if __has_feature(thread_sanitizer)
 constexpr uint64_t kFirstArena = 0x7e00'0000'0000ull, kArenaStride = 1ull << 38;
 #else

@@ -156,7 +156,7 @@ CUresult applyAttribute(KernelWork &work, CUkernelNodeAttrID attribute, const CU
   case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     changed.priority = value.priority;
     break;
-  // Hints: kept for the one who asks.
+  // Hints: only answered.
   case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
   case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
   case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The driver's virtual memory: memory and addresses are got apart and joined (cuMemCreate, cuMemAddressReserve,
-// cuMemMap), and kernels reach what access was set for. Memory made so can be given to another process as a descriptor.
+// The driver's virtual memory: a program creates memory (cuMemCreate), reserves addresses (cuMemAddressReserve), joins
+// them (cuMemMap) and sets access, after which kernels reach it. Such memory can be given to another process as a file
+// descriptor.
 //
-// Here memory is a file of its own, which takes the place of the arena's bytes where it is mapped; whoever maps the
-// same file, in whatever process, has the same bytes. The file is sealed, so that nobody who got it makes it shorter.
+// The memory is a file, mapped over the arena where the program maps it. Every process that maps the file sees the same
+// bytes. The file is sealed, so that no process can make it shorter.
 #pragma once
 
 #include <cuda.h>

@@ -4,9 +4,6 @@
 #include "emulator/driver/device.h"
 #include "emulator/driver/module/module.h"
 
-#include <algorithm>
-#include <cstring>
-
 using namespace tenon;
 using namespace tenon::emulator;
 

@@ -16,7 +16,7 @@ namespace {
 
 enum class Wait { Never, Host }; // Host: the caller may touch the host's side when the call returns
 
-CUresult copyOn(Driver &driver, Context *context, Stream &stream, const CUDA_MEMCPY3D &copy, Wait wait) {
+CUresult copyOn(Driver &driver, Stream &stream, const CUDA_MEMCPY3D &copy, Wait wait) {
   if (CUresult result = validateCopy(driver, copy); result != CUDA_SUCCESS)
     return result;
   CopyWork work{copy, nullptr};
@@ -32,8 +32,8 @@ CUresult copyOn(Driver &driver, Context *context, Stream &stream, const CUDA_MEM
   return driver.queue.finish(stream.tail);
 }
 
-CUresult flat(Driver &driver, Context *context, Stream &stream, CUdeviceptr to, CUdeviceptr from, size_t bytes,
-              CUmemorytype toType, CUmemorytype fromType, Wait wait) {
+CUresult flat(Driver &driver, Stream &stream, CUdeviceptr to, CUdeviceptr from, size_t bytes, CUmemorytype toType,
+              CUmemorytype fromType, Wait wait) {
   if (bytes == 0)
     return CUDA_SUCCESS;
   CUDA_MEMCPY3D copy = flatCopy(to, from, bytes);
@@ -43,7 +43,7 @@ CUresult flat(Driver &driver, Context *context, Stream &stream, CUdeviceptr to, 
     copy.dstHost = reinterpret_cast<void *>(to);
   if (fromType == CU_MEMORYTYPE_HOST)
     copy.srcHost = reinterpret_cast<void *>(from);
-  return copyOn(driver, context, stream, copy, wait);
+  return copyOn(driver, stream, copy, wait);
 }
 
 bool touchesHost(Driver &driver, CUdeviceptr address) {
@@ -77,8 +77,8 @@ CUDA_MEMCPY3D widen(const CUDA_MEMCPY2D &c) {
   return copy;
 }
 
-CUresult fillOn(Driver &driver, Context *context, Stream &stream, CUdeviceptr to, size_t pitch, unsigned value,
-                unsigned elementSize, size_t width, size_t height) {
+CUresult fillOn(Driver &driver, Stream &stream, CUdeviceptr to, size_t pitch, unsigned value, unsigned elementSize,
+                size_t width, size_t height) {
   FillWork work{{to, pitch, value, elementSize, width, height}};
   if (CUresult result = validateFill(driver, work.fill); result != CUDA_SUCCESS || !width || !height)
     return result;
@@ -89,51 +89,49 @@ CUresult fillOn(Driver &driver, Context *context, Stream &stream, CUdeviceptr to
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, *context->defaultStream, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE,
-              CU_MEMORYTYPE_HOST, Wait::Host);
+  return flat(driver, *context->defaultStream, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST,
+              Wait::Host);
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return flat(driver, context, *on, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST,
-              Wait::Never);
+  return flat(driver, *on, to, hostAddress(from), bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, Wait::Never);
 }
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, *context->defaultStream, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST,
-              CU_MEMORYTYPE_DEVICE, Wait::Host);
+  return flat(driver, *context->defaultStream, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE,
+              Wait::Host);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return flat(driver, context, *on, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE,
-              Wait::Never);
+  return flat(driver, *on, hostAddress(to), from, bytes, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE, Wait::Never);
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
+  return flat(driver, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
               Wait::Never);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return flat(driver, context, *on, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, Wait::Never);
+  return flat(driver, *on, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, Wait::Never);
 }
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   TENON_ENTER_CONTEXT();
-  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED,
+  return flat(driver, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED,
               waitOf(driver, to, from));
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
-  return flat(driver, context, *on, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED, Wait::Never);
+  return flat(driver, *on, to, from, bytes, CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED, Wait::Never);
 }
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes) {
   TENON_ENTER_CONTEXT();
   if (!findContext(toContext) || !findContext(fromContext))
     return CUDA_ERROR_INVALID_CONTEXT;
-  return flat(driver, context, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
+  return flat(driver, *context->defaultStream, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE,
               Wait::Never);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes,
@@ -142,13 +140,13 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from
   TENON_STREAM(on, stream);
   if (!findContext(toContext) || !findContext(fromContext))
     return CUDA_ERROR_INVALID_CONTEXT;
-  return flat(driver, context, *on, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, Wait::Never);
+  return flat(driver, *on, to, from, bytes, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE, Wait::Never);
 }
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy) {
   TENON_ENTER_CONTEXT();
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, *context->defaultStream, widen(*copy), Wait::Host);
+  return copyOn(driver, *context->defaultStream, widen(*copy), Wait::Host);
 }
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy) {
   TENON_CALL();
@@ -159,42 +157,42 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
   TENON_STREAM(on, stream);
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, *on, widen(*copy), Wait::Never);
+  return copyOn(driver, *on, widen(*copy), Wait::Never);
 }
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy) {
   TENON_ENTER_CONTEXT();
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, *context->defaultStream, *copy, Wait::Host);
+  return copyOn(driver, *context->defaultStream, *copy, Wait::Host);
 }
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
   if (!copy)
     return CUDA_ERROR_INVALID_VALUE;
-  return copyOn(driver, context, *on, *copy, Wait::Never);
+  return copyOn(driver, *on, *copy, Wait::Never);
 }
 
 // Fills of one, two and four bytes, in a row or in rows, with and without a stream.
 #define TENON_FILL(bits, type)                                                                                         \
   CUresult cuMemsetD##bits(CUdeviceptr to, type value, size_t count) {                                                 \
     TENON_ENTER_CONTEXT();                                                                                             \
-    return fillOn(driver, context, *context->defaultStream, to, 0, value, bits / 8, count, 1);                         \
+    return fillOn(driver, *context->defaultStream, to, 0, value, bits / 8, count, 1);                                  \
   }                                                                                                                    \
   CUresult cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) {                         \
     TENON_ENTER_CONTEXT();                                                                                             \
     TENON_STREAM(on, stream);                                                                                          \
-    return fillOn(driver, context, *on, to, 0, value, bits / 8, count, 1);                                             \
+    return fillOn(driver, *on, to, 0, value, bits / 8, count, 1);                                                      \
   }                                                                                                                    \
   CUresult cuMemsetD2D##bits(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height) {                  \
     TENON_ENTER_CONTEXT();                                                                                             \
-    return fillOn(driver, context, *context->defaultStream, to, pitch, value, bits / 8, width, height);                \
+    return fillOn(driver, *context->defaultStream, to, pitch, value, bits / 8, width, height);                         \
   }                                                                                                                    \
   CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, size_t height,             \
                                     CUstream stream) {                                                                 \
     TENON_ENTER_CONTEXT();                                                                                             \
     TENON_STREAM(on, stream);                                                                                          \
-    return fillOn(driver, context, *on, to, pitch, value, bits / 8, width, height);                                    \
+    return fillOn(driver, *on, to, pitch, value, bits / 8, width, height);                                             \
   }
 TENON_FILL(8, unsigned char)
 TENON_FILL(16, unsigned short)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stream memory operations: a stream writes a value to memory, or waits until a value there compares. The host may
-// write the value that a stream waits for, in pinned or registered memory, without a call of the driver: whoever waits
-// polls.
+// write the value that a stream waits for, in pinned or registered memory, without a call of the driver, so waiting
+// means polling.
 #pragma once
 
 #include "emulator/driver/work/work.h"
