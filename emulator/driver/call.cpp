@@ -8,10 +8,10 @@
 namespace tenon::emulator {
 
 DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.lock.mutex), driver_(driver) {
-  if (!driver.faultsRead) {
-    driver.faultsRead = true;
+  if (!driver.failuresRead) {
+    driver.failuresRead = true;
     if (const char *text = getenv("TENON_EMULATOR_FAIL"))
-      driver.faultsWrong = driver.faults.parse(text, functionNames());
+      driver.failuresWrong = driver.failures.parse(text, functionNames());
   }
   if (std::thread::id thread = std::this_thread::get_id(); thread != driver.lock.lastThread) {
     driver.lock.hasThreads |= driver.lock.lastThread != std::thread::id();
@@ -20,8 +20,8 @@ DriverCall::DriverCall(Driver &driver, const char *function) : lock_(driver.lock
   if (driver.lock.depth++ != 0)
     return;
   driver.function = function;
-  if (!driver.faults.empty())
-    injected_ = driver.faults.call(function);
+  if (!driver.failures.empty())
+    injected_ = driver.failures.call(function);
 }
 
 } // namespace tenon::emulator

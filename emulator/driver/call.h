@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The first line of every exported function. It takes the lock, counts the call for TENON_EMULATOR_FAIL, and returns
-// what the program has to hear before anything else: TENON_CALL where no initialised driver is needed, TENON_ENTER
-// where one is, TENON_ENTER_CONTEXT where work needs a current context.
+// The first line of every exported function. It takes the lock, counts the call for TENON_EMULATOR_FAIL, and returns an
+// error where the call cannot go on: TENON_CALL needs nothing, TENON_ENTER an initialised driver, TENON_ENTER_CONTEXT a
+// current context whose kernels have not failed.
 #pragma once
 
 #include "emulator/driver/context.h"

@@ -6,7 +6,7 @@
 
 #include "emulator/driver/capture_rule.h"
 #include "emulator/driver/driver_lock.h"
-#include "emulator/driver/fault_plan.h"
+#include "emulator/driver/failure_plan.h"
 #include "emulator/driver/operation_queue.h"
 #include "emulator/driver/registered_ranges.h"
 #include "emulator/machine/check_options.h"
@@ -44,9 +44,9 @@ struct Driver {
   CheckOptions checks;
   uint32_t threads = 1;         // that run the blocks of one launch
   bool faultsEndProcess = true; // TENON_EMULATOR_FAULTS
-  FaultPlan faults;             // TENON_EMULATOR_FAIL
-  bool faultsRead = false;
-  std::string faultsWrong;   // why TENON_EMULATOR_FAIL was not understood
+  FailurePlan failures;         // TENON_EMULATOR_FAIL
+  bool failuresRead = false;
+  std::string failuresWrong; // why TENON_EMULATOR_FAIL was not understood
   const char *function = ""; // of the driver, that the program called
 
   std::vector<std::unique_ptr<Device>> devices;

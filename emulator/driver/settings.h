@@ -40,7 +40,7 @@ struct Settings {
 /// The value of a variable, or null: getenv, or a test's own.
 using Environment = std::function<const char *(const char *name)>;
 
-/// Reads all variables but TENON_EMULATOR_FAIL (fault_plan.h). Returns what is wrong with the first that is not
+/// Reads all variables but TENON_EMULATOR_FAIL (failure_plan.h). Returns what is wrong with the first that is not
 /// understood, or nothing.
 std::string readSettings(const Environment &environment, Settings &settings);
 

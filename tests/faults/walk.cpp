@@ -95,8 +95,8 @@ std::vector<Walked> everyFunction() {
 /// The emulator's own functions, and a reference to its context, so that what is left in it can be counted.
 struct Emulator {
   std::unique_ptr<cuda::Driver> driver;
-  bool (*setFaults)(const char *) = nullptr;
-  uint64_t (*faultsMade)() = nullptr;
+  bool (*setFailures)(const char *) = nullptr;
+  uint64_t (*failuresMade)() = nullptr;
   bool (*liveObjects)(size_t, const char **, uint64_t *) = nullptr;
 
   static Result<Emulator> open(const cuda::DriverSearch &search) {
@@ -106,8 +106,8 @@ struct Emulator {
     using Find = CUresult (*)(const char *, void **, int, cuuint64_t, void *);
     auto find = reinterpret_cast<Find>(dlsym(library, "cuGetProcAddress_v2"));
     CUcontext context = nullptr;
-    if (!find || find("tenonEmulatorSetFaults", reinterpret_cast<void **>(&out.setFaults), 13000, 0, nullptr) ||
-        find("tenonEmulatorFaultsMade", reinterpret_cast<void **>(&out.faultsMade), 13000, 0, nullptr) ||
+    if (!find || find("tenonEmulatorSetFailures", reinterpret_cast<void **>(&out.setFailures), 13000, 0, nullptr) ||
+        find("tenonEmulatorFailuresMade", reinterpret_cast<void **>(&out.failuresMade), 13000, 0, nullptr) ||
         find("tenonEmulatorLiveObjects", reinterpret_cast<void **>(&out.liveObjects), 13000, 0, nullptr) ||
         out.driver->cuDevicePrimaryCtxRetain(&context, 0))
       return makeError(StatusCode::Unavailable, "'", out.driver->path(), "' is not this tree's emulator");
@@ -188,13 +188,13 @@ Counts walk(const Walked &walked, const Inputs &inputs, const cuda::DriverSearch
   runWithout(0);
   for (uint64_t call = 1; counts.wrong < 3; ++call) {
     const std::vector<uint64_t> before = emulator.live();
-    if (!emulator.setFaults(concat(walked.function, ":", call).c_str())) {
+    if (!emulator.setFailures(concat(walked.function, ":", call).c_str())) {
       wrong(call, "the emulator does not export it");
       break;
     }
     const Outcome outcome = runScenario(inputs, search);
-    const bool failed = emulator.faultsMade() != 0;
-    emulator.setFaults("");
+    const bool failed = emulator.failuresMade() != 0;
+    emulator.setFailures("");
     const size_t leftCurrent = emulator.popAll();
     const std::string leaked = emulator.leaked(before);
     if (!failed) {

@@ -11,17 +11,17 @@
 
 namespace tenon::emulator {
 
-bool setFaults(const char *plan) {
+bool setFailures(const char *plan) {
   Driver &driver = emulator::driver();
   std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
-  driver.faultsRead = true;
-  return driver.faults.parse(plan ? plan : "", functionNames()).empty();
+  driver.failuresRead = true;
+  return driver.failures.parse(plan ? plan : "", functionNames()).empty();
 }
 
-uint64_t faultsMade() {
+uint64_t failuresMade() {
   Driver &driver = emulator::driver();
   std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
-  return driver.faults.made();
+  return driver.failures.made();
 }
 
 bool liveObjects(size_t index, const char **name, uint64_t *count) {

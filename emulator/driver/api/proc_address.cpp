@@ -86,8 +86,8 @@ const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *
                              {"tenonEmulatorReadOnlyParameter", reinterpret_cast<void *>(&readOnlyParameter)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
                              {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)},
-                             {"tenonEmulatorSetFaults", reinterpret_cast<void *>(&setFaults)},
-                             {"tenonEmulatorFaultsMade", reinterpret_cast<void *>(&faultsMade)},
+                             {"tenonEmulatorSetFailures", reinterpret_cast<void *>(&setFailures)},
+                             {"tenonEmulatorFailuresMade", reinterpret_cast<void *>(&failuresMade)},
                              {"tenonEmulatorLiveObjects", reinterpret_cast<void *>(&liveObjects)}};
 
 } // namespace

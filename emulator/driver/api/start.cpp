@@ -33,8 +33,8 @@ CUresult refuse(const std::string &why) {
 
 /// Reads the environment and makes the devices.
 CUresult initialise(Driver &driver) {
-  if (!driver.faultsWrong.empty())
-    return refuse("TENON_EMULATOR_FAIL: " + driver.faultsWrong);
+  if (!driver.failuresWrong.empty())
+    return refuse("TENON_EMULATOR_FAIL: " + driver.failuresWrong);
   Settings settings;
   if (std::string wrong = readSettings(getenv, settings); !wrong.empty())
     return refuse(wrong);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/driver/fault_plan.h"
+#include "emulator/driver/failure_plan.h"
 
 #include "emulator/driver/error.h"
 #include "emulator/driver/settings.h"
@@ -27,43 +27,43 @@ CUresult defaultCode(std::string_view function) {
 
 } // namespace
 
-std::string FaultPlan::parseFault(std::string_view text, std::span<const std::string> functions) {
-  Fault fault;
+std::string FailurePlan::parseFailure(std::string_view text, std::span<const std::string> functions) {
+  Failure failure;
   std::string whole = "'" + std::string(text) + "'";
   if (size_t equals = text.find('='); equals != std::string_view::npos) {
-    fault.code = errorOf(text.substr(equals + 1));
-    if (fault.code == CUDA_SUCCESS)
+    failure.code = errorOf(text.substr(equals + 1));
+    if (failure.code == CUDA_SUCCESS)
       return whole + ": '" + std::string(text.substr(equals + 1)) +
              "' is not an error; wanted a CUresult, as CUDA_ERROR_OUT_OF_MEMORY or 2";
     text = text.substr(0, equals);
   }
   if (size_t colon = text.find(':'); colon != std::string_view::npos) {
     std::string_view which = text.substr(colon + 1);
-    fault.at = 0;
+    failure.at = 0;
     if (which != "all")
-      fault.at = parseNumber<uint64_t>(which).value_or(0);
-    if (which != "all" && fault.at == 0)
+      failure.at = parseNumber<uint64_t>(which).value_or(0);
+    if (which != "all" && failure.at == 0)
       return whole + ": '" + std::string(which) + "' is not a call; wanted a number from 1, or 'all'";
     text = text.substr(0, colon);
   }
-  fault.function = withoutVersion(text);
-  if (fault.function != "*" && std::find(functions.begin(), functions.end(), fault.function) == functions.end()) {
-    std::vector<std::string> near = nearestNames(fault.function, functions);
-    return whole + ": the emulator has no driver function '" + fault.function + "'" +
+  failure.function = withoutVersion(text);
+  if (failure.function != "*" && std::find(functions.begin(), functions.end(), failure.function) == functions.end()) {
+    std::vector<std::string> near = nearestNames(failure.function, functions);
+    return whole + ": the emulator has no driver function '" + failure.function + "'" +
            (near.empty() ? std::string() : "; near it: " + quotedList(near, "and"));
   }
-  faults_.push_back(std::move(fault));
+  failures_.push_back(std::move(failure));
   return {};
 }
 
-std::string FaultPlan::parse(std::string_view text, std::span<const std::string> functions) {
-  faults_.clear();
+std::string FailurePlan::parse(std::string_view text, std::span<const std::string> functions) {
+  failures_.clear();
   made_ = 0;
   for (bool more = !text.empty(); more;) {
     size_t comma = text.find(',');
     more = comma != std::string_view::npos;
-    if (std::string wrong = parseFault(text.substr(0, comma), functions); !wrong.empty()) {
-      faults_.clear();
+    if (std::string wrong = parseFailure(text.substr(0, comma), functions); !wrong.empty()) {
+      failures_.clear();
       return wrong;
     }
     text.remove_prefix(more ? comma + 1 : text.size());
@@ -71,22 +71,22 @@ std::string FaultPlan::parse(std::string_view text, std::span<const std::string>
   return {};
 }
 
-CUresult FaultPlan::call(std::string_view function) {
+CUresult FailurePlan::call(std::string_view function) {
   function = withoutVersion(function);
   CUresult result = CUDA_SUCCESS;
-  for (Fault &fault : faults_) {
-    if (fault.function != "*" && fault.function != function)
+  for (Failure &failure : failures_) {
+    if (failure.function != "*" && failure.function != function)
       continue;
-    ++fault.calls;
-    if (result != CUDA_SUCCESS || (fault.at != 0 && fault.at != fault.calls))
+    ++failure.calls;
+    if (result != CUDA_SUCCESS || (failure.at != 0 && failure.at != failure.calls))
       continue;
-    result = fault.code != CUDA_SUCCESS ? fault.code : defaultCode(function);
+    result = failure.code != CUDA_SUCCESS ? failure.code : defaultCode(function);
     ++made_;
     if (isQuiet(getenv("TENON_EMULATOR_QUIET")))
       continue;
     const char *name = errorName(result);
     fprintf(stderr, "tenon emulator: TENON_EMULATOR_FAIL: call %llu of %.*s fails with %s\n",
-            static_cast<unsigned long long>(fault.calls), static_cast<int>(function.size()), function.data(),
+            static_cast<unsigned long long>(failure.calls), static_cast<int>(function.size()), function.data(),
             name ? name : std::to_string(static_cast<int>(result)).c_str());
   }
   return result;

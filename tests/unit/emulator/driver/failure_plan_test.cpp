@@ -52,7 +52,7 @@ std::vector<CUresult> allocations(size_t count) {
 }
 using Results = std::vector<CUresult>;
 
-TEST(EmulatorFaultPlan, FailsTheCallThatItNames) {
+TEST(EmulatorFailurePlan, FailsTheCallThatItNames) {
   const CUresult kMemory = CUDA_ERROR_OUT_OF_MEMORY;
   WITH_PLAN("cuMemAlloc:3", ready() && allocations(4) == (Results{CUDA_SUCCESS, CUDA_SUCCESS, kMemory, CUDA_SUCCESS}),
             "TENON_EMULATOR_FAIL: call 3 of cuMemAlloc fails with CUDA_ERROR_OUT_OF_MEMORY");
@@ -67,7 +67,7 @@ TEST(EmulatorFaultPlan, FailsTheCallThatItNames) {
   WITH_PLAN("cuStreamSynchronize:1", ready() && cuStreamSynchronize(nullptr) == CUDA_ERROR_UNKNOWN, "");
 }
 
-TEST(EmulatorFaultPlan, CountsCallsOfTheProgramOnly) {
+TEST(EmulatorFailurePlan, CountsCallsOfTheProgramOnly) {
   // cuStreamCreate is cuStreamCreateWithPriority inside.
   CUstream stream;
   WITH_PLAN("cuStreamCreateWithPriority:all", ready() && cuStreamCreate(&stream, 0) == CUDA_SUCCESS, "");
@@ -75,7 +75,7 @@ TEST(EmulatorFaultPlan, CountsCallsOfTheProgramOnly) {
   WITH_PLAN("*:4", ready() && allocations(2) == (Results{CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS}), "");
 }
 
-TEST(EmulatorFaultPlan, ReachesEveryFunction) {
+TEST(EmulatorFailurePlan, ReachesEveryFunction) {
   auto allFail = [] {
     bool all = true;
     for (const Function &function : functions())
@@ -104,7 +104,7 @@ TEST(EmulatorFaultPlan, ReachesEveryFunction) {
   WITH_PLAN("", eachByName(), "");
 }
 
-TEST(EmulatorFaultPlan, RefusesWhatItDoesNotUnderstand) {
+TEST(EmulatorFailurePlan, RefusesWhatItDoesNotUnderstand) {
   auto refused = [] { return cuInit(0) == CUDA_ERROR_INVALID_VALUE; };
   WITH_PLAN(
       "cuMemAloc:3", refused(),

@@ -4,9 +4,9 @@
 // counts it under its public name and asks the plan before anything else happens; calls that driver functions make of
 // each other are not counted. A failing call has no effect.
 //
-//   plan  := fault { ',' fault }
-//   fault := name [ ':' (n | 'all') ] [ '=' code ]        name: a driver function, or '*' for every call
-//   code  := a CUresult by number or name; by default out of memory for allocations, else CUDA_ERROR_UNKNOWN
+//   plan    := failure { ',' failure }
+//   failure := name [ ':' (n | 'all') ] [ '=' code ]      name: a driver function, or '*' for every call
+//   code    := a CUresult by number or name; by default out of memory for allocations, else CUDA_ERROR_UNKNOWN
 #pragma once
 
 #include <cuda.h>
@@ -19,26 +19,26 @@
 
 namespace tenon::emulator {
 
-class FaultPlan {
+class FailurePlan {
 public:
   /// Replaces the plan. `functions`: the names that may fail, without version suffix. Returns what is wrong with
   /// `text`, or nothing.
   std::string parse(std::string_view text, std::span<const std::string> functions);
   /// Counts a call of `function` (a version suffix, "_v2", is ignored). Returns what it fails with, or CUDA_SUCCESS.
   CUresult call(std::string_view function);
-  bool empty() const { return faults_.empty(); }
+  bool empty() const { return failures_.empty(); }
   /// Calls that the plan has made fail.
   uint64_t made() const { return made_; }
 
 private:
-  struct Fault {
+  struct Failure {
     std::string function;
     uint64_t at = 1;              // 0: every call
     CUresult code = CUDA_SUCCESS; // CUDA_SUCCESS: by function
     uint64_t calls = 0;
   };
-  std::string parseFault(std::string_view text, std::span<const std::string> functions);
-  std::vector<Fault> faults_;
+  std::string parseFailure(std::string_view text, std::span<const std::string> functions);
+  std::vector<Failure> failures_;
   uint64_t made_ = 0;
 };
 
