@@ -3,6 +3,7 @@
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
 // to an input or a constant. Rules F-15 to F-22, F-24 and F-25.
 #include "abi/element_type.h"
+#include "abi/format/arithmetic.h"
 #include "abi/format/verify_support.h"
 
 #include <limits>
@@ -30,40 +31,6 @@ static Status checkType(FileBytes &file, const fb::ValueType &type) {
       return broken("F-15", "the static extents have more than 2^63 bytes");
     return okStatus();
   });
-}
-
-/// Registers that an opcode reads: the first n of a, b, c.
-static uint32_t operandCount(fb::RegisterOpcode opcode) {
-  using enum fb::RegisterOpcode;
-  switch (opcode) {
-  case Const:
-  case Arg:
-  case Dim:
-    return 0;
-  case SignExtend:
-  case ZeroExtend:
-    return 1;
-  case Add:
-  case Sub:
-  case Mul:
-  case FloorDiv:
-  case CeilDiv:
-  case Mod:
-  case DivTrunc:
-  case RemTrunc:
-  case Min:
-  case Max:
-  case And:
-  case Or:
-  case Xor:
-  case Eq:
-  case Lt:
-  case Align:
-    return 2;
-  case Select:
-    return 3;
-  }
-  return 0;
 }
 
 /// F-16: Arg names a scalar input, Dim a dimension of a tensor input.

@@ -55,7 +55,7 @@ void ScalarLowering::defineArgument(mlir::Value value, uint32_t input) {
   uint32_t bits = integerBits(value.getType());
   if (bits == 0) { // a float, its bits zero-extended
     uint32_t width = value.getType().getIntOrFloatBitWidth();
-    define(value, registers_.argument(input, width == 64 ? Range{} : Range{0, evaluateZeroExtend(-1, width)}));
+    define(value, registers_.argument(input, width == 64 ? Range{} : unsignedRange(width)));
   } else if (bits == 1) { // sign-extended like every integer: true may arrive as -1
     define(value, registers_.zeroExtend(registers_.argument(input, {-1, 1}), 1));
   } else {

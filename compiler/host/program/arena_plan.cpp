@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/program/arena_plan.h"
 
+#include "abi/format/arithmetic.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -39,8 +41,8 @@ std::pair<int64_t, Register> splitSize(const RegisterProgram &registers, Registe
       if (!value || *value <= 0)
         continue;
       const auto [inner, product] = splitSize(registers, rest);
-      if (std::optional<int64_t> both = evaluateBinary(Opcode::Mul, *value, inner))
-        return {*both, product};
+      if (abi::ArithmeticResult both = abi::evaluate(Opcode::Mul, *value, inner); both.ok())
+        return {both.value, product};
     }
   return {1, bytes};
 }

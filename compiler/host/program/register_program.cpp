@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/program/register_program.h"
 
+#include "abi/format/arithmetic.h"
+
 #include <algorithm>
 
 namespace tenon::compiler::host {
@@ -13,17 +15,6 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 int64_t clampToInt64(Wide value) {
   return int64_t(std::clamp<Wide>(value, kMin, kMax));
-}
-
-int64_t floorDivide(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-/// Of the sign of the divisor.
-int64_t floorRemainder(int64_t a, int64_t b) {
-  int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 bool isCommutative(Opcode opcode) {
@@ -84,98 +75,8 @@ Range signedRange(uint32_t bits) {
   return {-half, half - 1};
 }
 
-uint32_t registerOperandCount(Opcode opcode) {
-  switch (opcode) {
-  case Opcode::Const:
-  case Opcode::Arg:
-  case Opcode::Dim:
-    return 0;
-  case Opcode::SignExtend:
-  case Opcode::ZeroExtend:
-    return 1;
-  case Opcode::Add:
-  case Opcode::Sub:
-  case Opcode::Mul:
-  case Opcode::FloorDiv:
-  case Opcode::CeilDiv:
-  case Opcode::Mod:
-  case Opcode::DivTrunc:
-  case Opcode::RemTrunc:
-  case Opcode::Min:
-  case Opcode::Max:
-  case Opcode::And:
-  case Opcode::Or:
-  case Opcode::Xor:
-  case Opcode::Eq:
-  case Opcode::Lt:
-  case Opcode::Align:
-    return 2;
-  case Opcode::Select:
-    return 3;
-  }
-  return 0;
-}
-
-int64_t evaluateSignExtend(int64_t a, uint32_t bits) {
-  if (bits >= 64)
-    return a;
-  return int64_t(uint64_t(a) << (64 - bits)) >> (64 - bits);
-}
-
-int64_t evaluateZeroExtend(int64_t a, uint32_t bits) {
-  return bits >= 64 ? a : int64_t(uint64_t(a) & ((uint64_t(1) << bits) - 1));
-}
-
-std::optional<int64_t> evaluateBinary(Opcode opcode, int64_t a, int64_t b) {
-  int64_t result = 0;
-  bool divides = opcode == Opcode::FloorDiv || opcode == Opcode::CeilDiv || opcode == Opcode::Mod ||
-                 opcode == Opcode::DivTrunc || opcode == Opcode::RemTrunc || opcode == Opcode::Align;
-  if (divides && (b == 0 || (a == kMin && b == -1)))
-    return std::nullopt;
-  switch (opcode) {
-  case Opcode::Add:
-    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Opcode::Sub:
-    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Opcode::Mul:
-    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Opcode::FloorDiv:
-    return floorDivide(a, b);
-  case Opcode::CeilDiv:
-    return floorDivide(a, b) + (a % b != 0);
-  case Opcode::Mod:
-    return floorRemainder(a, b);
-  case Opcode::DivTrunc:
-    return a / b;
-  case Opcode::RemTrunc:
-    return a % b;
-  case Opcode::Min:
-    return std::min(a, b);
-  case Opcode::Max:
-    return std::max(a, b);
-  case Opcode::And:
-    return a & b;
-  case Opcode::Or:
-    return a | b;
-  case Opcode::Xor:
-    return a ^ b;
-  case Opcode::Eq:
-    return a == b;
-  case Opcode::Lt:
-    return a < b;
-  case Opcode::Align: {
-    int64_t up = floorDivide(a, b) + (a % b != 0);
-    return b < 0 || __builtin_mul_overflow(up, b, &result) ? std::nullopt : std::optional(result);
-  }
-  case Opcode::Const:
-  case Opcode::Arg:
-  case Opcode::Dim:
-  case Opcode::Select:
-  case Opcode::SignExtend:
-  case Opcode::ZeroExtend:
-    return std::nullopt;
-  }
-  return std::nullopt;
+Range unsignedRange(uint32_t bits) {
+  return {0, int64_t((uint64_t(1) << bits) - 1)};
 }
 
 Register RegisterProgram::intern(const RegisterOperation &operation, Range range) {
@@ -313,8 +214,8 @@ std::optional<Register> RegisterProgram::foldIdentity(Opcode opcode, Register a,
 Register RegisterProgram::binary(Opcode opcode, Register a, Register b) {
   std::optional<int64_t> left = constantValue(a), right = constantValue(b);
   if (left && right)
-    if (std::optional<int64_t> value = evaluateBinary(opcode, *left, *right))
-      return constant(*value);
+    if (abi::ArithmeticResult result = abi::evaluate(opcode, *left, *right); result.ok())
+      return constant(result.value);
   // One order for operands that may swap: a constant second, otherwise ascending.
   if (isCommutative(opcode) && ((left && !right) || (left.has_value() == right.has_value() && a > b)))
     std::swap(a, b);
@@ -352,21 +253,21 @@ Register RegisterProgram::signExtend(Register a, uint32_t bits) {
   if (contains(wanted, range(a)))
     return a;
   if (std::optional<int64_t> known = constantValue(a))
-    return constant(evaluateSignExtend(*known, bits));
+    return constant(abi::evaluate(Opcode::SignExtend, *known, 0, 0, bits).value);
   return intern({.opcode = Opcode::SignExtend, .a = a, .imm = bits}, wanted);
 }
 
 Register RegisterProgram::zeroExtend(Register a, uint32_t bits) {
   if (bits >= 64)
     return a;
-  Range wanted = {0, evaluateZeroExtend(-1, bits)};
+  Range wanted = unsignedRange(bits);
   if (contains(wanted, range(a)))
     return a;
   a = withoutExtensions(a, bits);
   if (contains(wanted, range(a)))
     return a;
   if (std::optional<int64_t> known = constantValue(a))
-    return constant(evaluateZeroExtend(*known, bits));
+    return constant(abi::evaluate(Opcode::ZeroExtend, *known, 0, 0, bits).value);
   return intern({.opcode = Opcode::ZeroExtend, .a = a, .imm = bits}, wanted);
 }
 
@@ -389,7 +290,7 @@ std::vector<Register> RegisterProgram::compact(std::span<const Register> roots) 
   for (size_t i = operations_.size(); i-- > 0;) {
     const RegisterOperation &operation = operations_[i];
     uint32_t operands[3] = {operation.a, operation.b, operation.c};
-    for (uint32_t n = 0; needed[i] && n < registerOperandCount(operation.opcode); ++n)
+    for (uint32_t n = 0; needed[i] && n < abi::operandCount(operation.opcode); ++n)
       needed[operands[n]] = true;
   }
   std::vector<Register> renumbered(operations_.size(), kNoRegister);
@@ -401,7 +302,7 @@ std::vector<Register> RegisterProgram::compact(std::span<const Register> roots) 
       continue;
     RegisterOperation operation = operations_[i];
     uint32_t *operands[3] = {&operation.a, &operation.b, &operation.c};
-    for (uint32_t n = 0; n < registerOperandCount(operation.opcode); ++n)
+    for (uint32_t n = 0; n < abi::operandCount(operation.opcode); ++n)
       *operands[n] = renumbered[*operands[n]];
     renumbered[i] = Register(kept.size());
     numbers_.emplace(operation, renumbered[i]);

@@ -5,7 +5,7 @@
 // dimensions, scalar arguments) becomes registers: each is written once, by an operation that reads only registers
 // before it, so the runtime evaluates them in one pass. Building folds constants and gives equal operations one
 // register; the known range of each register lets widening and comparisons fold too.
-// Specification: abi/format/schemas/program.fbs, RegisterOpcode.
+// What an operation computes: abi/format/arithmetic.h.
 #pragma once
 
 #include "abi/format/program_generated.h"
@@ -34,6 +34,8 @@ struct Range {
 };
 /// Range of a two's-complement integer of `bits` bits, 1 <= bits <= 64.
 Range signedRange(uint32_t bits);
+/// Range of an unsigned integer of `bits` bits, 1 <= bits <= 63.
+Range unsignedRange(uint32_t bits);
 
 struct RegisterOperation {
   Opcode opcode = Opcode::Const;
@@ -43,9 +45,6 @@ struct RegisterOperation {
   int64_t imm = 0; // Const: the value; SignExtend, ZeroExtend: bits
   auto operator<=>(const RegisterOperation &) const = default;
 };
-
-/// How many of a, b, c are registers.
-uint32_t registerOperandCount(Opcode opcode);
 
 class RegisterProgram {
 public:
@@ -90,10 +89,5 @@ private:
   std::vector<Range> ranges_;
   std::map<RegisterOperation, Register> numbers_;
 };
-
-/// The value of one binary operation. Nothing: it fails (overflow, division by zero).
-std::optional<int64_t> evaluateBinary(Opcode opcode, int64_t a, int64_t b);
-int64_t evaluateSignExtend(int64_t a, uint32_t bits);
-int64_t evaluateZeroExtend(int64_t a, uint32_t bits);
 
 } // namespace tenon::compiler::host

@@ -3,6 +3,8 @@
 // values and must give what `op` folds to on the same constants.
 #include "compiler/host/scalar_lowering.h"
 
+#include "abi/format/arithmetic.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -20,22 +22,16 @@ namespace arith = mlir::arith;
 std::optional<int64_t> evaluate(const RegisterProgram &program, Register wanted, llvm::ArrayRef<int64_t> arguments) {
   std::vector<int64_t> values;
   for (const RegisterOperation &op : program.operations()) {
-    std::optional<int64_t> value;
-    if (op.opcode == Opcode::Const)
-      value = op.imm;
-    else if (op.opcode == Opcode::Arg)
-      value = arguments[op.a];
-    else if (op.opcode == Opcode::Select)
-      value = values[op.a] != 0 ? values[op.b] : values[op.c];
-    else if (op.opcode == Opcode::SignExtend)
-      value = evaluateSignExtend(values[op.a], uint32_t(op.imm));
-    else if (op.opcode == Opcode::ZeroExtend)
-      value = evaluateZeroExtend(values[op.a], uint32_t(op.imm));
-    else
-      value = evaluateBinary(op.opcode, values[op.a], values[op.b]);
-    if (!value)
+    int64_t operands[3] = {};
+    const Register registers[3] = {op.a, op.b, op.c};
+    for (uint32_t n = 0; n < abi::operandCount(op.opcode); ++n)
+      operands[n] = values[registers[n]];
+    const abi::ArithmeticResult result = op.opcode == Opcode::Arg
+                                             ? abi::ArithmeticResult{arguments[op.a]}
+                                             : abi::evaluate(op.opcode, operands[0], operands[1], operands[2], op.imm);
+    if (!result.ok())
       return std::nullopt;
-    values.push_back(*value);
+    values.push_back(result.value);
   }
   return values[wanted];
 }

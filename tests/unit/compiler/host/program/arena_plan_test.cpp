@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/program/arena_plan.h"
 
+#include "abi/format/arithmetic.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
@@ -17,7 +19,7 @@ std::vector<int64_t> evaluate(const RegisterProgram &program, const std::vector<
     else if (op.opcode == Opcode::Dim)
       values.push_back(dims[op.b]);
     else
-      values.push_back(evaluateBinary(op.opcode, values[op.a], values[op.b]).value());
+      values.push_back(abi::evaluate(op.opcode, values[op.a], values[op.b]).value);
   }
   return values;
 }
