@@ -5,10 +5,12 @@
 
 #include "abi/format/executable_view.h"
 #include "abi/format/manifest_generated.h"
+#include "support/json.h"
 #include "support/text.h"
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace tenon::linker {
 namespace {
@@ -85,119 +87,96 @@ bool isTypeText(std::string_view type) {
   });
 }
 
-/// {a, b}, from members that are there.
-class Members {
-public:
-  void add(const char *name, std::string value) {
-    text_ += concat(text_.empty() ? "" : ", ", '"', name, "\": ", value);
-  }
-  void number(const char *name, uint64_t value, uint64_t otherwise = 0) {
-    if (value != otherwise)
-      add(name, concat(value));
-  }
-  void flag(const char *name, bool value) {
-    if (value)
-      add(name, "true");
-  }
-  void name(const std::string &value) {
-    if (!value.empty())
-      add("name", jsonString(value));
-  }
-  std::string text() const { return concat('{', text_, '}'); }
+void numberMember(JsonWriter &json, const char *name, uint64_t value, uint64_t otherwise = 0) {
+  if (value != otherwise)
+    json.member(name, value);
+}
+void flagMember(JsonWriter &json, const char *name, bool value) {
+  if (value)
+    json.member(name, true);
+}
+void nameMember(JsonWriter &json, const std::string &name) {
+  if (!name.empty())
+    json.member("name", name);
+}
+void numbersMember(JsonWriter &json, const char *name, std::span<const uint32_t> values) {
+  json.key(name);
+  json.numbers(values);
+}
 
-private:
-  std::string text_;
-};
-
-std::string bindingJson(const abi::Binding &binding) {
-  Members members;
+void writeBinding(JsonWriter &json, const abi::Binding &binding) {
+  json.beginObject();
   if (binding.kind == abi::BindingKind::UniformBuffer)
-    members.add("kind", "\"UniformBuffer\"");
-  members.flag("read_only", binding.readOnly);
-  members.flag("indirect", binding.indirect);
-  members.number("alignment", binding.alignment);
-  members.name(binding.name);
-  return members.text();
+    json.member("kind", "UniformBuffer");
+  flagMember(json, "read_only", binding.readOnly);
+  flagMember(json, "indirect", binding.indirect);
+  numberMember(json, "alignment", binding.alignment);
+  nameMember(json, binding.name);
+  json.endObject();
 }
 
-std::string numbersJson(const std::vector<uint32_t> &values) {
-  std::string out = "[";
-  for (uint32_t value : values)
-    out += concat(out.size() == 1 ? "" : ", ", value);
-  return out + ']';
-}
-
-std::string tensorMapJson(const abi::TensorMap &map) {
-  Members members;
-  members.add("binding", concat(map.binding));
-  members.add("box", numbersJson(map.box));
+void writeTensorMap(JsonWriter &json, const abi::TensorMap &map) {
+  json.beginObject();
+  json.member("binding", map.binding);
+  numbersMember(json, "box", map.box);
   if (!map.elementStrides.empty())
-    members.add("element_strides", numbersJson(map.elementStrides));
+    numbersMember(json, "element_strides", map.elementStrides);
   if (map.interleave != abi::TensorMapInterleave::None)
-    members.add("interleave", jsonString(abi::spelling(map.interleave)));
+    json.member("interleave", abi::spelling(map.interleave));
   if (map.swizzle != abi::TensorMapSwizzle::None)
-    members.add("swizzle", jsonString(abi::spelling(map.swizzle)));
+    json.member("swizzle", abi::spelling(map.swizzle));
   if (map.promotion != abi::TensorMapPromotion::None)
-    members.add("promotion", jsonString(abi::spelling(map.promotion)));
+    json.member("promotion", abi::spelling(map.promotion));
   if (map.fill != abi::TensorMapFill::Zeros)
-    members.add("fill", jsonString(abi::spelling(map.fill)));
-  return members.text();
+    json.member("fill", abi::spelling(map.fill));
+  json.endObject();
 }
 
-std::string constantJson(const abi::Constant &constant) {
-  Members members;
+void writeConstant(JsonWriter &json, const abi::Constant &constant) {
+  const char *element = fb::EnumNameElementType(fb::ElementType(constant.element));
+  json.beginObject();
   switch (constant.kind) {
   case abi::ConstantKind::Word:
     break;
   case abi::ConstantKind::Scalar:
     if (constant.element == abi::ElementType::I1) // an element 0 is one that was not written
-      members.add("kind", "\"Scalar\"");
-    members.add("element", jsonString(fb::EnumNameElementType(fb::ElementType(constant.element))));
+      json.member("kind", "Scalar");
+    json.member("element", element);
     break;
   case abi::ConstantKind::Struct:
-    members.add("kind", "\"Struct\"");
-    members.number("size", constant.size);
-    members.number("alignment", constant.alignment);
+    json.member("kind", "Struct");
+    numberMember(json, "size", constant.size);
+    numberMember(json, "alignment", constant.alignment);
     break;
   case abi::ConstantKind::TensorMap:
-    members.add("kind", "\"TensorMap\"");
-    members.number("size", constant.size, 128);
-    members.number("alignment", constant.alignment, 64);
+    json.member("kind", "TensorMap");
+    numberMember(json, "size", constant.size, 128);
+    numberMember(json, "alignment", constant.alignment, 64);
     if (constant.map) {
-      members.add("element", jsonString(fb::EnumNameElementType(fb::ElementType(constant.element))));
-      members.add("tensor_map", tensorMapJson(*constant.map));
+      json.member("element", element);
+      json.key("tensor_map");
+      writeTensorMap(json, *constant.map);
     }
     break;
   }
-  members.name(constant.name);
-  return members.text();
+  nameMember(json, constant.name);
+  json.endObject();
 }
 
-template <typename T> std::string listJson(const std::vector<T> &values, std::string (*json)(const T &)) {
-  std::string out = "[";
-  for (const T &value : values)
-    out += concat(out.size() == 1 ? "" : ", ", json(value));
-  return out + ']';
-}
-
-std::string extentJson(const abi::Extent3 &extent) {
-  size_t count = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
-  std::string out = concat('[', extent[0]);
-  for (size_t i = 1; i < count; ++i)
-    out += concat(", ", extent[i]);
-  return out + ']';
-}
-
-std::string launchJson(const abi::Launch &launch) {
-  Members members;
-  members.add("workgroup_size", extentJson(launch.workgroupSize));
-  members.number("subgroup_size", launch.subgroupSize);
-  members.number("dynamic_shared_bytes", launch.dynamicSharedBytes);
+void writeLaunch(JsonWriter &json, const abi::Launch &launch) {
+  auto extentMember = [&](const char *name, const abi::Extent3 &extent) {
+    const size_t count = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
+    numbersMember(json, name, std::span(extent).first(count));
+  };
+  json.beginObject();
+  extentMember("workgroup_size", launch.workgroupSize);
+  numberMember(json, "subgroup_size", launch.subgroupSize);
+  numberMember(json, "dynamic_shared_bytes", launch.dynamicSharedBytes);
   if (launch.cluster != abi::Extent3{0, 0, 0})
-    members.add("cluster", extentJson(launch.cluster));
-  members.flag("cooperative", launch.cooperative);
-  members.flag("programmatic_dependent_launch", launch.programmaticDependentLaunch);
-  return members.text();
+    extentMember("cluster", launch.cluster);
+  flagMember(json, "cooperative", launch.cooperative);
+  flagMember(json, "programmatic_dependent_launch", launch.programmaticDependentLaunch);
+  json.endObject();
 }
 
 } // namespace
@@ -250,22 +229,47 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
 std::string declarationToJson(const Declaration &declaration, size_t indent, const std::vector<std::string> &notes) {
   const std::string margin(indent, ' ');
   const abi::Export &declared = declaration.exported;
+  JsonWriter json(JsonWriter::Style::Inline);
+  json.beginObject();
+  json.member("name", declared.name);
+  if (declared.symbol != declared.name && !declared.symbol.empty())
+    json.member("symbol", declared.symbol);
+  json.breakLine(indent + 1);
+  json.key("launch");
+  writeLaunch(json, declared.launch);
+  json.breakLine(indent + 1);
+  json.key("layout");
+  json.beginObject();
+  const size_t inLayout = indent + 12; // under "bindings"
+  json.key("bindings");
+  json.beginArray();
+  for (const abi::Binding &binding : declared.layout.bindings)
+    writeBinding(json, binding);
+  json.endArray();
+  json.breakLine(inLayout);
+  json.key("constants");
+  json.beginArray();
+  for (const abi::Constant &constant : declared.layout.constants)
+    writeConstant(json, constant);
+  json.endArray();
+  if (declared.layout.hiddenPointers) {
+    json.breakLine(inLayout);
+    json.member("hidden_pointers", declared.layout.hiddenPointers);
+  }
+  json.endObject();
+  if (!declaration.signature.empty()) {
+    json.breakLine(indent + 1);
+    json.key("signature");
+    json.beginArray();
+    for (const std::string &type : declaration.signature)
+      json.value(type);
+    json.endArray();
+  }
+  json.endObject();
   std::string out;
   for (const std::string &note : notes)
     out += concat(margin, "// ", note, '\n');
-  out += concat(margin, "{\"name\": ", jsonString(declared.name), ',');
-  if (declared.symbol != declared.name && !declared.symbol.empty())
-    out += concat(" \"symbol\": ", jsonString(declared.symbol), ',');
-  out += concat('\n', margin, " \"launch\": ", launchJson(declared.launch), ",\n");
-  out += concat(margin, " \"layout\": {\"bindings\": ", listJson(declared.layout.bindings, bindingJson), ",\n");
-  out += concat(margin, "            \"constants\": ", listJson(declared.layout.constants, constantJson));
-  if (declared.layout.hiddenPointers)
-    out += concat(",\n", margin, "            \"hidden_pointers\": ", declared.layout.hiddenPointers);
-  out += '}';
-  if (!declaration.signature.empty())
-    out += concat(",\n", margin, " \"signature\": ",
-                  listJson<std::string>(declaration.signature, [](const std::string &s) { return jsonString(s); }));
-  return out + '}';
+  return out + margin + json.take();
 }
 
 } // namespace tenon::linker

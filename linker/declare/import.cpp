@@ -11,8 +11,8 @@
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
 #include "linker/symbol/reachability.h"
+#include "support/json.h"
 #include "support/nearest_names.h"
-#include "support/text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -333,20 +333,37 @@ private:
   }
 
   std::string text() const {
-    std::string out = concat("// Drafted by tenon-link --import: what the objects show. Lines with 'unsure' rest on a "
-                             "guess: check them.\n{\n  \"name\": ",
-                             jsonString(job_.name), ",\n  \"exports\": [\n");
-    for (size_t i = 0; i < kernels_.size(); ++i)
-      out += concat(declarationToJson(kernels_[i].declaration, 4, kernels_[i].notes),
-                    i + 1 < kernels_.size() ? ",\n" : "\n");
-    out += "  ],\n  \"objects\": [\n";
-    for (size_t i = 0; i < job_.objects.size(); ++i) {
-      const ObjectInput &object = job_.objects[i];
-      const std::string path = pathText(object.sourcePath.empty() ? object.path : object.sourcePath);
-      out += concat("    {\"path\": ", jsonString(path), ", \"target\": \"", object.target.toString(),
-                    i + 1 < job_.objects.size() ? "\"},\n" : "\"}\n");
+    JsonWriter json(JsonWriter::Style::Inline);
+    json.beginObject();
+    json.breakLine(2);
+    json.member("name", job_.name);
+    json.breakLine(2);
+    json.key("exports");
+    json.beginArray();
+    for (const DraftedKernel &kernel : kernels_) {
+      json.breakLine(0); // notes come first
+      json.raw(declarationToJson(kernel.declaration, 4, kernel.notes));
     }
-    return out + "  ]\n}\n";
+    json.breakLine(2);
+    json.endArray();
+    json.breakLine(2);
+    json.key("objects");
+    json.beginArray();
+    for (const ObjectInput &object : job_.objects) {
+      json.breakLine(4);
+      json.beginObject();
+      json.member("path", pathText(object.sourcePath.empty() ? object.path : object.sourcePath));
+      json.member("target", object.target.toString());
+      json.endObject();
+    }
+    json.breakLine(2);
+    json.endArray();
+    json.breakLine(0);
+    json.endObject();
+    return concat(
+        "// Drafted by tenon-link --import: what the objects show. Lines with 'unsure' rest on a guess: check "
+        "them.\n",
+        json.take(), '\n');
   }
 
   const LinkJob &job_;

@@ -5,14 +5,13 @@
 #include "linker/declare/kernel_record.h"
 
 #include "abi/format/manifest_generated.h"
-#include "linker/declare/manifest_schema.inc"
+#include "linker/declare/json_table.h"
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
 #include "support/nearest_names.h"
 
 #include <algorithm>
 #include <charconv>
-#include <flatbuffers/idl.h>
 #include <map>
 #include <optional>
 
@@ -79,22 +78,19 @@ private:
       return;
     }
     text.remove_prefix(1);
-    readDeclaration(variable, std::string(text));
+    readDeclaration(variable, text);
   }
 
-  void readDeclaration(const ptx::Variable &variable, const std::string &json) {
-    if (!schemaRead_)
-      schemaRead_ = parser_.Parse(kManifestSchema) && parser_.SetRootType("tenon.abi.fb.DeclaredExport");
-    if (!parser_.ParseJson(json.c_str())) {
-      std::string_view message = parser_.error_;
-      message = message.substr(0, message.find(", originally at"));
-      if (size_t text = message.find("error: "); text != std::string_view::npos)
-        message.remove_prefix(text + 7); // behind a place in the record, which nobody sees
-      error(variable, concat("does not read: ", message.substr(0, message.find('\n'))))
+  void readDeclaration(const ptx::Variable &variable, std::string_view json) {
+    if (!reader_)
+      reader_.emplace();
+    const JsonTable read = reader_->read(json, "DeclaredExport");
+    if (read.mistake) { // its place in the record is one that nobody sees
+      error(variable, concat("does not read: ", read.mistake->message))
           .withFix("compile with the tenon/kernel.cuh that came with this tenon-link");
       return;
     }
-    const auto &table = *flatbuffers::GetRoot<fb::DeclaredExport>(parser_.builder_.GetBufferPointer());
+    const auto &table = *flatbuffers::GetRoot<fb::DeclaredExport>(read.buffer.data());
     // Where its source says where it stands, that is its place.
     KernelRecord record{
         declarationFromTable(table, table.declared_at() ? SourceLocation() : object_.placeOf(variable), diagnostics_),
@@ -141,9 +137,8 @@ private:
 
   const Object &object_;
   Diagnostics &diagnostics_;
+  std::optional<JsonTableReader> reader_;                                               // once there is a record
   std::optional<std::map<std::string, std::vector<std::string>, std::less<>>> mangled_; // once it is asked for
-  flatbuffers::Parser parser_;
-  bool schemaRead_ = false;
   std::vector<KernelRecord> records_;
 };
 

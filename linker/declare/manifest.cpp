@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The schema is parsed from text that was built in (manifest_schema.inc), then the manifest against it: so the form of
-// a manifest cannot drift from the schema, and an unknown field is refused by the parser itself.
+// The JSON becomes a table of the schema (json_table.h), the table a job.
 #include "linker/declare/manifest.h"
 
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/declaration.h"
-#include "linker/declare/json_positions.h"
-#include "linker/declare/manifest_schema.inc"
-#include "linker/declare/plain_manifest.h"
+#include "linker/declare/json_table.h"
 #include "support/file.h"
 #include "support/nearest_names.h"
 
@@ -15,31 +12,10 @@
 #include "linker/object/object_kind.h"
 #include "linker/source/compile_sources.h"
 
-#include <charconv>
-#include <flatbuffers/idl.h>
-
 namespace tenon::linker {
 namespace {
 
 namespace fb = abi::fb;
-
-/// FlatBuffers says "LINE: COLUMN: error: MESSAGE", then more lines of context.
-void reportJsonError(const std::string &path, std::string_view text, Diagnostics &diagnostics) {
-  SourceLocation where{path, 0, 0};
-  text = text.substr(0, text.find('\n'));
-  for (uint32_t *number : {&where.line, &where.column}) {
-    auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), *number);
-    if (failed != std::errc())
-      break;
-    text.remove_prefix(std::min<size_t>(text.size(), size_t(end - text.data()) + 2));
-  }
-  if (text.starts_with("error: "))
-    text.remove_prefix(7);
-  std::string message(text);
-  if (size_t context = message.find(", originally at"); context != std::string::npos)
-    message.resize(context);
-  diagnostics.error(std::move(where), "", "malformed manifest: " + message);
-}
 
 std::string folderOf(const std::string &path) {
   size_t slash = path.find_last_of('/');
@@ -122,23 +98,13 @@ public:
       : source_(source), options_(options), extras_(extras), diagnostics_(diagnostics) {}
 
   LinkJob run() {
-    // What is written is stored, so that declaration.cpp can tell.
-    if (std::optional<PlainManifest> plain = readPlainManifest(source_.text())) {
-      exportsAt_ = std::move(plain->exportsAt);
-      objectsAt_ = std::move(plain->objectsAt);
-      return read(*flatbuffers::GetRoot<fb::Manifest>(plain->buffer.data()));
-    }
-    flatbuffers::IDLOptions jsonOptions;
-    jsonOptions.force_defaults = true;
-    flatbuffers::Parser parser(jsonOptions);
-    if (!parser.Parse(kManifestSchema) || !parser.ParseJson(std::string(source_.text()).c_str())) {
-      reportJsonError(source_.name(), parser.error_, diagnostics_);
+    table_ = JsonTableReader().read(source_.text(), "Manifest");
+    if (table_.mistake) {
+      diagnostics_.error(source_.locate(table_.mistake->offset), "",
+                         concat("malformed manifest: ", table_.mistake->message));
       return {};
     }
-    std::map<std::string, std::vector<size_t>> places = findListElements(source_.text());
-    exportsAt_ = std::move(places["exports"]);
-    objectsAt_ = std::move(places["objects"]);
-    return read(*flatbuffers::GetRoot<fb::Manifest>(parser.builder_.GetBufferPointer()));
+    return read(*flatbuffers::GetRoot<fb::Manifest>(table_.buffer.data()));
   }
 
 private:
@@ -160,15 +126,13 @@ private:
     return job;
   }
 
-  SourceLocation place(const std::vector<size_t> &elements, size_t position) const {
-    if (position >= elements.size())
-      return {source_.name(), 0, 0};
-    return source_.locate(elements[position]);
+  SourceLocation place(std::string_view list, size_t position) const {
+    return source_.locate(table_.elementsOf(list)[position]);
   }
 
   void addExport(const fb::DeclaredExport &table, LinkJob &job) {
     const uint32_t position = uint32_t(job.exports.size());
-    Declaration declaration = declarationFromTable(table, place(exportsAt_, position), diagnostics_);
+    Declaration declaration = declarationFromTable(table, place("exports", position), diagnostics_);
     if (declaration.exported.ordinal == 0)
       declaration.exported.ordinal = position;
     job.exports.push_back(std::move(declaration.exported));
@@ -177,7 +141,7 @@ private:
 
   void readManifestObject(const fb::ManifestObject &table, uint32_t position, LinkJob &job) {
     ObjectInput object;
-    object.declaredAt = place(objectsAt_, position);
+    object.declaredAt = place("objects", position);
     object.priority = table.priority();
     if (table.variant())
       object.variantName = table.variant()->str();
@@ -197,7 +161,7 @@ private:
   const ManifestOptions &options_;
   ManifestExtras &extras_;
   Diagnostics &diagnostics_;
-  std::vector<size_t> exportsAt_, objectsAt_; // by element: its offset in the source
+  JsonTable table_;
 };
 
 } // namespace

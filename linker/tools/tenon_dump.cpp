@@ -110,13 +110,13 @@ int dumpFile(const Options &options) {
 
   std::vector<abi::ExecutableView> executables;
   std::string text;
-  linker::JsonWriter json;
+  JsonWriter json;
   if (identifier == abi::fb::ExecutableIdentifier()) {
     Result<abi::ExecutableView> view = abi::ExecutableView::create(bytes, path);
     if (!view.ok())
       return fail(view.status().message());
     if (options.json)
-      dumpExecutableJson(*view, bytes.size(), json);
+      linker::dumpExecutableJson(*view, bytes.size(), json);
     else
       text = linker::dumpExecutable(*view, bytes.size());
     executables.push_back(view.take());
@@ -125,7 +125,7 @@ int dumpFile(const Options &options) {
     if (!view.ok())
       return fail(view.status().message());
     if (options.json)
-      dumpProgramJson(*view, bytes.size(), json);
+      linker::dumpProgramJson(*view, bytes.size(), json);
     else
       text = linker::dumpProgram(*view, bytes.size());
     for (size_t i = 0; i < view->executableCount(); ++i)
@@ -134,7 +134,7 @@ int dumpFile(const Options &options) {
     return fail(concat("'", path, "' is neither an executable (TNX1) nor a program (TNP1)"));
   }
   if (options.ptx.empty())
-    return printText(options.json ? json.take() : text);
+    return printText(options.json ? json.take() + '\n' : text);
   Result<std::string> ptx = findPtx(executables, options.ptx);
   return ptx.ok() ? printText(*ptx) : fail(ptx.status().message());
 }

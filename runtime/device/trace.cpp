@@ -3,7 +3,7 @@
 #include "runtime/device/trace.h"
 
 #include "support/file.h"
-#include "support/text.h"
+#include "support/json.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,9 +20,38 @@ std::string microseconds(double value) {
   return text;
 }
 
-std::string nameOfProcess(int process, std::string_view name) {
-  return concat("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": ", process,
-                ", \"tid\": 0, \"args\": {\"name\": ", jsonString(name), "}}");
+void nameProcess(JsonWriter &json, int process, std::string_view name) {
+  json.breakLine(0);
+  json.beginObject();
+  json.member("ph", "M");
+  json.member("name", "process_name");
+  json.member("pid", process);
+  json.member("tid", 0);
+  json.key("args");
+  json.beginObject();
+  json.member("name", name);
+  json.endObject();
+  json.endObject();
+}
+
+void writeSpan(JsonWriter &json, int process, int thread, const Span &span) {
+  json.breakLine(0);
+  json.beginObject();
+  json.member("ph", "X");
+  json.member("name", span.name);
+  json.member("cat", span.category);
+  json.member("pid", process);
+  json.member("tid", thread);
+  json.key("ts");
+  json.raw(microseconds(span.beginUs));
+  json.key("dur");
+  json.raw(microseconds(std::max(0.0, span.endUs - span.beginUs)));
+  json.key("args");
+  json.beginObject();
+  for (const auto &[name, value] : span.details)
+    json.member(name, value);
+  json.endObject();
+  json.endObject();
 }
 
 } // namespace
@@ -50,7 +79,9 @@ std::string Trace::toJson() const {
   std::sort(ordered.begin(), ordered.end(),
             [](const Event *a, const Event *b) { return a->span.beginUs < b->span.beginUs; });
   std::map<std::string, int> processes; // of devices
-  std::string out = "[\n" + nameOfProcess(kHostProcess, "host");
+  JsonWriter json(JsonWriter::Style::Inline);
+  json.beginArray();
+  nameProcess(json, kHostProcess, "host");
   for (const Event *event : ordered) {
     const Span &span = event->span;
     int process = kHostProcess;
@@ -59,16 +90,13 @@ std::string Trace::toJson() const {
           processes.try_emplace(span.track, kFirstDeviceProcess + static_cast<int>(processes.size()));
       process = known->second;
       if (isNew)
-        out += concat(",\n", nameOfProcess(process, span.track));
+        nameProcess(json, process, span.track);
     }
-    out += concat(",\n{\"ph\": \"X\", \"name\": ", jsonString(span.name), ", \"cat\": ", jsonString(span.category),
-                  ", \"pid\": ", process, ", \"tid\": ", event->thread, ", \"ts\": ", microseconds(span.beginUs),
-                  ", \"dur\": ", microseconds(std::max(0.0, span.endUs - span.beginUs)), ", \"args\": {");
-    for (size_t i = 0; i < span.details.size(); ++i)
-      out += concat(i ? ", " : "", jsonString(span.details[i].first), ": ", jsonString(span.details[i].second));
-    out += "}}";
+    writeSpan(json, process, event->thread, span);
   }
-  return out + "\n]\n";
+  json.breakLine(0);
+  json.endArray();
+  return json.take() + '\n';
 }
 
 Status Trace::write(const std::string &path) const {

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!view.ok())
     return 0;
   (void)linker::dumpExecutable(*view, size);
-  linker::JsonWriter json;
+  JsonWriter json;
   linker::dumpExecutableJson(*view, size, json);
   (void)json.take();
   (void)linker::explainExecutable(*view, *linker::describeDevice("sm_90", "13.0"));

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!view.ok())
     return 0;
   (void)linker::dumpProgram(*view, size);
-  linker::JsonWriter json;
+  JsonWriter json;
   linker::dumpProgramJson(*view, size, json);
   (void)json.take();
   (void)view->findFunction("main").ok();

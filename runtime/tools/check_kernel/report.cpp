@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/report.h"
 
-#include "support/text.h"
+#include "support/json.h"
 
 #include <algorithm>
 
@@ -56,21 +56,25 @@ std::string placeText(const Finding &finding) {
   return text;
 }
 
-std::string findingJson(const Finding &finding) {
+void writeFinding(JsonWriter &json, const Finding &finding) {
   constexpr const char *kResults[] = {"passed", "failed", "skipped"};
-  std::string out = concat("{\"check\": ", jsonString(finding.check), ", \"case\": ", jsonString(finding.caseText),
-                           ", \"result\": \"", kResults[size_t(finding.verdict)], "\"");
+  json.beginObject();
+  json.member("check", finding.check);
+  json.member("case", finding.caseText);
+  json.member("result", kResults[size_t(finding.verdict)]);
   if (!finding.message.empty())
-    out += concat(", \"message\": ", jsonString(finding.message));
+    json.member("message", finding.message);
   if (finding.binding)
-    out += concat(", \"binding\": ", *finding.binding);
+    json.member("binding", *finding.binding);
   if (finding.byteOffset)
-    out += concat(", \"byte_offset\": ", *finding.byteOffset);
+    json.member("byte_offset", *finding.byteOffset);
   if (finding.element)
-    out += concat(", \"element\": ", *finding.element);
-  if (!finding.found.empty())
-    out += concat(", \"found\": ", jsonString(finding.found), ", \"expected\": ", jsonString(finding.expected));
-  return out + '}';
+    json.member("element", *finding.element);
+  if (!finding.found.empty()) {
+    json.member("found", finding.found);
+    json.member("expected", finding.expected);
+  }
+  json.endObject();
 }
 
 } // namespace
@@ -108,17 +112,32 @@ std::string tableOf(const ExportReport &report) {
 }
 
 std::string jsonOf(const std::vector<ExportReport> &reports) {
-  std::string out = "{\"exports\": [";
+  JsonWriter json(JsonWriter::Style::Inline);
+  json.beginObject();
+  json.key("exports");
+  json.beginArray();
   for (const ExportReport &report : reports) {
-    out += concat(&report == &reports.front() ? "\n" : ",\n", " {\"export\": ", jsonString(report.name),
-                  ", \"variant\": ", jsonString(report.variant), ", \"kernel\": ", jsonString(report.symbol),
-                  ", \"device\": ", jsonString(report.device), ", \"failed\": ", report.hasFailed() ? "true" : "false",
-                  ", \"findings\": [");
-    for (const Finding &finding : report.findings)
-      out += concat(&finding == &report.findings.front() ? "\n  " : ",\n  ", findingJson(finding));
-    out += "\n ]}";
+    json.breakLine(1);
+    json.beginObject();
+    json.member("export", report.name);
+    json.member("variant", report.variant);
+    json.member("kernel", report.symbol);
+    json.member("device", report.device);
+    json.member("failed", report.hasFailed());
+    json.key("findings");
+    json.beginArray();
+    for (const Finding &finding : report.findings) {
+      json.breakLine(2);
+      writeFinding(json, finding);
+    }
+    json.breakLine(1);
+    json.endArray();
+    json.endObject();
   }
-  return out + "\n]}\n";
+  json.breakLine(0);
+  json.endArray();
+  json.endObject();
+  return json.take() + '\n';
 }
 
 } // namespace tenon::runtime

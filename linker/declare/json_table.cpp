@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "linker/declare/json_table.h"
+
+#include "linker/declare/manifest_schema.inc"
+#include "support/status.h"
+
+#include <algorithm>
+#include <flatbuffers/reflection_generated.h>
+
+namespace tenon::linker {
+namespace {
+
+using flatbuffers::Offset;
+using reflection::BaseType;
+
+/// What a schema says of a field, ready to be asked for each one that is read.
+struct Field {
+  std::string_view name;
+  BaseType type = BaseType::None, element = BaseType::None; // element: of a list
+  flatbuffers::voffset_t offset = 0;
+  bool isRequired = false;
+  size_t table = 0;                              // of a table or a list of tables
+  const reflection::Enum *enumeration = nullptr; // of a number
+};
+
+struct Table {
+  std::string_view name; // without its namespace
+  std::vector<Field> fields;
+};
+
+std::string_view lastPart(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
+} // namespace
+
+struct JsonTableReader::Schema {
+  std::vector<Table> tables; // as the schema numbers them
+
+  Schema() {
+    const reflection::Schema &schema = *reflection::GetSchema(kManifestSchema);
+    for (const reflection::Object *object : *schema.objects()) {
+      Table &table = tables.emplace_back(lastPart(object->name()->string_view()));
+      for (const reflection::Field *field : *object->fields()) {
+        const reflection::Type &type = *field->type();
+        const bool isTable = type.base_type() == BaseType::Obj || type.element() == BaseType::Obj;
+        const bool isEnum = type.base_type() <= BaseType::Double && type.index() >= 0;
+        table.fields.push_back({.name = field->name()->string_view(),
+                                .type = type.base_type(),
+                                .element = type.element(),
+                                .offset = field->offset(),
+                                .isRequired = field->required(),
+                                .table = isTable ? size_t(type.index()) : 0,
+                                .enumeration = isEnum ? schema.enums()->Get(uint32_t(type.index())) : nullptr});
+      }
+    }
+  }
+};
+
+/// One text being read. Tables are made from the inside out, so the fields of one wait until it has ended.
+class JsonTableReader::Reading {
+public:
+  Reading(const Schema &schema, std::string_view text) : schema_(schema), json_(text), builder_(text.size() + 1024) {
+    builder_.ForceDefaults(true);
+  }
+
+  JsonTable run(std::string_view type) {
+    const auto root = std::ranges::find(schema_.tables, type, &Table::name);
+    const Offset<void> made = table(*root);
+    json_.finish();
+    out_.mistake = json_.mistake();
+    if (!out_.mistake) {
+      builder_.Finish(made);
+      out_.buffer = builder_.Release();
+    }
+    return std::move(out_);
+  }
+
+private:
+  struct Pending {
+    const Field *field;
+    uint64_t value; // an integer, or the offset of what is made
+  };
+
+  Offset<void> table(const Table &type) {
+    const size_t first = pending_.size();
+    ++depth_;
+    const size_t end = json_.object([&](std::string_view name, size_t at) {
+      const auto field = std::ranges::find(type.fields, name, &Field::name);
+      if (field == type.fields.end())
+        return json_.fail(at, concat("unknown field: ", name));
+      for (size_t i = first; i < pending_.size(); ++i)
+        if (pending_[i].field == &*field)
+          return json_.fail(at, concat("field set more than once: ", name));
+      if (json_.acceptNull())
+        return;
+      const uint64_t read = value(*field);
+      pending_.push_back({&*field, read});
+    });
+    --depth_;
+    for (const Field &field : type.fields)
+      if (field.isRequired && std::none_of(pending_.begin() + ptrdiff_t(first), pending_.end(),
+                                           [&](const Pending &pending) { return pending.field == &field; }))
+        json_.fail(end, concat("required field is missing: ", field.name, " in ", type.name));
+    Offset<void> made = 0;
+    if (!json_.mistake()) {
+      const flatbuffers::uoffset_t start = builder_.StartTable();
+      for (size_t i = pending_.size(); i-- > first;)
+        add(*pending_[i].field, pending_[i].value);
+      made = builder_.EndTable(start);
+    }
+    pending_.resize(first);
+    return made;
+  }
+
+  void add(const Field &field, uint64_t value) {
+    const flatbuffers::voffset_t at = field.offset;
+    switch (field.type) {
+    case BaseType::Bool:
+    case BaseType::UByte:
+      return builder_.AddElement(at, static_cast<uint8_t>(value), uint8_t(0));
+    case BaseType::Int:
+      return builder_.AddElement(at, static_cast<int32_t>(value), int32_t(0));
+    case BaseType::UInt:
+      return builder_.AddElement(at, static_cast<uint32_t>(value), uint32_t(0));
+    default: // see value()
+      return builder_.AddOffset(at, Offset<void>(static_cast<flatbuffers::uoffset_t>(value)));
+    }
+  }
+
+  /// What a field is set to: an integer, or the offset of what was made. Of the types that flatc knows, the schema of
+  /// manifests uses these.
+  uint64_t value(const Field &field) {
+    switch (field.type) {
+    case BaseType::Bool:
+      return json_.boolean();
+    case BaseType::UByte:
+      return field.enumeration ? enumerator(*field.enumeration) : json_.integer<uint8_t>();
+    case BaseType::Int:
+      return static_cast<uint64_t>(json_.integer<int32_t>());
+    case BaseType::UInt:
+      return json_.integer<uint32_t>();
+    case BaseType::String:
+      return string();
+    case BaseType::Obj:
+      return table(schema_.tables[field.table]).o;
+    case BaseType::Vector:
+      return list(field);
+    default:
+      json_.fail(json_.offset(), concat("a field of this type cannot be read: ", field.name));
+      return 0;
+    }
+  }
+
+  flatbuffers::uoffset_t string() {
+    const std::string_view text = json_.string();
+    return builder_.CreateString(text.data(), text.size()).o;
+  }
+
+  /// By name or by number; a number that is none of them is left to declarationFromTable().
+  uint64_t enumerator(const reflection::Enum &enumeration) {
+    if (json_.next() == JsonReader::Next::Number)
+      return json_.integer<uint8_t>();
+    const size_t at = json_.offset();
+    const std::string_view name = json_.stringOrWord();
+    for (const reflection::EnumVal *known : *enumeration.values())
+      if (known->name()->string_view() == name)
+        return static_cast<uint64_t>(known->value());
+    json_.fail(at, concat("unknown enum value: ", name));
+    return 0;
+  }
+
+  flatbuffers::uoffset_t list(const Field &field) {
+    const BaseType type = field.element;
+    std::vector<size_t> *places = nullptr;
+    if (depth_ == 1)
+      places = &out_.lists.emplace_back(field.name).elementsAt;
+    const size_t first = elements_.size();
+    json_.array([&] {
+      if (places)
+        places->push_back(json_.offset());
+      const uint32_t element = type == BaseType::UInt     ? json_.integer<uint32_t>()
+                               : type == BaseType::String ? string()
+                                                          : table(schema_.tables[field.table]).o;
+      elements_.push_back(element);
+    });
+    flatbuffers::uoffset_t made = 0;
+    if (!json_.mistake()) {
+      const uint32_t *elements = elements_.data() + first;
+      const size_t count = elements_.size() - first;
+      static_assert(sizeof(Offset<void>) == sizeof(uint32_t));
+      made = type == BaseType::UInt ? builder_.CreateVector(elements, count).o
+                                    : builder_.CreateVector(reinterpret_cast<const Offset<void> *>(elements), count).o;
+    }
+    elements_.resize(first);
+    return made;
+  }
+
+  const Schema &schema_;
+  JsonReader json_;
+  JsonTable out_;
+  size_t depth_ = 0;               // of tables that are open
+  std::vector<Pending> pending_;   // of the open tables, one behind the other
+  std::vector<uint32_t> elements_; // of the open lists, numbers and offsets
+  flatbuffers::FlatBufferBuilder builder_;
+};
+
+std::span<const size_t> JsonTable::elementsOf(std::string_view field) const {
+  const auto list = std::ranges::find(lists, field, &List::field);
+  return list == lists.end() ? std::span<const size_t>() : list->elementsAt;
+}
+
+JsonTableReader::JsonTableReader() : schema_(std::make_unique<Schema>()) {}
+JsonTableReader::~JsonTableReader() = default;
+
+JsonTable JsonTableReader::read(std::string_view text, std::string_view type) const {
+  return Reading(*schema_, text).run(type);
+}
+
+} // namespace tenon::linker
