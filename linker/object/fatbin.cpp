@@ -7,8 +7,8 @@
 
 #include "abi/format/unpack_zstd.h"
 #include "linker/object/byte_reader.h"
-#include "linker/object/lz4.h"
 
+#include <lz4.h>
 #include <zstd.h>
 
 namespace tenon::linker {
@@ -68,6 +68,20 @@ Result<FatbinEntry> takeEntry(std::string_view &bytes) {
   return entry;
 }
 
+/// https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
+Result<std::string> unpackLz4(std::string_view payload, uint64_t size) {
+  constexpr uint64_t kHighestRatio = 255; // no block stands for more bytes than this times its own
+  std::string out;
+  bool isSound = size / kHighestRatio <= payload.size() && payload.size() <= LZ4_MAX_INPUT_SIZE;
+  if (isSound && (size > 0 || !payload.empty())) {
+    out.resize(size);
+    isSound = LZ4_decompress_safe(payload.data(), out.data(), int(payload.size()), int(size)) == int(size);
+  }
+  if (!isSound)
+    return makeError(StatusCode::DataLoss, "LZ4 data is damaged");
+  return out;
+}
+
 Result<std::string> unpackZstd(std::string_view payload, uint64_t size) {
   if (ZSTD_getFrameContentSize(payload.data(), payload.size()) != size)
     return damaged("an entry's size is not that of its data");
@@ -107,7 +121,7 @@ Result<std::string> FatbinEntry::unpack() const {
   case Packing::None:
     return std::string(payload);
   case Packing::Lz4:
-    return decompressLz4(payload, size);
+    return unpackLz4(payload, size);
   case Packing::Zstd:
     return unpackZstd(payload, size);
   }

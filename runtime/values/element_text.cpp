@@ -2,7 +2,7 @@
 // Numbers by <charconv> and strtod (the tools never set a locale, so the point is a point); the whole word must parse.
 #include "runtime/values/element_text.h"
 
-#include "runtime/values/small_float.h"
+#include "support/small_float.h"
 
 #include <bit>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_text.h"
-#include "runtime/values/small_float.h"
+#include "support/small_float.h"
 #include "support/file.h"
 #include "support/random.h"
 #include "support/text.h"

@@ -26,21 +26,29 @@ TEST(Fatbin, ReadsEntriesOfSeveralInARow) {
 }
 
 TEST(Fatbin, UnpacksLz4) {
-  // Five literals, then twelve bytes from five back, then two literals.
-  const std::string block = "\x58hello\x05" + std::string(1, '\0') + "\x20!?";
+  // Five literals, then twelve bytes from five back, then the five literals that a block ends with.
+  const std::string block = "\x58hello\x05" + std::string(1, '\0') + "\x50there";
   const std::string bytes =
-      makeFatbin({{.kind = 1, .arch = 80, .flags = 0x2011, .payload = block, .unpackedSize = 19}});
+      makeFatbin({{.kind = 1, .arch = 80, .flags = 0x2011, .payload = block, .unpackedSize = 22}});
   Result<std::vector<FatbinEntry>> entries = readFatbin(bytes);
   ASSERT_TRUE(entries.ok());
   Result<std::string> text = entries->at(0).unpack();
   ASSERT_TRUE(text.ok()) << text.status().message();
-  EXPECT_EQ(*text, "hellohellohellohe!?");
+  EXPECT_EQ(*text, "hellohellohellohethere");
 }
 
 TEST(Fatbin, RefusesSizesThatAreNotTrue) {
   const std::string small =
       makeFatbin({{.kind = 1, .arch = 80, .flags = 0x2011, .payload = "\x10x", .unpackedSize = 400u << 20}});
   EXPECT_EQ(readFatbin(small)->at(0).unpack().status().message(), "LZ4 data is damaged");
+  for (const uint64_t size : {21, 23}) { // not those of the block
+    const std::string other = makeFatbin({{.kind = 1,
+                                           .arch = 80,
+                                           .flags = 0x2011,
+                                           .payload = "\x58hello\x05" + std::string(1, '\0') + "\x50there",
+                                           .unpackedSize = size}});
+    EXPECT_EQ(readFatbin(other)->at(0).unpack().status().message(), "LZ4 data is damaged");
+  }
   const std::string large =
       makeFatbin({{.kind = 1, .arch = 80, .flags = 0x2011, .payload = "\x10x", .unpackedSize = 1ull << 40}});
   EXPECT_EQ(readFatbin(large)->at(0).unpack().status().code(), StatusCode::ResourceExhausted);
