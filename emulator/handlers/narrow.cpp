@@ -3,7 +3,7 @@
 
 #include "emulator/machine/half_value.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/machine/narrow_float.h"
+#include "support/small_float.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ using TENON_LEVEL::at;
 uint8_t convert(float value, uint8_t flag) {
   if ((flag & kNarrowRelu) && (value < 0 || (value == 0 && std::signbit(value))))
     value = 0;
-  return flag & kNarrowE5M2 ? toE5M2(static_cast<double>(value)) : toE4M3(static_cast<double>(value));
+  return flag & kNarrowE5M2 ? floatToE5m2(value) : floatToE4m3(value);
 }
 
 template <bool FromHalves> void toNarrow(Warp &warp, const Decoded &i, uint32_t mask) {
@@ -40,7 +40,7 @@ void fromNarrow(Warp &warp, const Decoded &i, uint32_t mask) {
   const uint16_t *a = at<uint16_t>(warp, i.a);
   uint32_t result[kLanes];
   auto one = [&](uint8_t bits) -> uint32_t {
-    float value = i.flag & kNarrowE5M2 ? fromE5M2(bits) : fromE4M3(bits);
+    float value = i.flag & kNarrowE5M2 ? e5m2ToFloat(bits) : e4m3ToFloat(bits);
     if ((i.flag & kNarrowRelu) && std::signbit(value) && value == value)
       value = 0;
     return HalfConvert::narrow(value);

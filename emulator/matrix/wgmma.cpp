@@ -6,9 +6,9 @@
 #include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/fault.h"
 #include "emulator/machine/lanes.h"
-#include "emulator/machine/narrow_float.h"
 #include "emulator/matrix/matrix_value.h"
 #include "emulator/matrix/tensor_core.h"
+#include "support/small_float.h"
 
 #include <algorithm>
 #include <array>
@@ -57,8 +57,8 @@ void widenChunk(const uint8_t *bytes, WgmmaElement element, double *out) {
   static const std::array<std::array<float, 256>, 2> kBytes = [] {
     std::array<std::array<float, 256>, 2> table;
     for (uint32_t k = 0; k < 256; ++k) {
-      table[0][k] = fromE4M3(static_cast<uint8_t>(k));
-      table[1][k] = fromE5M2(static_cast<uint8_t>(k));
+      table[0][k] = e4m3ToFloat(static_cast<uint8_t>(k));
+      table[1][k] = e5m2ToFloat(static_cast<uint8_t>(k));
     }
     return table;
   }();

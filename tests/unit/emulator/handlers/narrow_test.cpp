@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 8-bit floating-point numbers, packed integers, 128-bit values, atomics of vectors.
-#include "emulator/machine/narrow_float.h"
+// Conversions of 8-bit floating-point numbers, packed integers, 128-bit values, atomics of vectors.
 #include "tests/unit/emulator/harness.h"
 
 #include <bit>
@@ -8,49 +7,6 @@
 
 namespace tenon::emulator::test {
 namespace {
-
-TEST(EmulatorNarrow, RoundTripsEveryByte) {
-  for (uint32_t k = 0; k < 256; ++k) {
-    uint8_t bits = static_cast<uint8_t>(k);
-    float e4m3 = fromE4M3(bits), e5m2 = fromE5M2(bits);
-    if (e4m3 == e4m3)
-      EXPECT_EQ(toE4M3(static_cast<double>(e4m3)), bits);
-    else
-      EXPECT_EQ(k & 0x7f, 0x7fu);
-    if (std::isfinite(e5m2))
-      EXPECT_EQ(toE5M2(static_cast<double>(e5m2)), bits);
-  }
-}
-
-TEST(EmulatorNarrow, RoundsToEvenAndSaturates) {
-  struct Value {
-    double value;
-    uint8_t e4m3, e5m2;
-  };
-  const Value cases[] = {{0.0, 0, 0},
-                         {-0.0, 0x80, 0x80},
-                         {1.0, 0x38, 0x3c},
-                         {-1.0, 0xb8, 0xbc},
-                         {448.0, 0x7e, 0x5f},
-                         {464.0, 0x7e, 0x5f},
-                         {1e9, 0x7e, 0x7b},
-                         {-INFINITY, 0xfe, 0xfb},
-                         {NAN, 0x7f, 0x7f},
-                         {1.0625, 0x38, 0x3c},    // a tie of e4m3: to even
-                         {1.1875, 0x3a, 0x3d},    // another, upward; above the tie of e5m2
-                         {1.125, 0x39, 0x3c},     // a tie of e5m2: to even
-                         {0x1p-9, 0x01, 0x18},    // the smallest subnormal of e4m3
-                         {0x1p-10, 0x00, 0x14},   // half of it: to even
-                         {0x1.8p-10, 0x01, 0x16}, //
-                         {0x1p-16, 0x00, 0x01},   // the smallest of e5m2
-                         {57344.0, 0x7e, 0x7b},   // the largest of e5m2
-                         {0x1.fp-7, 0x08, 0x24},  // rounds up into the normal numbers
-                         {65536.0 * 65536 * 4, 0x7e, 0x7b}};
-  for (const Value &c : cases) {
-    EXPECT_EQ(toE4M3(c.value), c.e4m3) << c.value;
-    EXPECT_EQ(toE5M2(c.value), c.e5m2) << c.value;
-  }
-}
 
 /// One thread; %r0 is stored as the result, %rd0 points to 64 bytes.
 std::string kernel(const std::string &body, const std::string &target = "sm_90a") {
