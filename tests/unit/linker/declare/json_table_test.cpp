@@ -112,14 +112,14 @@ TEST(JsonTable, SaysWhatIsWrong) {
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"target": "sm_80"}]})"),
             "44: required field is missing: path in ManifestObject");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"path": "a"}, {"path": 3}]})"),
-            "49: expected a string, found a number");
-  EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "85: expected a list, found '{'");
-  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 1.5})")), "92: '1.5' is no integer");
-  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 5000000000})")), "92: 5000000000 is not from 0 to 4294967295");
-  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": "F99"}]})")), "99: unknown enum value: F99");
-  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": 256}]})")), "99: 256 is not from 0 to 255");
+            "50: expected a string, found a number");
+  EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "92: expected a list, found '{'");
+  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 1.5})")), "99: '1.5' is no integer");
+  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 5000000000})")), "99: 5000000000 is not from 0 to 4294967295");
+  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": "F99"}]})")), "106: unknown enum value: F99");
+  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": 256}]})")), "106: 256 is not from 0 to 255");
   EXPECT_EQ(mistakeOf(inExport(R"({"bindings": [{"read_only": "yes"}]})")),
-            "98: expected true or false, found a string");
+            "107: expected true or false, found a string");
 }
 
 TEST(JsonTable, SurvivesEveryTruncation) {
