@@ -34,7 +34,7 @@ void nameProcess(JsonWriter &json, int process, std::string_view name) {
   json.endObject();
 }
 
-void writeSpan(JsonWriter &json, int process, int thread, const Span &span) {
+void writeSpan(JsonWriter &json, int process, int thread, const Trace::Span &span) {
   json.breakLine(0);
   json.beginObject();
   json.member("ph", "X");
