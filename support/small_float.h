@@ -8,8 +8,8 @@
 //   e4m3      1      4        3        448    no infinity, one NaN (0x7f with either sign)
 //   e5m2      1      5        2      57344    the upper half of an f16
 //
-// Widening is exact. Narrowing rounds to nearest, ties to even. To 16 bits, what is too large becomes infinity and a NaN
-// stays one, its sign too; to 8 bits, what is too large becomes the largest number, and a NaN 0x7f.
+// Widening is exact. Narrowing rounds to nearest, ties to even. To 16 bits, what is too large becomes infinity and a
+// NaN stays one, its sign too; to 8 bits, what is too large becomes the largest number, and a NaN 0x7f.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_text.h"
-#include "support/small_float.h"
 #include "support/file.h"
 #include "support/random.h"
+#include "support/small_float.h"
 #include "support/text.h"
 
 #include <bit>
