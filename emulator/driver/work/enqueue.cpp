@@ -9,10 +9,12 @@
 namespace tenon::emulator {
 
 static bool legacyWouldWaitForCapture(const Stream &stream) {
+  if (!stream.isLegacy)
+    return false;
   const Driver &driver = tenon::emulator::driver();
-  return stream.isLegacy && std::any_of(driver.streams.begin(), driver.streams.end(), [&](const Stream *other) {
-           return other->context == stream.context && other->isBlocking() && isCapturing(*other);
-         });
+  return std::any_of(driver.streams.begin(), driver.streams.end(), [&](const Stream *other) {
+    return other->context == stream.context && other->isBlocking() && isCapturing(*other);
+  });
 }
 
 void submitTo(Stream &stream, Work &&work, const OperationPtr &alsoAfter) {

@@ -11,11 +11,6 @@
 
 namespace tenon::emulator {
 
-WorkOperation::WorkOperation(Context *onContext, uint64_t onStream, Work &&given) : work(std::move(given)) {
-  context = onContext;
-  stream = onStream;
-}
-
 bool WorkOperation::canRun() const {
   auto *memory = std::get_if<MemoryOpsWork>(&work);
   return !memory || canAdvance(driver(), *memory);

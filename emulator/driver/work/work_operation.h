@@ -5,10 +5,15 @@
 #include "emulator/driver/operation.h"
 #include "emulator/driver/work/work.h"
 
+#include <utility>
+
 namespace tenon::emulator {
 
 struct WorkOperation final : Operation {
-  WorkOperation(Context *context, uint64_t stream, Work &&work = EmptyWork{});
+  WorkOperation(Context *onContext, uint64_t onStream, Work &&given = EmptyWork{}) : work(std::move(given)) {
+    context = onContext;
+    stream = onStream;
+  }
 
   bool canRun() const override;
   bool run(Fault &fault) override;
