@@ -29,10 +29,12 @@ bool beginsWithAddress(const ptx::Instruction &instruction) {
 }
 
 Form formOf(const ptx::Instruction &instruction) {
+  const ptx::OpcodeRow *row = ptx::findOpcode(instruction.opcode);
   return {.effect = effectOf(instruction),
           .width = widthOf(instruction),
           .nonCoherent = instruction.hasModifier("nc"),
           .isFloat = std::any_of(instruction.modifiers.begin(), instruction.modifiers.end(), isFloat),
+          .convertsAddress = row && row->convertsAddress,
           .dependsOnOperands = dependsOnOperands(instruction.opcode),
           .hasAddress = hasAddress(instruction),
           .beginsWithAddress = beginsWithAddress(instruction)};

@@ -22,6 +22,7 @@ struct Form {
   Width width;
   bool nonCoherent = false;
   bool isFloat = false;           // computes with floating-point numbers
+  bool convertsAddress = false;   // cvta
   bool dependsOnOperands = false; // what the effect is: on which of them are addresses
   bool hasAddress = false, beginsWithAddress = false;
 };
