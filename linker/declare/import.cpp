@@ -7,7 +7,6 @@
 #include "linker/access/trace/module_tracer.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/kernel_record.h"
-#include "linker/declare/parameter_use.h"
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
 #include "linker/symbol/reachability.h"
@@ -33,16 +32,12 @@ bool isPointerWide(const ptx::Variable &parameter) {
 class KernelDraft {
 public:
   KernelDraft(const Object &object, const ptx::Function &entry, ModuleTracer &tracer, Diagnostics &diagnostics)
-      : object_(object), entry_(entry), diagnostics_(diagnostics), uses_(findParameterUses(entry)) {
-    // Through device functions, too: memory is reached from it, and from none that is known as a pointer.
-    std::vector<bool> pointers;
-    for (size_t i = 0; i < uses_.size(); ++i)
-      pointers.push_back(isSurelyPointer(i));
+      : object_(object), entry_(entry), diagnostics_(diagnostics) {
+    // What addresses are made of does not depend on which parameters count as pointers; what is done behind them does.
+    std::vector<bool> pointers(entry.parameters.size());
     trace_ = tracer.trace(entry, pointers);
-    for (size_t i = 0; i < uses_.size(); ++i) {
-      uses_[i].isAddress |= trace_.parameters[i].aloneInAddress && !uses_[i].maybeAddress;
+    for (size_t i = 0; i < pointers.size(); ++i)
       pointers[i] = isSurelyPointer(i);
-    }
     trace_ = tracer.trace(entry, pointers);
   }
 
@@ -86,7 +81,7 @@ private:
   }
 
   bool isSurelyPointer(size_t i) const {
-    return isPointerWide(entry_.parameters[i]) && (entry_.parameters[i].hasPtr || uses_[i].isAddress);
+    return isPointerWide(entry_.parameters[i]) && (entry_.parameters[i].hasPtr || trace_.parameters[i].soleBase);
   }
 
   /// Up to the last sure pointer among the pointer-wide parameters at the front.
@@ -96,7 +91,7 @@ private:
       if (isSurelyPointer(front++))
         bindings = front;
     // Where two parameters make one address, the first of them is the pointer.
-    if (bindings == 0 && front > 0 && uses_[0].maybeAddress)
+    if (bindings == 0 && front > 0 && trace_.parameters[0].jointBase)
       bindings = 1;
     return bindings;
   }
@@ -114,7 +109,6 @@ private:
 
   void addBinding(size_t i) {
     const ptx::Variable &parameter = entry_.parameters[i];
-    const ParameterUse &use = uses_[i];
     const ParameterAccess &access = trace_.parameters[i];
     const bool unknown = trace_.gaveUp || access.maybeWritten || access.stored || access.passed;
     abi::Binding binding;
@@ -130,7 +124,7 @@ private:
     else if (!isSurelyPointer(i))
       unsure(where,
              concat("parameter ", i,
-                    use.maybeAddress ? " makes an address together with another one" : " is not used as an address",
+                    access.jointBase ? " makes an address together with another one" : " is not used as an address",
                     ": drafted as a binding, since a pointer follows it"));
     else if (unknown && !access.written)
       unsure(where, concat("it cannot be told whether parameter ", i, " is written: drafted as a binding that is"));
@@ -147,7 +141,7 @@ private:
     declared().layout.constants.push_back(abi::Constant::scalar(elementOf(i)));
     if (bytes == 2 && parameter.type != ptx::ScalarType::U16 && parameter.type != ptx::ScalarType::S16)
       unsure(where, concat("parameter ", i, " has 2 bytes of no type: drafted as f16; it may be bf16 or i16"));
-    else if (bytes == 8 && uses_[i].maybeAddress)
+    else if (bytes == 8 && trace_.parameters[i].jointBase)
       unsure(where, concat("parameter ", i, " makes an address together with another one: drafted as i64"));
     else if (bytes == 8 && !trace_.parameters[i].named)
       unsure(where, concat("parameter ", i, " is not used: drafted as i64; it may be a pointer"));
@@ -169,7 +163,7 @@ private:
   }
 
   abi::ElementType elementOf(size_t i) const {
-    const bool isFloat = uses_[i].isFloat;
+    const bool isFloat = trace_.parameters[i].loadedAsFloat;
     switch (entry_.parameters[i].bytes()) {
     case 1:
       return abi::ElementType::I8;
@@ -209,7 +203,6 @@ private:
   const Object &object_;
   const ptx::Function &entry_;
   Diagnostics &diagnostics_;
-  std::vector<ParameterUse> uses_;
   KernelTrace trace_;
 };
 

@@ -70,6 +70,14 @@ struct CallSite {
   std::vector<Passed> arguments, results;
 };
 
+/// What is known of a kernel's parameter without a step.
+struct ParameterNote {
+  bool named = false;         // loaded by name
+  bool loadedAsFloat = false; // as a floating-point number
+  bool soleBase = false;      // base of an address that is converted or prefetched, and no other parameter goes into it
+  bool jointBase = false;     // the same, together with another parameter
+};
+
 struct Plan {
   uint32_t function = 0; // into Module::functions
   bool isEntry = false;
@@ -84,7 +92,7 @@ struct Plan {
   std::vector<CallSite> calls;
   uint32_t firstLocalCell = 0; // behind parameters, returns and the .param variables of the body
   uint32_t cellCount = 0;
-  std::vector<bool> named; // [parameters] of a kernel: loaded by name, which leaves no step
+  std::vector<ParameterNote> notes; // [parameters] of a kernel
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;
   std::vector<uint32_t> disagreeing; // found since `tracked` was set

@@ -49,7 +49,7 @@ void PlanBuilder::reset() {
   plan_->firstStep.clear();
   plan_->values.clear();
   plan_->calls.clear();
-  plan_->named.assign(plan_->parameterCount, false);
+  plan_->notes.assign(plan_->parameterCount, ParameterNote());
   plan_->tracked.clear();
   plan_->disagreeing.clear();
   plan_->undefined.clear();
@@ -89,11 +89,15 @@ void PlanBuilder::addInstruction(uint32_t index) {
   const ptx::Instruction &instruction = function_->instructions[index];
   form_ = &forms_.of(instruction);
   const EffectOf &effect = form_->effect;
-  if (effect.effect == Effect::None)
+  if (effect.effect == Effect::None && !form_->hasAddress)
     return;
   current_ = index;
   instruction_ = &instruction;
   nextName_ = uses_->namesOf(index).data() + !instruction.predicate.empty();
+  if (effect.effect == Effect::None)
+    return noteAddress(0); // a prefetch
+  if (form_->convertsAddress)
+    noteAddress(1);
   if (effect.effect == Effect::Load ? loadKnown(effect) : defineFromKnown(effect))
     return;
   leaves_.clear();

@@ -70,6 +70,7 @@ private:
   void addMask();
 
   // plan_memory.cpp: accesses and calls
+  void noteAddress(uint32_t operand);
   std::optional<LocalPlace> localPlaceOf(const Leaf &leaf) const;
   void followLocalAddress();
   void addMemory(const EffectOf &effect);

@@ -4,6 +4,7 @@
 #include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tenon::linker {
 
@@ -45,6 +46,27 @@ void PlanBuilder::followLocalAddress() {
                         place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
 }
 
+/// An address that no step will look at, in operand 0 or behind a result: parameters that go into it as they are.
+void PlanBuilder::noteAddress(uint32_t operand) {
+  if (!parametersAreKnown_ || operand >= instruction_->operands.size() ||
+      (operand == 1 && instruction_->operands[0].kind != ptx::Operand::Kind::Name))
+    return;
+  const ptx::Operand &address = instruction_->operands[operand];
+  if (isAddress(operand) && address.elements.empty())
+    return;
+  const ptx::Operand &base = isAddress(operand) ? address.elements[0] : address;
+  const ptx::NameRef &name = nextName_[operand];
+  if (base.kind != ptx::Operand::Kind::Name || name.kind != Kind::Register)
+    return;
+  const uint64_t bases = known_.table[known_.peek(name.index)].plus & (slotBit(kFurtherParameters) - 1);
+  const bool isSole = std::has_single_bit(bases);
+  for (uint64_t left = bases; left != 0; left &= left - 1) {
+    const auto parameter = static_cast<size_t>(std::countr_zero(left));
+    if (parameter < plan_->notes.size())
+      (isSole ? plan_->notes[parameter].soleBase : plan_->notes[parameter].jointBase) = true;
+  }
+}
+
 /// The short way of loads: one register from global memory at a known address, or from a parameter of the kernel. False
 /// where it leads nowhere, and then nothing has happened.
 bool PlanBuilder::loadKnown(const EffectOf &effect) {
@@ -60,7 +82,8 @@ bool PlanBuilder::loadKnown(const EffectOf &effect) {
     const Origins value = loadFrom({&cell, 1}, operands[1].offset, std::max<uint32_t>(1, form_->width.element));
     if (!known_.define(result.index, known_.table.idOf(value), true))
       return false;
-    plan_->named[base.index] = true;
+    plan_->notes[base.index].named = true;
+    plan_->notes[base.index].loadedAsFloat |= form_->isFloat;
     return true;
   }
   if (base.kind != Kind::Register || effect.space != ptx::StateSpace::Global)
@@ -185,7 +208,8 @@ void PlanBuilder::addKernelParameter(std::span<const Leaf> elements, uint32_t pa
                                      uint32_t bytes) {
   const CellEntry cell = kernelArgument(parameter, function_->parameters[parameter].bytes());
   for (size_t i = 0; i < elements.size(); ++i) {
-    plan_->named[parameter] = true;
+    plan_->notes[parameter].named = true;
+    plan_->notes[parameter].loadedAsFloat |= form_->isFloat;
     const auto at = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
     defineAs(known_.table.idOf(loadFrom({&cell, 1}, at, bytes)), elements.subspan(i, 1));
   }

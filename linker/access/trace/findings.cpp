@@ -19,6 +19,7 @@ void Findings::clear() {
   parameters.assign(parameters.size(), ParameterAccess());
   trace_ = {};
   trace_.parameters = std::move(parameters);
+  soleBases_ = jointBases_ = 0;
 }
 
 template <typename Function> void Findings::forEachParameter(uint64_t bits, Function function) {
@@ -39,12 +40,22 @@ void Findings::named(uint32_t parameter) {
     trace_.parameters[parameter].named = true;
 }
 
+void Findings::noted(uint32_t parameter, const ParameterNote &note) {
+  ParameterAccess &access = trace_.parameters[parameter];
+  access.named |= note.named;
+  access.loadedAsFloat |= note.loadedAsFloat;
+  access.soleBase |= note.soleBase;
+  access.jointBase |= note.jointBase;
+}
+
 void Findings::lowBitsTested(const Origins &value) {
   forEachParameter(value.plus, [](ParameterAccess &access) { access.lowBitsTested = true; });
 }
 
 void Findings::addressed(const Origins &address, const Step &step, AccessPlace place) {
   forEachParameter(address.involved() & pointerBits_, [](ParameterAccess &access) { access.addressed = true; });
+  const uint64_t bases = address.plus & kParameterBits;
+  (std::has_single_bit(bases) && bases != slotBit(kFurtherParameters) ? soleBases_ : jointBases_) |= bases;
   const uint64_t pointers = pointerBits_ | ~kParameterBits;
   if ((address.involved() & pointers) == 0)
     forEachParameter(address.plus, [&](ParameterAccess &access) {
@@ -99,6 +110,12 @@ void Findings::escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPl
     if (!(access.*how))
       access.*how = place;
   });
+}
+
+KernelTrace Findings::take() {
+  forEachParameter(soleBases_, [](ParameterAccess &access) { access.soleBase = true; });
+  forEachParameter(jointBases_, [](ParameterAccess &access) { access.jointBase = true; });
+  return std::move(trace_);
 }
 
 } // namespace tenon::linker

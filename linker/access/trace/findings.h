@@ -21,6 +21,7 @@ public:
   uint64_t pointerBits() const { return pointerBits_; }
 
   void named(uint32_t parameter);
+  void noted(uint32_t parameter, const ParameterNote &note);
   void lowBitsTested(const Origins &value);
   void read(const Origins &address, const Step &step, AccessPlace place);
   void written(const Origins &address, const Step &step, AccessPlace place);
@@ -34,13 +35,14 @@ public:
   void gaveUp() { trace_.gaveUp = true; }
   /// Forgets all that was put down.
   void clear();
-  KernelTrace take() { return std::move(trace_); }
+  KernelTrace take();
 
 private:
   template <typename Function> void forEachParameter(uint64_t bits, Function function);
   void addressed(const Origins &address, const Step &step, AccessPlace place);
 
   uint64_t pointerBits_ = 0;
+  uint64_t soleBases_ = 0, jointBases_ = 0; // ParameterAccess::soleBase, jointBase: slots
   KernelTrace trace_;
 };
 

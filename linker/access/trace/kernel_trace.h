@@ -32,6 +32,9 @@ struct ParameterAccess {
   bool named = false;         // some instruction reads the parameter
   bool addressed = false;     // it is, or may be, the base of an address
   bool lowBitsTested = false; // `and` with a small mask: the kernel looks at its alignment itself
+  bool loadedAsFloat = false; // ld.param.f32 and the like
+  bool soleBase = false;      // base of an address, also of a converted one, into which no other parameter goes
+  bool jointBase = false;     // base of an address together with another parameter
   uint32_t widestBytes = 0;
   MaybePlace written;        // memory behind it surely is the target of this instruction
   MaybePlace maybeWritten;   // an address of a write may derive from it, or from another parameter

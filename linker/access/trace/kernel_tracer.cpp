@@ -40,8 +40,7 @@ KernelTrace KernelTracer::run(const ptx::Module &module, PlanTable &plans, Plan 
 
 KernelTrace KernelTracer::take() {
   for (uint32_t i = 0; i < entry_->parameterCount; ++i)
-    if (entry_->named[i])
-      findings_.named(i);
+    findings_.noted(i, entry_->notes[i]);
   if (gaveUp_)
     findings_.gaveUp();
   return findings_.take();

@@ -38,7 +38,10 @@ TEST(Plan, OnlyAccessesOfParametersAreStepsWhereAllIsKnown) {
                         "add.s64 %rd4, %rd2, %rd3; ld.global.f32 %f1, [%rd4]; mul.f32 %f2, %f1, %f1;\n"
                         "st.global.f32 [%rd4], %f2;");
   EXPECT_EQ(straight.kinds(), (Kinds{StepKind::Load, StepKind::Store}));
-  EXPECT_EQ(straight.plan.named, (std::vector<bool>{true, false, true}));
+  EXPECT_TRUE(straight.plan.notes[0].named);
+  EXPECT_TRUE(straight.plan.notes[0].soleBase) << "cvta converts it";
+  EXPECT_FALSE(straight.plan.notes[1].named);
+  EXPECT_TRUE(straight.plan.notes[2].named);
   EXPECT_TRUE(straight.plan.undefined.empty());
 }
 
