@@ -61,6 +61,7 @@ public:
   void run() {
     checkThreads();
     checkCluster();
+    checkDependency();
   }
 
 private:
@@ -107,6 +108,28 @@ private:
     if (entry_.blocksAreClusters && entry_.requiredCluster != abi::Extent3{1, 1, 1})
       error("has .blocksareclusters (its grid counts clusters), which is not supported")
           .withFix("build the kernel without __block_size__'s cluster argument");
+  }
+
+  /// A kernel that is launched while the dispatch before it still runs has to wait for that one's results itself.
+  /// Before sm_90 there is no such launch, and no instruction to wait with. Source: PTX ISA, "griddepcontrol".
+  void checkDependency() {
+    const Object &object = *kernel_.object;
+    if (!declared_.launch.programmaticDependentLaunch || object.input->target.number < 90 || object.isMetadataOnly)
+      return;
+    for (const ptx::Function *function : kernel_.reachable.functions)
+      if (!function->isDeclaration)
+        for (const ptx::Instruction &instruction : object.bodyOf(object.indexOf(*function)).instructions)
+          if (instruction.opcode == "griddepcontrol" && instruction.hasModifier("wait"))
+            return;
+    const SourceLocation where = object.placeOf(entry_);
+    const std::string message = concat("'", entry_.name,
+                                       "' is declared with programmatic dependent launch and never waits for the "
+                                       "dispatch before it (griddepcontrol.wait)");
+    noteDeclared(context_.job.strict ? context_.diagnostics.error(where, "K-24", message)
+                                     : context_.diagnostics.warning(where, "K-24", message),
+                 declared_)
+        .withFix("call cudaGridDependencySynchronize() before the first access, or declare it without "
+                 "programmatic_dependent_launch");
   }
 
   LinkContext &context_;
