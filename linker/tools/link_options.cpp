@@ -41,6 +41,7 @@ CommandLine LinkOptions::commandLine() {
   CommandLine line("tenon-link", "[MANIFEST.json] [OBJECT...] -o FILE", kDescription);
   line.text("o", "FILE", &output, "write the executable here (- is standard output)");
   line.flag("check", &proveOnly, "prove the kernels and print what was found; assemble and write nothing");
+  line.flag("werror", &warningsAreErrors, "fail, and write nothing, where a link has a warning");
   line.list("target", "ARCH,..", &targets,
             "compile CUDA sources that are given without a target for these, as sm_80,sm_90a");
   link.declare(line);
@@ -105,6 +106,8 @@ Status LinkOptions::check() {
   const bool goesWithALink = explain || !coverage.empty() || !map.empty() || !depfile.empty() || !reproduce.empty();
   if (proveOnly && (!imports.empty() || !header.empty() || !replacements.empty()))
     return wrong("--check is of a link: it goes with neither --import, --header nor --replace");
+  if (warningsAreErrors && (!imports.empty() || !header.empty() || !replacements.empty()))
+    return wrong("--werror is of a link: it goes with neither --import, --header nor --replace");
   if (!imports.empty()) {
     work = Work::Import;
     return inputs.empty() && !goesWithALink && header.empty() && replacements.empty()

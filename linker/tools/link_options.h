@@ -25,7 +25,7 @@ struct LinkOptions {
   LinkFlags link;
   std::vector<std::string> targets, coverage, imports, kernels, replacements;
   std::string output, device, driver, name, header, depfile, map, reproduce, root, variant;
-  bool explain = false, noJit = false, proveOnly = false;
+  bool explain = false, noJit = false, proveOnly = false, warningsAreErrors = false;
 
   // Filled by check().
   Work work = Work::Link;

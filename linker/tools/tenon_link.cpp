@@ -18,6 +18,7 @@
 #include "linker/tools/reproduce.h"
 #include "support/file.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #if defined(__GLIBC__)
@@ -169,6 +170,12 @@ int runLink(const LinkOptions &options) {
   if (!output.ok()) {
     fail(diagnostics);
     return fail(output.status().message());
+  }
+  const size_t warnings =
+      static_cast<size_t>(std::ranges::count(diagnostics.items(), Severity::Warning, &Diagnostic::severity));
+  if (options.warningsAreErrors && warnings != 0) {
+    fail(diagnostics);
+    return fail(concat(warnings, warnings == 1 ? " warning" : " warnings", " with --werror: nothing is written"));
   }
   if (options.explained || !options.required.empty() || !options.map.empty()) { // else nobody looks into it
     Result<abi::ExecutableView> view = abi::ExecutableView::create(output->executable, job.name);
