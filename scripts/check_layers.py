@@ -26,7 +26,7 @@ FLOORS = {
 ROOMS = {
     "support": ["."],
     "abi": ["include/tenon", ".", "format"],
-    "ptx": [".", "parse"],
+    "ptx": [".", "parse/simple", "parse"],
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect",

@@ -2,8 +2,8 @@
 // Plain statements and parameters, one after the other, without tokens (simple_reader.h, simple_declaration.h). Whoever
 // comes here has read the first token of one; whatever is not plain is left to the parser of all of PTX.
 #include "ptx/parse/parser_state.h"
-#include "ptx/parse/simple_declaration.h"
-#include "ptx/parse/simple_reader.h"
+#include "ptx/parse/simple/simple_declaration.h"
+#include "ptx/parse/simple/simple_reader.h"
 
 #include <iterator>
 

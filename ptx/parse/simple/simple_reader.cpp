@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is not met in every line.
-#include "ptx/parse/simple_reader.h"
+#include "ptx/parse/simple/simple_reader.h"
 
 namespace tenon::ptx {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ptx/parse/simple_declaration.h"
+#include "ptx/parse/simple/simple_declaration.h"
 
 #include "ptx/characters.h"
 #include "ptx/directive.h"
