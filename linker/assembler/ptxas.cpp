@@ -12,9 +12,8 @@
 #include "linker/assembler/ptxas.h"
 
 #include "linker/assembler/find_program.h"
+#include "support/number.h"
 #include "support/text.h"
-
-#include <charconv>
 
 namespace tenon::linker {
 namespace {
@@ -25,10 +24,7 @@ uint32_t amountOf(std::string_view line, std::string_view unit) {
   if (at == std::string_view::npos || at == 0)
     return 0;
   const std::string_view head = trimmed(line.substr(0, at));
-  const size_t digits = head.find_last_not_of("0123456789") + 1;
-  uint32_t value = 0;
-  std::from_chars(head.data() + digits, head.data() + head.size(), value);
-  return value;
+  return parseNumber<uint32_t>(head.substr(head.find_last_not_of("0123456789") + 1)).value_or(0);
 }
 
 std::string_view quotedName(std::string_view line) {
@@ -79,10 +75,10 @@ private:
 
   static uint32_t lineNumber(std::string_view head) {
     const size_t at = head.rfind(", line ");
-    uint32_t number = 0;
-    if (at != std::string_view::npos)
-      std::from_chars(head.data() + at + 7, head.data() + head.size(), number);
-    return number;
+    if (at == std::string_view::npos)
+      return 0;
+    std::string_view text = head.substr(at + 7);
+    return takeNumber<uint32_t>(text).value_or(0);
   }
 
   void addMessage(Severity severity, uint32_t line, std::string_view text) {

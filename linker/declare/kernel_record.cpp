@@ -9,9 +9,9 @@
 #include "linker/object/object_kind.h"
 #include "linker/symbol/demangle.h"
 #include "support/nearest_names.h"
+#include "support/number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -64,9 +64,10 @@ private:
     const std::string bytes = bytesOf(variable);
     std::string_view text = bytes;
     unsigned format = 0;
-    if (text.starts_with(kMagic))
-      text = text.substr(std::from_chars(text.data() + kMagic.size(), text.data() + text.size(), format).ptr -
-                         text.data());
+    if (text.starts_with(kMagic)) {
+      text.remove_prefix(kMagic.size());
+      format = takeNumber<unsigned>(text).value_or(0);
+    }
     if (format == 0 || !text.starts_with('\n')) {
       error(variable, "does not begin with 'tenon-kernel 1'")
           .withFix("names with '__tenon_record_' are kept for TENON_KERNEL of tenon/kernel.cuh");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/job/link_flags.h"
 
-#include <charconv>
+#include "support/number.h"
 
 namespace tenon::linker {
 
@@ -54,9 +54,8 @@ Status LinkFlags::applyTo(LinkJob &job) const {
   job.sources.cacheFolder = sourceCache;
   if (jobs.empty())
     return okStatus();
-  const char *end = jobs.data() + jobs.size();
-  auto [stop, failed] = std::from_chars(jobs.data(), end, job.jobs);
-  if (failed != std::errc() || stop != end || job.jobs == 0 || job.jobs > kMaxJobs)
+  job.jobs = parseNumber<uint32_t>(jobs).value_or(0);
+  if (job.jobs == 0 || job.jobs > kMaxJobs)
     return makeError(StatusCode::InvalidArgument, "--jobs is a number from 1 to ", kMaxJobs, ", not '", jobs, "'");
   return okStatus();
 }

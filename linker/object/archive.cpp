@@ -5,8 +5,7 @@
 #include "linker/object/archive.h"
 
 #include "linker/object/byte_reader.h"
-
-#include <charconv>
+#include "support/number.h"
 
 namespace tenon::linker {
 namespace {
@@ -18,13 +17,9 @@ Status damaged(std::string_view what) {
   return makeError(StatusCode::DataLoss, "the archive is damaged: ", what);
 }
 
-std::optional<uint64_t> parseNumber(std::string_view text) {
-  uint64_t value = 0;
-  text = text.substr(0, text.find(' '));
-  auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
+/// A field of decimal digits, padded with blanks.
+std::optional<uint64_t> paddedNumber(std::string_view field) {
+  return parseNumber<uint64_t>(field.substr(0, field.find(' ')));
 }
 
 class Reader {
@@ -32,7 +27,7 @@ public:
   Result<std::vector<ArchiveMember>> run(std::string_view bytes) {
     while (!bytes.empty()) {
       const std::optional<uint64_t> size =
-          bytes.size() < kHeaderBytes ? std::nullopt : parseNumber(bytes.substr(48, 10));
+          bytes.size() < kHeaderBytes ? std::nullopt : paddedNumber(bytes.substr(48, 10));
       std::optional<std::string_view> data = size ? bytesAt(bytes, kHeaderBytes, *size) : std::nullopt;
       if (!data || bytes.substr(58, 2) != "`\n")
         return damaged("a member ends outside");
@@ -59,7 +54,7 @@ private:
   }
 
   Status addLongName(std::string_view number, std::string_view data) {
-    const std::optional<uint64_t> offset = parseNumber(number);
+    const std::optional<uint64_t> offset = paddedNumber(number);
     if (!offset || *offset >= longNames_.size())
       return damaged("a name is missing");
     std::string_view name = longNames_.substr(*offset);
@@ -69,7 +64,7 @@ private:
   }
 
   Status addLeadingName(std::string_view number, std::string_view data) {
-    const std::optional<uint64_t> length = parseNumber(number);
+    const std::optional<uint64_t> length = paddedNumber(number);
     std::optional<std::string_view> name = length ? bytesAt(data, 0, *length) : std::nullopt;
     if (!name)
       return damaged("a name is missing");

@@ -4,6 +4,8 @@
 // parameter.
 #include "linker/object/cubin_object.h"
 
+#include "support/align.h"
+
 #include <algorithm>
 
 namespace tenon::linker {
@@ -13,10 +15,6 @@ bool isPtxName(std::string_view name) {
   auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; };
   return !name.empty() && isLetter(name[0]) &&
          std::ranges::all_of(name, [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
-}
-
-uint64_t alignUp(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
 }
 
 /// ".param .b64 NAME" or ".param .align 8 .b8 NAME[24]" for a parameter that follows one which ends at `end`.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // K-13 and K-14: what a kernel does with the memory behind each binding, against what its declaration says.
 //
-// The trace (linker/access/trace.h) finds what happens; here it becomes a verdict per binding, stored in the
-// executable, and findings. A violation is an error only where the trace is certain that the instruction writes that
-// binding; where it is not, a read-only binding is a warning, and under --strict an error.
+// The trace (linker/access/trace/kernel_trace.h) finds what happens; here it becomes a verdict per binding, stored in
+// the executable, and findings. A violation is an error only where the trace is certain that the instruction writes
+// that binding; where it is not, a read-only binding is a warning, and under --strict an error.
 #include "linker/access/trace/kernel_trace.h"
 #include "linker/access/trace/source_line.h"
 #include "linker/passes/passes.h"

@@ -8,6 +8,7 @@
 #include "abi/format/verify.h"
 #include "linker/replace/replace_in_executable.h"
 #include "linker/replace/whole_program_generated.h"
+#include "support/align.h"
 #include "support/nearest_names.h"
 
 namespace tenon::linker {
@@ -67,7 +68,7 @@ Result<std::vector<uint8_t>> replaceInProgram(std::span<const uint8_t> file, con
   // Offsets into the file are numbers of one size whatever they say: once to learn where the tables end, once to write.
   std::vector<uint8_t> bytes;
   for (int round = 0; round < 2; ++round) {
-    size_t end = (bytes.size() + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+    size_t end = alignUp(bytes.size(), kDataAlignment);
     for (auto &constant : program.constants) {
       if (!constant->data.empty() || constant->size == 0)
         continue;
@@ -76,7 +77,7 @@ Result<std::vector<uint8_t>> replaceInProgram(std::span<const uint8_t> file, con
       if (round == 1) {
         const abi::fb::ConstantData &old = *view.raw().constants()->Get(index);
         constant->file_offset = end;
-        end = (end + old.size() + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+        end = alignUp(end + old.size(), kDataAlignment);
       }
     }
     flatbuffers::FlatBufferBuilder builder;

@@ -8,9 +8,9 @@
 // Lines up to the next message show the source; a blank line, a summary or a remark about options ends them.
 #include "linker/source/compiler_log.h"
 
+#include "support/number.h"
 #include "support/text.h"
 
-#include <charconv>
 #include <optional>
 
 namespace tenon::linker {
@@ -38,13 +38,10 @@ std::optional<CompilerMessage> readKind(std::string_view rest) {
 }
 
 /// A number at the front of `text`, which moves behind it and behind `end`.
-std::optional<uint32_t> takeNumber(std::string_view &text, std::string_view end) {
-  uint32_t number = 0;
-  auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc())
-    return std::nullopt;
-  const std::string_view rest = text.substr(size_t(stop - text.data()));
-  if (!rest.starts_with(end))
+std::optional<uint32_t> takeNumberBefore(std::string_view &text, std::string_view end) {
+  std::string_view rest = text;
+  const std::optional<uint32_t> number = takeNumber<uint32_t>(rest);
+  if (!number || !rest.starts_with(end))
     return std::nullopt;
   text = rest.substr(end.size());
   return number;
@@ -59,12 +56,12 @@ std::optional<CompilerMessage> readMessage(std::string_view line) {
   for (size_t at = line.find_first_of("(:"); at != std::string_view::npos; at = line.find_first_of("(:", at + 1)) {
     std::string_view rest = line.substr(at + 1);
     SourceLocation where{std::string(line.substr(0, at)), 0, 0};
-    std::optional<uint32_t> number = takeNumber(rest, line[at] == '(' ? "): " : ":");
+    std::optional<uint32_t> number = takeNumberBefore(rest, line[at] == '(' ? "): " : ":");
     if (!number)
       continue;
     where.line = *number;
     if (line[at] == ':')
-      if (std::optional<uint32_t> column = takeNumber(rest, ":"))
+      if (std::optional<uint32_t> column = takeNumberBefore(rest, ":"))
         where.column = *column;
     std::optional<CompilerMessage> message = readKind(trimmed(rest));
     if (message)

@@ -4,10 +4,10 @@
 #include "linker/source/source_cache.h"
 
 #include "support/file.h"
+#include "support/number.h"
 #include "support/sha256.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tenon::linker {
 
@@ -57,13 +57,12 @@ std::optional<CachedSource> SourceCache::find(const std::string &key) {
   if (!body)
     return std::nullopt;
   // "BYTES OF THE LOG\n", the log, the PTX.
-  size_t logBytes = 0;
-  auto [stop, failed] = std::from_chars(body->data(), body->data() + body->size(), logBytes);
-  const size_t head = size_t(stop - body->data()) + 1;
-  if (failed != std::errc() || head > body->size() || logBytes > body->size() - head)
+  std::string_view left = *body;
+  const std::optional<size_t> logBytes = takeNumber<size_t>(left);
+  if (!logBytes || left.empty() || *logBytes > left.size() - 1)
     return std::nullopt;
-  compiled.log = body->substr(head, logBytes);
-  compiled.ptx = body->substr(head + logBytes);
+  compiled.log = left.substr(1, *logBytes);
+  compiled.ptx = left.substr(1 + *logBytes);
   return compiled;
 }
 

@@ -5,6 +5,8 @@
 // where it is named: so ptxas 13 counts them.
 #include "linker/symbol/reachability.h"
 
+#include "support/align.h"
+
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -114,7 +116,7 @@ uint64_t Reachability::staticSharedBytes() const {
   uint64_t bytes = 0;
   auto add = [&bytes](const ptx::Variable &variable) {
     uint64_t alignment = std::max<uint64_t>(1, variable.effectiveAlignment());
-    bytes = (bytes + alignment - 1) / alignment * alignment + variable.bytes();
+    bytes = alignUp(bytes, alignment) + variable.bytes();
   };
   for (const ptx::Variable *variable : variables)
     if (variable->space == ptx::StateSpace::Shared)

@@ -2,6 +2,8 @@
 // Blocks of 512 bytes: a header, then the contents, padded; two empty blocks at the end.
 #include "linker/tools/tar_writer.h"
 
+#include "support/align.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +13,7 @@ namespace tenon::linker {
 static constexpr size_t kBlock = 512, kNameBytes = 100;
 
 void TarWriter::pad() {
-  out_.resize((out_.size() + kBlock - 1) / kBlock * kBlock, '\0');
+  out_.resize(alignUp(out_.size(), kBlock), '\0');
 }
 
 void TarWriter::header(std::string_view path, size_t bytes, char type, bool isProgram) {

@@ -13,9 +13,9 @@
 // leave the kernel's registers and private memory, by a store or by a call of code that is not here. Two bindings of
 // one dispatch may still be the same memory, and a buffer may hold pointers of its own: that is the program's business.
 //
-// A kernel that calls nothing is one function, and is recorded
-// while it is swept; its last sweep, in which no value changes that was read before, is the one that counts. Where
-// there are calls, all functions are run until nothing changes, and then swept once more to record.
+// A kernel that calls nothing is one function, and is recorded while it is swept; its last sweep, in which no value
+// changes that was read before, is the one that counts. Where there are calls, all functions are run until nothing
+// changes, and then swept once more to record.
 #pragma once
 
 #include "linker/access/plan/plan_table.h"

@@ -16,7 +16,7 @@ public:
     uses.definitions = std::move(definitions);
     known.begin(uses, plan);
   }
-  /// Plans once more, as the planner does: from an empty plan.
+  /// Plans once more, as PlanBuilder does: from an empty plan.
   void again() {
     plan.constants.clear();
     known.beginAgain();
