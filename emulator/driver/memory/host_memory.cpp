@@ -7,6 +7,7 @@
 
 #include "support/align.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <sys/mman.h>
 
@@ -17,9 +18,16 @@ namespace {
 
 /// Whether the program has all of these pages.
 bool isMapped(uint64_t begin, uint64_t bytes) {
-  uint64_t first = begin / 4096 * 4096, last = alignUp(begin + bytes, 4096);
-  std::vector<unsigned char> resident((last - first) / 4096);
-  return mincore(reinterpret_cast<void *>(first), last - first, resident.data()) == 0;
+  constexpr uint64_t kPage = 4096, kEndOfPrograms = 1ull << 56, kPart = 1 << 30;
+  const uint64_t end = begin + bytes;
+  if (end > kEndOfPrograms)
+    return false;
+  // A part at a time: the size is the caller's, and need not be true.
+  std::vector<unsigned char> resident(std::min(kPart, alignUp(bytes, kPage) + kPage) / kPage);
+  for (uint64_t at = begin / kPage * kPage; at < end; at += kPart)
+    if (mincore(reinterpret_cast<void *>(at), std::min(kPart, alignUp(end - at, kPage)), resident.data()) != 0)
+      return false;
+  return true;
 }
 
 const Allocation *pinnedAt(Driver &driver, CUdeviceptr address) {

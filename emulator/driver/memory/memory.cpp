@@ -69,6 +69,8 @@ CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t h
   TENON_ENTER_CONTEXT();
   if (!pitch || !width || !height || (elementBytes != 4 && elementBytes != 8 && elementBytes != 16))
     return CUDA_ERROR_INVALID_VALUE;
+  if (width > context->device->memory->size() / height)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *pitch = alignUp(width, 512);
   return allocateMemory(context, out, *pitch * height, AllocationKind::Device);
 }

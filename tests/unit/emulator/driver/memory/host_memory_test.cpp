@@ -79,6 +79,8 @@ TEST(EmulatorHostMemory, ArgumentsAreChecked) {
   void *gone = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(gone, 4096);
   EXPECT_EQ(cuMemHostRegister(gone, 4096, 0), CUDA_ERROR_INVALID_VALUE) << "nothing is mapped there";
+  EXPECT_EQ(cuMemHostRegister(&value, size_t(1) << 60, 0), CUDA_ERROR_INVALID_VALUE) << "nor is so much";
+  EXPECT_EQ(cuMemHostRegister(&value, SIZE_MAX - reinterpret_cast<uintptr_t>(&value), 0), CUDA_ERROR_INVALID_VALUE);
   void *pinned = nullptr;
   ASSERT_EQ(cuMemHostAlloc(&pinned, 64, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
   EXPECT_EQ(cuMemHostRegister(pinned, 64, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);

@@ -78,5 +78,17 @@ TEST(EmulatorPointers, RefusesUnknownAttributesAndNulls) {
   EXPECT_EQ(type, 7u);
 }
 
+TEST(EmulatorMemory, APitchedAllocationDoesNotWrapAround) {
+  Session session;
+  CUdeviceptr address = 0;
+  size_t pitch = 0;
+  // 16 rows of 2^60 + 512 bytes are 8192 modulo 2^64.
+  EXPECT_EQ(cuMemAllocPitch(&address, &pitch, (size_t(1) << 60) + 512, 16, 4), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cuMemAllocPitch(&address, &pitch, SIZE_MAX, 1, 4), CUDA_ERROR_OUT_OF_MEMORY);
+  ASSERT_EQ(cuMemAllocPitch(&address, &pitch, 513, 3, 4), CUDA_SUCCESS);
+  EXPECT_EQ(pitch, 1024u);
+  EXPECT_EQ(cuMemFree(address), CUDA_SUCCESS);
+}
+
 } // namespace
 } // namespace tenon::emulator::test
