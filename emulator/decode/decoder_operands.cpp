@@ -3,6 +3,7 @@
 // a register wider than the type, where PTX allows one, is converted into a scratch register around the instruction.
 #include "emulator/decode/decoder.h"
 #include "emulator/decode/kernel_builder.h"
+#include "emulator/decode/special_names.h"
 #include "emulator/handlers/data.h"
 #include "ptx/scalar_type.h"
 
@@ -12,59 +13,6 @@ namespace tenon::emulator {
 
 using ptx::ScalarType;
 using Operand = ptx::Operand;
-
-namespace {
-
-struct SpecialName {
-  std::string_view name;
-  Special special;
-};
-constexpr SpecialName kSpecialNames[] = {
-    {"%tid.x", Special::TidX},
-    {"%tid.y", Special::TidY},
-    {"%tid.z", Special::TidZ},
-    {"%ntid.x", Special::NtidX},
-    {"%ntid.y", Special::NtidY},
-    {"%ntid.z", Special::NtidZ},
-    {"%ctaid.x", Special::CtaidX},
-    {"%ctaid.y", Special::CtaidY},
-    {"%ctaid.z", Special::CtaidZ},
-    {"%nctaid.x", Special::NctaidX},
-    {"%nctaid.y", Special::NctaidY},
-    {"%nctaid.z", Special::NctaidZ},
-    {"%laneid", Special::LaneId},
-    {"%warpid", Special::WarpId},
-    {"%nwarpid", Special::NwarpId},
-    {"%smid", Special::SmId},
-    {"%nsmid", Special::NsmId},
-    {"%gridid", Special::GridId},
-    {"%lanemask_eq", Special::LanemaskEq},
-    {"%lanemask_le", Special::LanemaskLe},
-    {"%lanemask_lt", Special::LanemaskLt},
-    {"%lanemask_ge", Special::LanemaskGe},
-    {"%lanemask_gt", Special::LanemaskGt},
-    {"%clusterid.x", Special::ClusterIdX},
-    {"%clusterid.y", Special::ClusterIdY},
-    {"%clusterid.z", Special::ClusterIdZ},
-    {"%nclusterid.x", Special::NclusterIdX},
-    {"%nclusterid.y", Special::NclusterIdY},
-    {"%nclusterid.z", Special::NclusterIdZ},
-    {"%cluster_ctaid.x", Special::ClusterCtaidX},
-    {"%cluster_ctaid.y", Special::ClusterCtaidY},
-    {"%cluster_ctaid.z", Special::ClusterCtaidZ},
-    {"%cluster_nctaid.x", Special::ClusterNctaidX},
-    {"%cluster_nctaid.y", Special::ClusterNctaidY},
-    {"%cluster_nctaid.z", Special::ClusterNctaidZ},
-    {"%cluster_ctarank", Special::ClusterCtarank},
-    {"%cluster_nctarank", Special::ClusterNctarank},
-    {"%dynamic_smem_size", Special::DynamicSmemSize},
-    {"%total_smem_size", Special::TotalSmemSize},
-    {"%aggr_smem_size", Special::AggrSmemSize},
-    {"%envreg1", Special::EnvReg1},
-    {"%envreg2", Special::EnvReg2},
-};
-
-} // namespace
 
 bool Decoder::source(const Operand &operand, ScalarType type, uint32_t &out, bool relaxed) {
   uint32_t bytes = ptx::byteSize(type);
@@ -201,11 +149,8 @@ bool Decoder::specialSource(std::string_view name, uint32_t bytes, uint32_t &out
     }
     return true;
   };
-  for (const SpecialName &special : kSpecialNames)
-    if (special.name == name)
-      return adapt(builder_.special(special.special), 4);
-  if (name.starts_with("%envreg"))
-    return adapt(builder_.special(Special::EnvRegOther), 4);
+  if (std::optional<Special> special = findSpecial(name))
+    return adapt(builder_.special(*special), 4);
   struct Clock {
     std::string_view name;
     uint32_t bytes, shift;

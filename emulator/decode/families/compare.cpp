@@ -141,8 +141,8 @@ bool decodeSlct(Decoder &decoder) {
 namespace families {
 Family compare() {
   static constexpr Opcode kRows[] = {
-      {"setp", &decodeSetp},
-      {"set", &decodeSet},
+      {"setp", &decodeSetp, {}, {3, 4}},
+      {"set", &decodeSet, {}, {3, 4}},
       {"selp", &decodeSelp, {}, {4, 4}},
       {"slct", &decodeSlct, {}, {4, 4}},
   };

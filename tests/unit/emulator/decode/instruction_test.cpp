@@ -90,6 +90,8 @@ TEST(EmulatorInstruction, RefusesWhatItDoesNotKnow) {
       {"add.f32 %r, %r, 1;", "is an integer, a floating-point number is wanted"},
       {"ld.global.v4.b16 %h, [%r];", "wants a vector of 4"},
       {"mov.u32 %r;", "'mov.u32' has 1 operands, it takes 2"},
+      {"setp.eq.s32 %q;", "'setp.eq.s32' has 1 operands, it takes 3 to 4"},
+      {"set.eq.u32.s32 %r, %r;", "'set.eq.u32.s32' has 2 operands, it takes 3 to 4"},
       {"bar.warp -1;", "does not support 'bar.warp'"},
       {"cp.bulk [%r], [%r], 4;", "does not support 'cp.bulk'"},
       {"mapa.u32 %r, %r, %r;", "'mapa.u32' needs .target sm_90 or higher, the module has sm_75"},
