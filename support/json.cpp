@@ -277,11 +277,9 @@ uint64_t JsonReader::integer(int64_t low, uint64_t high) {
   return 0;
 }
 
-bool JsonReader::acceptNull() {
-  if (next() != Next::Word)
-    return false;
+bool JsonReader::acceptWord(std::string_view wanted) {
   const char *begin = next_;
-  if (word() == "null")
+  if (word() == wanted)
     return true;
   next_ = begin;
   return false;

@@ -26,6 +26,7 @@ struct Field {
 struct Table {
   std::string_view name; // without its namespace
   std::vector<Field> fields;
+  bool hasRequired = false;
 };
 
 std::string_view lastPart(std::string_view name) {
@@ -45,6 +46,7 @@ struct JsonTableReader::Schema {
         const reflection::Type &type = *field->type();
         const bool isTable = type.base_type() == BaseType::Obj || type.element() == BaseType::Obj;
         const bool isEnum = type.base_type() <= BaseType::Double && type.index() >= 0;
+        table.hasRequired |= field->required();
         table.fields.push_back({.name = field->name()->string_view(),
                                 .type = type.base_type(),
                                 .element = type.element(),
@@ -98,10 +100,8 @@ private:
       pending_.push_back({&*field, read});
     });
     --depth_;
-    for (const Field &field : type.fields)
-      if (field.isRequired && std::none_of(pending_.begin() + ptrdiff_t(first), pending_.end(),
-                                           [&](const Pending &pending) { return pending.field == &field; }))
-        json_.fail(end, concat("required field is missing: ", field.name, " in ", type.name));
+    if (type.hasRequired)
+      checkRequired(type, first, end);
     Offset<void> made = 0;
     if (!json_.mistake()) {
       const flatbuffers::uoffset_t start = builder_.StartTable();
@@ -111,6 +111,14 @@ private:
     }
     pending_.resize(first);
     return made;
+  }
+
+  /// The fields that were given are those of pending_ from `first` on.
+  void checkRequired(const Table &type, size_t first, size_t end) {
+    for (const Field &field : type.fields)
+      if (field.isRequired && std::none_of(pending_.begin() + ptrdiff_t(first), pending_.end(),
+                                           [&](const Pending &pending) { return pending.field == &field; }))
+        json_.fail(end, concat("required field is missing: ", field.name, " in ", type.name));
   }
 
   void add(const Field &field, uint64_t value) {
