@@ -7,6 +7,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Path.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::bridge {
 namespace {
 
@@ -17,37 +19,48 @@ std::string wholeFilePrefix(const SourceLocation &where) {
 
 } // namespace
 
-SourceLocation LocationMap::toSource(mlir::Location location) {
+std::string LocationMap::fileId(const std::string &path) {
+  std::string &id = ids_[path];
+  if (id.empty()) {
+    id = llvm::sys::path::filename(path).str();
+    if (const unsigned number = ++named_[id]; number > 1)
+      id += "#" + std::to_string(number);
+  }
+  return id;
+}
+
+SourceLocation LocationMap::toSource(Location location) {
   SourceLocation where = sourceLocationOf(location);
-  where.file = llvm::sys::path::filename(where.file).str();
-  if (where.known())
-    known_.try_emplace(where.toString(), location);
+  if (!where.known())
+    return where;
+  where.file = fileId(where.file);
+  known_.try_emplace(where.toString(), location);
   return where;
 }
 
-mlir::Location LocationMap::toMlir(const SourceLocation &where, mlir::Location fallback) const {
+Location LocationMap::toMlir(const SourceLocation &where, Location fallback) const {
   if (auto found = known_.find(where.toString()); found != known_.end())
     return found->second;
   if (!where.known() || where.line == 0)
     return fallback;
-  return mlir::FileLineColLoc::get(fallback.getContext(), where.file, where.line, where.column);
+  return FileLineColLoc::get(fallback.getContext(), where.file, where.line, where.column);
 }
 
-static mlir::InFlightDiagnostic emit(Severity severity, mlir::Location location) {
+static InFlightDiagnostic emit(Severity severity, Location location) {
   switch (severity) {
   case Severity::Error:
-    return mlir::emitError(location);
+    return emitError(location);
   case Severity::Warning:
-    return mlir::emitWarning(location);
+    return emitWarning(location);
   case Severity::Remark:
-    return mlir::emitRemark(location);
+    return emitRemark(location);
   }
 }
 
-void report(const Diagnostics &diagnostics, const LocationMap &locations, mlir::Location fallback) {
+void report(const Diagnostics &diagnostics, const LocationMap &locations, Location fallback) {
   for (const Diagnostic &finding : diagnostics.items()) {
-    mlir::Location location = locations.toMlir(finding.where, fallback);
-    mlir::InFlightDiagnostic message = emit(finding.severity, location);
+    Location location = locations.toMlir(finding.where, fallback);
+    InFlightDiagnostic message = emit(finding.severity, location);
     message << wholeFilePrefix(finding.where);
     if (!finding.rule.empty())
       message << "[" << finding.rule << "] ";

@@ -2,7 +2,8 @@
 // Places and findings, between the linker's words and MLIR's.
 //
 // The linker stores the place of a declaration in the executable, so it is given the file's name without its folders:
-// output must not depend on where it was made. LocationMap remembers the full place for the way back.
+// output must not depend on where it was made. LocationMap remembers the full place for the way back. Each file has an
+// id of its own: where two files have the same name in different folders, the second is called "example.mlir#2".
 #pragma once
 
 #include "support/diagnostics.h"
@@ -22,7 +23,11 @@ public:
   mlir::Location toMlir(const SourceLocation &where, mlir::Location fallback) const;
 
 private:
-  std::map<std::string, mlir::Location> known_;
+  std::string fileId(const std::string &path);
+
+  std::map<std::string, std::string> ids_;      // path -> id
+  std::map<std::string, unsigned> named_;       // name without folders -> files of that name
+  std::map<std::string, mlir::Location> known_; // id:line:column -> where it came from
 };
 
 /// Hands every finding to MLIR's diagnostics: rule and message, its notes, the fix as a last note.

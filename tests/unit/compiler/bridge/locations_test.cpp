@@ -43,6 +43,18 @@ TEST_F(LocationsTest, NamesFilesWithoutFoldersAndFindsTheWayBack) {
   EXPECT_FALSE(map.toSource(fallback).known());
 }
 
+TEST_F(LocationsTest, TellsFilesOfOneNameApart) {
+  LocationMap map;
+  mlir::Location first = at("/home/me/a/example.mlir", 31, 5), second = at("/home/me/b/example.mlir", 31, 5);
+  SourceLocation inFirst = map.toSource(first), inSecond = map.toSource(second);
+  EXPECT_EQ(inFirst.toString(), "example.mlir:31:5");
+  EXPECT_EQ(inSecond.toString(), "example.mlir#2:31:5");
+  EXPECT_EQ(map.toSource(at("/home/me/b/example.mlir", 40, 1)).toString(), "example.mlir#2:40:1");
+  mlir::Location fallback = mlir::UnknownLoc::get(&context_);
+  EXPECT_EQ(map.toMlir(inFirst, fallback), first);
+  EXPECT_EQ(map.toMlir(inSecond, fallback), second);
+}
+
 TEST_F(LocationsTest, ReportsRulePlaceNotesAndFix) {
   LocationMap map;
   SourceLocation declared = map.toSource(at("/home/me/example.mlir", 31, 5));
