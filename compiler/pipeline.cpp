@@ -1,42 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler, as its table of contents. compileModule() takes a module through these steps, in this order:
+//
+//   normalise        every way to declare a kernel becomes one                dialect/transforms
+//   inline           calls of private functions become their bodies           host
+//   form fallbacks   functions that stand in for hand-written kernels         dispatch
+//   form dispatches  tensor code becomes dispatches of generated executables  dispatch
+//   generate         kernel functions become PTX, once for each target        codegen
+//   link             every object is proved against its declaration           bridge, linker
+//   lower            functions become commands, registers and checks          host
+//   write            one FlatBuffer, verified as a loader would               host/program
+//
+// The first five are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
 #include "compiler/bridge/link_executables.h"
-#include "compiler/codegen/passes.h"
+#include "compiler/codegen/Passes.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
-#include "compiler/dispatch/passes.h"
+#include "compiler/dispatch/Passes.h"
+#include "compiler/host/Passes.h"
 #include "compiler/host/module_lowering.h"
-#include "compiler/host/passes.h"
 #include "compiler/host/program/program_writer.h"
 
-#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
 
 namespace tenon::compiler {
 namespace {
 
-mlir::LogicalResult runPasses(mlir::ModuleOp module, const CompileOptions &options,
-                              llvm::function_ref<void(mlir::PassManager &)> add) {
-  mlir::PassManager manager(module.getContext(), mlir::ModuleOp::getOperationName());
+LogicalResult runPasses(ModuleOp module, const CompileOptions &options, function_ref<void(PassManager &)> add) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
   if (options.printIrAfterAll)
-    manager.enableIRPrinting([](mlir::Pass *, mlir::Operation *) { return false; },
-                             [](mlir::Pass *, mlir::Operation *) { return true; });
+    manager.enableIRPrinting([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; });
   add(manager);
   return manager.run(module);
 }
 
-/// Reports a Status of the layers below MLIR at the module.
-mlir::LogicalResult check(mlir::ModuleOp module, Status status) {
+/// Reports a Status of the layers below MLIR at the module, the one place that a whole program has.
+LogicalResult report(ModuleOp module, const Status &status) {
   if (status.ok())
-    return mlir::success();
-  return mlir::emitError(mlir::UnknownLoc::get(module.getContext())) << std::string(status.message());
+    return success();
+  return module.emitError() << std::string(status.message());
+}
+
+/// Writes intermediate results into `folder`, where one is given.
+LogicalResult dump(ModuleOp module, const std::string &folder, function_ref<Status(const std::string &)> write) {
+  return folder.empty() ? success() : report(module, write(folder));
 }
 
 /// --target, as tenon-normalize-executables takes it.
-NormalizeExecutablesOptions targetOptions(mlir::ModuleOp module, const CompileOptions &options) {
+NormalizeExecutablesOptions targetOptions(ModuleOp module, const CompileOptions &options) {
   if (!options.targets.empty() && !targetsOf(module).empty())
     module.emitWarning() << "--target has no effect: the module names its targets";
   NormalizeExecutablesOptions result;
@@ -47,54 +63,48 @@ NormalizeExecutablesOptions targetOptions(mlir::ModuleOp module, const CompileOp
 
 } // namespace
 
-void registerPipelineDialects(mlir::DialectRegistry &registry) {
+void registerPipelineDialects(DialectRegistry &registry) {
   registerDialects(registry);
 }
 
-mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
-  mlir::LogicalResult prepared = runPasses(module, options, [&](mlir::PassManager &manager) {
+FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options) {
+  LogicalResult prepared = runPasses(module, options, [&](PassManager &manager) {
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Calls of private functions become their bodies.
-    manager.addPass(host::createInlineCallsPass());
+    manager.addPass(host::createInlineCalls());
     // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
-    manager.addPass(dispatch::createFormFallbacksPass());
+    manager.addPass(dispatch::createFormFallbacks());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
-    manager.addPass(dispatch::createFormDispatchesPass());
+    manager.addPass(dispatch::createFormDispatches());
   });
-  if (mlir::failed(prepared))
-    return mlir::failure();
+  if (failed(prepared) || failed(dump(module, options.dumpSources,
+                                      [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))
+    return failure();
 
-  if (!options.dumpSources.empty() && mlir::failed(check(module, bridge::dumpSources(module, options.dumpSources))))
-    return mlir::failure();
-
-  mlir::LogicalResult generated = runPasses(module, options, [&](mlir::PassManager &manager) {
+  LogicalResult generated = runPasses(module, options, [&](PassManager &manager) {
     // Kernel functions become PTX, once for each target.
-    manager.addPass(codegen::createGenerateKernelsPass({.cudaPath = options.cudaPath}));
+    manager.addPass(codegen::createGenerateKernels({.cudaPath = options.cudaPath}));
   });
-  if (mlir::failed(generated))
-    return mlir::failure();
-  if (!options.dumpKernels.empty() && mlir::failed(check(module, bridge::dumpKernels(module, options.dumpKernels))))
-    return mlir::failure();
+  if (failed(generated) || failed(dump(module, options.dumpKernels,
+                                       [&](const std::string &folder) { return bridge::dumpKernels(module, folder); })))
+    return failure();
 
   // The linker proves every object against its declaration and makes the executables.
-  mlir::FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, options.objects, options.link);
-  if (mlir::failed(linked))
-    return mlir::failure();
-  if (!options.dumpBinaries.empty() && mlir::failed(check(module, bridge::dumpBinaries(*linked, options.dumpBinaries))))
-    return mlir::failure();
+  FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, options.objects, options.link);
+  if (failed(linked) || failed(dump(module, options.dumpBinaries,
+                                    [&](const std::string &folder) { return bridge::dumpBinaries(*linked, folder); })))
+    return failure();
 
   // Functions become commands, registers and checks; tensors become buffers.
-  mlir::FailureOr<host::Program> program = host::lowerModule(module, linked->table, std::move(linked->executables));
-  if (mlir::failed(program))
-    return mlir::failure();
+  FailureOr<host::Program> program = host::lowerModule(module, linked->table, std::move(linked->executables));
+  if (failed(program))
+    return failure();
 
   // One FlatBuffer, verified as a loader would.
   Result<std::vector<uint8_t>> bytes = host::writeProgram(*program);
-  if (!bytes.ok()) {
-    (void)check(module, bytes.takeStatus());
-    return mlir::failure();
-  }
+  if (failed(report(module, bytes.status())))
+    return failure();
   return CompiledProgram{bytes.take(), std::move(linked->inputFiles)};
 }
 

@@ -9,6 +9,8 @@
 
 #include <filesystem>
 
+using namespace mlir;
+
 namespace tenon::compiler::bridge {
 namespace {
 
@@ -26,7 +28,7 @@ Status writeIn(const std::string &folder, const std::string &name, std::string_v
 
 } // namespace
 
-Status dumpSources(mlir::ModuleOp module, const std::string &folder) {
+Status dumpSources(ModuleOp module, const std::string &folder) {
   TENON_RETURN_IF_ERROR(createFolder(folder));
   for (auto source : module.getOps<hal::ExecutableSourceOp>()) {
     std::string text;
@@ -38,14 +40,14 @@ Status dumpSources(mlir::ModuleOp module, const std::string &folder) {
   return okStatus();
 }
 
-Status dumpKernels(mlir::ModuleOp module, const std::string &folder) {
+Status dumpKernels(ModuleOp module, const std::string &folder) {
   TENON_RETURN_IF_ERROR(createFolder(folder));
   for (auto source : module.getOps<hal::ExecutableSourceOp>()) {
     hal::ExecutableObjectsAttr objects = isGenerated(source) ? source.getObjectsAttr() : fallbackObjects(source);
     if (!objects)
       continue;
-    for (mlir::Attribute list : objects.getTargetObjects())
-      for (auto object : mlir::cast<mlir::ArrayAttr>(list).getAsRange<hal::ExecutableObjectAttr>()) {
+    for (Attribute list : objects.getTargetObjects())
+      for (auto object : cast<ArrayAttr>(list).getAsRange<hal::ExecutableObjectAttr>()) {
         std::optional<std::string> bytes = inlineBytes(object);
         if (object.getPath() && bytes)
           TENON_RETURN_IF_ERROR(writeIn(folder, llvm::sys::path::filename(object.getPath().getValue()).str(), *bytes));

@@ -9,6 +9,8 @@
 #include "linker/source/compile_sources.h"
 #include "support/file.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::bridge {
 namespace {
 
@@ -21,16 +23,16 @@ public:
       : source_(source), search_(search), job_(settings) {}
 
   /// Fills `linked` with one more executable.
-  mlir::LogicalResult run(LinkedModule &linked) {
+  LogicalResult run(LinkedModule &linked) {
     job_.name = source_.getSymName().str();
     addExports();
-    if (mlir::failed(addObjects()))
-      return mlir::failure();
+    if (failed(addObjects()))
+      return failure();
     Diagnostics diagnostics;
     linker::compileSources(job_, diagnostics);
     if (diagnostics.hasErrors()) {
       report(diagnostics, locations_, source_.getLoc());
-      return mlir::failure();
+      return failure();
     }
     Result<linker::LinkOutput> output = linker::link(job_, diagnostics);
     report(diagnostics, locations_, source_.getLoc());
@@ -38,7 +40,7 @@ public:
       // The findings say it all; a status without one would be lost.
       if (!diagnostics.hasErrors())
         source_.emitOpError() << "does not link: " << std::string(output.status().message());
-      return mlir::failure();
+      return failure();
     }
     host::LinkedExecutable entry;
     entry.index = uint32_t(linked.executables.size());
@@ -50,7 +52,7 @@ public:
     for (const std::string &file : job_.inputFiles)
       if (!llvm::is_contained(linked.inputFiles, file))
         linked.inputFiles.push_back(file);
-    return mlir::success();
+    return success();
   }
 
 private:
@@ -64,39 +66,39 @@ private:
   }
 
   /// Objects of every key, then those of fallbacks. All missing files are reported before it fails.
-  mlir::LogicalResult addObjects() {
+  LogicalResult addObjects() {
     if (!source_.getObjectsAttr())
       return source_.emitOpError() << "has no objects";
     linker::ObjectInput input;
     input.origin = isGenerated(source_) ? abi::Origin::Generated : abi::Origin::HandWritten;
-    bool failed = mlir::failed(addObjects(source_.getObjectsAttr(), input));
+    bool ok = succeeded(addObjects(source_.getObjectsAttr(), input));
     if (hal::ExecutableObjectsAttr objects = fallbackObjects(source_)) {
       input.origin = abi::Origin::Generated;
       input.variantName = kFallbackVariant;
       for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>())
         if (op->hasAttr(kFallbackAttr))
           input.provides.push_back(op.getSymName().str());
-      failed |= mlir::failed(addObjects(objects, input));
+      ok &= succeeded(addObjects(objects, input));
     }
-    return mlir::failure(failed);
+    return success(ok);
   }
 
   /// @param settings what the objects have in common
-  mlir::LogicalResult addObjects(hal::ExecutableObjectsAttr objects, linker::ObjectInput settings) {
-    bool failed = false;
+  LogicalResult addObjects(hal::ExecutableObjectsAttr objects, linker::ObjectInput settings) {
+    bool ok = true;
     for (auto [key, list] : llvm::zip_equal(objects.getTargets().getAsRange<hal::ExecutableTargetAttr>(),
-                                            objects.getTargetObjects().getAsRange<mlir::ArrayAttr>())) {
-      mlir::FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return source_.emitOpError(); });
-      if (mlir::failed(arch))
-        return mlir::failure();
+                                            objects.getTargetObjects().getAsRange<ArrayAttr>())) {
+      FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return source_.emitOpError(); });
+      if (failed(arch))
+        return failure();
       settings.target = *arch;
       for (auto object : list.getAsRange<hal::ExecutableObjectAttr>())
-        failed |= mlir::failed(addObject(object, settings));
+        ok &= succeeded(addObject(object, settings));
     }
-    return mlir::failure(failed);
+    return success(ok);
   }
 
-  mlir::LogicalResult addObject(hal::ExecutableObjectAttr object, linker::ObjectInput input) {
+  LogicalResult addObject(hal::ExecutableObjectAttr object, linker::ObjectInput input) {
     input.declaredAt = locations_.toSource(source_.getLoc());
     if (object.getPath())
       input.path = object.getPath().getValue().str();
@@ -107,18 +109,18 @@ private:
       input.bytes = std::move(*bytes);
       if (input.path.empty())
         input.path = "<object " + std::to_string(job_.objects.size()) + " of @" + job_.name + ">";
-    } else if (mlir::failed(readObject(input))) {
-      return mlir::failure();
+    } else if (failed(readObject(input))) {
+      return failure();
     }
     job_.objects.push_back(std::move(input));
-    return mlir::success();
+    return success();
   }
 
-  mlir::LogicalResult readObject(linker::ObjectInput &input) {
+  LogicalResult readObject(linker::ObjectInput &input) {
     std::optional<std::string> path = search_.find(input.path);
     if (!path) {
-      mlir::InFlightDiagnostic error = source_.emitError()
-                                       << "object '" << input.path << "' of '@" << job_.name << "' is not found";
+      InFlightDiagnostic error = source_.emitError()
+                                 << "object '" << input.path << "' of '@" << job_.name << "' is not found";
       for (const std::string &tried : search_.candidates(input.path))
         error.attachNote() << "tried '" << tried << "'";
       error.attachNote() << "fix: name its folder with --object-search-path=DIR";
@@ -131,7 +133,7 @@ private:
     input.path = *path;
     input.bytes = bytes.take();
     input.isSource = linker::isCudaSource(input.path, input.bytes);
-    return mlir::success();
+    return success();
   }
 
   static host::LinkedExport linkedExport(hal::ExecutableExportOp op, bool generated) {
@@ -151,7 +153,7 @@ private:
 } // namespace
 
 /// Looks for the assembler once, not for every executable, so that a user hears once that there is none.
-static void findAssembler(mlir::ModuleOp module, linker::LinkJob &settings) {
+static void findAssembler(ModuleOp module, linker::LinkJob &settings) {
   if (settings.imagePolicy != linker::ImagePolicy::CubinAndPtx || !settings.ptxasPath.empty())
     return;
   Result<std::string> ptxas = linker::findPtxas("");
@@ -163,16 +165,15 @@ static void findAssembler(mlir::ModuleOp module, linker::LinkJob &settings) {
   module.emitRemark() << "[K-16] images stay PTX: " << std::string(ptxas.status().message());
 }
 
-mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search,
-                                              linker::LinkJob settings) {
+FailureOr<LinkedModule> linkExecutables(ModuleOp module, const ObjectSearch &search, linker::LinkJob settings) {
   LinkedModule linked;
-  bool failed = false;
+  bool ok = true;
   if (!module.getOps<hal::ExecutableSourceOp>().empty())
     findAssembler(module, settings);
   for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    failed |= mlir::failed(ExecutableLinker(source, search, settings).run(linked));
-  if (failed)
-    return mlir::failure();
+    ok &= succeeded(ExecutableLinker(source, search, settings).run(linked));
+  if (!ok)
+    return failure();
   return linked;
 }
 

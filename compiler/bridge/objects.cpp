@@ -3,6 +3,8 @@
 
 #include "compiler/dialect/hal/declarations.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::bridge {
 
 bool isGenerated(hal::ExecutableSourceOp source) {
@@ -14,10 +16,10 @@ hal::ExecutableObjectsAttr fallbackObjects(hal::ExecutableSourceOp source) {
 }
 
 std::optional<std::string> inlineBytes(hal::ExecutableObjectAttr object) {
-  auto data = mlir::dyn_cast_or_null<mlir::DenseElementsAttr>(object.getData());
+  auto data = dyn_cast_or_null<DenseElementsAttr>(object.getData());
   if (!data || !data.getElementType().isInteger(8))
     return std::nullopt;
-  llvm::ArrayRef<char> raw = data.getRawData();
+  ArrayRef<char> raw = data.getRawData();
   if (data.isSplat())
     return std::string(size_t(data.getNumElements()), raw.front());
   return std::string(raw.begin(), raw.end());

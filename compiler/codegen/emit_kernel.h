@@ -15,7 +15,9 @@
 
 #include "compiler/codegen/kernel/kernel_function.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+namespace mlir::LLVM {
+class LLVMFuncOp;
+}
 
 namespace tenon::compiler::codegen {
 

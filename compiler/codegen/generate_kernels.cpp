@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon-generate-kernels: every hal.executable.source that holds a module of kernel functions gets an object of PTX for
-// each target of the program (hal.device.targets; none named: kDefaultTarget), and loses the module:
-//
-//   hal.executable.source private @f_dispatch_0 attributes {objects = #hal.executable.objects<{
-//       #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...> :
-//       vector<Nxi8>}>],
-//       ...}>, tenon.generated} { hal.executable.export ... }
-//
-// A module of fallbacks stands in a source that has objects, hand-written ones. Its objects are kept apart from them,
-// as `tenon.fallback_objects`, for every target of the program: where a target has a hand-written object too, that one
-// runs, and tools can compare the two.
+// tenon-generate-kernels (Passes.td): the kernel functions of each executable, lowered once and printed per target.
+#include "compiler/codegen/Passes.h"
 #include "compiler/codegen/generate_ptx.h"
-#include "compiler/codegen/passes.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_target.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
+
+#define GEN_PASS_DEF_GENERATEKERNELS
+#include "compiler/codegen/Passes.h.inc"
+
 namespace {
 
 struct Target {
@@ -46,14 +40,9 @@ hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name
   return hal::ExecutableObjectAttr::get(context, StringAttr::get(context, "<generated>/" + name + ".ptx"), data);
 }
 
-struct GenerateKernelsPass : PassWrapper<GenerateKernelsPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GenerateKernelsPass)
-  GenerateKernelsPass() = default;
-  GenerateKernelsPass(const GenerateKernelsPass &other) : PassWrapper(other) {}
-  explicit GenerateKernelsPass(const GenerateKernelsOptions &options) { cudaPath = options.cudaPath; }
+struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
+  using GenerateKernelsBase::GenerateKernelsBase;
 
-  StringRef getArgument() const override { return "tenon-generate-kernels"; }
-  StringRef getDescription() const override { return "compile the kernel functions of executables to PTX objects"; }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<hal::HalDialect, func::FuncDialect, linalg::LinalgDialect>();
     registerKernelDialects(registry);
@@ -100,14 +89,8 @@ private:
     modules.front().erase();
     return success();
   }
-
-  Option<std::string> cudaPath{*this, "cuda-path", llvm::cl::desc("root of a CUDA toolkit, for libdevice")};
 };
 
 } // namespace
-
-std::unique_ptr<Pass> createGenerateKernelsPass(const GenerateKernelsOptions &options) {
-  return std::make_unique<GenerateKernelsPass>(options);
-}
 
 } // namespace tenon::compiler::codegen

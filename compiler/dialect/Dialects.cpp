@@ -17,14 +17,15 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+using namespace mlir;
+
 namespace tenon::compiler {
 
-void registerDialects(mlir::DialectRegistry &registry) {
+void registerDialects(DialectRegistry &registry) {
   registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect>();
-  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
-                  mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect>();
-  mlir::func::registerInlinerExtension(registry);
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
 }
 
 } // namespace tenon::compiler

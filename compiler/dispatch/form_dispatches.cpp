@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon-form-dispatches. Before:
-//
-//   %1 = arith.addf %0, %arg1 : tensor<?xf32>
-//
-// After, with %d the size of %0:
-//
-//   hal.executable.source private @f_dispatch_0 attributes {tenon.generated} {
-//     hal.executable.export public @f_dispatch_0 ordinal(0) layout(#hal.pipeline.layout<constants = [i64],
-//         bindings = [<storage_buffer, ReadOnly>, <storage_buffer, ReadOnly>, <storage_buffer>]>)
-//         count(%device: !hal.device, %workload: index) -> (index, index, index) { ceildiv(%workload, 1024), 1, 1 }
-//         attributes {workgroup_size = [256, 1, 1]}
-//     builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?xf32>, ...) -> tensor<?xf32> { ... } }
-//   }
-//   %1 = flow.dispatch @f_dispatch_0::@f_dispatch_0[%d](%n, %0, %arg1)
-//       : (i64, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
-//
-// The workload is the number of elements. Kernels that are equal to the letter are outlined once.
+// tenon-form-dispatches (Passes.td): each linalg operation of a host function is outlined, wrapped into an executable
+// and replaced by a dispatch of it.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/outline_kernel.h"
-#include "compiler/dispatch/passes.h"
 #include "compiler/dispatch/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
+
+#define GEN_PASS_DEF_FORMDISPATCHES
+#include "compiler/dispatch/Passes.h.inc"
+
 namespace {
 
 constexpr StringLiteral kPlaceholderName = "kernel";
@@ -87,18 +78,7 @@ void buildCount(Region &region, Location loc, int64_t elementsPerWorkgroup) {
   hal::ReturnOp::create(b, loc, ValueRange{groups, one, one});
 }
 
-struct FormDispatchesPass : PassWrapper<FormDispatchesPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormDispatchesPass)
-
-  StringRef getArgument() const override { return "tenon-form-dispatches"; }
-  StringRef getDescription() const override {
-    return "turn tensor code of host functions into dispatches of generated executables";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, flow::FlowDialect, func::FuncDialect, hal::HalDialect,
-                    linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
-  }
-
+struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     llvm::StringMap<std::string> known; // text of a kernel -> its executable
@@ -170,14 +150,5 @@ private:
 };
 
 } // namespace
-
-std::unique_ptr<Pass> createFormDispatchesPass() {
-  return std::make_unique<FormDispatchesPass>();
-}
-
-void registerDispatchPasses() {
-  registerPass(createFormFallbacksPass);
-  registerPass(createFormDispatchesPass);
-}
 
 } // namespace tenon::compiler::dispatch

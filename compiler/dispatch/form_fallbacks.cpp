@@ -1,55 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon-form-fallbacks. A hand-written kernel runs on the devices that its objects serve. On the others its fallback
-// does: a function of the module that computes the same, which becomes a kernel with the very ABI that the export
-// declares. Before:
-//
-//   hal.executable.source private @kernels attributes {objects = ...} {
-//     hal.executable.export public @mul ... attributes {workgroup_size = [64, 1, 1], tenon.fallback = @mul_in_mlir}
-//   }
-//   func.func private @mul_in_mlir(%n: i32, %x: tensor<?xf32> {tenon.dims = array<i64: 0>}, ...) -> tensor<?xf32> {
-//     %0 = arith.mulf %x, %y : tensor<?xf32>
-//     return %0 : tensor<?xf32>
-//   }
-//
-// After, the function gone unless it is public:
-//
-//   hal.executable.source private @kernels attributes {objects = ...} {
-//     hal.executable.export public @mul ... attributes {..., tenon.fallback = @mul_in_mlir}
-//     builtin.module attributes {tenon.fallback} {
-//       func.func @mul(...) attributes {tenon.elements_per_thread = 1, tenon.workgroup_size = array<i32: 64, 1, 1>}
-//     }
-//   }
-//
-// The function takes what a dispatch of the export passes: tensors and results that are tied to none are the bindings
-// in order, scalars the constants. Its tensors have no sizes but those that the kernel is passed, so `tenon.dims` says
-// which argument holds each dynamic dimension. The workgroup is the export's and the grid is what the export's count
-// region made for the hand-written kernel; the kernel computes each element once whatever they are (kernel_function.h).
-#include "compiler/dialect/shared/assembly.h"
-#include "compiler/dialect/hal/declarations.h"
-#include "compiler/dialect/hal/dispatch_rules.h"
+// tenon-form-fallbacks (Passes.td): the function is copied beside the export, checked against its declaration, and
+// brought into the form of a kernel function.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
+#include "compiler/dialect/shared/assembly.h"
+#include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/kernel_config.h"
-#include "compiler/dispatch/passes.h"
 #include "compiler/dispatch/prepare.h"
 #include "support/nearest_names.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
+
+#define GEN_PASS_DEF_FORMFALLBACKS
+#include "compiler/dispatch/Passes.h.inc"
+
 namespace {
 
 /// One fallback: a copy of the function that becomes the kernel.
 class Fallback {
 public:
-  Fallback(hal::ExecutableExportOp declared, func::FuncOp function) : declared(declared), function(function) {}
+  Fallback(hal::ExecutableExportOp declared, func::FuncOp function) : declared_(declared), function_(function) {}
 
   /// Every way in which the function is no fallback of the export is an error at the function, with a note at the
   /// export.
@@ -66,33 +49,33 @@ private:
 
   InFlightDiagnostic error(Location where) {
     InFlightDiagnostic diagnostic = mlir::emitError(where);
-    diagnostic << "no fallback can be generated for '" << declared.getSymName() << "': ";
+    diagnostic << "no fallback can be generated for '" << declared_.getSymName() << "': ";
     return diagnostic;
   }
   LogicalResult refuse(InFlightDiagnostic &&diagnostic) {
-    diagnostic.attachNote(declared.getLoc()) << "'" << declared.getSymName() << "' is declared here";
+    diagnostic.attachNote(declared_.getLoc()) << "'" << declared_.getSymName() << "' is declared here";
     return failure();
   }
 
-  hal::ExecutableExportOp declared;
-  func::FuncOp function;
-  SmallVector<int64_t> ties; // [results] argument, or -1
+  hal::ExecutableExportOp declared_;
+  func::FuncOp function_;
+  SmallVector<int64_t> ties_; // [results] argument, or -1
 };
 
 LogicalResult Fallback::readTies() {
-  if (function.getNumResults() == 0)
-    return refuse(error(function.getLoc()) << "the function has no result: return what the kernel writes, tied to the "
-                                              "argument that it overwrites ({tenon.tied = N : i64}) where it does");
-  for (unsigned result = 0; result < function.getNumResults(); ++result) {
-    Attribute tied = function.getResultAttr(result, kTiedAttr);
+  if (function_.getNumResults() == 0)
+    return refuse(error(function_.getLoc()) << "the function has no result: return what the kernel writes, tied to the "
+                                               "argument that it overwrites ({tenon.tied = N : i64}) where it does");
+  for (unsigned result = 0; result < function_.getNumResults(); ++result) {
+    Attribute tied = function_.getResultAttr(result, kTiedAttr);
     auto argument = dyn_cast_or_null<IntegerAttr>(tied);
     const int64_t number = argument ? argument.getInt() : -1;
-    if (tied && (!argument || number < 0 || number >= int64_t(function.getNumArguments())))
-      return refuse(error(function.getLoc()) << "'" << kTiedAttr << "' of result " << result << " is " << tied
-                                             << ", the number of an argument of the function is wanted: name the "
-                                                "tensor that the result overwrites, or leave it out where the result "
-                                                "is a binding of its own");
-    ties.push_back(number);
+    if (tied && (!argument || number < 0 || number >= int64_t(function_.getNumArguments())))
+      return refuse(error(function_.getLoc()) << "'" << kTiedAttr << "' of result " << result << " is " << tied
+                                              << ", the number of an argument of the function is wanted: name the "
+                                                 "tensor that the result overwrites, or leave it out where the result "
+                                                 "is a binding of its own");
+    ties_.push_back(number);
   }
   return success();
 }
@@ -100,14 +83,14 @@ LogicalResult Fallback::readTies() {
 /// A kernel gets pointers; how long what they point to is, only its constants say.
 LogicalResult Fallback::verifySizes() {
   bool ok = true;
-  for (BlockArgument argument : function.getArguments()) {
+  for (BlockArgument argument : function_.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    Attribute attribute = function.getArgAttr(argument.getArgNumber(), kDimsAttr);
+    Attribute attribute = function_.getArgAttr(argument.getArgNumber(), kDimsAttr);
     if (!type || (type.hasStaticShape() && !attribute))
       continue;
     auto positions = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
     if (!positions || positions.size() != int64_t(type.getNumDynamicDims())) {
-      InFlightDiagnostic diagnostic = error(function.getLoc());
+      InFlightDiagnostic diagnostic = error(function_.getLoc());
       diagnostic << "argument " << argument.getArgNumber() << " is " << type << ", and '" << kDimsAttr << "' ";
       if (attribute)
         diagnostic << "is " << attribute;
@@ -119,16 +102,16 @@ LogicalResult Fallback::verifySizes() {
       continue;
     }
     for (int64_t position : positions.asArrayRef()) {
-      const bool exists = position >= 0 && position < int64_t(function.getNumArguments());
-      Type found = exists ? function.getArgument(position).getType() : Type();
+      const bool exists = position >= 0 && position < int64_t(function_.getNumArguments());
+      Type found = exists ? function_.getArgument(position).getType() : Type();
       if (exists && (found.isIndex() || (found.isInteger() && !found.isInteger(1))))
         continue;
-      InFlightDiagnostic diagnostic = error(function.getLoc());
+      InFlightDiagnostic diagnostic = error(function_.getLoc());
       diagnostic << "'" << kDimsAttr << "' of argument " << argument.getArgNumber() << " names argument " << position;
       if (exists)
         diagnostic << ", which is " << found;
       else
-        diagnostic << " of " << function.getNumArguments();
+        diagnostic << " of " << function_.getNumArguments();
       ok = succeeded(refuse(std::move(diagnostic) << ": an integer argument of the function is wanted"));
     }
   }
@@ -144,15 +127,15 @@ LogicalResult Fallback::verifySignature() {
       total += dynamicDimCount(type);
     return total;
   };
-  DispatchShape shape{.arguments = function.getArgumentTypes(),
-                      .results = function.getResultTypes(),
-                      .tied = ties,
-                      .argumentDims = dims(function.getArgumentTypes()),
-                      .resultDims = dims(function.getResultTypes())};
-  if (failed(verifyDispatchShape(function, shape)))
+  DispatchShape shape{.arguments = function_.getArgumentTypes(),
+                      .results = function_.getResultTypes(),
+                      .tied = ties_,
+                      .argumentDims = dims(function_.getArgumentTypes()),
+                      .resultDims = dims(function_.getResultTypes())};
+  if (failed(verifyDispatchShape(function_, shape)))
     return failure();
-  bool ok =
-      succeeded(verifyOperandsAgainst(function, shape, declared.getSymName(), declared.getLayout(), declared.getLoc()));
+  bool ok = succeeded(
+      verifyOperandsAgainst(function_, shape, declared_.getSymName(), declared_.getLayout(), declared_.getLoc()));
   ok &= succeeded(verifySizes());
   return success(ok);
 }
@@ -162,14 +145,14 @@ Value Fallback::sizeOf(OpBuilder &b, Location loc, BlockArgument tensor, int64_t
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dimension))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dimension));
-  auto positions = cast<DenseI64ArrayAttr>(function.getArgAttr(tensor.getArgNumber(), kDimsAttr));
+  auto positions = cast<DenseI64ArrayAttr>(function_.getArgAttr(tensor.getArgNumber(), kDimsAttr));
   const auto before = llvm::count_if(type.getShape().take_front(dimension), ShapedType::isDynamic);
-  Value size = function.getArgument(positions[before]);
+  Value size = function_.getArgument(positions[before]);
   return size.getType().isIndex() ? size : arith::IndexCastUIOp::create(b, loc, b.getIndexType(), size).getResult();
 }
 
 void Fallback::replaceSizes() {
-  for (auto dim : llvm::to_vector(function.getOps<tensor::DimOp>())) {
+  for (auto dim : llvm::to_vector(function_.getOps<tensor::DimOp>())) {
     auto argument = dyn_cast<BlockArgument>(dim.getSource());
     std::optional<int64_t> dimension = dim.getConstantIndex();
     if (!argument || !isa<RankedTensorType>(argument.getType()) || !dimension || *dimension < 0 ||
@@ -183,7 +166,7 @@ void Fallback::replaceSizes() {
 
 /// A constant tensor to start from becomes a fill.
 void Fallback::fillSplatStarts() {
-  for (auto op : function.getOps<linalg::GenericOp>())
+  for (auto op : function_.getOps<linalg::GenericOp>())
     for (OpOperand &init : op.getDpsInitsMutable()) {
       DenseElementsAttr data;
       if (!matchPattern(init.get(), m_Constant(&data)) || !data.isSplat())
@@ -198,10 +181,10 @@ void Fallback::fillSplatStarts() {
 /// One linalg.generic, which is all that a kernel can be, and arithmetic on scalars around it.
 LogicalResult Fallback::verifyBody() {
   bool ok = true;
-  auto kernels = llvm::to_vector(function.getOps<linalg::GenericOp>());
+  auto kernels = llvm::to_vector(function_.getOps<linalg::GenericOp>());
   for (linalg::GenericOp op : kernels)
     ok &= succeeded(verifyKernelOp(op));
-  for (Operation &op : function.front())
+  for (Operation &op : function_.front())
     if (!isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, arith::ConstantOp, func::ReturnOp>(op) &&
         !isScalarOp(&op))
       ok = succeeded(refuse(error(op.getLoc()) << "'" << op.getName() << "' is not supported in a kernel: "
@@ -215,12 +198,12 @@ LogicalResult Fallback::verifyBody() {
     diagnostic.attachNote(kernels[0].getLoc()) << "the first kernel computes this";
     return refuse(std::move(diagnostic));
   }
-  auto returned = function.front().getTerminator()->getOperands();
+  auto returned = function_.front().getTerminator()->getOperands();
   for (auto [i, value] : llvm::enumerate(returned)) {
     const bool isComputed = isa_and_nonnull<linalg::GenericOp>(value.getDefiningOp());
     if (isComputed && llvm::count(returned, value) == 1)
       continue;
-    return refuse(error(function.front().getTerminator()->getLoc())
+    return refuse(error(function_.front().getTerminator()->getLoc())
                   << "result " << i << (isComputed ? " is returned twice" : " is returned as it came")
                   << ": each result must be computed "
                   << "by the kernel; copy a tensor with linalg.copy");
@@ -229,45 +212,35 @@ LogicalResult Fallback::verifyBody() {
 }
 
 LogicalResult Fallback::form() {
-  if (function.isExternal())
-    return refuse(error(function.getLoc()) << "'" << function.getName() << "' has no body");
-  if (!function.getBody().hasOneBlock())
-    return refuse(error(function.getLoc()) << "'" << function.getName() << "' has control flow, tensor code is wanted");
-  if (failed(verifySignature()) || failed(prepareFunction(function)))
+  if (function_.isExternal())
+    return refuse(error(function_.getLoc()) << "'" << function_.getName() << "' has no body");
+  if (!function_.getBody().hasOneBlock())
+    return refuse(error(function_.getLoc())
+                  << "'" << function_.getName() << "' has control flow, tensor code is wanted");
+  if (failed(verifySignature()) || failed(prepareFunction(function_)))
     return failure();
-  generalizeFills(function);
+  generalizeFills(function_);
   fillSplatStarts();
   replaceSizes();
-  eraseDeadOperations(function);
-  shareEqualValues(function);
+  eraseDeadOperations(function_);
+  shareEqualValues(function_);
   if (failed(verifyBody()))
     return failure();
-  OpBuilder b(function.getContext());
+  OpBuilder b(function_.getContext());
   SmallVector<int32_t> workgroup;
-  for (auto extent : declared.getWorkgroupSizeAttr().getAsRange<IntegerAttr>())
+  for (auto extent : declared_.getWorkgroupSizeAttr().getAsRange<IntegerAttr>())
     workgroup.push_back(int32_t(extent.getInt()));
   workgroup.resize(3, 1);
   // Scalar constants are those of the function, in order.
-  if (llvm::any_of(declared.getLayout().getConstantTypes(),
+  if (llvm::any_of(declared_.getLayout().getConstantTypes(),
                    [](Type type) { return isa<TupleType, hal::TensorMapType>(type); }))
-    function->setAttr(kLayoutAttr, declared.getLayout());
-  function->setAttr(kElementsPerThreadAttr, b.getI64IntegerAttr(1));
-  function->setAttr(kWorkgroupSizeAttr, b.getDenseI32ArrayAttr(workgroup));
+    function_->setAttr(kLayoutAttr, declared_.getLayout());
+  function_->setAttr(kElementsPerThreadAttr, b.getI64IntegerAttr(1));
+  function_->setAttr(kWorkgroupSizeAttr, b.getDenseI32ArrayAttr(workgroup));
   return success();
 }
 
-struct FormFallbacksPass : PassWrapper<FormFallbacksPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormFallbacksPass)
-
-  StringRef getArgument() const override { return "tenon-form-fallbacks"; }
-  StringRef getDescription() const override {
-    return "turn functions that hand-written exports name as their fallback into kernels beside them";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, func::FuncDialect, hal::HalDialect,
-                    linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
-  }
-
+struct FormFallbacks : impl::FormFallbacksBase<FormFallbacks> {
   void runOnOperation() override {
     const llvm::StringSet<> names = fallbackFunctionsOf(getOperation());
     if (names.empty())
@@ -332,9 +305,5 @@ private:
 };
 
 } // namespace
-
-std::unique_ptr<Pass> createFormFallbacksPass() {
-  return std::make_unique<FormFallbacksPass>();
-}
 
 } // namespace tenon::compiler::dispatch

@@ -8,9 +8,14 @@
 // element.
 #pragma once
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Types.h"
 
 #include <cstdint>
+
+namespace mlir::linalg {
+class GenericOp;
+}
 
 namespace tenon::compiler::dispatch {
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From one linalg operation of a host function to a kernel function of its own (the form that codegen/kernel_function.h
-// reads) and what a dispatch of it passes.
+// From one linalg operation of a host function to a kernel function of its own (the form that
+// codegen/kernel/kernel_function.h reads) and what a dispatch of it passes.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::linalg {
+class GenericOp;
+}
 
 namespace tenon::compiler::dispatch {
 

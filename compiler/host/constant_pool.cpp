@@ -5,13 +5,15 @@
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 namespace {
 
 constexpr uint64_t kMaxConstantBytes = uint64_t(1) << 30;
 
 /// Bytes of a dense<...> attribute, splats written out.
-std::vector<uint8_t> denseBytes(mlir::DenseElementsAttr value, uint64_t elementBytes) {
+std::vector<uint8_t> denseBytes(DenseElementsAttr value, uint64_t elementBytes) {
   std::vector<uint8_t> bytes;
   bytes.reserve(size_t(value.getNumElements()) * elementBytes);
   if (value.getElementType().isInteger(1)) {
@@ -19,7 +21,7 @@ std::vector<uint8_t> denseBytes(mlir::DenseElementsAttr value, uint64_t elementB
       bytes.push_back(element ? 1 : 0);
     return bytes;
   }
-  llvm::ArrayRef<char> raw = value.getRawData();
+  ArrayRef<char> raw = value.getRawData();
   int64_t repeats = value.isSplat() ? value.getNumElements() : 1;
   for (int64_t i = 0; i < repeats; ++i)
     bytes.insert(bytes.end(), raw.begin(), raw.end());
@@ -28,31 +30,31 @@ std::vector<uint8_t> denseBytes(mlir::DenseElementsAttr value, uint64_t elementB
 
 } // namespace
 
-mlir::FailureOr<uint32_t> ConstantPool::intern(mlir::ElementsAttr value, mlir::Location location) {
-  mlir::ShapedType type = value.getShapedType();
+FailureOr<uint32_t> ConstantPool::intern(ElementsAttr value, Location location) {
+  ShapedType type = value.getShapedType();
   std::optional<abi::ElementType> element = elementTypeOf(type.getElementType());
   if (!element)
-    return mlir::emitError(location) << "a constant of element type " << type.getElementType() << " is not supported";
+    return emitError(location) << "a constant of element type " << type.getElementType() << " is not supported";
   uint64_t elementBytes = abi::byteSize(*element);
   uint64_t count = uint64_t(type.getNumElements());
   if (count > kMaxConstantBytes / elementBytes)
-    return mlir::emitError(location) << "a constant of " << count << " elements is too large, the limit is "
-                                     << kMaxConstantBytes << " bytes";
+    return emitError(location) << "a constant of " << count << " elements is too large, the limit is "
+                               << kMaxConstantBytes << " bytes";
   std::vector<uint8_t> bytes;
-  if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(value)) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     bytes = denseBytes(dense, elementBytes);
-  } else if (auto resource = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(value)) {
-    mlir::AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob)
-      return mlir::emitError(location) << "the bytes of resource '" << resource.getRawHandle().getKey()
-                                       << "' are not in the file";
+      return emitError(location) << "the bytes of resource '" << resource.getRawHandle().getKey()
+                                 << "' are not in the file";
     bytes.assign(blob->getData().begin(), blob->getData().end());
   } else {
-    return mlir::emitError(location) << "only dense<...> and dense_resource<...> constants are supported";
+    return emitError(location) << "only dense<...> and dense_resource<...> constants are supported";
   }
   if (bytes.size() != count * elementBytes)
-    return mlir::emitError(location) << "the constant has " << bytes.size() << " bytes, its type " << mlir::Type(type)
-                                     << " takes " << count * elementBytes;
+    return emitError(location) << "the constant has " << bytes.size() << " bytes, its type " << Type(type) << " takes "
+                               << count * elementBytes;
   return indices_.try_emplace(std::move(bytes), uint32_t(indices_.size())).first->second;
 }
 

@@ -5,6 +5,8 @@
 
 #include "compiler/dialect/hal/declarations.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 namespace {
 
@@ -20,8 +22,7 @@ Register placed(RegisterProgram &registers, Register value, uint32_t byte, uint3
 }
 
 /// The members of a C struct, eight bytes to a word.
-void addStruct(RegisterProgram &registers, mlir::TupleType type, llvm::ArrayRef<Register> members,
-               std::vector<Register> &out) {
+void addStruct(RegisterProgram &registers, TupleType type, ArrayRef<Register> members, std::vector<Register> &out) {
   const size_t first = out.size();
   uint32_t end = 0;
   for (auto [i, member] : llvm::enumerate(type.getTypes())) {
@@ -41,16 +42,16 @@ void addStruct(RegisterProgram &registers, mlir::TupleType type, llvm::ArrayRef<
 } // namespace
 
 std::vector<Register> constantWords(RegisterProgram &registers, hal::PipelineLayoutAttr layout,
-                                    llvm::ArrayRef<Register> scalars,
-                                    llvm::function_ref<llvm::ArrayRef<Register>(unsigned binding)> shapeOf) {
+                                    ArrayRef<Register> scalars,
+                                    function_ref<ArrayRef<Register>(unsigned binding)> shapeOf) {
   std::vector<Register> out;
   if (layout.getConstantTypes().empty()) // words
     return {scalars.begin(), scalars.end()};
-  for (mlir::Type type : layout.getConstantTypes()) {
-    if (auto tuple = mlir::dyn_cast<mlir::TupleType>(type)) {
+  for (Type type : layout.getConstantTypes()) {
+    if (auto tuple = dyn_cast<TupleType>(type)) {
       addStruct(registers, tuple, scalars.take_front(tuple.size()), out);
       scalars = scalars.drop_front(tuple.size());
-    } else if (auto map = mlir::dyn_cast<hal::TensorMapType>(type)) {
+    } else if (auto map = dyn_cast<hal::TensorMapType>(type)) {
       llvm::append_range(out, shapeOf(map.getBinding()));
     } else {
       out.push_back(scalars.front());

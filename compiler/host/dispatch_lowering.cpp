@@ -3,10 +3,10 @@
 
 #include "compiler/host/dispatch_constants.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 namespace {
-
-using mlir::LogicalResult;
 
 /// What messages call the parts of a dispatch. A user has never heard of the kernels that the compiler made.
 class DispatchNames {
@@ -14,7 +14,7 @@ public:
   DispatchNames(flow::DispatchOp op, const LinkedExport &target) {
     if (target.isGenerated)
       return;
-    mlir::SymbolRefAttr name = op.entryPoint();
+    SymbolRefAttr name = op.entryPoint();
     text_ = "@" + name.getRootReference().str() + "::@" + name.getLeafReference().str();
   }
 
@@ -52,25 +52,25 @@ private:
 
 LogicalResult DispatchLowering::lowerGrid(const LinkedExport &target, Dispatch &dispatch) {
   hal::ExecutableExportOp exportOp = target.op;
-  mlir::Region &region = exportOp.getWorkgroupCount();
+  Region &region = exportOp.getWorkgroupCount();
   if (!region.hasOneBlock())
     return exportOp.emitOpError() << "has a count region with control flow, which is not supported";
-  mlir::Block &block = region.front();
+  Block &block = region.front();
   // The first argument is the device, which registers know nothing of.
   for (auto [argument, value] : llvm::zip(block.getArguments().drop_front(), op_.getWorkload()))
     state_.scalars.define(argument, state_.scalars.lookup(value));
-  for (mlir::Operation &inner : block.without_terminator()) {
-    if (mlir::failed(state_.scalars.lower(&inner))) {
-      mlir::emitRemark(op_.getLoc()) << "while computing the grid of this dispatch";
-      return mlir::failure();
+  for (Operation &inner : block.without_terminator()) {
+    if (failed(state_.scalars.lower(&inner))) {
+      emitRemark(op_.getLoc()) << "while computing the grid of this dispatch";
+      return failure();
     }
   }
-  mlir::OperandRange counts = block.getTerminator()->getOperands();
+  OperandRange counts = block.getTerminator()->getOperands();
   if (counts.size() != 3)
     return exportOp.emitOpError() << "has a count region that returns " << counts.size() << " values, wanted 3";
   for (auto [axis, count] : llvm::enumerate(counts))
     dispatch.grid[axis] = state_.scalars.lookup(count);
-  return mlir::success();
+  return success();
 }
 
 /// Tensor operands, in order. One that the kernel writes, because it is tied or because nothing says that it is only
@@ -78,18 +78,18 @@ LogicalResult DispatchLowering::lowerGrid(const LinkedExport &target, Dispatch &
 LogicalResult DispatchLowering::lowerBindings(const LinkedExport &target, Dispatch &dispatch) {
   Position position = state_.positions[op_];
   DispatchNames names(op_, target);
-  llvm::SmallVector<unsigned> operands = op_.tensorArguments();
+  SmallVector<unsigned> operands = op_.tensorArguments();
   for (auto [binding, argument] : llvm::enumerate(operands)) {
-    mlir::Value operand = op_.getArguments()[argument];
+    Value operand = op_.getArguments()[argument];
     const TensorValue &value = state_.tensors[operand];
-    mlir::FailureOr<Shape> declared = state_.shapeFrom(op_, operand.getType(), op_.argumentDims(argument));
-    if (mlir::failed(declared))
-      return mlir::failure();
+    FailureOr<Shape> declared = state_.shapeFrom(op_, operand.getType(), op_.argumentDims(argument));
+    if (failed(declared))
+      return failure();
     for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(value.shape, *declared))) {
       std::string dimName = "dimension " + std::to_string(dim) + " of " + names.operand(argument);
-      if (mlir::failed(
+      if (failed(
               state_.requireEqual(op_, std::get<0>(sizes), std::get<1>(sizes), dimName, names.declaredSize(argument))))
-        return mlir::failure();
+        return failure();
     }
     bool written = op_.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
     size_t readers = size_t(llvm::count_if(
@@ -98,19 +98,19 @@ LogicalResult DispatchLowering::lowerBindings(const LinkedExport &target, Dispat
     dispatch.bindings.push_back(written && !inPlace ? state_.copyOf(op_, operand.getType(), value, position)
                                                     : value.buffer);
   }
-  return mlir::success();
+  return success();
 }
 
 LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatch &dispatch) {
   DispatchNames names(op_, target);
-  llvm::SmallVector<unsigned> operands = op_.tensorArguments();
-  llvm::DenseMap<BufferIndex, Position> takenOver;
+  SmallVector<unsigned> operands = op_.tensorArguments();
+  DenseMap<BufferIndex, Position> takenOver;
   for (auto [index, result] : llvm::enumerate(op_.getResults())) {
-    if (mlir::failed(state_.checkElementType(op_, result)))
-      return mlir::failure();
-    mlir::FailureOr<Shape> shape = state_.shapeFrom(op_, result.getType(), op_.resultDims(unsigned(index)));
-    if (mlir::failed(shape))
-      return mlir::failure();
+    if (failed(state_.checkElementType(op_, result)))
+      return failure();
+    FailureOr<Shape> shape = state_.shapeFrom(op_, result.getType(), op_.resultDims(unsigned(index)));
+    if (failed(shape))
+      return failure();
     std::string name = names.result(unsigned(index));
     state_.requireNonNegative(op_, *shape, name);
     Register bytes = state_.bytesOf(result.getType(), *shape);
@@ -120,39 +120,39 @@ LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatc
       dispatch.bindings.push_back(state_.tensors[result].buffer);
       continue;
     }
-    mlir::Value operand = op_.getArguments()[*tied];
+    Value operand = op_.getArguments()[*tied];
     Register operandBytes = state_.bytesOf(operand.getType(), state_.tensors[operand].shape);
-    if (mlir::failed(
+    if (failed(
             state_.requireEqual(op_, bytes, operandBytes, "the size of " + name, "that of the operand it is tied to")))
-      return mlir::failure();
+      return failure();
     BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *tied) - operands.begin())];
     Position last = std::max(state_.lastUse(result), takenOver[buffer]);
     state_.plan.takeOver(buffer, last);
     takenOver[buffer] = last;
     state_.tensors[result] = {buffer, *shape};
   }
-  return mlir::success();
+  return success();
 }
 
 /// Behind bindings and results: a tensor map is encoded from the shape of one.
 void DispatchLowering::lowerConstants(const LinkedExport &target, Dispatch &dispatch) {
-  llvm::SmallVector<Register> scalars;
+  SmallVector<Register> scalars;
   for (unsigned argument : op_.scalarArguments())
     scalars.push_back(state_.scalars.lookup(op_.getArguments()[argument]));
-  llvm::SmallVector<mlir::Value> bound;
+  SmallVector<Value> bound;
   for (unsigned argument : op_.tensorArguments())
     bound.push_back(op_.getArguments()[argument]);
   for (unsigned result : op_.untiedResults())
     bound.push_back(op_.getResult(result));
   dispatch.constants =
       constantWords(state_.function.registers, hal::ExecutableExportOp(target.op).getLayout(), scalars,
-                    [&](unsigned binding) { return llvm::ArrayRef<Register>(state_.tensors[bound[binding]].shape); });
+                    [&](unsigned binding) { return ArrayRef<Register>(state_.tensors[bound[binding]].shape); });
 }
 
 LogicalResult DispatchLowering::lower() {
   if (op_.getEntryPoints().size() != 1)
     return op_.emitOpError() << "names " << op_.getEntryPoints().size() << " entry points, wanted 1";
-  mlir::SymbolRefAttr name = op_.entryPoint();
+  SymbolRefAttr name = op_.entryPoint();
   auto executable = executables_.find(name.getRootReference().getValue());
   if (executable == executables_.end() || !executable->second.exports.contains(name.getLeafReference().getValue()))
     return op_.emitOpError() << "names " << name << ", which is not a linked export";
@@ -161,12 +161,12 @@ LogicalResult DispatchLowering::lower() {
   Dispatch dispatch;
   dispatch.executable = executable->second.index;
   dispatch.exportOrdinal = target.ordinal;
-  if (mlir::failed(lowerGrid(target, dispatch)) || mlir::failed(lowerBindings(target, dispatch)) ||
-      mlir::failed(lowerResults(target, dispatch)))
-    return mlir::failure();
+  if (failed(lowerGrid(target, dispatch)) || failed(lowerBindings(target, dispatch)) ||
+      failed(lowerResults(target, dispatch)))
+    return failure();
   lowerConstants(target, dispatch);
   state_.function.commands.push_back({std::move(dispatch), locationText(op_.getLoc())});
-  return mlir::success();
+  return success();
 }
 
 } // namespace

@@ -14,33 +14,33 @@
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 namespace {
 
-using mlir::LogicalResult;
-
 class FunctionLowering {
 public:
-  FunctionLowering(mlir::func::FuncOp op, const ExecutableTable &executables, ConstantPool &constants)
+  FunctionLowering(func::FuncOp op, const ExecutableTable &executables, ConstantPool &constants)
       : op_(op), executables_(executables), constants_(constants), state_(op) {}
 
-  mlir::FailureOr<Function> run();
+  FailureOr<Function> run();
 
 private:
   LogicalResult lowerSignature();
-  LogicalResult lowerOperation(mlir::Operation *op);
-  LogicalResult lowerConstant(mlir::Operation *op, mlir::ElementsAttr value);
-  LogicalResult lowerEmpty(mlir::tensor::EmptyOp op);
-  LogicalResult lowerDim(mlir::tensor::DimOp op);
-  LogicalResult lowerCast(mlir::tensor::CastOp op);
-  LogicalResult lowerReshape(mlir::Operation *op, mlir::Value source, mlir::Value result, Shape shape,
-                             llvm::ArrayRef<mlir::ReassociationIndices> groups);
-  LogicalResult lowerExpand(mlir::tensor::ExpandShapeOp op);
-  LogicalResult lowerCollapse(mlir::tensor::CollapseShapeOp op);
+  LogicalResult lowerOperation(Operation *op);
+  LogicalResult lowerConstant(Operation *op, ElementsAttr value);
+  LogicalResult lowerEmpty(tensor::EmptyOp op);
+  LogicalResult lowerDim(tensor::DimOp op);
+  LogicalResult lowerCast(tensor::CastOp op);
+  LogicalResult lowerReshape(Operation *op, Value source, Value result, Shape shape,
+                             ArrayRef<ReassociationIndices> groups);
+  LogicalResult lowerExpand(tensor::ExpandShapeOp op);
+  LogicalResult lowerCollapse(tensor::CollapseShapeOp op);
   LogicalResult lowerBarrier(util::OptimizationBarrierOp op);
-  LogicalResult lowerReturn(mlir::func::ReturnOp op);
+  LogicalResult lowerReturn(func::ReturnOp op);
 
-  mlir::func::FuncOp op_;
+  func::FuncOp op_;
   const ExecutableTable &executables_;
   ConstantPool &constants_;
   FunctionState state_;
@@ -48,28 +48,28 @@ private:
 
 // --- Operations that move no bytes ----------------------------------------------------------------------------------
 
-LogicalResult FunctionLowering::lowerConstant(mlir::Operation *op, mlir::ElementsAttr value) {
-  mlir::FailureOr<uint32_t> index = constants_.intern(value, op->getLoc());
-  if (mlir::failed(index))
-    return mlir::failure();
-  mlir::FailureOr<Shape> shape = state_.shapeFrom(op, value.getType(), {});
-  if (mlir::failed(shape))
-    return mlir::failure();
+LogicalResult FunctionLowering::lowerConstant(Operation *op, ElementsAttr value) {
+  FailureOr<uint32_t> index = constants_.intern(value, op->getLoc());
+  if (failed(index))
+    return failure();
+  FailureOr<Shape> shape = state_.shapeFrom(op, value.getType(), {});
+  if (failed(shape))
+    return failure();
   state_.tensors[op->getResult(0)] = {state_.plan.addConstant(*index), *shape};
-  return mlir::success();
+  return success();
 }
 
-LogicalResult FunctionLowering::lowerEmpty(mlir::tensor::EmptyOp op) {
-  mlir::FailureOr<Shape> shape = state_.shapeFrom(op, op.getType(), op.getDynamicSizes());
-  if (mlir::failed(shape) || mlir::failed(state_.checkElementType(op, op.getResult())))
-    return mlir::failure();
+LogicalResult FunctionLowering::lowerEmpty(tensor::EmptyOp op) {
+  FailureOr<Shape> shape = state_.shapeFrom(op, op.getType(), op.getDynamicSizes());
+  if (failed(shape) || failed(state_.checkElementType(op, op.getResult())))
+    return failure();
   state_.requireNonNegative(op, *shape, "tensor.empty");
   BufferIndex buffer = state_.plan.addTransient(state_.bytesOf(op.getType(), *shape), state_.lastUse(op.getResult()));
   state_.tensors[op.getResult()] = {buffer, *shape, true};
-  return mlir::success();
+  return success();
 }
 
-LogicalResult FunctionLowering::lowerDim(mlir::tensor::DimOp op) {
+LogicalResult FunctionLowering::lowerDim(tensor::DimOp op) {
   std::optional<int64_t> index = state_.function.registers.constantValue(state_.scalars.lookup(op.getIndex()));
   if (!index)
     return op.emitOpError() << "is not supported outside a kernel: which dimension it asks for is not a constant";
@@ -77,31 +77,31 @@ LogicalResult FunctionLowering::lowerDim(mlir::tensor::DimOp op) {
   if (*index < 0 || *index >= int64_t(shape.size()))
     return op.emitOpError() << "asks for dimension " << *index << " of a tensor of rank " << shape.size();
   state_.scalars.define(op.getResult(), shape[size_t(*index)]);
-  return mlir::success();
+  return success();
 }
 
-LogicalResult FunctionLowering::lowerCast(mlir::tensor::CastOp op) {
+LogicalResult FunctionLowering::lowerCast(tensor::CastOp op) {
   TensorValue value = state_.tensors[op.getSource()];
-  auto type = mlir::dyn_cast<mlir::RankedTensorType>(op.getType());
+  auto type = dyn_cast<RankedTensorType>(op.getType());
   if (!type)
     return op.emitOpError() << "is not supported: its result has no rank";
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    if (mlir::ShapedType::isDynamic(size))
+    if (ShapedType::isDynamic(size))
       continue;
     Register wanted = state_.function.registers.constant(size);
     std::string name = "dimension " + std::to_string(dim) + " of the operand";
-    if (mlir::failed(state_.requireEqual(op, value.shape[dim], wanted, name, "that of the result")))
-      return mlir::failure();
+    if (failed(state_.requireEqual(op, value.shape[dim], wanted, name, "that of the result")))
+      return failure();
     value.shape[dim] = wanted;
   }
   state_.tensors[op.getResult()] = value;
-  return mlir::success();
+  return success();
 }
 
 /// A reshape keeps the bytes. `groups` maps each dimension of the lower rank to its dimensions of the higher rank,
 /// whose product it must be.
-LogicalResult FunctionLowering::lowerReshape(mlir::Operation *op, mlir::Value source, mlir::Value result, Shape shape,
-                                             llvm::ArrayRef<mlir::ReassociationIndices> groups) {
+LogicalResult FunctionLowering::lowerReshape(Operation *op, Value source, Value result, Shape shape,
+                                             ArrayRef<ReassociationIndices> groups) {
   RegisterProgram &registers = state_.function.registers;
   const TensorValue &value = state_.tensors[source];
   bool expands = shape.size() > value.shape.size();
@@ -112,31 +112,31 @@ LogicalResult FunctionLowering::lowerReshape(mlir::Operation *op, mlir::Value so
       product = registers.mul(product, wide[size_t(member)]);
     std::string name = "dimension " + std::to_string(dim) + " of the " + (expands ? "operand" : "result");
     std::string productName = "the product of its dimensions in " + op->getName().getStringRef().str();
-    if (mlir::failed(state_.requireEqual(op, narrow[dim], product, name, productName)))
-      return mlir::failure();
+    if (failed(state_.requireEqual(op, narrow[dim], product, name, productName)))
+      return failure();
   }
   state_.tensors[result] = {value.buffer, std::move(shape), value.undefined};
-  return mlir::success();
+  return success();
 }
 
-LogicalResult FunctionLowering::lowerExpand(mlir::tensor::ExpandShapeOp op) {
-  mlir::FailureOr<Shape> shape = state_.shapeFrom(op, op.getResultType(), op.getOutputShape());
-  if (mlir::failed(shape))
-    return mlir::failure();
+LogicalResult FunctionLowering::lowerExpand(tensor::ExpandShapeOp op) {
+  FailureOr<Shape> shape = state_.shapeFrom(op, op.getResultType(), op.getOutputShape());
+  if (failed(shape))
+    return failure();
   state_.requireNonNegative(op, *shape, "the result of tensor.expand_shape");
   return lowerReshape(op, op.getSrc(), op.getResult(), *shape, op.getReassociationIndices());
 }
 
-LogicalResult FunctionLowering::lowerCollapse(mlir::tensor::CollapseShapeOp op) {
+LogicalResult FunctionLowering::lowerCollapse(tensor::CollapseShapeOp op) {
   RegisterProgram &registers = state_.function.registers;
   const TensorValue &value = state_.tensors[op.getSrc()];
-  llvm::SmallVector<mlir::ReassociationIndices> groups = op.getReassociationIndices();
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
   Shape shape;
   for (auto [group, size] : llvm::zip_equal(groups, op.getResultType().getShape())) {
     Register product = registers.constant(1);
     for (int64_t member : group)
       product = registers.mul(product, value.shape[size_t(member)]);
-    shape.push_back(mlir::ShapedType::isDynamic(size) ? product : registers.constant(size));
+    shape.push_back(ShapedType::isDynamic(size) ? product : registers.constant(size));
   }
   return lowerReshape(op, op.getSrc(), op.getResult(), shape, groups);
 }
@@ -148,37 +148,37 @@ LogicalResult FunctionLowering::lowerBarrier(util::OptimizationBarrierOp op) {
     else
       state_.scalars.define(result, state_.scalars.lookup(operand));
   }
-  return mlir::success();
+  return success();
 }
 
 // --- The function ---------------------------------------------------------------------------------------------------
 
-LogicalResult FunctionLowering::lowerReturn(mlir::func::ReturnOp op) {
-  for (mlir::Value value : op.getOperands()) {
+LogicalResult FunctionLowering::lowerReturn(func::ReturnOp op) {
+  for (Value value : op.getOperands()) {
     state_.function.results.push_back(state_.outputOf(value));
   }
-  return mlir::success();
+  return success();
 }
 
-LogicalResult FunctionLowering::lowerOperation(mlir::Operation *op) {
-  return llvm::TypeSwitch<mlir::Operation *, LogicalResult>(op)
+LogicalResult FunctionLowering::lowerOperation(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<flow::DispatchOp>([&](auto dispatch) { return lowerDispatch(dispatch, executables_, state_); })
-      .Case<mlir::tensor::DimOp>([&](auto dim) { return lowerDim(dim); })
-      .Case<mlir::tensor::EmptyOp>([&](auto empty) { return lowerEmpty(empty); })
-      .Case<mlir::tensor::CastOp>([&](auto cast) { return lowerCast(cast); })
-      .Case<mlir::tensor::ExpandShapeOp>([&](auto expand) { return lowerExpand(expand); })
-      .Case<mlir::tensor::CollapseShapeOp>([&](auto collapse) { return lowerCollapse(collapse); })
+      .Case<tensor::DimOp>([&](auto dim) { return lowerDim(dim); })
+      .Case<tensor::EmptyOp>([&](auto empty) { return lowerEmpty(empty); })
+      .Case<tensor::CastOp>([&](auto cast) { return lowerCast(cast); })
+      .Case<tensor::ExpandShapeOp>([&](auto expand) { return lowerExpand(expand); })
+      .Case<tensor::CollapseShapeOp>([&](auto collapse) { return lowerCollapse(collapse); })
       .Case<util::OptimizationBarrierOp>([&](auto barrier) { return lowerBarrier(barrier); })
       .Case<check::ExpectTrueOp, check::ExpectFalseOp, check::ExpectAllTrueOp, check::ExpectEqOp,
             check::ExpectEqConstOp, check::ExpectAlmostEqOp, check::ExpectAlmostEqConstOp>(
           [&](auto expectation) { return lowerExpectation(expectation, constants_, state_); })
-      .Case<mlir::func::ReturnOp>([&](auto returned) { return lowerReturn(returned); })
-      .Case<mlir::arith::ConstantOp, util::UnfoldableConstantOp>([&](auto constant) {
+      .Case<func::ReturnOp>([&](auto returned) { return lowerReturn(returned); })
+      .Case<arith::ConstantOp, util::UnfoldableConstantOp>([&](auto constant) {
         if (isTensor(constant.getResult()))
-          return lowerConstant(constant, mlir::cast<mlir::ElementsAttr>(constant.getValue()));
+          return lowerConstant(constant, cast<ElementsAttr>(constant.getValue()));
         return state_.scalars.lowerConstant(constant, constant.getValue());
       })
-      .Default([&](mlir::Operation *other) {
+      .Default([&](Operation *other) {
         if (llvm::any_of(other->getOperands(), isTensor) || llvm::any_of(other->getResults(), isTensor) ||
             other->getNumResults() == 0)
           return LogicalResult(other->emitOpError() << "is not supported: no kernel was formed for it, and it is not "
@@ -188,14 +188,14 @@ LogicalResult FunctionLowering::lowerOperation(mlir::Operation *op) {
 }
 
 LogicalResult FunctionLowering::lowerSignature() {
-  bool failed = false;
-  for (mlir::BlockArgument argument : op_.getArguments()) {
+  bool ok = true;
+  for (BlockArgument argument : op_.getArguments()) {
     uint32_t index = argument.getArgNumber();
     std::optional<ValueType> type = toValueType(argument.getType());
     if (!type) {
-      mlir::emitError(argument.getLoc()) << "argument " << index << " of '@" << op_.getSymName() << "' has type "
-                                         << argument.getType() << ", which a program cannot take";
-      failed = true;
+      emitError(argument.getLoc()) << "argument " << index << " of '@" << op_.getSymName() << "' has type "
+                                   << argument.getType() << ", which a program cannot take";
+      ok = false;
       continue;
     }
     if (type->isTensor) {
@@ -214,22 +214,22 @@ LogicalResult FunctionLowering::lowerSignature() {
       continue;
     op_.emitError() << "result " << index << " of '@" << op_.getSymName() << "' has type " << type
                     << ", which a program cannot return";
-    failed = true;
+    ok = false;
   }
-  return mlir::failure(failed);
+  return success(ok);
 }
 
-mlir::FailureOr<Function> FunctionLowering::run() {
+FailureOr<Function> FunctionLowering::run() {
   state_.function.name = op_.getSymName().str();
-  if (mlir::failed(lowerSignature()))
-    return mlir::failure();
+  if (failed(lowerSignature()))
+    return failure();
   if (!op_.getBody().hasOneBlock())
     return op_.getBody().front().getTerminator()->emitOpError()
            << "is not supported: '@" << op_.getSymName() << "' has control flow";
   state_.findLive();
-  for (mlir::Operation &op : op_.getBody().front())
-    if (state_.positions.contains(&op) && mlir::failed(lowerOperation(&op)))
-      return mlir::failure();
+  for (Operation &op : op_.getBody().front())
+    if (state_.positions.contains(&op) && failed(lowerOperation(&op)))
+      return failure();
   state_.function.buffers = state_.plan.buffers();
   planArena(state_.function);
   state_.function.dropUnused();
@@ -238,8 +238,7 @@ mlir::FailureOr<Function> FunctionLowering::run() {
 
 } // namespace
 
-mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ExecutableTable &executables,
-                                        ConstantPool &constants) {
+FailureOr<Function> lowerFunction(func::FuncOp function, const ExecutableTable &executables, ConstantPool &constants) {
   return FunctionLowering(function, executables, constants).run();
 }
 

@@ -7,59 +7,58 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 
-using mlir::LogicalResult;
-
-bool isTensor(mlir::Value value) {
-  return mlir::isa<mlir::TensorType>(value.getType());
+bool isTensor(Value value) {
+  return isa<TensorType>(value.getType());
 }
 
-std::optional<ValueType> toValueType(mlir::Type type) {
-  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-  mlir::Type scalar = tensor ? tensor.getElementType() : type;
+std::optional<ValueType> toValueType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Type scalar = tensor ? tensor.getElementType() : type;
   std::optional<abi::ElementType> element = elementTypeOf(scalar);
-  auto integer = mlir::dyn_cast<mlir::IntegerType>(scalar);
+  auto integer = dyn_cast<IntegerType>(scalar);
   if (!element || (integer && !integer.isSignless()) || (tensor && tensor.getEncoding()))
     return std::nullopt;
   ValueType result{.isTensor = bool(tensor), .element = *element, .shape = {}};
   if (tensor)
     for (int64_t size : tensor.getShape())
-      result.shape.push_back(mlir::ShapedType::isDynamic(size) ? -1 : size);
+      result.shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
   return result;
 }
 
 /// Operations whose result i is operand i under another type or name: no bytes move.
-static bool isRename(mlir::Operation *op) {
-  return mlir::isa<mlir::tensor::CastOp, mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp,
-                   util::OptimizationBarrierOp>(op);
+static bool isRename(Operation *op) {
+  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, util::OptimizationBarrierOp>(op);
 }
 
-static bool isExpectation(mlir::Operation *op) {
-  return mlir::isa<check::CheckDialect>(op->getDialect());
+static bool isExpectation(Operation *op) {
+  return isa<check::CheckDialect>(op->getDialect());
 }
 
 // --- What is needed, and until when ---------------------------------------------------------------------------------
 
 /// Numbers the operations that a result depends on. One without results is kept: it must be understood or refused.
 void FunctionState::findLive() {
-  mlir::Block &block = op.getBody().front();
+  Block &block = op.getBody().front();
   Position position = 0;
-  for (mlir::Operation &op : block)
+  for (Operation &op : block)
     positions[&op] = ++position;
-  for (mlir::Operation &op : llvm::reverse(block)) {
-    auto isLive = [&](mlir::Operation *user) { return positions.contains(block.findAncestorOpInBlock(*user)); };
+  for (Operation &op : llvm::reverse(block)) {
+    auto isLive = [&](Operation *user) { return positions.contains(block.findAncestorOpInBlock(*user)); };
     if (op.getNumResults() != 0 && llvm::none_of(op.getUsers(), isLive))
       positions.erase(&op);
   }
 }
 
 /// Position of the last operation that reads the contents of `value`, under any name.
-Position FunctionState::lastUse(mlir::Value value) const {
+Position FunctionState::lastUse(Value value) const {
   Position last = 0;
-  for (mlir::OpOperand &use : value.getUses()) {
+  for (OpOperand &use : value.getUses()) {
     auto found = positions.find(use.getOwner());
-    if (found == positions.end() || mlir::isa<mlir::tensor::DimOp>(use.getOwner()))
+    if (found == positions.end() || isa<tensor::DimOp>(use.getOwner()))
       continue;
     // What is compared once the call has ended must still be there then.
     Position position = isExpectation(use.getOwner()) ? kEndOfCall : found->second;
@@ -73,13 +72,13 @@ Position FunctionState::lastUse(mlir::Value value) const {
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
 /// Registers of every dimension: static ones from the type, dynamic ones in order from `dynamicDims`.
-mlir::FailureOr<Shape> FunctionState::shapeFrom(mlir::Operation *op, mlir::Type type, mlir::ValueRange dynamicDims) {
-  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+FailureOr<Shape> FunctionState::shapeFrom(Operation *op, Type type, ValueRange dynamicDims) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return op->emitOpError() << "has a tensor of unknown rank, " << type << ", which is not supported";
   Shape shape;
   for (int64_t size : tensor.getShape()) {
-    if (!mlir::ShapedType::isDynamic(size)) {
+    if (!ShapedType::isDynamic(size)) {
       shape.push_back(function.registers.constant(size));
       continue;
     }
@@ -90,7 +89,7 @@ mlir::FailureOr<Shape> FunctionState::shapeFrom(mlir::Operation *op, mlir::Type 
 }
 
 /// A size that the program computes may come out negative: that fails the call.
-void FunctionState::requireNonNegative(mlir::Operation *op, const Shape &shape, const std::string &subject) {
+void FunctionState::requireNonNegative(Operation *op, const Shape &shape, const std::string &subject) {
   for (auto [index, dim] : llvm::enumerate(shape))
     if (!function.registers.isNonNegative(dim))
       scalars.require(function.registers.less(function.registers.constant(-1), dim),
@@ -98,9 +97,9 @@ void FunctionState::requireNonNegative(mlir::Operation *op, const Shape &shape, 
 }
 
 /// Bytes of a tensor: the static part first, so that equal sizes get one register.
-Register FunctionState::bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape) {
+Register FunctionState::bytesOf(Type type, ArrayRef<Register> shape) {
   RegisterProgram &registers = function.registers;
-  abi::ElementType element = *elementTypeOf(mlir::cast<mlir::TensorType>(type).getElementType());
+  abi::ElementType element = *elementTypeOf(cast<TensorType>(type).getElementType());
   Register fixed = registers.constant(abi::byteSize(element));
   for (Register dim : shape)
     if (registers.constantValue(dim))
@@ -114,11 +113,11 @@ Register FunctionState::bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape)
 
 /// Checks that `found` is `wanted` when the program is called; refuses what can be seen to differ now.
 /// @param foundName, wantedName what to call them where they are not dimensions, arguments or numbers
-LogicalResult FunctionState::requireEqual(mlir::Operation *op, Register found, Register wanted, std::string foundName,
+LogicalResult FunctionState::requireEqual(Operation *op, Register found, Register wanted, std::string foundName,
                                           std::string wantedName) {
   RegisterProgram &registers = function.registers;
   if (found == wanted)
-    return mlir::success();
+    return success();
   std::optional<int64_t> foundValue = registers.constantValue(found), wantedValue = registers.constantValue(wanted);
   if (foundValue && wantedValue)
     return op->emitOpError() << "cannot run: " << foundName << " is " << *foundValue << ", " << wantedName << " is "
@@ -137,10 +136,10 @@ LogicalResult FunctionState::requireEqual(mlir::Operation *op, Register found, R
   if (a.opcode == Opcode::Dim && b.opcode == Opcode::Dim && a.b == b.b)
     wantedName = "that of argument " + std::to_string(b.a);
   scalars.require(registers.equal(found, wanted), foundName + " is not " + wantedName, op->getLoc());
-  return mlir::success();
+  return success();
 }
 
-ResultValue FunctionState::outputOf(mlir::Value value) {
+ResultValue FunctionState::outputOf(Value value) {
   ResultValue output{.type = *toValueType(value.getType()), .shape = {}};
   if (output.type.isTensor) {
     const TensorValue &tensor = tensors[value];
@@ -152,15 +151,15 @@ ResultValue FunctionState::outputOf(mlir::Value value) {
   return output;
 }
 
-LogicalResult FunctionState::checkElementType(mlir::Operation *op, mlir::Value value) {
-  mlir::Type element = mlir::cast<mlir::TensorType>(value.getType()).getElementType();
+LogicalResult FunctionState::checkElementType(Operation *op, Value value) {
+  Type element = cast<TensorType>(value.getType()).getElementType();
   if (elementTypeOf(element))
-    return mlir::success();
+    return success();
   return op->emitOpError() << "has a tensor of element type " << element << ", which is not supported";
 }
 
 /// A transient with the same contents.
-BufferIndex FunctionState::copyOf(mlir::Operation *op, mlir::Type type, const TensorValue &source, Position lastUse) {
+BufferIndex FunctionState::copyOf(Operation *op, Type type, const TensorValue &source, Position lastUse) {
   BufferIndex target = plan.addTransient(bytesOf(type, source.shape), lastUse);
   if (!source.undefined)
     function.commands.push_back({Copy{source.buffer, target}, locationText(op->getLoc())});

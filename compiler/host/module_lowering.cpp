@@ -3,34 +3,36 @@
 
 #include "compiler/host/function_lowering.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 
-mlir::FailureOr<Program> lowerModule(mlir::ModuleOp module, const ExecutableTable &table,
-                                     std::vector<std::vector<uint8_t>> executables) {
+FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &table,
+                               std::vector<std::vector<uint8_t>> executables) {
   Program program;
   program.name = module.getSymName().value_or("module").str();
   program.executables = std::move(executables);
   ConstantPool constants;
-  bool failed = false;
-  for (mlir::Operation &op : *module.getBody()) {
-    if (mlir::isa<hal::ExecutableSourceOp>(op))
+  bool ok = true;
+  for (Operation &op : *module.getBody()) {
+    if (isa<hal::ExecutableSourceOp>(op))
       continue;
-    auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
+    auto function = dyn_cast<func::FuncOp>(op);
     if (!function) {
       op.emitOpError() << "is not supported here: a program is made of functions and executables";
-      failed = true;
+      ok = false;
       continue;
     }
     if (!function.isPublic())
       continue;
-    mlir::FailureOr<Function> lowered = lowerFunction(function, table, constants);
-    if (mlir::failed(lowered))
-      failed = true;
+    FailureOr<Function> lowered = lowerFunction(function, table, constants);
+    if (failed(lowered))
+      ok = false;
     else
       program.functions.push_back(std::move(*lowered));
   }
-  if (failed)
-    return mlir::failure();
+  if (!ok)
+    return failure();
   if (program.functions.empty())
     module.emitWarning() << "there is no public function, nothing can be called";
   program.constants = constants.take();

@@ -8,40 +8,40 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
 
+using namespace mlir;
+
 namespace tenon::compiler::host {
 namespace {
 
-namespace arith = mlir::arith;
-
 /// Bits of an integer or index type that a register can hold; 0 for any other type.
-uint32_t integerBits(mlir::Type type) {
-  if (mlir::isa<mlir::IndexType>(type))
+uint32_t integerBits(Type type) {
+  if (isa<IndexType>(type))
     return 64;
-  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
+  auto integer = dyn_cast<IntegerType>(type);
   return integer && integer.isSignless() && integer.getWidth() <= 64 ? integer.getWidth() : 0;
 }
 
-bool isFloatScalar(mlir::Type type) {
+bool isFloatScalar(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
 }
 
-bool isScalar(mlir::Type type) {
+bool isScalar(Type type) {
   return integerBits(type) != 0 || isFloatScalar(type);
 }
 
-mlir::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &why) {
+LogicalResult unsupported(Operation *op, const Twine &why) {
   return op->emitOpError() << "is not supported outside a kernel: " << why;
 }
 
 } // namespace
 
-std::string locationText(mlir::Location location) {
+std::string locationText(Location location) {
   SourceLocation where = sourceLocationOf(location);
   where.file = llvm::sys::path::filename(where.file).str();
   return where.toString();
 }
 
-void ScalarLowering::require(Register condition, const std::string &message, mlir::Location location) {
+void ScalarLowering::require(Register condition, const std::string &message, Location location) {
   std::optional<int64_t> known = registers_.constantValue(condition);
   if (known && *known != 0)
     return;
@@ -51,7 +51,7 @@ void ScalarLowering::require(Register condition, const std::string &message, mli
   function_.checks.push_back({condition, message, locationText(location)});
 }
 
-void ScalarLowering::defineArgument(mlir::Value value, uint32_t input) {
+void ScalarLowering::defineArgument(Value value, uint32_t input) {
   uint32_t bits = integerBits(value.getType());
   if (bits == 0) { // a float, its bits zero-extended
     uint32_t width = value.getType().getIntOrFloatBitWidth();
@@ -69,13 +69,13 @@ Register ScalarLowering::wrap(Register value, uint32_t bits) {
 }
 
 /// The number that a signed operation sees.
-Register ScalarLowering::asSigned(mlir::Value value) {
+Register ScalarLowering::asSigned(Value value) {
   Register reg = lookup(value);
   return integerBits(value.getType()) == 1 ? registers_.binary(Opcode::Sub, registers_.constant(0), reg) : reg;
 }
 
 /// The number that an unsigned operation sees. 64 bits: checked not to be negative.
-Register ScalarLowering::asUnsigned(mlir::Value value, mlir::Operation *user) {
+Register ScalarLowering::asUnsigned(Value value, Operation *user) {
   Register reg = lookup(value);
   uint32_t bits = integerBits(value.getType());
   if (bits < 64)
@@ -98,8 +98,8 @@ Register ScalarLowering::unsignedLess(Register a, Register b, uint32_t bits) {
   return registers_.less(registers_.binary(Opcode::Xor, a, top), registers_.binary(Opcode::Xor, b, top));
 }
 
-Register ScalarLowering::compare(mlir::Operation *op) {
-  auto compareOp = mlir::cast<arith::CmpIOp>(op);
+Register ScalarLowering::compare(Operation *op) {
+  auto compareOp = cast<arith::CmpIOp>(op);
   uint32_t bits = integerBits(compareOp.getLhs().getType());
   Register a = lookup(compareOp.getLhs()), b = lookup(compareOp.getRhs());
   Register signedA = asSigned(compareOp.getLhs()), signedB = asSigned(compareOp.getRhs());
@@ -128,16 +128,16 @@ Register ScalarLowering::compare(mlir::Operation *op) {
   return registers_.constant(0);
 }
 
-mlir::LogicalResult ScalarLowering::finish(mlir::Operation *op, Register value) {
-  mlir::Value result = op->getResult(0);
+LogicalResult ScalarLowering::finish(Operation *op, Register value) {
+  Value result = op->getResult(0);
   uint32_t bits = integerBits(result.getType());
   define(result, bits == 0 ? value : wrap(value, bits));
-  return mlir::success();
+  return success();
 }
 
 /// Shifts by a constant amount: multiplications and floor divisions by powers of two.
-mlir::LogicalResult ScalarLowering::lowerShift(mlir::Operation *op) {
-  mlir::Value value = op->getOperand(0);
+LogicalResult ScalarLowering::lowerShift(Operation *op) {
+  Value value = op->getOperand(0);
   uint32_t bits = integerBits(value.getType());
   std::optional<int64_t> amount = registers_.constantValue(lookup(op->getOperand(1)));
   if (!amount)
@@ -150,9 +150,9 @@ mlir::LogicalResult ScalarLowering::lowerShift(mlir::Operation *op) {
   if (*amount == 63)
     return unsupported(op, "a shift by 63");
   Register power = registers_.constant(int64_t(1) << *amount);
-  if (mlir::isa<arith::ShLIOp>(op))
+  if (isa<arith::ShLIOp>(op))
     return finish(op, registers_.mul(lookup(value), power));
-  if (mlir::isa<arith::ShRSIOp>(op))
+  if (isa<arith::ShRSIOp>(op))
     return finish(op, registers_.binary(Opcode::FloorDiv, asSigned(value), power));
   if (bits < 64)
     return finish(op, registers_.binary(Opcode::FloorDiv, registers_.zeroExtend(lookup(value), bits), power));
@@ -160,7 +160,7 @@ mlir::LogicalResult ScalarLowering::lowerShift(mlir::Operation *op) {
   return finish(op, registers_.zeroExtend(quotient, 64 - uint32_t(*amount)));
 }
 
-mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
+LogicalResult ScalarLowering::lowerArith(Operation *op) {
   auto operand = [&](unsigned n) { return lookup(op->getOperand(n)); };
   auto plain = [&](Opcode opcode) { return finish(op, registers_.binary(opcode, operand(0), operand(1))); };
   auto onSigned = [&](Opcode opcode) {
@@ -173,7 +173,7 @@ mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
   };
   uint32_t bits = op->getNumOperands() == 0 ? 0 : integerBits(op->getOperand(0).getType());
-  return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<arith::AddIOp>([&](auto) { return plain(Opcode::Add); })
       .Case<arith::SubIOp>([&](auto) { return plain(Opcode::Sub); })
       .Case<arith::MulIOp>([&](auto) { return plain(Opcode::Mul); })
@@ -191,7 +191,7 @@ mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
       .Case<arith::CeilDivUIOp>([&](auto) { return onUnsigned(Opcode::CeilDiv); })
       .Case<arith::MinUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 0, 1); })
       .Case<arith::MaxUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 1, 0); })
-      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](mlir::Operation *) { return lowerShift(op); })
+      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](Operation *) { return lowerShift(op); })
       .Case<arith::CmpIOp>([&](auto) { return finish(op, compare(op)); })
       .Case<arith::SelectOp>([&](auto) { return pick(operand(0), 1, 2); })
       .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return finish(op, asSigned(op->getOperand(0))); })
@@ -199,86 +199,85 @@ mlir::LogicalResult ScalarLowering::lowerArith(mlir::Operation *op) {
           [&](auto) { return finish(op, registers_.zeroExtend(operand(0), bits)); })
       .Case<arith::TruncIOp>([&](auto) { return finish(op, operand(0)); })
       .Case<arith::BitcastOp>([&](auto) {
-        mlir::Type result = op->getResult(0).getType();
+        Type result = op->getResult(0).getType();
         return finish(op, isFloatScalar(result) ? registers_.zeroExtend(operand(0), result.getIntOrFloatBitWidth())
                                                 : operand(0));
       })
-      .Default(
-          [&](mlir::Operation *) { return unsupported(op, "scalar code is limited to index and integer arithmetic"); });
+      .Default([&](Operation *) { return unsupported(op, "scalar code is limited to index and integer arithmetic"); });
 }
 
-Register ScalarLowering::affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands) {
-  if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(expression))
+Register ScalarLowering::affineExpression(AffineExpr expression, AffineMap map, ValueRange operands) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return registers_.constant(constant.getValue());
-  if (auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expression))
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
     return lookup(operands[dim.getPosition()]);
-  if (auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(expression))
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
     return lookup(operands[map.getNumDims() + symbol.getPosition()]);
-  auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expression);
+  auto binary = cast<AffineBinaryOpExpr>(expression);
   Register a = affineExpression(binary.getLHS(), map, operands);
   Register b = affineExpression(binary.getRHS(), map, operands);
   switch (expression.getKind()) {
-  case mlir::AffineExprKind::Add:
+  case AffineExprKind::Add:
     return registers_.add(a, b);
-  case mlir::AffineExprKind::Mul:
+  case AffineExprKind::Mul:
     return registers_.mul(a, b);
-  case mlir::AffineExprKind::Mod:
+  case AffineExprKind::Mod:
     return registers_.binary(Opcode::Mod, a, b);
-  case mlir::AffineExprKind::FloorDiv:
+  case AffineExprKind::FloorDiv:
     return registers_.binary(Opcode::FloorDiv, a, b);
-  case mlir::AffineExprKind::CeilDiv:
+  case AffineExprKind::CeilDiv:
     return registers_.binary(Opcode::CeilDiv, a, b);
-  case mlir::AffineExprKind::Constant:
-  case mlir::AffineExprKind::DimId:
-  case mlir::AffineExprKind::SymbolId:
+  case AffineExprKind::Constant:
+  case AffineExprKind::DimId:
+  case AffineExprKind::SymbolId:
     break;
   }
   return registers_.constant(0); // not reached: the leaves are handled above
 }
 
-mlir::LogicalResult ScalarLowering::lowerAffine(mlir::Operation *op) {
-  auto reduce = [&](mlir::AffineMap map, Opcode opcode) {
+LogicalResult ScalarLowering::lowerAffine(Operation *op) {
+  auto reduce = [&](AffineMap map, Opcode opcode) {
     Register value = affineExpression(map.getResult(0), map, op->getOperands());
-    for (mlir::AffineExpr expression : map.getResults().drop_front())
+    for (AffineExpr expression : map.getResults().drop_front())
       value = registers_.binary(opcode, value, affineExpression(expression, map, op->getOperands()));
     return finish(op, value);
   };
-  return llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op)
-      .Case<mlir::affine::AffineApplyOp>([&](auto apply) { return reduce(apply.getAffineMap(), Opcode::Add); })
-      .Case<mlir::affine::AffineMinOp>([&](auto min) { return reduce(min.getAffineMap(), Opcode::Min); })
-      .Case<mlir::affine::AffineMaxOp>([&](auto max) { return reduce(max.getAffineMap(), Opcode::Max); })
-      .Default([&](mlir::Operation *) { return unsupported(op, "only affine.apply, affine.min and affine.max are"); });
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<affine::AffineApplyOp>([&](auto apply) { return reduce(apply.getAffineMap(), Opcode::Add); })
+      .Case<affine::AffineMinOp>([&](auto min) { return reduce(min.getAffineMap(), Opcode::Min); })
+      .Case<affine::AffineMaxOp>([&](auto max) { return reduce(max.getAffineMap(), Opcode::Max); })
+      .Default([&](Operation *) { return unsupported(op, "only affine.apply, affine.min and affine.max are"); });
 }
 
-mlir::LogicalResult ScalarLowering::checkTypes(mlir::Operation *op) {
-  for (mlir::Type type : op->getOperandTypes())
+LogicalResult ScalarLowering::checkTypes(Operation *op) {
+  for (Type type : op->getOperandTypes())
     if (!isScalar(type))
       return op->emitOpError() << "is not supported outside a kernel: an operand has type " << type;
-  for (mlir::Type type : op->getResultTypes())
+  for (Type type : op->getResultTypes())
     if (!isScalar(type))
       return op->emitOpError() << "is not supported outside a kernel: a result has type " << type;
-  return mlir::success();
+  return success();
 }
 
-mlir::LogicalResult ScalarLowering::lowerConstant(mlir::Operation *op, mlir::Attribute value) {
-  if (mlir::failed(checkTypes(op)))
-    return mlir::failure();
-  if (auto real = mlir::dyn_cast<mlir::FloatAttr>(value))
+LogicalResult ScalarLowering::lowerConstant(Operation *op, Attribute value) {
+  if (failed(checkTypes(op)))
+    return failure();
+  if (auto real = dyn_cast<FloatAttr>(value))
     return finish(op, registers_.constant(int64_t(real.getValue().bitcastToAPInt().getZExtValue())));
-  return finish(op, registers_.constant(mlir::cast<mlir::IntegerAttr>(value).getValue().getSExtValue()));
+  return finish(op, registers_.constant(cast<IntegerAttr>(value).getValue().getSExtValue()));
 }
 
-mlir::LogicalResult ScalarLowering::lower(mlir::Operation *op) {
-  if (mlir::failed(checkTypes(op)))
-    return mlir::failure();
-  for (mlir::Value operand : op->getOperands())
+LogicalResult ScalarLowering::lower(Operation *op) {
+  if (failed(checkTypes(op)))
+    return failure();
+  for (Value operand : op->getOperands())
     if (!isDefined(operand))
       return unsupported(op, "an operand has no value before the kernels run");
-  if (auto constant = mlir::dyn_cast<arith::ConstantOp>(op))
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return lowerConstant(op, constant.getValue());
-  if (mlir::isa_and_nonnull<mlir::affine::AffineDialect>(op->getDialect()))
+  if (isa_and_nonnull<affine::AffineDialect>(op->getDialect()))
     return lowerAffine(op);
-  if (mlir::isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+  if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
     return lowerArith(op);
   return unsupported(op, "scalar code is limited to index and integer arithmetic");
 }

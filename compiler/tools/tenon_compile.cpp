@@ -14,6 +14,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+using namespace mlir;
+
 namespace {
 
 constexpr char kTool[] = "tenon-compile";
@@ -90,17 +92,17 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*text, name), llvm::SMLoc());
 
-  mlir::DialectRegistry registry;
+  DialectRegistry registry;
   tenon::compiler::registerPipelineDialects(registry);
   // One thread: a program compiles in well under a second, and messages come in order.
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false); // the place is enough
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return tenon::kExitFailure;
-  mlir::FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options);
-  if (mlir::failed(program))
+  FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options);
+  if (failed(program))
     return tenon::kExitFailure;
   std::string_view bytes(reinterpret_cast<const char *>(program->bytes.data()), program->bytes.size());
   if (tenon::Status written = tenon::writeFile(flags.output, bytes); !written.ok())

@@ -4,6 +4,7 @@
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 

@@ -8,7 +8,7 @@
 
 #include "compiler/codegen/kernel/kernel_function.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
 
 namespace tenon::compiler::codegen {
 

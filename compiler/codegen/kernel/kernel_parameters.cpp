@@ -5,6 +5,7 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;

@@ -24,6 +24,8 @@
 
 #include <algorithm>
 
+using namespace mlir;
+
 extern "C" {
 void LLVMInitializeNVPTXTarget();
 void LLVMInitializeNVPTXTargetInfo();
@@ -63,7 +65,7 @@ struct BackendErrors : llvm::DiagnosticHandler {
   std::vector<std::string> &errors;
 };
 
-mlir::FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(mlir::ModuleOp module, abi::TargetArch arch) {
+FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch) {
   const uint16_t isa = generatedIsa(arch);
   if (isa == 0)
     return module.emitError() << "unknown target '" << arch.toString() << "'; known targets: " << abi::knownArchList();
@@ -84,32 +86,32 @@ mlir::FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(mlir::Mo
 }
 
 /// The operation whose lowering called libdevice: the code generator names it in the location of the call.
-mlir::LLVM::CallOp firstLibdeviceCall(mlir::ModuleOp module) {
-  mlir::LLVM::CallOp found;
-  module.walk([&](mlir::LLVM::CallOp call) {
+LLVM::CallOp firstLibdeviceCall(ModuleOp module) {
+  LLVM::CallOp found;
+  module.walk([&](LLVM::CallOp call) {
     if (!call.getCallee() || !call.getCallee()->starts_with("__nv_"))
-      return mlir::WalkResult::advance();
+      return WalkResult::advance();
     found = call;
-    return mlir::WalkResult::interrupt();
+    return WalkResult::interrupt();
   });
   return found;
 }
 
-mlir::LogicalResult linkLibdevice(mlir::ModuleOp module, llvm::Module &device, const PtxOptions &options) {
-  mlir::LLVM::CallOp call = firstLibdeviceCall(module);
+LogicalResult linkLibdevice(ModuleOp module, llvm::Module &device, const PtxOptions &options) {
+  LLVM::CallOp call = firstLibdeviceCall(module);
   if (!call)
-    return mlir::success();
-  mlir::Location where = call.getLoc();
+    return success();
+  Location where = call.getLoc();
   std::string operation = "an operation";
-  if (auto named = mlir::dyn_cast<mlir::NameLoc>(where)) {
+  if (auto named = dyn_cast<NameLoc>(where)) {
     operation = "'" + named.getName().str() + "'";
     where = named.getChildLoc();
   }
   const std::vector<std::string> candidates = libdeviceCandidates(options.cudaPath);
   std::optional<std::string> path = findLibdevice(candidates);
   if (!path) {
-    mlir::InFlightDiagnostic error = mlir::emitError(where) << operation << " calls '" << *call.getCallee()
-                                                            << "' of libdevice, and libdevice.10.bc was not found";
+    InFlightDiagnostic error = emitError(where) << operation << " calls '" << *call.getCallee()
+                                                << "' of libdevice, and libdevice.10.bc was not found";
     for (const std::string &candidate : candidates)
       error.attachNote() << "tried " << candidate;
     error.attachNote() << "fix: give the root of a CUDA toolkit with --cuda-path=DIR or CUDA_HOME";
@@ -118,22 +120,22 @@ mlir::LogicalResult linkLibdevice(mlir::ModuleOp module, llvm::Module &device, c
   llvm::SMDiagnostic parse;
   std::unique_ptr<llvm::Module> library = llvm::getLazyIRFileModule(*path, parse, device.getContext());
   if (!library)
-    return mlir::emitError(where) << operation << " calls libdevice, and '" << *path
-                                  << "' cannot be read: " << parse.getMessage();
+    return emitError(where) << operation << " calls libdevice, and '" << *path
+                            << "' cannot be read: " << parse.getMessage();
   library->setTargetTriple(device.getTargetTriple());
   library->setDataLayout(device.getDataLayout());
-  const bool failed = llvm::Linker::linkModules(device, std::move(library), llvm::Linker::LinkOnlyNeeded,
-                                                [](llvm::Module &linked, const llvm::StringSet<> &fromLibrary) {
-                                                  llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
-                                                    return !value.hasName() || !fromLibrary.contains(value.getName());
-                                                  });
-                                                });
-  if (failed)
-    return mlir::emitError(where) << "'" << *path << "' cannot be linked into the kernel";
+  const bool refused = llvm::Linker::linkModules(device, std::move(library), llvm::Linker::LinkOnlyNeeded,
+                                                 [](llvm::Module &linked, const llvm::StringSet<> &fromLibrary) {
+                                                   llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+                                                     return !value.hasName() || !fromLibrary.contains(value.getName());
+                                                   });
+                                                 });
+  if (refused)
+    return emitError(where) << "'" << *path << "' cannot be linked into the kernel";
   for (const llvm::Function &function : device)
     if (function.isDeclaration() && function.getName().starts_with("__nv_"))
-      return mlir::emitError(where) << "'" << *path << "' has no '" << function.getName() << "'";
-  return mlir::success();
+      return emitError(where) << "'" << *path << "' has no '" << function.getName() << "'";
+  return success();
 }
 
 void optimize(llvm::Module &device, llvm::TargetMachine &machine) {
@@ -161,20 +163,20 @@ uint16_t generatedIsa(abi::TargetArch arch) {
   return info ? std::max(info->minimumIsa, kOldestIsa) : 0;
 }
 
-mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
-  mlir::FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(module, arch);
-  if (mlir::failed(machine))
-    return mlir::failure();
+FailureOr<std::string> emitPtx(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(module, arch);
+  if (failed(machine))
+    return failure();
   llvm::LLVMContext context;
   std::vector<std::string> errors;
   context.setDiagnosticHandler(std::make_unique<BackendErrors>(errors));
-  std::unique_ptr<llvm::Module> device = mlir::translateModuleToLLVMIR(module, context, "kernels");
+  std::unique_ptr<llvm::Module> device = translateModuleToLLVMIR(module, context, "kernels");
   if (!device)
-    return mlir::failure(); // translation has said why
+    return failure(); // translation has said why
   device->setTargetTriple((*machine)->getTargetTriple());
   device->setDataLayout((*machine)->createDataLayout());
-  if (mlir::failed(linkLibdevice(module, *device, options)))
-    return mlir::failure();
+  if (failed(linkLibdevice(module, *device, options)))
+    return failure();
   optimize(*device, **machine);
 
   llvm::SmallString<0> text;
@@ -186,14 +188,14 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, abi::TargetArch arch
   for (const std::string &error : errors)
     module.emitError() << "no code for '" << arch.toString() << "': " << error;
   if (!errors.empty())
-    return mlir::failure();
+    return failure();
   return text.str().str();
 }
 
-void registerPtxTranslation(mlir::DialectRegistry &registry) {
-  mlir::registerBuiltinDialectTranslation(registry);
-  mlir::registerLLVMDialectTranslation(registry);
-  mlir::registerNVVMDialectTranslation(registry);
+void registerPtxTranslation(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 } // namespace tenon::compiler::codegen

@@ -4,6 +4,8 @@
 
 #include "compiler/dialect/shared/inliner.h"
 
+using namespace mlir;
+
 #include "compiler/dialect/util/UtilDialect.cpp.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/util/UtilOps.cpp.inc"
@@ -18,10 +20,10 @@ void UtilDialect::initialize() {
   addInterfaces<AlwaysInline>();
 }
 
-mlir::LogicalResult OptimizationBarrierOp::verify() {
+LogicalResult OptimizationBarrierOp::verify() {
   if (getOperands().empty())
     return emitOpError("found no operand, at least one is wanted");
-  return mlir::success();
+  return success();
 }
 
 } // namespace tenon::compiler::util

@@ -3,6 +3,7 @@
 
 #include "tests/unit/compiler/codegen/kernels.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
 
 namespace tenon::compiler::codegen {

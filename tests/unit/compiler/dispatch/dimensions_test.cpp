@@ -4,6 +4,7 @@
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace tenon::compiler::dispatch {

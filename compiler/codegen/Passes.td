@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Passes of compiler/codegen.
+#ifndef TENON_COMPILER_CODEGEN_PASSES
+#define TENON_COMPILER_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def GenerateKernels : Pass<"tenon-generate-kernels", "::mlir::ModuleOp"> {
+  let summary = "kernel functions inside executables become PTX objects, one for each target";
+  let description = [{
+    Every hal.executable.source that holds a module of kernel functions gets an object of PTX for each target of the
+    program (hal.device.targets; sm_75 where none is named) and loses the module.
+
+    Before:
+    ```mlir
+    hal.executable.source private @f_dispatch_0 attributes {tenon.generated} {
+      hal.executable.export public @f_dispatch_0 ...
+      builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?xf32>) -> tensor<?xf32> { ... } }
+    }
+    ```
+    After:
+    ```mlir
+    hal.executable.source private @f_dispatch_0 attributes {objects = #hal.executable.objects<{
+        #sm_80 = [#hal.executable.object<{path = "<generated>/f_dispatch_0_sm_80.ptx", data = dense<...>}>], ...
+      }>, tenon.generated} {
+      hal.executable.export public @f_dispatch_0 ...
+    }
+    ```
+    A module of fallbacks is in a source that has hand-written objects. Its own objects are kept apart from them, as
+    `tenon.fallback_objects`, for every target of the program: where a target has a hand-written object too, the
+    hand-written one runs, and tools can compare the two.
+  }];
+  let options = [Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">];
+}
+
+def PrintPtx : Pass<"tenon-print-ptx", "::mlir::ModuleOp"> {
+  let summary = "print the PTX of a plain module of kernel functions";
+  let description = [{
+    For tests of the code generator alone. The module stays as it is.
+
+    Before:
+    ```mlir
+    func.func @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} { ... }
+    ```
+    Printed to the standard output:
+    ```
+    .visible .entry k(
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"", "architecture">,
+                 Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">];
+}
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Passes of compiler/dispatch.
+#ifndef TENON_COMPILER_DISPATCH_PASSES
+#define TENON_COMPILER_DISPATCH_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FormFallbacks : Pass<"tenon-form-fallbacks", "::mlir::ModuleOp"> {
+  let summary = "functions that hand-written exports name as their fallback become kernels beside them";
+  let description = [{
+    A hand-written kernel runs on the devices that its objects serve. On the others its fallback does: a function of the
+    module that computes the same, which becomes a kernel with the very ABI that the export declares.
+
+    Before:
+    ```mlir
+    hal.executable.source private @kernels attributes {objects = ...} {
+      hal.executable.export public @mul ... attributes {workgroup_size = [64, 1, 1], tenon.fallback = @mul_in_mlir}
+    }
+    func.func private @mul_in_mlir(%n: i32, %x: tensor<?xf32> {tenon.dims = array<i64: 0>}, ...) -> tensor<?xf32> {
+      %0 = arith.mulf %x, %y : tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }
+    ```
+    After, the function gone unless it is public:
+    ```mlir
+    hal.executable.source private @kernels attributes {objects = ...} {
+      hal.executable.export public @mul ... attributes {..., tenon.fallback = @mul_in_mlir}
+      builtin.module attributes {tenon.fallback} {
+        func.func @mul(...) attributes {tenon.elements_per_thread = 1, tenon.workgroup_size = array<i32: 64, 1, 1>}
+      }
+    }
+    ```
+    The function takes what a dispatch of the export passes: tensors and results that are tied to none are the bindings
+    in order, scalars the constants. Its tensors have no sizes but those that the kernel is passed, so `tenon.dims` names
+    the argument that holds each dynamic dimension. The workgroup is the export's, the grid is the one that the export's
+    count region made for the hand-written kernel; the kernel computes each element once whatever they are
+    (codegen/kernel/kernel_function.h).
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::tenon::compiler::hal::HalDialect"];
+}
+
+def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
+  let summary = "tensor code of host functions becomes dispatches of generated executables";
+  let description = [{
+    Before:
+    ```mlir
+    %1 = arith.addf %0, %arg1 : tensor<?xf32>
+    ```
+    After, with %d the size of %0:
+    ```mlir
+    hal.executable.source private @f_dispatch_0 attributes {tenon.generated} {
+      hal.executable.export public @f_dispatch_0 ordinal(0) layout(#hal.pipeline.layout<constants = [i64],
+          bindings = [<storage_buffer, ReadOnly>, <storage_buffer, ReadOnly>, <storage_buffer>]>)
+          count(%device: !hal.device, %workload: index) -> (index, index, index) { ceildiv(%workload, 1024), 1, 1 }
+          attributes {workgroup_size = [256, 1, 1]}
+      builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?xf32>, ...) -> tensor<?xf32> { ... } }
+    }
+    %1 = flow.dispatch @f_dispatch_0::@f_dispatch_0[%d](%n, %0, %arg1)
+        : (i64, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
+    ```
+    The workload is the number of elements. Kernels whose text is the same are outlined once.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::hal::HalDialect"];
+}
+
+#endif
