@@ -94,7 +94,7 @@ LogicalResult DispatchLowering::lowerBindings(const LinkedExport &target, Dispat
     bool written = op_.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
     size_t readers = size_t(llvm::count_if(
         operands, [&](unsigned other) { return state_.tensors[op_.getArguments()[other]].buffer == value.buffer; }));
-    bool inPlace = state_.plan.mayOverwrite(value.buffer, position) && readers == 1;
+    bool inPlace = state_.buffers.mayOverwrite(value.buffer, position) && readers == 1;
     dispatch.bindings.push_back(written && !inPlace ? state_.copyOf(op_, operand.getType(), value, position)
                                                     : value.buffer);
   }
@@ -116,7 +116,7 @@ LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatc
     Register bytes = state_.bytesOf(result.getType(), *shape);
     std::optional<unsigned> tied = op_.getTiedOperandIndex(unsigned(index));
     if (!tied) {
-      state_.tensors[result] = {state_.plan.addTransient(bytes, state_.lastUse(result)), *shape};
+      state_.tensors[result] = {state_.buffers.addTransient(bytes, state_.lastUse(result)), *shape};
       dispatch.bindings.push_back(state_.tensors[result].buffer);
       continue;
     }
@@ -127,7 +127,7 @@ LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatc
       return failure();
     BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *tied) - operands.begin())];
     Position last = std::max(state_.lastUse(result), takenOver[buffer]);
-    state_.plan.takeOver(buffer, last);
+    state_.buffers.takeOver(buffer, last);
     takenOver[buffer] = last;
     state_.tensors[result] = {buffer, *shape};
   }

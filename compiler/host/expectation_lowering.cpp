@@ -28,7 +28,7 @@ FailureOr<ResultValue> constantOutput(Operation *op, ElementsAttr value, Constan
   std::optional<ValueType> type = toValueType(value.getType());
   if (failed(shape) || !type)
     return failure();
-  return ResultValue{*type, state.plan.addConstant(*index), {shape->begin(), shape->end()}};
+  return ResultValue{*type, state.buffers.addConstant(*index), {shape->begin(), shape->end()}};
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"
 #include "compiler/host/function_state.h"
-#include "compiler/host/program/arena_plan.h"
+#include "compiler/host/program/arena_layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -55,7 +55,7 @@ LogicalResult FunctionLowering::lowerConstant(Operation *op, ElementsAttr value)
   FailureOr<Shape> shape = state_.shapeFrom(op, value.getType(), {});
   if (failed(shape))
     return failure();
-  state_.tensors[op->getResult(0)] = {state_.plan.addConstant(*index), *shape};
+  state_.tensors[op->getResult(0)] = {state_.buffers.addConstant(*index), *shape};
   return success();
 }
 
@@ -64,7 +64,7 @@ LogicalResult FunctionLowering::lowerEmpty(tensor::EmptyOp op) {
   if (failed(shape) || failed(state_.checkElementType(op, op.getResult())))
     return failure();
   state_.requireNonNegative(op, *shape, "tensor.empty");
-  BufferIndex buffer = state_.plan.addTransient(state_.bytesOf(op.getType(), *shape), state_.lastUse(op.getResult()));
+  BufferIndex buffer = state_.buffers.addTransient(state_.bytesOf(op.getType(), *shape), state_.lastUse(op.getResult()));
   state_.tensors[op.getResult()] = {buffer, *shape, true};
   return success();
 }
@@ -199,7 +199,7 @@ LogicalResult FunctionLowering::lowerSignature() {
       continue;
     }
     if (type->isTensor) {
-      TensorValue value{state_.plan.addInput(index), {}};
+      TensorValue value{state_.buffers.addInput(index), {}};
       for (auto [dim, size] : llvm::enumerate(type->shape))
         value.shape.push_back(size < 0 ? state_.function.registers.dim(index, uint32_t(dim))
                                        : state_.function.registers.constant(size));
@@ -230,8 +230,8 @@ FailureOr<Function> FunctionLowering::run() {
   for (Operation &op : op_.getBody().front())
     if (state_.positions.contains(&op) && failed(lowerOperation(&op)))
       return failure();
-  state_.function.buffers = state_.plan.buffers();
-  planArena(state_.function);
+  state_.function.buffers = state_.buffers.all();
+  layOutArena(state_.function);
   state_.function.dropUnused();
   return std::move(state_.function);
 }

@@ -2,7 +2,7 @@
 // One func.func to commands, registers and checks.
 //
 // Comes in: a function of one block whose tensor work is flow.dispatch. Walks it once, in order: scalars become
-// registers, tensors become buffers (buffer_plan.h), dispatches become commands. Dimensions that the program declares
+// registers, tensors become buffers (buffer_table.h), dispatches become commands. Dimensions that the program declares
 // equal and the inputs may not have become checks, evaluated before anything is launched. What no result needs is
 // dropped first.
 #pragma once

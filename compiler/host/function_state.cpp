@@ -160,7 +160,7 @@ LogicalResult FunctionState::checkElementType(Operation *op, Value value) {
 
 /// A transient with the same contents.
 BufferIndex FunctionState::copyOf(Operation *op, Type type, const TensorValue &source, Position lastUse) {
-  BufferIndex target = plan.addTransient(bytesOf(type, source.shape), lastUse);
+  BufferIndex target = buffers.addTransient(bytesOf(type, source.shape), lastUse);
   if (!source.undefined)
     function.commands.push_back({Copy{source.buffer, target}, locationText(op->getLoc())});
   return target;

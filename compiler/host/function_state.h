@@ -5,7 +5,7 @@
 // where each tensor lives and how large it is, and until when its contents are read.
 #pragma once
 
-#include "compiler/host/program/buffer_plan.h"
+#include "compiler/host/program/buffer_table.h"
 #include "compiler/host/program/program.h"
 #include "compiler/host/scalar_lowering.h"
 
@@ -45,7 +45,7 @@ struct FunctionState {
   mlir::func::FuncOp op;
   Function function;
   ScalarLowering scalars;
-  BufferPlan plan;
+  BufferTable buffers;
   llvm::DenseMap<mlir::Value, TensorValue> tensors;
   llvm::DenseMap<mlir::Operation *, Position> positions; // live operations only
 };

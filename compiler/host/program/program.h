@@ -30,7 +30,7 @@ struct Buffer {
   BufferSource source = BufferSource::Transient;
   uint32_t index = 0;            // Input: the argument; Constant: into Program::constants
   Register size = kNoRegister;   // Transient: bytes
-  Register offset = kNoRegister; // Transient: bytes from the arena's start (arena_plan.h)
+  Register offset = kNoRegister; // Transient: bytes from the arena's start (arena_layout.h)
 };
 
 /// All of a buffer: programs made here name no sub-ranges yet.

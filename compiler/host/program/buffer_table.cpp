@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/program/buffer_plan.h"
+#include "compiler/host/program/buffer_table.h"
 
 namespace tenon::compiler::host {
 
-BufferIndex BufferPlan::addInput(uint32_t argument) {
+BufferIndex BufferTable::addInput(uint32_t argument) {
   buffers_.push_back({.source = BufferSource::Input, .index = argument});
   lastUses_.push_back(0);
   return BufferIndex(buffers_.size() - 1);
 }
 
-BufferIndex BufferPlan::addConstant(uint32_t constant) {
+BufferIndex BufferTable::addConstant(uint32_t constant) {
   for (size_t i = 0; i < buffers_.size(); ++i)
     if (buffers_[i].source == BufferSource::Constant && buffers_[i].index == constant)
       return BufferIndex(i);
@@ -18,13 +18,13 @@ BufferIndex BufferPlan::addConstant(uint32_t constant) {
   return BufferIndex(buffers_.size() - 1);
 }
 
-BufferIndex BufferPlan::addTransient(Register bytes, Position lastUse) {
+BufferIndex BufferTable::addTransient(Register bytes, Position lastUse) {
   buffers_.push_back({.source = BufferSource::Transient, .size = bytes});
   lastUses_.push_back(lastUse);
   return BufferIndex(buffers_.size() - 1);
 }
 
-bool BufferPlan::mayOverwrite(BufferIndex buffer, Position position) const {
+bool BufferTable::mayOverwrite(BufferIndex buffer, Position position) const {
   return buffers_[buffer].source == BufferSource::Transient && lastUses_[buffer] <= position;
 }
 

@@ -21,6 +21,6 @@ constexpr int64_t kArenaAlignment = 256;
 
 /// Gives every transient that commands use and that no result or expectation is a place in the arena, and the function
 /// the arena's size. Without such a transient the function has no arena.
-void planArena(Function &function);
+void layOutArena(Function &function);
 
 } // namespace tenon::compiler::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/program/arena_plan.h"
+#include "compiler/host/program/arena_layout.h"
 
 #include "abi/format/arithmetic.h"
 
@@ -63,28 +63,28 @@ int64_t checkedBytes(const Function &function, const std::vector<int64_t> &dims)
   return arena;
 }
 
-TEST(ArenaPlan, KnownSizesArePackedAsNumbers) {
+TEST(ArenaLayout, KnownSizesArePackedAsNumbers) {
   RegisterProgram registers;
   const Register small = registers.constant(100), large = registers.constant(1000);
   Function function = chain({small, large, small, large}, registers);
-  planArena(function);
+  layOutArena(function);
   // At most two live at a time: 256 + 1024 bytes would do for each pair, and do for all.
   EXPECT_EQ(checkedBytes(function, {}), 1280);
   EXPECT_EQ(function.registers.constantValue(function.arena), 1280) << "nothing is left to compute";
 }
 
-TEST(ArenaPlan, SizesOfOneProductAreWholeUnits) {
+TEST(ArenaLayout, SizesOfOneProductAreWholeUnits) {
   RegisterProgram registers;
   const Register n = registers.dim(0, 0);
   const Register four = registers.mul(n, registers.constant(4)), eight = registers.mul(n, registers.constant(8));
   Function function = chain({four, eight, four, eight, four}, registers);
-  planArena(function);
+  layOutArena(function);
   EXPECT_EQ(checkedBytes(function, {1}), 3 * 256);
   EXPECT_EQ(checkedBytes(function, {1000}), 3 * 4096); // align(4000, 256)
   EXPECT_EQ(checkedBytes(function, {0}), 0);
 }
 
-TEST(ArenaPlan, FamiliesThatDoNotMeetShareMemory) {
+TEST(ArenaLayout, FamiliesThatDoNotMeetShareMemory) {
   RegisterProgram registers;
   const Register n = registers.dim(0, 0), m = registers.dim(0, 1);
   const Register first = registers.mul(n, registers.constant(4)), second = registers.mul(m, registers.constant(4));
@@ -93,12 +93,12 @@ TEST(ArenaPlan, FamiliesThatDoNotMeetShareMemory) {
   for (Register size : {first, first, second, second})
     function.buffers.push_back({.source = BufferSource::Transient, .size = size});
   function.commands = {{Copy{0, 1}, ""}, {Copy{2, 3}, ""}};
-  planArena(function);
+  layOutArena(function);
   EXPECT_EQ(checkedBytes(function, {64, 640}), 2 * 2560);
   EXPECT_EQ(checkedBytes(function, {640, 64}), 2 * 2560);
 }
 
-TEST(ArenaPlan, LeavesOutWhatOutlivesTheCallAndWhatNobodyUses) {
+TEST(ArenaLayout, LeavesOutWhatOutlivesTheCallAndWhatNobodyUses) {
   RegisterProgram registers;
   const Register bytes = registers.constant(64);
   Function function = chain({bytes, bytes, bytes}, registers);
@@ -109,7 +109,7 @@ TEST(ArenaPlan, LeavesOutWhatOutlivesTheCallAndWhatNobodyUses) {
   function.commands.push_back({Copy{3, 2}, ""});
   function.expectations.push_back(
       {.operation = "check.expect_all_true", .found = {type, 0, {}}, .wanted = {}, .location = ""});
-  planArena(function);
+  layOutArena(function);
   EXPECT_EQ(function.registers.constantValue(function.arena), 256);
   EXPECT_EQ(function.buffers[0].offset, kNoRegister) << "expected";
   EXPECT_NE(function.buffers[1].offset, kNoRegister);
@@ -118,13 +118,13 @@ TEST(ArenaPlan, LeavesOutWhatOutlivesTheCallAndWhatNobodyUses) {
   EXPECT_EQ(function.buffers[4].offset, kNoRegister) << "unused";
 }
 
-TEST(ArenaPlan, WithoutTransientsThereIsNone) {
+TEST(ArenaLayout, WithoutTransientsThereIsNone) {
   Function function;
-  planArena(function);
+  layOutArena(function);
   EXPECT_EQ(function.arena, kNoRegister);
 }
 
-TEST(ArenaPlan, NeverOverlapsWhatIsAlive) {
+TEST(ArenaLayout, NeverOverlapsWhatIsAlive) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     Function function;
@@ -139,7 +139,7 @@ TEST(ArenaPlan, NeverOverlapsWhatIsAlive) {
     for (BufferIndex i = 0; i < count; ++i) // each is used
       function.commands.push_back({Copy{i, BufferIndex(random() % count)}, ""});
     std::shuffle(function.commands.begin(), function.commands.end(), random);
-    planArena(function);
+    layOutArena(function);
     for (const std::vector<int64_t> &dims : std::vector<std::vector<int64_t>>{{0, 5}, {1, 1}, {7, 300}, {1000, 3}})
       checkedBytes(function, dims);
   }

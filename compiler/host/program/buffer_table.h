@@ -2,7 +2,7 @@
 // From tensor values, which never change, to buffers, which kernels write.
 //
 // A tied result (`flow.dispatch ... -> %operand`) is written in place only where nobody can tell: its operand lives in
-// memory of this call (never in an input or a constant) and is not read later. Otherwise it is copied first. The plan
+// memory of this call (never in an input or a constant) and is not read later. Otherwise it is copied first. The table
 // keeps, per buffer, the last command position that reads the value living there; a tied result takes the buffer over
 // with a last reader of its own.
 #pragma once
@@ -17,7 +17,7 @@ namespace tenon::compiler::host {
 using Position = uint32_t;
 constexpr Position kEndOfCall = ~Position(0); // read after the last operation
 
-class BufferPlan {
+class BufferTable {
 public:
   BufferIndex addInput(uint32_t argument);
   BufferIndex addConstant(uint32_t constant);
@@ -30,7 +30,7 @@ public:
   /// The value of `buffer` is replaced by one that is last read at `lastUse`.
   void takeOver(BufferIndex buffer, Position lastUse) { lastUses_[buffer] = lastUse; }
 
-  const std::vector<Buffer> &buffers() const { return buffers_; }
+  const std::vector<Buffer> &all() const { return buffers_; }
 
 private:
   std::vector<Buffer> buffers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/program/arena_plan.h"
+#include "compiler/host/program/arena_layout.h"
 
 #include "abi/format/arithmetic.h"
 
@@ -162,7 +162,7 @@ size_t assignSlots(std::vector<Family> &families) {
 
 } // namespace
 
-void planArena(Function &function) {
+void layOutArena(Function &function) {
   RegisterProgram &registers = function.registers;
   std::vector<Family> families = formFamilies(function);
   if (families.empty())
