@@ -27,7 +27,7 @@ public:
   FailureOr<Function> run();
 
 private:
-  LogicalResult lowerSignature();
+  void lowerSignature();
   LogicalResult lowerOperation(Operation *op);
   LogicalResult lowerConstant(Operation *op, ElementsAttr value);
   LogicalResult lowerEmpty(tensor::EmptyOp op);
@@ -64,7 +64,8 @@ LogicalResult FunctionLowering::lowerEmpty(tensor::EmptyOp op) {
   if (failed(shape) || failed(state_.checkElementType(op, op.getResult())))
     return failure();
   state_.requireNonNegative(op, *shape, "tensor.empty");
-  BufferIndex buffer = state_.buffers.addTransient(state_.bytesOf(op.getType(), *shape), state_.lastUse(op.getResult()));
+  BufferIndex buffer =
+      state_.buffers.addTransient(state_.bytesOf(op.getType(), *shape), state_.lastUse(op.getResult()));
   state_.tensors[op.getResult()] = {buffer, *shape, true};
   return success();
 }
@@ -187,42 +188,28 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       });
 }
 
-LogicalResult FunctionLowering::lowerSignature() {
-  bool ok = true;
+void FunctionLowering::lowerSignature() {
   for (BlockArgument argument : op_.getArguments()) {
     uint32_t index = argument.getArgNumber();
-    std::optional<ValueType> type = toValueType(argument.getType());
-    if (!type) {
-      emitError(argument.getLoc()) << "argument " << index << " of '@" << op_.getSymName() << "' has type "
-                                   << argument.getType() << ", which a program cannot take";
-      ok = false;
-      continue;
-    }
-    if (type->isTensor) {
+    ValueType type = *toValueType(argument.getType());
+    if (type.isTensor) {
       TensorValue value{state_.buffers.addInput(index), {}};
-      for (auto [dim, size] : llvm::enumerate(type->shape))
+      for (auto [dim, size] : llvm::enumerate(type.shape))
         value.shape.push_back(size < 0 ? state_.function.registers.dim(index, uint32_t(dim))
                                        : state_.function.registers.constant(size));
       state_.tensors[argument] = std::move(value);
     } else {
       state_.scalars.defineArgument(argument, index);
     }
-    state_.function.inputs.push_back(std::move(*type));
+    state_.function.inputs.push_back(std::move(type));
   }
-  for (auto [index, type] : llvm::enumerate(op_.getResultTypes())) {
-    if (toValueType(type))
-      continue;
-    op_.emitError() << "result " << index << " of '@" << op_.getSymName() << "' has type " << type
-                    << ", which a program cannot return";
-    ok = false;
-  }
-  return success(ok);
 }
 
 FailureOr<Function> FunctionLowering::run() {
   state_.function.name = op_.getSymName().str();
-  if (failed(lowerSignature()))
+  if (failed(verifySignature(op_)))
     return failure();
+  lowerSignature();
   if (!op_.getBody().hasOneBlock())
     return op_.getBody().front().getTerminator()->emitOpError()
            << "is not supported: '@" << op_.getSymName() << "' has control flow";
@@ -237,6 +224,25 @@ FailureOr<Function> FunctionLowering::run() {
 }
 
 } // namespace
+
+LogicalResult verifySignature(func::FuncOp function) {
+  bool ok = true;
+  for (BlockArgument argument : function.getArguments()) {
+    if (toValueType(argument.getType()))
+      continue;
+    emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '@" << function.getSymName()
+                                 << "' has type " << argument.getType() << ", which a program cannot take";
+    ok = false;
+  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    if (toValueType(type))
+      continue;
+    function.emitError() << "result " << index << " of '@" << function.getSymName() << "' has type " << type
+                         << ", which a program cannot return";
+    ok = false;
+  }
+  return success(ok);
+}
 
 FailureOr<Function> lowerFunction(func::FuncOp function, const ExecutableTable &executables, ConstantPool &constants) {
   return FunctionLowering(function, executables, constants).run();

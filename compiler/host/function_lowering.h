@@ -15,6 +15,10 @@
 
 namespace tenon::compiler::host {
 
+/// Every argument and result of `function` is a tensor or scalar that a program can hold. Each that is not is an error,
+/// arguments at their own place.
+mlir::LogicalResult verifySignature(mlir::func::FuncOp function);
+
 /// Lowers `function`. An operation or type that a program cannot hold is an error at its place.
 mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ExecutableTable &executables,
                                         ConstantPool &constants);

@@ -7,20 +7,20 @@ namespace tenon::compiler::host {
 namespace {
 
 TEST(BufferTable, NeverOverwritesInputsOrConstants) {
-  BufferTable buffers;
+  BufferTable table;
   EXPECT_FALSE(table.mayOverwrite(table.addInput(0), 100));
   EXPECT_FALSE(table.mayOverwrite(table.addConstant(0), 100));
 }
 
 TEST(BufferTable, OverwritesATransientAtItsLastUse) {
-  BufferTable buffers;
+  BufferTable table;
   BufferIndex buffer = table.addTransient(0, 5);
   EXPECT_FALSE(table.mayOverwrite(buffer, 4)) << "read at 5";
   EXPECT_TRUE(table.mayOverwrite(buffer, 5));
 }
 
 TEST(BufferTable, ATiedResultBringsItsOwnLastUse) {
-  BufferTable buffers;
+  BufferTable table;
   BufferIndex buffer = table.addTransient(0, 5);
   table.takeOver(buffer, 9);
   EXPECT_FALSE(table.mayOverwrite(buffer, 8));
@@ -28,7 +28,7 @@ TEST(BufferTable, ATiedResultBringsItsOwnLastUse) {
 }
 
 TEST(BufferTable, OneBufferPerConstant) {
-  BufferTable buffers;
+  BufferTable table;
   BufferIndex first = table.addConstant(1);
   EXPECT_EQ(table.addConstant(1), first);
   EXPECT_NE(table.addConstant(2), first);
