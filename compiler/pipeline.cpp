@@ -2,6 +2,7 @@
 // The compiler, as its table of contents. compileModule() takes a module through these steps, in this order:
 //
 //   normalise        every way to declare a kernel becomes one                dialect/transforms
+//   verify           public functions take and return what a program holds    host
 //   inline           calls of private functions become their bodies           host
 //   form fallbacks   functions that stand in for hand-written kernels         dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
@@ -10,7 +11,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first five are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first six are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -71,6 +72,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
   LogicalResult prepared = runPasses(module, options, [&](PassManager &manager) {
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
+    // Types that no program can hold are refused before anything is generated or linked.
+    manager.addPass(host::createVerifySignatures());
     // Calls of private functions become their bodies.
     manager.addPass(host::createInlineCalls());
     // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.

@@ -35,4 +35,21 @@ def InlineCalls : Pass<"tenon-inline-calls", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifySignatures : Pass<"tenon-verify-signatures", "::mlir::ModuleOp"> {
+  let summary = "public functions take and return what a program can hold";
+  let description = [{
+    Runs first on the host's side, so that a type which no program can hold is reported before kernels are generated,
+    assembled and linked. All functions are looked at. The module stays as it is.
+
+    Before:
+    ```mlir
+    func.func @f(%a: memref<4xf32>)
+    ```
+    Error:
+    ```
+    example.mlir:1:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take
+    ```
+  }];
+}
+
 #endif
