@@ -22,7 +22,7 @@ struct LinkedModule {
   std::vector<std::string> inputFiles; // objects, CUDA sources and their headers that were read, each once
 };
 
-/// Links the executable sources of a normalized module: every object stands under a key that names its architecture.
+/// Links the executable sources of a normalized module: every object has a key that names its architecture.
 /// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
 /// without objects, whatever the linker finds. CUDA sources among the objects are compiled.
 /// @param settings a job without exports and objects: its options are those of every link

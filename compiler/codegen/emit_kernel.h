@@ -6,8 +6,7 @@
 // Thread t computes elements [t * V, t * V + V) of the first result in row-major order. Adjacent loops that every
 // tensor indexes together count as one, so a contiguous elementwise kernel of any rank is a walk along one axis. Two
 // paths:
-//   whole:  all V elements are there, lie in one row, and every base address is a multiple of the access width, which
-//   is
+//   whole:  all V elements exist and lie in one row, and every base address is a multiple of the access width, which is
 //           tested at run time (a binding may be a sub-range of a buffer): up to 16 bytes at a time;
 //   single: one element after the other; ragged ends, rows whose length is no multiple of V, unaligned bases.
 // A reduction runs inside its thread, over the reduction loops in order.

@@ -27,7 +27,8 @@ inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
 inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
 // On a kernel function: how many adjacent elements one thread computes.
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
-// On a kernel function: three extents of a workgroup that somebody else launches, in a grid of any size and shape.
+// On a kernel function: the workgroup size of the export that it is a fallback of; the grid may have any size and
+// shape.
 inline constexpr llvm::StringLiteral kWorkgroupSizeAttr = "tenon.workgroup_size";
 // On a kernel function: the layout that an export declares, where a constant is more than a scalar: a tuple is passed
 // as its members, one argument each, a tensor map as none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Passes of compiler/host, and their registration for tenon-opt. What each does stands in Passes.td.
+// Passes of compiler/host, and their registration for tenon-opt. Passes.td describes each.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kWordBytes = 8;
 
-/// A member where it stands in a word. `alone`: its upper bits are nobody's.
+/// A member where it stands in a word. `alone`: nothing else uses the upper bits.
 Register placed(RegisterProgram &registers, Register value, uint32_t byte, uint32_t size, bool alone) {
   if (size == kWordBytes || (byte == 0 && alone))
     return value;

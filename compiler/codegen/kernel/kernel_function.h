@@ -15,15 +15,14 @@
 // (none), linalg.fill of a scalar over it, or a tensor argument. It returns each result of the linalg.generic once.
 //
 // The kernel's parameters: a pointer per tensor argument, a pointer per result that is not tied to one, then the scalar
-// arguments, laid out by abi::computeParameterLayout. Launch: 256 threads a workgroup, ceildiv(elements of a result,
-// 256
-// * elements per thread) workgroups.
+// arguments, laid out by abi::computeParameterLayout. Launch: 256 threads a workgroup, and as many workgroups as
+// ceildiv(elements of a result, 256 * elements per thread).
 //
-// A fallback of a hand-written kernel (`tenon.workgroup_size`) is launched as that one is, with its workgroup and a
-// grid that was meant for it. Which element a thread of it computes is nobody's business here, so threads step through
-// the elements: thread t of T in the whole grid computes elements t, t + T, t + 2T, ... Any grid computes each element
-// once. A result tied to an argument (`tenon.tied`) is written over it, which is safe where each element is read only
-// by the thread that writes it: the argument is read by the indexing map of the result, or not at all.
+// A fallback of a hand-written kernel (`tenon.workgroup_size`) is launched with the workgroup and the grid of that
+// kernel. How that kernel maps threads to elements is unknown, so the fallback's threads step through the elements:
+// thread t of T in the whole grid computes elements t, t + T, t + 2T, ... Any grid computes each element once. A result
+// tied to an argument (`tenon.tied`) is written over it, which is safe where each element is read only by the thread
+// that writes it: the argument is read by the indexing map of the result, or not at all.
 //
 // Where its export declares other constants than scalars, `tenon.layout` is that layout: a tuple's members are scalar
 // arguments of the function, a tensor map is a parameter that the kernel does not read.
@@ -77,13 +76,14 @@ struct KernelFunction {
   mlir::func::FuncOp function;
   mlir::linalg::GenericOp op;
   uint32_t elementsPerThread = 1;
-  std::optional<std::array<int32_t, 3>> workgroupSize; // somebody else's; the grid is any. Else: 256, one pass
-  uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied
-  llvm::SmallVector<uint32_t> tensorArguments;         // [n] of the function: bindings 0..n-1
-  llvm::SmallVector<uint32_t> scalarArguments;         // [m] of the function, in order
-  llvm::SmallVector<KernelConstant> constants;         // in the order of the parameters
-  hal::PipelineLayoutAttr layout;                      // as declared; null: each scalar argument is a constant
-  llvm::SmallVector<Extent> loops;                     // [loops of op]
+  std::optional<std::array<int32_t, 3>>
+      workgroupSize;     // of the export it is a fallback of, launched in any grid. Else: 256 threads
+  uint32_t bindings = 0; // pointers: tensor arguments, then results that are not tied
+  llvm::SmallVector<uint32_t> tensorArguments; // [n] of the function: bindings 0..n-1
+  llvm::SmallVector<uint32_t> scalarArguments; // [m] of the function, in order
+  llvm::SmallVector<KernelConstant> constants; // in the order of the parameters
+  hal::PipelineLayoutAttr layout;              // as declared; null: each scalar argument is a constant
+  llvm::SmallVector<Extent> loops;             // [loops of op]
   llvm::SmallVector<KernelInput> inputs;
   llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
 

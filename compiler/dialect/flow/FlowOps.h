@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// flow.dispatch: a program as dispatches over tensors. What it means stands in FlowOps.td.
+// flow.dispatch: a program as dispatches over tensors. FlowOps.td describes it.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

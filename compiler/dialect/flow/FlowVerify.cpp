@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a well-formed flow.dispatch is: on its own, and against the declaration that it names.
-#include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/dispatch_rules.h"
 #include "support/nearest_names.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attributes and types of hal: targets, objects, layouts. What each means stands in HalAttrs.td.
+// Attributes and types of hal: targets, objects, layouts. HalAttrs.td describes each.
 #pragma once
 
 #include "abi/layout.h"

@@ -4,8 +4,8 @@
 //
 //   #hal.pipeline.layout<push_constants = 1, sets = [<0, bindings = [<0, storage_buffer, ReadOnly>]>]>    older
 //   #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>]>     printed
-#include "compiler/dialect/shared/assembly.h"
 #include "compiler/dialect/hal/HalAttrs.h"
+#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations of hal. What each means stands in HalOps.td.
+// Operations of hal. HalOps.td describes each.
 #pragma once
 
 #include "compiler/dialect/hal/HalAttrs.h"

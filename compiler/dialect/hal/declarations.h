@@ -42,8 +42,8 @@ llvm::SmallVector<ConstantOperand> constantOperandsOf(hal::PipelineLayoutAttr la
 /// Bindings and constants as declared; `constants = N` gives N words.
 abi::Layout layoutOf(hal::PipelineLayoutAttr layout);
 
-/// The architecture that `target_arch` names. Without it or with an unknown one: `emitError` is told, with the list of
-/// known architectures, and the result is failure.
+/// The architecture that `target_arch` names. Without it or with an unknown one: `emitError` reports it, with the list
+/// of known architectures, and the result is failure.
 mlir::FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target,
                                               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 /// The same without a message.

@@ -4,8 +4,8 @@
 // places are known. Each violation is one error with found, wanted and fix, and a note at the declaration.
 #include "compiler/dialect/hal/dispatch_rules.h"
 
-#include "compiler/dialect/shared/assembly.h"
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Diagnostics.h"
 

@@ -23,7 +23,7 @@ mlir::ParseResult parseHostRegion(mlir::OpAsmParser &parser, mlir::Region &regio
                                   llvm::SmallVectorImpl<mlir::Type> &resultTypes);
 void printHostRegion(mlir::OpAsmPrinter &printer, mlir::Region &region, mlir::TypeRange resultTypes);
 
-/// What stands behind the name of a dispatch: `[workload](arguments) attributes : (types) -> results`.
+/// What follows the name of a dispatch: `[workload](arguments) attributes : (types) -> results`.
 struct DispatchSignature {
   llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> workload, arguments, argumentDims, resultDims;
   llvm::SmallVector<mlir::Type> argumentTypes, resultTypes;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hal.dispatch.extern declares a kernel where it is used. Its declaration moves to a hal.executable.source in front of
 // the function; dispatches that declare the same kernel in the same words share one.
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -2,9 +2,9 @@
 // hal.executable lists a variant for each target, each with its own copy of the exports. They must be copies: one
 // declaration is what the linker proves every variant against. Then the first one's exports and everyone's objects make
 // the hal.executable.source.
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
 
 #include "mlir/IR/BuiltinOps.h"

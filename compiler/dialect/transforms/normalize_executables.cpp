@@ -42,7 +42,7 @@ private:
     // Ordinals and block sizes are written out.
     if (failed(completeExports(module)))
       return failure();
-    // Objects stand under the exact targets that they serve.
+    // Objects are listed under the exact targets that they serve.
     return resolveObjects(module, fallback);
   }
 

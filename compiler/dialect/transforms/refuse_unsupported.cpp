@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What users write that the rest of the compiler does not take yet. Each is refused by name, all of them at once.
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -81,7 +81,7 @@ private:
         refuse(op, "an Indirect binding (binding " + Twine(i) + " of '" + name + "')");
   }
 
-  // Attributes without a dialect's prefix are read by nobody: likely misspelt.
+  // No pass reads an attribute without a dialect's prefix: it is likely misspelt.
   void checkAttributes(Operation *op, StringRef name, StringRef wanted) {
     for (NamedAttribute attribute : op->getDiscardableAttrs())
       if (!attribute.getName().getValue().contains('.'))

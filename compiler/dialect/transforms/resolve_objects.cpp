@@ -2,8 +2,8 @@
 // Objects are keyed by target, and a key may be generic: it serves every target that has all of its entries. After this
 // step each key names its architecture and stands once. A target's objects are those of all keys that serve it, in the
 // order written; a key that serves no target of the module keeps its own entry, as code for one more architecture.
-#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
 
 #include "mlir/IR/Builders.h"

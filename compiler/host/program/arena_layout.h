@@ -8,8 +8,8 @@
 // Sizes are registers, so offsets are too: the runtime computes them with the other registers of a call and searches
 // for nothing. A size is a number of bytes, or such a number times a product of dimensions. Transients with the same
 // product form a family, in which offsets are whole multiples of a unit, found as for plain numbers: the largest first,
-// each at the lowest place where nobody lies meanwhile. Families of which one ends before the other begins share their
-// memory.
+// each at the lowest offset that is free during its lifetime. Families of which one ends before the other begins share
+// their memory.
 #pragma once
 
 #include "compiler/host/program/program.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From tensor values, which never change, to buffers, which kernels write.
 //
-// A tied result (`flow.dispatch ... -> %operand`) is written in place only where nobody can tell: its operand lives in
-// memory of this call (never in an input or a constant) and is not read later. Otherwise it is copied first. The table
-// keeps, per buffer, the last command position that reads the value living there; a tied result takes the buffer over
-// with a last reader of its own.
+// A tied result (`flow.dispatch ... -> %operand`) is written in place only where no other reader can see it: its
+// operand lives in memory of this call (never in an input or a constant) and is not read later. Otherwise it is copied
+// first. The table keeps, per buffer, the last command position that reads the value living there; a tied result takes
+// the buffer over with a last reader of its own.
 #pragma once
 
 #include "compiler/host/program/program.h"
@@ -13,7 +13,7 @@
 
 namespace tenon::compiler::host {
 
-/// Position of an operation in its function. A value nobody reads has its definition as its last reader.
+/// Position of an operation in its function. A value that is never read has its definition as its last reader.
 using Position = uint32_t;
 constexpr Position kEndOfCall = ~Position(0); // read after the last operation
 
