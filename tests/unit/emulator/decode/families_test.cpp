@@ -2,6 +2,8 @@
 // The table of opcodes that the families make together.
 #include "emulator/decode/families.h"
 
+#include "ptx/opcode_table.h"
+
 #include <gtest/gtest.h>
 #include <set>
 #include <vector>
@@ -35,6 +37,13 @@ TEST(EmulatorFamilies, TheLongestNameThatFitsDecides) {
   EXPECT_EQ(rowOf("mov", {"b128"}), "mov.b128");
   EXPECT_EQ(rowOf("mov", {"b64"}), "mov");
   EXPECT_EQ(rowOf("mov", {}), "mov");
+}
+
+// A proof about memory knows an instruction by its row there; without one it gives up.
+TEST(EmulatorFamilies, OpcodesHaveARowOfTheirEffects) {
+  for (const Opcode &row : allOpcodes())
+    EXPECT_TRUE(ptx::findOpcode(row.name.substr(0, row.name.find('.'))))
+        << row.name << " has no row in ptx/opcode_table.cpp";
 }
 
 TEST(EmulatorFamilies, LeaveOutWhatNoneKnows) {
