@@ -26,6 +26,7 @@ constexpr bool kNoTegra = false;
 constexpr Architecture kRows[] = {
     // .version of sm_N, sm_Na, sm_Nf;  compared as, family;  threads, blocks, KiB shared: all, one block (registers of a
     // block, partitions);  emulated as: multiprocessors, kHz, MiB of L2
+    {50, "Maxwell", {40}, 50, 0, kNoTegra, holds(2048, 32, 64, 48), {}},
     {52, "Maxwell", {41}, 52, 0, kNoTegra, holds(2048, 32, 96, 48), {}},
     {53, "Maxwell (Tegra X1)", {42}, 53, 0, kTegra, holds(2048, 32, 64, 48, 32768), {}},
     {60, "Pascal", {50}, 60, 0, kNoTegra, holds(2048, 32, 64, 48, 65536, 2), {}},

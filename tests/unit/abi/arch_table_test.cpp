@@ -26,6 +26,7 @@ struct Published {
 // Ascending: PTX of sm_N runs on the devices of its row and of all below it.
 // clang-format off
 const Published kPublished[] = {
+    {50, {40}, 32, 64, 64, 48, {50, 52}, {}, {}},
     {52, {41}, 32, 64, 96, 48, {52}, {}, {}},
     {53, {42}, 32, 64, 64, 48, {53}, {}, {}},
     {60, {50}, 32, 64, 64, 48, {60, 61}, {}, {}},
