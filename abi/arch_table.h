@@ -63,6 +63,13 @@ inline constexpr std::array<uint32_t, 3> kMaxGrid = {2147483647, 65535, 65535};
 inline constexpr uint32_t kMaxStaticSharedBytes = 48 << 10;                   // and of all that is taken without opt-in
 inline constexpr uint32_t kPortableClusterBlocks = 8, kMaxClusterBlocks = 16; // more than 8 only where a kernel opts in
 
+/// The largest parameter block of a kernel (K-5).
+inline constexpr uint32_t kMaxParameterBytes = 32764;
+/// The same for PTX of version `isa` (81 is 8.1) for sm_`number`.
+constexpr uint32_t maxParameterBytes(uint16_t isa, uint16_t number) {
+  return isa >= 81 && number >= 70 ? kMaxParameterBytes : 4352;
+}
+
 /// Clusters of workgroups, and the tensor copies that came with them.
 inline constexpr uint16_t kFirstWithClusters = 90;
 /// Asked by number, so that it holds for devices newer than the table too.

@@ -5,6 +5,10 @@
 // not of more.
 #include "abi/parameter_layout.h"
 
+#include "abi/arch_table.h"
+#include "support/align.h"
+#include "support/placement.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,16 +18,14 @@ namespace tenon::abi {
 static constexpr uint32_t kPointerBytes = 8;
 static constexpr uint32_t kWordBytes = 8;
 static constexpr uint32_t kMaxFixedAlignment = 16; // above it, offsets depend on where an image's parameters begin
-static constexpr uint32_t kMaxBlockBytes = 32764;  // K-5: PTX ISA 8.1 and sm_70 or later; 4352 before
 
 /// Adds one parameter behind the others. OutOfRange: past the largest block there is.
 static Status place(ParameterLayout &layout, Parameter parameter) {
-  uint64_t mask = uint64_t(parameter.alignment) - 1;
-  uint64_t offset = (uint64_t(layout.bytes) + mask) & ~mask;
-  uint64_t end = offset + parameter.size;
-  if (end > kMaxBlockBytes)
+  Placement places(layout.bytes);
+  const uint64_t offset = places.place(parameter.size, parameter.alignment), end = places.end();
+  if (end > kMaxParameterBytes)
     return makeError(StatusCode::OutOfRange, "[K-5] parameter ", layout.parameters.size(), " ends at byte ", end,
-                     ", a kernel takes at most ", kMaxBlockBytes, " bytes of parameters");
+                     ", a kernel takes at most ", kMaxParameterBytes, " bytes of parameters");
   parameter.offset = static_cast<uint32_t>(offset);
   parameter.imagePlaces = !layout.isFixed() || parameter.alignment > kMaxFixedAlignment;
   if (parameter.kind == ParameterKind::Constant) {
@@ -51,7 +53,7 @@ static Status checkEncoded(const Layout &layout, const Constant &constant) {
 
 Result<ParameterLayout> computeParameterLayout(const Layout &layout) {
   ParameterLayout out;
-  constexpr size_t kMost = kMaxBlockBytes; // each has a byte at least
+  constexpr size_t kMost = kMaxParameterBytes; // each has a byte at least
   out.parameters.reserve(std::min(layout.bindings.size() + layout.constants.size() + layout.hiddenPointers, kMost));
   for (size_t i = 0; i < layout.bindings.size(); ++i)
     TENON_RETURN_IF_ERROR(
@@ -64,7 +66,7 @@ Result<ParameterLayout> computeParameterLayout(const Layout &layout) {
       return makeError(StatusCode::InvalidArgument, "[K-3] constant ", i, " has alignment ", constant.alignment,
                        ", not a power of two");
     Parameter parameter = {ParameterKind::Constant, static_cast<uint32_t>(i), 0, constant.size, constant.alignment};
-    parameter.words = (constant.size + kWordBytes - 1) / kWordBytes;
+    parameter.words = ceilDiv(constant.size, kWordBytes);
     if (constant.map) {
       if (Status status = checkEncoded(layout, constant); !status.ok())
         return makeError(status.code(), "[K-22] constant ", i, ": ", status.message());

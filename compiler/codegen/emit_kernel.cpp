@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/emit_kernel.h"
 
+#include "abi/struct_layout.h"
 #include "compiler/codegen/kernel/element_access.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
 #include "compiler/dialect/hal/declarations.h"
@@ -98,15 +99,16 @@ void KernelEmitter::mapScalar(BlockArgument original, Value value) {
 
 /// Members of a struct by value, each where a C struct has it; a tensor map has none.
 void KernelEmitter::mapMembers(const KernelConstant &constant, Value pointer) {
-  uint32_t end = 0;
-  for (uint32_t argument : constant.arguments) {
+  SmallVector<abi::ElementType> elements;
+  for (uint32_t argument : constant.arguments)
+    elements.push_back(*elementTypeOf(source_.getArgument(argument).getType()));
+  const abi::StructLayout layout = abi::structMembers(elements);
+  for (auto [argument, element, offset] : llvm::zip_equal(constant.arguments, elements, layout.offsets)) {
     BlockArgument original = source_.getArgument(argument);
-    const uint32_t size = abi::byteSize(*elementTypeOf(original.getType()));
-    const uint32_t offset = (end + size - 1) / size * size;
-    end = offset + size;
     Value from = LLVM::GEPOp::create(b_, loc_, pointer.getType(), b_.getI8Type(), pointer,
                                      ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
-    mapScalar(original, LLVM::LoadOp::create(b_, loc_, parameterType(original.getType()), from, size));
+    mapScalar(original,
+              LLVM::LoadOp::create(b_, loc_, parameterType(original.getType()), from, abi::byteSize(element)));
   }
 }
 

@@ -3,6 +3,7 @@
 // keeps its sign, the others are without one.
 #include "compiler/host/dispatch_constants.h"
 
+#include "abi/struct_layout.h"
 #include "compiler/dialect/hal/declarations.h"
 
 using namespace mlir;
@@ -24,11 +25,12 @@ Register placed(RegisterProgram &registers, Register value, uint32_t byte, uint3
 /// The members of a C struct, eight bytes to a word.
 void addStruct(RegisterProgram &registers, TupleType type, ArrayRef<Register> members, std::vector<Register> &out) {
   const size_t first = out.size();
-  uint32_t end = 0;
-  for (auto [i, member] : llvm::enumerate(type.getTypes())) {
-    const uint32_t size = abi::byteSize(*elementTypeOf(member));
-    const uint32_t offset = (end + size - 1) / size * size;
-    end = offset + size;
+  llvm::SmallVector<abi::ElementType> elements;
+  for (mlir::Type member : type.getTypes())
+    elements.push_back(*elementTypeOf(member));
+  const abi::StructLayout layout = abi::structMembers(elements);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const uint32_t size = abi::byteSize(elements[i]), offset = layout.offsets[i];
     const size_t word = first + offset / kWordBytes;
     const bool alone = word == out.size() && i + 1 == type.size();
     const Register value = placed(registers, members[i], offset % kWordBytes, size, alone);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/decode/kernel_builder.h"
 
+#include "ptx/parameter_offsets.h"
 #include "support/align.h"
+#include "support/placement.h"
 
 #include <algorithm>
 #include <cstring>
@@ -128,14 +130,14 @@ FunctionCode *KernelBuilder::codeOf(const ptx::Function *function) {
 
 /// Static variables one after the other; all `extern .shared` arrays begin together behind them.
 void KernelBuilder::layoutShared() {
-  uint64_t end = kSharedStart, used = 0; // used: as on a device, without gaps
+  Placement places(kSharedStart), used; // used: as on a device, without gaps
   const uint64_t gap = checks.shadowed() ? kSharedGap : 0;
   uint32_t dynamicAlignment = 16;
   auto place = [&](const ptx::Variable &variable) {
-    uint64_t at = alignUp(end, variable.effectiveAlignment());
-    end = at + variable.bytes() + gap;
-    used = alignUp(used, variable.effectiveAlignment()) + variable.bytes();
-    uint32_t offset = static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX / 2));
+    const uint64_t at = places.place(variable.bytes(), variable.effectiveAlignment());
+    places.place(gap, 1);
+    used.place(variable.bytes(), variable.effectiveAlignment());
+    const uint32_t offset = static_cast<uint32_t>(std::min<uint64_t>(at, UINT32_MAX / 2));
     kernel->sharedVariables.push_back({std::string(variable.name), offset,
                                        static_cast<uint32_t>(std::min<uint64_t>(variable.bytes(), UINT32_MAX / 2))});
     return offset;
@@ -156,9 +158,9 @@ void KernelBuilder::layoutShared() {
         else
           sharedInFunctions[{function, &variable}] = place(variable);
       }
-  kernel->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used, UINT32_MAX / 2));
+  kernel->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used.end(), UINT32_MAX / 2));
   kernel->dynamicSharedStart =
-      static_cast<uint32_t>(alignUp(std::min<uint64_t>(end, UINT32_MAX / 2), dynamicAlignment));
+      static_cast<uint32_t>(alignUp(std::min<uint64_t>(places.end(), UINT32_MAX / 2), dynamicAlignment));
   for (const ptx::Variable &variable : module.variables)
     if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
       sharedOffsets[variable.name] = kernel->dynamicSharedStart;
@@ -173,17 +175,17 @@ void KernelBuilder::layoutShared() {
 }
 
 void KernelBuilder::layoutParameters(const ptx::Function &entry) {
-  uint32_t end = 0;
-  for (const ptx::Variable &parameter : entry.parameters) {
-    ParameterSlot slot;
-    slot.alignment = std::max(1u, parameter.effectiveAlignment());
-    slot.bytes = static_cast<uint32_t>(parameter.bytes());
-    slot.offset = static_cast<uint32_t>(alignUp(end, slot.alignment));
-    end = slot.offset + slot.bytes;
+  auto clamped = [](uint64_t bytes) { return static_cast<uint32_t>(std::min<uint64_t>(bytes, UINT32_MAX / 2)); };
+  const ptx::ParameterOffsets places = ptx::parameterOffsets(entry);
+  for (size_t i = 0; i < entry.parameters.size(); ++i) {
+    const ptx::Variable &parameter = entry.parameters[i];
+    const ParameterSlot slot = {.offset = clamped(places.offsets[i]),
+                                .bytes = clamped(parameter.bytes()),
+                                .alignment = std::max(1u, parameter.effectiveAlignment())};
     kernel->parameters.push_back(slot);
     kernelParameters[parameter.name] = slot;
   }
-  kernel->parameterBytes = end;
+  kernel->parameterBytes = clamped(places.bytes);
 }
 
 /// The deepest chain of frames; a program that recurses or calls through pointers gets room by the stack limit.

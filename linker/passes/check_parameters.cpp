@@ -3,7 +3,9 @@
 // parameter begins and how wide it is. PTX says it exactly: each `.param` follows the one before at its own alignment
 // (PTX ISA, "Kernel Function Parameter Attributes"), the same rule as K-3 on the layout's side. What PTX does not say,
 // the element behind a pointer or whether 32 bits are a float, is checked only as far as it goes.
+#include "abi/arch_table.h"
 #include "linker/passes/passes.h"
+#include "ptx/parameter_offsets.h"
 
 namespace tenon::linker {
 namespace {
@@ -105,17 +107,13 @@ public:
       reportCount(); // slots would only repeat it, shifted
       return;
     }
-    uint64_t end = 0;
+    const std::vector<uint64_t> offsets = ptx::parameterOffsets(*kernel_.entry).offsets;
     bool shifted = false;
     for (size_t i = 0; i < wanted_.parameters.size(); ++i) {
-      const ptx::Variable &parameter = kernel_.entry->parameters[i];
-      const uint64_t alignment = std::max<uint64_t>(1, parameter.effectiveAlignment());
-      const uint64_t offset = (end + alignment - 1) / alignment * alignment;
-      end = offset + parameter.bytes();
       bool fits = checkWidth(i) && checkKind(i);
       if (fits && !shifted)
-        checkOffset(i, offset);
-      shifted |= offset != wanted_.parameters[i].offset || !fits;
+        checkOffset(i, offsets[i]);
+      shifted |= offsets[i] != wanted_.parameters[i].offset || !fits;
     }
   }
 
@@ -138,8 +136,8 @@ private:
 
   void checkTotal() {
     const ptx::Module &module = kernel_.object->module;
-    const bool large = module.isa >= 81 && module.target.number >= 70;
-    const uint32_t limit = large ? 32764 : 4352;
+    const uint32_t limit = abi::maxParameterBytes(module.isa, module.target.number);
+    const bool large = limit == abi::kMaxParameterBytes;
     if (wanted_.bytes <= limit)
       return;
     noteDeclared(context_.diagnostics.error(kernel_.object->placeOf(*kernel_.entry), "K-5",

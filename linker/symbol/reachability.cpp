@@ -5,7 +5,7 @@
 // where it is named: so ptxas 13 counts them.
 #include "linker/symbol/reachability.h"
 
-#include "support/align.h"
+#include "support/placement.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -113,17 +113,16 @@ private:
 } // namespace
 
 uint64_t Reachability::staticSharedBytes() const {
-  uint64_t bytes = 0;
-  auto add = [&bytes](const ptx::Variable &variable) {
-    uint64_t alignment = std::max<uint64_t>(1, variable.effectiveAlignment());
-    bytes = alignUp(bytes, alignment) + variable.bytes();
+  Placement places;
+  auto add = [&places](const ptx::Variable &variable) {
+    places.place(variable.bytes(), variable.effectiveAlignment());
   };
   for (const ptx::Variable *variable : variables)
     if (variable->space == ptx::StateSpace::Shared)
       add(*variable);
   for (const ptx::Variable *variable : localShared)
     add(*variable);
-  return bytes;
+  return places.end();
 }
 
 Reachability computeReachability(const Object &object, const ptx::Function &entry) {

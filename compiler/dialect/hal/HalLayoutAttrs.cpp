@@ -7,6 +7,9 @@
 #include "compiler/dialect/hal/HalAttrs.h"
 #include "compiler/dialect/shared/assembly.h"
 
+#include "abi/arch_table.h"
+#include "compiler/dialect/shared/assembly.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -198,8 +201,7 @@ static ParseResult flattenSets(AsmParser &parser, SMLoc loc, SmallVector<Descrip
   return success();
 }
 
-// K-5: 32764 bytes of parameters are the most that any kernel takes.
-static constexpr int64_t kMaxWords = 32764 / 4;
+static constexpr int64_t kMaxWords = abi::kMaxParameterBytes / 4; // K-5
 
 // `3` (words) or `[i32, i64, f32]`.
 static ParseResult parseConstants(AsmParser &parser, uint32_t &count, SmallVectorImpl<Type> &types) {
@@ -211,7 +213,8 @@ static ParseResult parseConstants(AsmParser &parser, uint32_t &count, SmallVecto
       return failure();
     if (number < 0 || number > kMaxWords)
       return parser.emitError(countLoc) << "layout has " << number << " constants, 0 to " << kMaxWords
-                                        << " are wanted: a kernel takes at most 32764 bytes of parameters";
+                                        << " are wanted: a kernel takes at most " << abi::kMaxParameterBytes
+                                        << " bytes of parameters";
     count = uint32_t(number);
     return success();
   }

@@ -2,6 +2,7 @@
 // Reading declarations into abi/'s value types. Nothing is checked here that a verifier has checked before.
 #include "compiler/dialect/hal/declarations.h"
 
+#include "abi/struct_layout.h"
 #include "compiler/dialect/hal/HalOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -41,14 +42,11 @@ std::optional<abi::ElementType> elementTypeOf(Type type) {
 
 /// The C struct of these members: size and alignment.
 static abi::Constant structOf(TupleType type) {
-  abi::Constant constant = {.kind = abi::ConstantKind::Struct, .size = 0, .alignment = 1, .name = {}, .map = {}};
-  for (Type member : type.getTypes()) {
-    const uint32_t size = abi::byteSize(*elementTypeOf(member));
-    constant.size = (constant.size + size - 1) / size * size + size;
-    constant.alignment = std::max(constant.alignment, size);
-  }
-  constant.size = (constant.size + constant.alignment - 1) / constant.alignment * constant.alignment;
-  return constant;
+  SmallVector<abi::ElementType> members;
+  for (Type member : type.getTypes())
+    members.push_back(*elementTypeOf(member));
+  const abi::StructLayout layout = abi::structMembers(members);
+  return {.kind = abi::ConstantKind::Struct, .size = layout.size, .alignment = layout.alignment, .name = {}, .map = {}};
 }
 
 static abi::Constant tensorMapOf(hal::TensorMapType type) {

@@ -122,11 +122,12 @@ bool decodeKernels(Module &module, Diagnostics &diagnostics) {
                                    static_cast<uint32_t>(module.context->stackLimit), diagnostics, driver().checks);
     const DecodedKernel &decoded = *kernel->decoded;
     SourceLocation where{file, function.line, function.column};
-    if (decoded.staticShared > 48 << 10)
+    if (decoded.staticShared > abi::kMaxStaticSharedBytes)
       diagnostics.error(where, "",
                         "'" + decoded.name + "' uses " + std::to_string(decoded.staticShared) +
-                            " bytes of static shared memory, the limit is 49152");
-    uint32_t limit = module.source->isa >= 81 ? 32764 : 4352;
+                            " bytes of static shared memory, the limit is " +
+                            std::to_string(abi::kMaxStaticSharedBytes));
+    uint32_t limit = abi::maxParameterBytes(module.source->isa, module.source->target.number);
     if (decoded.parameterBytes > limit)
       diagnostics.error(where, "",
                         "the parameters of '" + decoded.name + "' take " + std::to_string(decoded.parameterBytes) +

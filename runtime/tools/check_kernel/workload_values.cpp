@@ -5,7 +5,9 @@
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_text.h"
+#include "support/align.h"
 #include "support/file.h"
+#include "support/placement.h"
 #include "support/random.h"
 #include "support/small_float.h"
 #include "support/text.h"
@@ -133,7 +135,7 @@ Result<std::vector<uint8_t>> parseBytes(std::string_view digits, size_t size) {
 /// "(i64=n, f32=2)": the members of a C struct.
 Result<std::vector<uint8_t>> parseStruct(std::string_view members, const abi::Constant &constant, const Sizes &sizes) {
   std::vector<uint8_t> out;
-  size_t widest = 1;
+  Placement places;
   while (!members.empty()) {
     const size_t comma = std::min(members.find(','), members.size());
     const std::string_view member = trimmed(members.substr(0, comma));
@@ -143,11 +145,11 @@ Result<std::vector<uint8_t>> parseStruct(std::string_view members, const abi::Co
     ElementType element = ElementType::I32;
     TENON_ASSIGN_OR_RETURN(uint64_t bits, parseTyped(member, element, sizes));
     const size_t size = abi::byteSize(element);
-    out.resize((out.size() + size - 1) / size * size + size);
-    std::memcpy(out.data() + out.size() - size, &bits, size);
-    widest = std::max(widest, size);
+    const uint64_t offset = places.place(size, size);
+    out.resize(places.end());
+    std::memcpy(out.data() + offset, &bits, size);
   }
-  out.resize((out.size() + widest - 1) / widest * widest);
+  out.resize(alignUp(places.end(), places.alignment()));
   if (out.size() > constant.size || constant.size - out.size() >= constant.alignment)
     return makeError(StatusCode::InvalidArgument, "its members take ", out.size(), " bytes, the constant has ",
                      constant.size);

@@ -101,6 +101,12 @@ TEST(ArchTable, OfAnUnknownPartIsEmpty) {
   EXPECT_FALSE(hasClusters(89));
 }
 
+TEST(ArchTable, BoundsParameters) {
+  EXPECT_EQ(maxParameterBytes(81, 70), 32764u);
+  EXPECT_EQ(maxParameterBytes(80, 90), 4352u);
+  EXPECT_EQ(maxParameterBytes(90, 62), 4352u) << "before Volta";
+}
+
 /// By position: a device of 10.1 is compared as 11.0.
 bool runsPlainPtx(uint16_t target, uint16_t on) {
   auto place = [](uint16_t number) {
