@@ -2,8 +2,6 @@
 // One row per element type, in the frozen order of the schema.
 #include "abi/element_type.h"
 
-#include "abi/format/layout_generated.h"
-
 #include <array>
 
 namespace tenon::abi {
@@ -30,9 +28,6 @@ static constexpr std::array<Row, 10> kRows = {{
 }};
 
 static_assert(static_cast<size_t>(ElementType::Index) + 1 == kRows.size());
-static_assert(static_cast<int>(fb::ElementType::MAX) == static_cast<int>(ElementType::Index));
-static_assert(static_cast<int>(fb::ElementType::F16) == static_cast<int>(ElementType::F16));
-static_assert(static_cast<int>(fb::ElementType::F64) == static_cast<int>(ElementType::F64));
 
 /// A number that no file may have (F-5), but that a manifest's JSON can.
 static constexpr Row kUnknown = {"?", 0, false};

@@ -4,13 +4,16 @@
 // together.
 #include "abi/format/executable_view.h"
 #include "abi/format/places.h"
+#include "support/number.h"
 #include "support/status.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tenon::abi {
 
+static_assert(int(fb::ElementType::MAX) == int(ElementType::Index));
+static_assert(int(fb::ElementType::F16) == int(ElementType::F16));
+static_assert(int(fb::ElementType::F64) == int(ElementType::F64));
 static_assert(int(fb::BindingKind::UniformBuffer) == int(BindingKind::UniformBuffer));
 static_assert(int(fb::ConstantKind::Scalar) == int(ConstantKind::Scalar));
 static_assert(int(fb::ConstantKind::Struct) == int(ConstantKind::Struct));
@@ -106,23 +109,21 @@ static Launch launchOf(const fb::Launch &table) {
 }
 
 /// Takes ":NUMBER" off the end of `text`; 0 where there is none.
-static uint32_t takeNumber(std::string_view &text) {
-  size_t colon = text.rfind(':');
+static uint32_t takeLastNumber(std::string_view &text) {
+  const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0)
     return 0;
-  uint32_t number = 0;
-  const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data() + colon + 1, end, number);
-  if (error != std::errc() || stop != end)
+  const std::optional<uint32_t> number = parseNumber<uint32_t>(text.substr(colon + 1));
+  if (!number)
     return 0;
   text = text.substr(0, colon);
-  return number;
+  return *number;
 }
 
 SourceLocation parseLocation(std::string_view text) {
   SourceLocation out;
-  uint32_t last = takeNumber(text);
-  uint32_t before = takeNumber(text);
+  uint32_t last = takeLastNumber(text);
+  uint32_t before = takeLastNumber(text);
   out.file = text;
   out.line = before != 0 ? before : last;
   out.column = before != 0 ? last : 0;

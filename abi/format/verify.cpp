@@ -40,7 +40,7 @@ Status checkFormatVersion(uint32_t version) {
                 version > kFormatVersion ? ": update Tenon" : ": build the file again");
 }
 
-Status checkName(FileBytes &file, std::string_view field, const flatbuffers::String *name) {
+Status checkName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name) {
   if (!name || name->size() == 0)
     return broken("F-4", field, " is empty");
   TENON_RETURN_IF_ERROR(file.spend(name->size()));
@@ -50,7 +50,7 @@ Status checkName(FileBytes &file, std::string_view field, const flatbuffers::Str
   return okStatus();
 }
 
-Status checkUniqueName(FileBytes &file, std::string_view field, const flatbuffers::String *name,
+Status checkUniqueName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name,
                        std::set<std::string_view> &seen) {
   TENON_RETURN_IF_ERROR(checkName(file, field, name));
   if (!seen.insert(name->string_view()).second)
@@ -60,13 +60,13 @@ Status checkUniqueName(FileBytes &file, std::string_view field, const flatbuffer
 
 Status checkExecutableBytes(std::span<const uint8_t> bytes) {
   TENON_RETURN_IF_ERROR(checkStructure<fb::Executable>(bytes, fb::ExecutableIdentifier()));
-  FileBytes file(bytes);
+  VerifiedBytes file(bytes);
   return checkExecutable(file, *fb::GetExecutable(bytes.data()));
 }
 
 static Status checkProgramBytes(std::span<const uint8_t> bytes) {
   TENON_RETURN_IF_ERROR(checkStructure<fb::Program>(bytes, fb::ProgramIdentifier()));
-  FileBytes file(bytes);
+  VerifiedBytes file(bytes);
   return checkProgram(file, *fb::GetProgram(bytes.data()));
 }
 

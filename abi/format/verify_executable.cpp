@@ -37,11 +37,11 @@ static Status checkOptionalExtents(std::string_view field, const flatbuffers::Ve
   return extents ? checkExtents(field, extents) : okStatus();
 }
 
-static Status checkOptionalName(FileBytes &file, std::string_view field, const flatbuffers::String *name) {
+static Status checkOptionalName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name) {
   return name && name->size() != 0 ? checkName(file, field, name) : okStatus();
 }
 
-static Status checkBinding(FileBytes &file, const fb::Binding &binding) {
+static Status checkBinding(VerifiedBytes &file, const fb::Binding &binding) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", binding.kind()));
   TENON_RETURN_IF_ERROR(checkOptionalName(file, "name", binding.name()));
   if (binding.alignment() != 0 && !std::has_single_bit(binding.alignment()))
@@ -59,7 +59,7 @@ static Status checkTensorMapTable(const fb::TensorMap &map) {
 }
 
 /// F-8: the size and alignment that the constant's kind has.
-static Status checkConstant(FileBytes &file, const fb::Constant &constant) {
+static Status checkConstant(VerifiedBytes &file, const fb::Constant &constant) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", constant.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("element", constant.element()));
   TENON_RETURN_IF_ERROR(checkOptionalName(file, "name", constant.name()));
@@ -88,7 +88,7 @@ static Status checkConstant(FileBytes &file, const fb::Constant &constant) {
   return okStatus();
 }
 
-static Status checkLayout(FileBytes &file, const fb::Layout &layout) {
+static Status checkLayout(VerifiedBytes &file, const fb::Layout &layout) {
   uint64_t parameters = uint64_t(sizeOf(layout.bindings())) + sizeOf(layout.constants()) + layout.hidden_pointers();
   if (parameters > kMaxParameters)
     return broken("F-8", parameters, " parameters, at most ", kMaxParameters, " are possible");
@@ -102,7 +102,7 @@ static Status checkLayout(FileBytes &file, const fb::Layout &layout) {
 using CheckedLayouts = std::map<const fb::Layout *, ParameterLayout>;
 
 /// Checks one export and computes its parameter block.
-static Status checkExport(FileBytes &file, uint32_t position, const fb::Export &value,
+static Status checkExport(VerifiedBytes &file, uint32_t position, const fb::Export &value,
                           std::set<std::string_view> &names, CheckedLayouts &layouts,
                           std::vector<const ParameterLayout *> &blocks) {
   TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", value.name(), names));
@@ -139,7 +139,7 @@ static Status checkBase(const fb::Executable &executable, uint32_t index) {
   return okStatus();
 }
 
-static Status checkImage(FileBytes &file, const fb::Image &image) {
+static Status checkImage(VerifiedBytes &file, const fb::Image &image) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", image.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("compression", image.compression()));
   TENON_RETURN_IF_ERROR(checkAlignment(file, image.data(), 16, "data"));
@@ -170,7 +170,7 @@ static Status checkImage(FileBytes &file, const fb::Image &image) {
 }
 
 /// F-12: what the linker proved is about this export's parameter block.
-static Status checkFacts(FileBytes &file, const fb::KernelFacts &facts, const fb::Layout &layout,
+static Status checkFacts(VerifiedBytes &file, const fb::KernelFacts &facts, const fb::Layout &layout,
                          const ParameterLayout &block) {
   if (facts.parameter_bytes() != block.bytes)
     return broken("F-12", "parameter_bytes is ", facts.parameter_bytes(), ", the layout has ", block.bytes);
@@ -197,7 +197,7 @@ static Status checkFacts(FileBytes &file, const fb::KernelFacts &facts, const fb
 /// Facts that were held against a layout.
 using CheckedFacts = std::set<std::pair<const fb::KernelFacts *, const fb::Layout *>>;
 
-static Status checkKernels(FileBytes &file, const fb::Executable &executable, const fb::Variant &variant,
+static Status checkKernels(VerifiedBytes &file, const fb::Executable &executable, const fb::Variant &variant,
                            const std::vector<const ParameterLayout *> &blocks, CheckedFacts &checked) {
   if (variant.kernels()->size() == 0)
     return broken("F-11", "the variant has no kernels");
@@ -245,7 +245,7 @@ static Status checkOnePerExport(const fb::Variant &variant, std::set<VariantKey>
   return okStatus();
 }
 
-static Status checkVariant(FileBytes &file, const fb::Executable &executable, const fb::Variant &variant,
+static Status checkVariant(VerifiedBytes &file, const fb::Executable &executable, const fb::Variant &variant,
                            const std::vector<const ParameterLayout *> &blocks, CheckedFacts &checked,
                            std::set<VariantKey> &seen) {
   TENON_RETURN_IF_ERROR(checkName(file, "name", variant.name()));
@@ -264,7 +264,7 @@ static Status checkVariant(FileBytes &file, const fb::Executable &executable, co
   return checkOnePerExport(variant, seen);
 }
 
-Status checkExecutable(FileBytes &file, const fb::Executable &executable) {
+Status checkExecutable(VerifiedBytes &file, const fb::Executable &executable) {
   TENON_RETURN_IF_ERROR(checkFormatVersion(executable.format_version()));
   TENON_RETURN_IF_ERROR(checkName(file, "name", executable.name()));
   std::set<std::string_view> names;

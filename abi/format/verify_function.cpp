@@ -14,7 +14,7 @@ static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no re
 static constexpr uint32_t kMaxRank = 64;
 
 /// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
-static Status checkType(FileBytes &file, const fb::ValueType &type) {
+static Status checkType(VerifiedBytes &file, const fb::ValueType &type) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", type.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("element", type.element()));
   TENON_RETURN_IF_ERROR(checkAlignment(file, type.shape(), alignof(int64_t), "shape"));
@@ -65,7 +65,7 @@ static Status checkRegister(const fb::Function &function, uint32_t position, con
 /// One function's registers and buffers, for what refers to them.
 class FunctionChecker {
 public:
-  FunctionChecker(FileBytes &file, const fb::Function &function, const ProgramScope &scope)
+  FunctionChecker(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope)
       : file_(file), function_(function), scope_(scope), registers_(sizeOf(function.registers())) {}
 
   Status checkBuffer(const fb::Buffer &value);
@@ -84,7 +84,7 @@ private:
   Status checkCopy(const fb::Copy &copy);
   Status checkFill(const fb::Fill &fill);
 
-  FileBytes &file_;
+  VerifiedBytes &file_;
   const fb::Function &function_;
   const ProgramScope &scope_;
   uint32_t registers_;
@@ -218,7 +218,7 @@ Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
   return okStatus();
 }
 
-Status checkFunction(FileBytes &file, const fb::Function &function, const ProgramScope &scope) {
+Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope) {
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
                                 [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
   TENON_RETURN_IF_ERROR(checkAlignment(file, function.registers(), alignof(fb::RegisterOp), "registers"));

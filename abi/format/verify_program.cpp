@@ -20,7 +20,7 @@ static ExportShape shapeOf(const fb::Export &value) {
 }
 
 /// F-13: the bytes are an executable by every rule of executables.
-static Status checkNested(FileBytes &file, const fb::NestedExecutable &nested, std::set<std::string_view> &names,
+static Status checkNested(VerifiedBytes &file, const fb::NestedExecutable &nested, std::set<std::string_view> &names,
                           ProgramScope &scope) {
   TENON_RETURN_IF_ERROR(checkAlignment(file, nested.data(), kDataAlignment, "data"));
   TENON_RETURN_IF_ERROR(file.spend(nested.data()->size()));
@@ -35,7 +35,7 @@ static Status checkNested(FileBytes &file, const fb::NestedExecutable &nested, s
 }
 
 /// F-14: the bytes are here, or behind the buffer in the same file.
-static Status checkConstantData(FileBytes &file, const fb::ConstantData &constant) {
+static Status checkConstantData(VerifiedBytes &file, const fb::ConstantData &constant) {
   TENON_RETURN_IF_ERROR(checkAlignment(file, constant.data(), kDataAlignment, "data"));
   uint64_t fileBytes = file.bytes().size();
   if (constant.data()) {
@@ -52,7 +52,7 @@ static Status checkConstantData(FileBytes &file, const fb::ConstantData &constan
   return okStatus();
 }
 
-Status checkProgram(FileBytes &file, const fb::Program &program) {
+Status checkProgram(VerifiedBytes &file, const fb::Program &program) {
   TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version()));
   ProgramScope scope;
   scope.constantCount = sizeOf(program.constants());

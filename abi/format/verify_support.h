@@ -20,11 +20,11 @@ template <typename... Args> Status broken(std::string_view rule, const Args &...
   return makeError(StatusCode::DataLoss, '[', rule, "] ", args...);
 }
 
-/// One buffer under verification. The budget bounds the work: FlatBuffers may share a table or vector any number of
+/// The bytes under verification. The budget bounds the work: FlatBuffers may share a table or vector any number of
 /// times, so a small file could otherwise ask for 10^12 checks (F-2).
-class FileBytes {
+class VerifiedBytes {
 public:
-  explicit FileBytes(std::span<const uint8_t> bytes) : bytes_(bytes), budget_(4 * uint64_t(bytes.size()) + 1024) {}
+  explicit VerifiedBytes(std::span<const uint8_t> bytes) : bytes_(bytes), budget_(4 * uint64_t(bytes.size()) + 1024) {}
   std::span<const uint8_t> bytes() const { return bytes_; }
   /// Accounts for `count` elements about to be visited.
   Status spend(uint64_t count) {
@@ -47,7 +47,7 @@ template <typename T> uint32_t sizeOf(const flatbuffers::Vector<T> *vector) {
 
 /// Calls check(index, element) for every element; the first failure comes back as "field[index]: ...".
 template <typename T, typename Check>
-Status forEach(FileBytes &file, const flatbuffers::Vector<T> *vector, std::string_view field, Check check) {
+Status forEach(VerifiedBytes &file, const flatbuffers::Vector<T> *vector, std::string_view field, Check check) {
   TENON_RETURN_IF_ERROR(file.spend(sizeOf(vector)));
   for (uint32_t i = 0; i < sizeOf(vector); ++i)
     if (Status status = check(i, vector->Get(i)); !status.ok())
@@ -76,15 +76,15 @@ inline Status checkIndex(std::string_view rule, std::string_view field, uint64_t
 }
 
 /// F-4: a name is not empty and has no control characters.
-Status checkName(FileBytes &file, std::string_view field, const flatbuffers::String *name);
+Status checkName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name);
 /// F-4: such a name that is also new in `seen`.
-Status checkUniqueName(FileBytes &file, std::string_view field, const flatbuffers::String *name,
+Status checkUniqueName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name,
                        std::set<std::string_view> &seen);
 
 /// F-2: element data lies at a multiple of `alignment` from the start of the buffer. The FlatBuffers verifier checks
 /// the alignment of a vector's length only.
 template <typename T>
-Status checkAlignment(const FileBytes &file, const flatbuffers::Vector<T> *vector, size_t alignment,
+Status checkAlignment(const VerifiedBytes &file, const flatbuffers::Vector<T> *vector, size_t alignment,
                       std::string_view field) {
   if (sizeOf(vector) == 0)
     return okStatus();
@@ -100,7 +100,7 @@ Status checkFormatVersion(uint32_t version);
 /// F-1 and F-2: `bytes` hold a buffer with identifier "TNX1"; then every rule F-3 to F-12.
 Status checkExecutableBytes(std::span<const uint8_t> bytes);
 /// F-3 to F-12 over a buffer that passed F-1 and F-2.
-Status checkExecutable(FileBytes &file, const fb::Executable &executable);
+Status checkExecutable(VerifiedBytes &file, const fb::Executable &executable);
 
 /// What the dispatches of a function must match of one export.
 struct ExportShape {
@@ -112,10 +112,10 @@ struct ProgramScope {
   uint32_t constantCount = 0;
   std::vector<std::vector<ExportShape>> executables; // [executable][ordinal]
 };
-/// F-3 to F-22 over a buffer that passed F-1 and F-2; FileBytes::bytes() is the whole file, since constants may lie
+/// F-3 to F-22 over a buffer that passed F-1 and F-2; VerifiedBytes::bytes() is the whole file, since constants may lie
 /// behind the FlatBuffer in it.
-Status checkProgram(FileBytes &file, const fb::Program &program);
+Status checkProgram(VerifiedBytes &file, const fb::Program &program);
 /// F-4, F-5 and F-15 to F-22 over one function.
-Status checkFunction(FileBytes &file, const fb::Function &function, const ProgramScope &scope);
+Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
 
 } // namespace tenon::abi::verify
