@@ -91,7 +91,7 @@ public:
     image_ = isCubin_ ? images.cubin : images.ptx;
     image_.push_back(0);
     // Current for good, as it is in a program that uses the driver directly.
-    must(device_->driver(), device_->driver().cuCtxPushCurrent_v2(device_->context()), "cuCtxPushCurrent");
+    must(device_->driver(), device_->driver().cuCtxPushCurrent_v2(device_->context().handle()), "cuCtxPushCurrent");
     direct_.emplace(*device_, image_);
     programBytes_.emplace(test::buildProgram({addFunction("one", 1), addFunction("ten", 10)}, {executableBytes_}));
     program_ = check(Program::load(device_, programBytes_->span(), "benchmark"));
@@ -110,9 +110,9 @@ private:
     void make(Device &device) {
       for (auto *buffer : {&a, &b, &c})
         *buffer = check(allocateBuffer(device, kElements * 4, {}));
-      check(device.queue().fill({a->address(), kElements * 4}, 0, 4));
-      check(device.queue().fill({b->address(), kElements * 4}, 0, 4));
-      check(device.queue().synchronize());
+      check(device.stream().fill({a->address(), kElements * 4}, 0, 4));
+      check(device.stream().fill({b->address(), kElements * 4}, 0, 4));
+      check(device.stream().synchronize());
       inputs = {Tensor{abi::ElementType::F32, {kElements}, a}, Tensor{abi::ElementType::F32, {kElements}, b}};
       results = {Tensor{abi::ElementType::F32, {kElements}, c}};
       arguments.emplace(a->address(), b->address(), c->address(), kElements);

@@ -7,24 +7,6 @@ using namespace tenon;
 using namespace tenon::runtime;
 using namespace tenon::runtime::c_api;
 
-namespace tenon::runtime::c_api {
-
-Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name) {
-  if (count != 0 && !points)
-    return nullArgument(name);
-  std::vector<SemaphorePoint> out;
-  for (size_t i = 0; i < count; ++i) {
-    if (!points[i].semaphore)
-      return makeError(StatusCode::InvalidArgument, "semaphore ", i, " of '", name, "' is NULL");
-    out.push_back({points[i].semaphore->value, points[i].value});
-  }
-  return out;
-}
-
-BufferRef readRef(const tenon_buffer_ref_t &ref) {
-  return {ref.buffer ? ref.buffer->value : nullptr, ref.offset, ref.length, ref.slot};
-}
-
 namespace {
 
 tenon_status_t *wait(const tenon_semaphore_point_t *points, size_t count, WaitMode mode, uint64_t timeoutNs) {
@@ -33,23 +15,6 @@ tenon_status_t *wait(const tenon_semaphore_point_t *points, size_t count, WaitMo
 }
 
 } // namespace
-
-Result<ReadSubmission> readSubmission(const tenon_submission_t *submission) {
-  ReadSubmission out;
-  TENON_ASSIGN_OR_RETURN(out.given, readStruct(submission, "submission"));
-  TENON_ASSIGN_OR_RETURN(out.waits, readPoints(out.given.waits, out.given.wait_count, "waits"));
-  TENON_ASSIGN_OR_RETURN(out.signals, readPoints(out.given.signals, out.given.signal_count, "signals"));
-  return out;
-}
-
-Result<ReadSubmission> readPointsOnly(const tenon_submission_t *submission, const char *what) {
-  TENON_ASSIGN_OR_RETURN(ReadSubmission read, readSubmission(submission));
-  if (read.given.commands || read.given.binding_count != 0)
-    return makeError(StatusCode::InvalidArgument, what, " takes no commands");
-  return read;
-}
-
-} // namespace tenon::runtime::c_api
 
 tenon_status_t *tenon_semaphore_create(uint64_t initial_value, tenon_semaphore_t **out) {
   TENON_C_OUTPUT(out);

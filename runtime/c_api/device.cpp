@@ -2,43 +2,11 @@
 // The C API: status, drivers, devices, buffers, executables. Each function checks its arguments and forwards.
 #include "runtime/c_api/support.h"
 #include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 
 using namespace tenon;
 using namespace tenon::runtime;
 using namespace tenon::runtime::c_api;
-
-namespace tenon::runtime::c_api {
-
-tenon_status_t *toC(Status status) {
-  if (status.ok())
-    return nullptr;
-  std::string message(status.message());
-  return new tenon_status{std::move(status), std::move(message)};
-}
-
-Status fromC(tenon_status_t *status) {
-  if (!status)
-    return okStatus();
-  Status out = std::move(status->status);
-  delete status;
-  return out;
-}
-
-Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
-  if (!given)
-    return BufferOptions{};
-  TENON_ASSIGN_OR_RETURN(tenon_buffer_options_t options, readStruct(given, "options"));
-  if (options.memory != TENON_DEVICE_LOCAL && options.memory != TENON_HOST_VISIBLE)
-    return makeError(StatusCode::InvalidArgument, "unknown memory type ", static_cast<int>(options.memory));
-  return BufferOptions{static_cast<MemoryType>(options.memory), options.usage ? options.usage : kUsageAll,
-                       options.access ? options.access : kAccessAll};
-}
-
-Buffer::Release releaseOf(tenon_release_fn released, void *user) {
-  if (!released)
-    return nullptr;
-  return [released, user] { released(user); };
-}
 
 namespace {
 
@@ -62,7 +30,6 @@ std::string digitsOf(const std::array<uint8_t, 16> &uuid) {
 }
 
 } // namespace
-} // namespace tenon::runtime::c_api
 
 tenon_status_code_t tenon_status_code(const tenon_status_t *status) {
   return status ? static_cast<tenon_status_code_t>(status->status.code()) : TENON_OK;
@@ -239,12 +206,11 @@ tenon_status_t *tenon_buffer_write(tenon_buffer_t *buffer, uint64_t offset, cons
   TENON_C_REQUIRE(buffer);
   if (bytes != 0)
     TENON_C_REQUIRE(data);
-  return toC(
-      buffer->value->device().queue().upload(*buffer->value, offset, {static_cast<const uint8_t *>(data), bytes}));
+  return toC(uploadBytes(*buffer->value, offset, {static_cast<const uint8_t *>(data), bytes}));
 }
 tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset, void *data, size_t bytes) {
   TENON_C_REQUIRE(buffer);
   if (bytes != 0)
     TENON_C_REQUIRE(data);
-  return toC(buffer->value->device().queue().download(*buffer->value, offset, {static_cast<uint8_t *>(data), bytes}));
+  return toC(downloadBytes(*buffer->value, offset, {static_cast<uint8_t *>(data), bytes}));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: memory and moments that other libraries and processes share.
 #include "runtime/c_api/support.h"
-#include "runtime/memory/dlpack.h"
 #include "runtime/memory/shared_memory.h"
+#include "runtime/values/dlpack.h"
 
 using namespace tenon;
 using namespace tenon::runtime;

@@ -6,35 +6,6 @@ using namespace tenon;
 using namespace tenon::runtime;
 using namespace tenon::runtime::c_api;
 
-namespace tenon::runtime::c_api {
-
-Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
-  TENON_ASSIGN_OR_RETURN(ExecutableOptions options, ExecutableOptions::fromEnvironment());
-  if (!given)
-    return options;
-  TENON_ASSIGN_OR_RETURN(tenon_image_options_t read, readStruct(given, "options"));
-  switch (read.images) {
-  case TENON_IMAGES_DEFAULT:
-    break;
-  case TENON_IMAGES_ANY:
-    options.images = ImagePolicy::Any;
-    break;
-  case TENON_IMAGES_CUBIN:
-    options.images = ImagePolicy::Cubin;
-    break;
-  case TENON_IMAGES_PTX:
-    options.images = ImagePolicy::Ptx;
-    break;
-  default:
-    return makeError(StatusCode::InvalidArgument, "unknown images ", static_cast<int>(read.images));
-  }
-  if (read.variant)
-    options.variant = read.variant;
-  return options;
-}
-
-} // namespace tenon::runtime::c_api
-
 tenon_status_t *tenon_executable_create(tenon_device_t *device, const void *data, size_t bytes, const char *name,
                                         tenon_executable_t **out) {
   return tenon_executable_create_with_options(device, data, bytes, name, nullptr, out);

@@ -17,28 +17,6 @@ struct tenon_program {
   std::optional<ProgramFile> file;
   std::unique_ptr<Program> value;
 };
-namespace tenon::runtime::c_api {
-
-Status readValue(const tenon_value_t &given, Value &out) {
-  if (given.element < TENON_I1 || given.element > TENON_INDEX)
-    return makeError(StatusCode::InvalidArgument, "unknown element type ", static_cast<int>(given.element));
-  const auto element = static_cast<abi::ElementType>(given.element);
-  if (!given.buffer) {
-    out = Scalar{element, given.scalar_bits};
-    return okStatus();
-  }
-  if (given.rank != 0 && !given.shape)
-    return makeError(StatusCode::InvalidArgument, "a tensor of rank ", given.rank, " has no shape");
-  if (!std::holds_alternative<Tensor>(out))
-    out = Tensor();
-  Tensor &tensor = *std::get_if<Tensor>(&out);
-  tensor.element = element;
-  tensor.shape.assign(given.shape, given.shape + given.rank);
-  tensor.buffer = given.buffer->value;
-  return okStatus();
-}
-
-} // namespace tenon::runtime::c_api
 
 namespace {
 

@@ -3,7 +3,6 @@
 // work.
 #include "runtime/commands/command_buffer.h"
 
-#include "runtime/commands/command_buffer_validator.h"
 #include "runtime/device/device.h"
 #include "runtime/device/nvtx.h"
 #include "runtime/device/stream_trace.h"
@@ -12,94 +11,19 @@
 
 namespace tenon::runtime {
 
-std::string describeCommand(const Command &command) {
-  if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
-    const std::string name = concat("'", dispatch->executable->exportAt(dispatch->ordinal).name, "'");
-    return concat(dispatch->isIndirect ? "indirect dispatch of " : "dispatch of ", name,
-                  dispatch->loaded ? concat(", variant '", dispatch->loaded->variantName, "'") : std::string());
-  }
-  constexpr const char *kNames[] = {"fill", "update", "copy", "dispatch", "barrier", "event"};
-  return kNames[command.index()];
-}
-
-std::string nameList(const std::vector<std::string> &names) {
-  constexpr size_t kMost = 8;
-  std::string out;
-  size_t listed = 0, more = 0;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i != 0 && names[i] == names[i - 1])
-      continue;
-    if (listed == kMost)
-      ++more;
-    else
-      out += concat(listed++ ? ", '" : "'", names[i], "'");
-  }
-  if (more != 0)
-    out += concat(" and ", more, " more");
-  return out.empty() ? "no dispatches" : out;
-}
-
-ProfileEvent profileOf(const Command &command) {
-  ProfileEvent event;
-  auto bytesOf = [](const BufferRef &ref) { // of a slot only the table knows
-    return ref.length != kWholeBuffer ? ref.length : ref.buffer ? ref.buffer->size() - ref.offset : 0;
-  };
-  if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
-    event.kind = ProfileKind::Dispatch;
-    event.name = dispatch->executable->exportAt(dispatch->ordinal).name;
-    event.grid = dispatch->grid;
-    return event;
-  }
-  if (const auto *fill = std::get_if<FillCommand>(&command))
-    event.kind = ProfileKind::Fill, event.bytes = bytesOf(fill->target);
-  else if (const auto *update = std::get_if<UpdateCommand>(&command))
-    event.kind = ProfileKind::Update, event.bytes = update->bytes.size();
-  else if (const auto *copy = std::get_if<CopyCommand>(&command))
-    event.kind = ProfileKind::Copy, event.bytes = std::max(bytesOf(copy->source), bytesOf(copy->target));
-  event.name = profileKindName(event.kind);
-  return event;
-}
-
-namespace {
-
-/// Whether `test` is true of a ref of the command; asked until it is.
-template <typename Test> bool anyRef(const Command &command, Test test) {
-  if (const auto *fill = std::get_if<FillCommand>(&command))
-    return test(fill->target);
-  if (const auto *update = std::get_if<UpdateCommand>(&command))
-    return test(update->target);
-  if (const auto *copy = std::get_if<CopyCommand>(&command))
-    return test(copy->source) || test(copy->target);
-  if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
-    return (dispatch->isIndirect && test(dispatch->gridBuffer)) ||
-           std::any_of(dispatch->bindings.begin(), dispatch->bindings.end(), test);
-  return false;
-}
-
-} // namespace
-
-bool hasSlots(const Command &command) {
-  return anyRef(command, [](const BufferRef &ref) { return !ref.buffer || ref.buffer->isLate(); });
-}
-
 CommandBuffer::CommandBuffer(std::shared_ptr<Device> device, const CommandBufferOptions &options)
-    : device_(std::move(device)), options_(options),
-      validator_(std::make_unique<CommandBufferValidator>(*device_, options)) {}
+    : device_(std::move(device)), options_(options), validator_(*device_, options) {}
 
 CommandBuffer::~CommandBuffer() = default;
 
 Status CommandBuffer::begin() {
-  return validator_->begin();
+  return validator_.begin();
 }
 
 Status CommandBuffer::end() {
-  TENON_RETURN_IF_ERROR(validator_->end());
-  for (const Command &command : commands_)
-    (void)anyRef(command, [this](const BufferRef &ref) {
-      if (ref.buffer)
-        buffers_.push_back(ref.buffer.get());
-      return false;
-    });
+  TENON_RETURN_IF_ERROR(validator_.end());
+  for (const RecordedCommand &command : commands_)
+    collectBuffers(command, buffers_);
   std::sort(buffers_.begin(), buffers_.end());
   buffers_.erase(std::unique(buffers_.begin(), buffers_.end()), buffers_.end());
   return prepare();
@@ -128,9 +52,9 @@ Status CommandBuffer::checkPresent(BindingTable table) const {
   return okStatus();
 }
 
-Status CommandBuffer::record(Command command) {
-  TENON_RETURN_IF_ERROR(validator_->checkRecording());
-  TENON_RETURN_IF_ERROR(std::visit([&](const auto &body) { return validator_->check(body); }, command));
+Status CommandBuffer::record(RecordedCommand command) {
+  TENON_RETURN_IF_ERROR(validator_.checkRecording());
+  TENON_RETURN_IF_ERROR(std::visit([&](const auto &body) { return validator_.check(body); }, command));
   commands_.push_back(std::move(command));
   return okStatus();
 }
@@ -151,7 +75,7 @@ Status CommandBuffer::copy(BufferRef source, BufferRef target) {
 }
 
 Status CommandBuffer::recordDispatch(DispatchCommand command) {
-  TENON_RETURN_IF_ERROR(validator_->checkRecording());
+  TENON_RETURN_IF_ERROR(validator_.checkRecording());
   if (!command.executable)
     return makeError(StatusCode::InvalidArgument, "dispatch: no executable");
   if (&command.executable->device() != device_.get())
@@ -200,11 +124,11 @@ Status CommandBuffer::waitEvents(std::span<const std::shared_ptr<Event>> events)
 
 Status CommandBuffer::checkSubmission(BindingTable table) {
   TENON_RETURN_IF_ERROR(checkLive());
-  return validator_->checkSubmission(table);
+  return validator_.checkSubmission(table);
 }
 
 bool CommandBuffer::waitsOnHost() const {
-  return std::any_of(commands_.begin(), commands_.end(), [](const Command &command) {
+  return std::any_of(commands_.begin(), commands_.end(), [](const RecordedCommand &command) {
     const auto *dispatch = std::get_if<DispatchCommand>(&command);
     return dispatch && dispatch->isIndirect;
   });
@@ -212,7 +136,7 @@ bool CommandBuffer::waitsOnHost() const {
 
 std::vector<std::string> CommandBuffer::dispatchNames() const {
   std::vector<std::string> names;
-  for (const Command &command : commands_)
+  for (const RecordedCommand &command : commands_)
     if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
       names.push_back(dispatch->loaded->declaration->name);
   return names;

@@ -13,85 +13,16 @@
 // with other buffers. Recording is for one thread; issuing is safe from several.
 #pragma once
 
-#include "runtime/commands/event.h"
-#include "runtime/device/profile.h"
-#include "runtime/device/queue.h"
-#include "runtime/executable/executable.h"
-#include "runtime/memory/buffer.h"
+#include "runtime/commands/command_buffer_validator.h"
 
 #include <array>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace tenon::runtime {
-
-inline constexpr uint64_t kWholeBuffer = ~uint64_t(0);          // a length: to the end of the buffer
-inline constexpr uint64_t kMaxUpdateBytes = uint64_t(64) << 10; // inline data of one update
-
-/// Bytes [offset, offset + length) of a buffer, or of whatever a submission binds to `slot`.
-struct BufferRef {
-  std::shared_ptr<Buffer> buffer; // null: slot
-  uint64_t offset = 0;
-  uint64_t length = kWholeBuffer;
-  uint32_t slot = 0;
-
-  static BufferRef of(std::shared_ptr<Buffer> buffer, uint64_t offset = 0, uint64_t length = kWholeBuffer) {
-    return {std::move(buffer), offset, length, 0};
-  }
-  static BufferRef ofSlot(uint32_t slot, uint64_t offset = 0, uint64_t length = kWholeBuffer) {
-    return {nullptr, offset, length, slot};
-  }
-};
-
-/// What a submission binds to a slot; refs of the command buffer lie within it.
-struct TableEntry {
-  std::shared_ptr<Buffer> buffer;
-  uint64_t offset = 0;
-  uint64_t length = kWholeBuffer;
-};
-using BindingTable = std::span<const TableEntry>;
-
-struct FillCommand {
-  BufferRef target;
-  uint32_t pattern = 0;
-  uint32_t patternBytes = 4;
-};
-struct UpdateCommand {
-  BufferRef target;
-  std::vector<uint8_t> bytes;
-};
-struct CopyCommand {
-  BufferRef source, target;
-};
-struct DispatchCommand {
-  std::shared_ptr<Executable> executable;
-  uint32_t ordinal = 0;
-  std::array<uint32_t, 3> grid = {};
-  BufferRef gridBuffer; // indirect: three 32-bit counts
-  bool isIndirect = false;
-  std::vector<BufferRef> bindings;
-  std::vector<uint64_t> constants;
-  const LoadedExport *loaded = nullptr; // set when recorded
-};
-struct BarrierCommand {};
-struct EventCommand {
-  enum class Kind : uint8_t { Signal, Reset, Wait } kind = Kind::Signal;
-  std::vector<std::shared_ptr<Event>> events;
-};
-using Command = std::variant<FillCommand, UpdateCommand, CopyCommand, DispatchCommand, BarrierCommand, EventCommand>;
-
-/// "fill", "dispatch of 'saxpy'".
-std::string describeCommand(const Command &command);
-
-/// What a profile says of it: kind, name, bytes, grid. Barriers and events are no work: their kind is Commands.
-ProfileEvent profileOf(const Command &command);
-
-/// Whether an address of the command is known only when it is issued: of a slot, or of memory that comes late.
-bool hasSlots(const Command &command);
 
 /// What a dispatch is called with.
 struct DispatchArguments {
@@ -99,15 +30,6 @@ struct DispatchArguments {
   std::vector<uint64_t> constants; // [layout constants], the low bytes of each
 };
 
-struct CommandBufferOptions {
-  bool oneShot = false;   // submitted at most once
-  uint32_t slotCount = 0; // slots of the binding table
-};
-
-/// "'add', 'scale' and 3 more": equal neighbours once, at most eight; "no dispatches".
-std::string nameList(const std::vector<std::string> &names);
-
-class CommandBufferValidator;
 class StreamTrace;
 
 class CommandBuffer {
@@ -173,7 +95,7 @@ protected:
   /// As issueCommands, one by one and never as a graph, so that each has a time of its own.
   virtual Status issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) = 0;
 
-  const std::vector<Command> &commands() const { return commands_; }
+  const std::vector<RecordedCommand> &commands() const { return commands_; }
   /// Of the issue() that is under way; null: nobody wants to know.
   StreamTimes *times() const { return times_; }
   /// Device range of a ref, now that slots are bound. The table was checked.
@@ -185,13 +107,13 @@ private:
   Status checkLive() const;
   /// And every one has an address.
   Status checkPresent(BindingTable table) const;
-  Status record(Command command);
+  Status record(RecordedCommand command);
   Status recordDispatch(DispatchCommand command);
 
   std::shared_ptr<Device> device_;
   CommandBufferOptions options_;
-  std::unique_ptr<CommandBufferValidator> validator_;
-  std::vector<Command> commands_;
+  CommandBufferValidator validator_;
+  std::vector<RecordedCommand> commands_;
   std::vector<const Buffer *> buffers_; // of all commands, each once; the commands keep them
   std::mutex issueMutex_;
   StreamTimes *times_ = nullptr; // guarded by issueMutex_

@@ -156,14 +156,6 @@ Status CommandBufferValidator::checkTransfer(const Device &device, std::string_v
   return okStatus();
 }
 
-Status checkGrid(const std::array<uint32_t, 3> &grid) {
-  for (size_t axis = 0; axis < 3; ++axis)
-    if (grid[axis] > kMaxWorkgroups[axis])
-      return makeError(StatusCode::OutOfRange, "the workgroup count is ", grid[axis], " along ", "xyz"[axis],
-                       ", possible are 0 to ", kMaxWorkgroups[axis]);
-  return okStatus();
-}
-
 Status CommandBufferValidator::check(const DispatchCommand &command) {
   const abi::Export &declared = command.executable->exportAt(command.ordinal);
   const std::string name = concat("dispatch of '", declared.name, "'");

@@ -6,8 +6,9 @@
 // uses, and compared when a binding table arrives.
 #pragma once
 
-#include "runtime/commands/command_buffer.h"
+#include "runtime/commands/recorded_command.h"
 
+#include <mutex>
 #include <set>
 
 namespace tenon::runtime {
@@ -65,10 +66,5 @@ private:
   std::set<const Event *> signalled_;
   std::mutex submissionMutex_; // guards the step from Ready to Submitted
 };
-
-/// Largest workgroup counts of a launch, x y z (CUDA Programming Guide, technical specifications).
-inline constexpr std::array<uint32_t, 3> kMaxWorkgroups = {2147483647, 65535, 65535};
-/// OutOfRange: a count is above the largest.
-Status checkGrid(const std::array<uint32_t, 3> &grid);
 
 } // namespace tenon::runtime

@@ -4,6 +4,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
+#include "support/align.h"
 
 #include <algorithm>
 #include <cstring>
@@ -59,7 +60,7 @@ Status GraphCommandBuffer::keepInlineData() {
   for (size_t i = 0; i < commands().size(); ++i)
     if (const auto *update = std::get_if<UpdateCommand>(&commands()[i])) {
       inlineOffsets_[i] = bytes;
-      bytes += (update->bytes.size() + kInlineAlignment - 1) / kInlineAlignment * kInlineAlignment;
+      bytes += alignUp(uint64_t(update->bytes.size()), kInlineAlignment);
     }
   if (bytes == 0)
     return okStatus();
@@ -71,7 +72,7 @@ Status GraphCommandBuffer::keepInlineData() {
   return okStatus();
 }
 
-bool GraphCommandBuffer::isWork(const Command &command) const {
+bool GraphCommandBuffer::isWork(const RecordedCommand &command) const {
   if (std::holds_alternative<BarrierCommand>(command) || std::holds_alternative<EventCommand>(command))
     return false;
   if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
@@ -109,7 +110,7 @@ void GraphCommandBuffer::split() {
 void GraphCommandBuffer::orderCommands(Part &part) const {
   BarrierOrder order;
   for (size_t i = part.begin; i < part.end; ++i) {
-    const Command &command = commands()[i];
+    const RecordedCommand &command = commands()[i];
     if (std::holds_alternative<BarrierCommand>(command)) {
       order.barrier();
     } else if (const auto *event = std::get_if<EventCommand>(&command)) {
@@ -133,7 +134,7 @@ void GraphCommandBuffer::orderCommands(Part &part) const {
 
 void GraphCommandBuffer::resolveTransfer(uint32_t index, BindingTable table, DeviceRange &source,
                                          DeviceRange &target) const {
-  const Command &command = commands()[index];
+  const RecordedCommand &command = commands()[index];
   if (const auto *fill = std::get_if<FillCommand>(&command)) {
     target = resolve(fill->target, table);
   } else if (const auto *copy = std::get_if<CopyCommand>(&command)) {
@@ -148,7 +149,7 @@ void GraphCommandBuffer::resolveTransfer(uint32_t index, BindingTable table, Dev
 Result<ReplayGraph::Node> GraphCommandBuffer::addNode(Part &part, uint32_t index,
                                                       std::span<const ReplayGraph::Node> dependsOn, BindingTable table,
                                                       Item &item) {
-  const Command &command = commands()[index];
+  const RecordedCommand &command = commands()[index];
   if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
     if (hasSlots(command)) {
       resolveBindings(*dispatch, table, item.bindings);
@@ -208,7 +209,7 @@ Result<bool> GraphCommandBuffer::build(Part &part, BindingTable table) {
 }
 
 Status GraphCommandBuffer::patchItem(Part &part, Item &item, BindingTable table) {
-  const Command &command = commands()[item.command];
+  const RecordedCommand &command = commands()[item.command];
   if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
     bool isSame = !item.isStale;
     for (size_t i = 0; i < dispatch->bindings.size(); ++i) {

@@ -55,7 +55,7 @@ private:
   void split();
   void orderCommands(Part &part) const;
   /// Whether it is work at all: no empty grid, no range of no bytes.
-  bool isWork(const Command &command) const;
+  bool isWork(const RecordedCommand &command) const;
   Status keepInlineData();
   /// False: the table holds what no node can be made of.
   Result<bool> build(Part &part, BindingTable table);

@@ -126,7 +126,8 @@ Result<ReplayGraph::Node> ReplayGraph::addFill(std::span<const Node> dependsOn, 
   const CUDA_MEMSET_NODE_PARAMS parameters = fillParameters(target, pattern, patternBytes);
   const std::span<const CUgraphNode> before = handles(dependsOn);
   CUgraphNode node = nullptr;
-  return keep(driver_.cuGraphAddMemsetNode(&node, graph_, before.data(), before.size(), &parameters, device_.context()),
+  return keep(driver_.cuGraphAddMemsetNode(&node, graph_, before.data(), before.size(), &parameters,
+                                           device_.context().handle()),
               node, "cuGraphAddMemsetNode");
 }
 
@@ -137,7 +138,8 @@ Result<ReplayGraph::Node> ReplayGraph::addCopy(std::span<const Node> dependsOn, 
   const CUDA_MEMCPY3D parameters = copyParameters(source, target);
   const std::span<const CUgraphNode> before = handles(dependsOn);
   CUgraphNode node = nullptr;
-  return keep(driver_.cuGraphAddMemcpyNode(&node, graph_, before.data(), before.size(), &parameters, device_.context()),
+  return keep(driver_.cuGraphAddMemcpyNode(&node, graph_, before.data(), before.size(), &parameters,
+                                           device_.context().handle()),
               node, "cuGraphAddMemcpyNode");
 }
 
@@ -167,7 +169,7 @@ Status ReplayGraph::setFill(Node node, DeviceRange target, uint32_t pattern, uin
   TENON_RETURN_IF_ERROR(checkFill(target, patternBytes));
   const CUDA_MEMSET_NODE_PARAMS parameters = fillParameters(target, pattern, patternBytes);
   return cuda::driverStatus(
-      driver_, driver_.cuGraphExecMemsetNodeSetParams(instance_, nodes_[node], &parameters, device_.context()),
+      driver_, driver_.cuGraphExecMemsetNodeSetParams(instance_, nodes_[node], &parameters, device_.context().handle()),
       "cuGraphExecMemsetNodeSetParams");
 }
 
@@ -176,7 +178,7 @@ Status ReplayGraph::setCopy(Node node, DeviceRange source, DeviceRange target) {
   TENON_RETURN_IF_ERROR(checkCopy(source, target));
   const CUDA_MEMCPY3D parameters = copyParameters(source, target);
   return cuda::driverStatus(
-      driver_, driver_.cuGraphExecMemcpyNodeSetParams(instance_, nodes_[node], &parameters, device_.context()),
+      driver_, driver_.cuGraphExecMemcpyNodeSetParams(instance_, nodes_[node], &parameters, device_.context().handle()),
       "cuGraphExecMemcpyNodeSetParams");
 }
 

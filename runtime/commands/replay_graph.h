@@ -50,7 +50,6 @@ public:
   /// No work: a point where many meet.
   Result<Node> addJoin(std::span<const Node> dependsOn);
   Status instantiate();
-  bool isInstantiated() const { return instance_ != nullptr; }
 
   Status setKernel(Node node, const Kernel &kernel);
   Status setFill(Node node, DeviceRange target, uint32_t pattern, uint32_t patternBytes);

@@ -46,7 +46,7 @@ Status StreamCommandBuffer::issueRange(size_t begin, size_t end, CUstream stream
 Status StreamCommandBuffer::issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) {
   for (size_t i = 0; i < commands().size(); ++i) {
     TENON_RETURN_IF_ERROR(issueRange(i, i + 1, stream, table));
-    const Command &command = commands()[i];
+    const RecordedCommand &command = commands()[i];
     Trace::Details details = {{"command", concat(i, " (", describeCommand(command), ")")}};
     if (const auto *dispatch = std::get_if<DispatchCommand>(&command)) {
       if (!dispatch->isIndirect && std::count(dispatch->grid.begin(), dispatch->grid.end(), 0u) != 0)
@@ -73,7 +73,7 @@ Status StreamCommandBuffer::issueTimed(size_t index, CUstream stream, BindingTab
 }
 
 Status StreamCommandBuffer::issueCommand(size_t index, CUstream stream, BindingTable table) {
-  const Command &command = commands()[index];
+  const RecordedCommand &command = commands()[index];
   if (const auto *dispatch = std::get_if<DispatchCommand>(&command))
     return issueDispatch(*dispatch, index, stream, table);
   if (const auto *fill = std::get_if<FillCommand>(&command))

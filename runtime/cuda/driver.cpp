@@ -3,8 +3,8 @@
 #include "runtime/cuda/driver.h"
 
 #include "runtime/cuda/driver_status.h"
+#include "support/number.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -34,9 +34,10 @@ Result<DeviceSelector> DeviceSelector::parse(std::string_view text) {
     text.remove_prefix(1);
   else
     return malformed();
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), selector.ordinal);
-  if (error != std::errc() || end != text.data() + text.size() || selector.ordinal < 0)
+  const std::optional<int> ordinal = parseNumber<int>(text);
+  if (!ordinal || *ordinal < 0)
     return malformed();
+  selector.ordinal = *ordinal;
   return selector;
 }
 

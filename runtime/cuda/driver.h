@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The CUDA driver as a table of functions, found at run time: no CUDA library is linked.
+// The CUDA driver, found and opened at run time: no CUDA library is linked. Its functions are in driver_table.h.
 //
 //   --device=cuda       libcuda.so.1, then libcuda.so
 //   --device=emulator   $TENON_EMULATOR_LIBRARY, then libtenon_emulator.so beside the executable, in the build tree's
@@ -10,9 +10,9 @@
 //                       anywhere; `cuda` forbids the fall-back to the emulator
 #pragma once
 
+#include "runtime/cuda/driver_table.h"
 #include "support/result.h"
 
-#include <cuda.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +45,7 @@ struct DriverSearch {
   std::vector<std::string> emulatorLibraries() const;
 };
 
-class Driver {
+class Driver : public DriverTable {
 public:
   /// Loads the driver that serves `selector` and calls cuInit.
   /// Unavailable: lists every path tried with the loader's reason, or says what cuInit answered.
@@ -56,8 +56,6 @@ public:
   Driver(const Driver &) = delete;
   Driver &operator=(const Driver &) = delete;
 
-  /// The path that was opened.
-  const std::string &path() const { return path_; }
   /// One line for the user's stderr where the choice is not the obvious one; else empty.
   const std::string &notice() const { return notice_; }
   /// As cuDriverGetVersion: 13000 is 13.0.
@@ -65,22 +63,11 @@ public:
   /// Number of devices.
   Result<int> deviceCount() const;
 
-// The functions: driver.cuMemAlloc_v2(&pointer, bytes).
-#define TENON_DRIVER_SYMBOL(name) decltype(&::name) name = nullptr;
-#define TENON_DRIVER_OPTIONAL_SYMBOL(name) TENON_DRIVER_SYMBOL(name)
-#include "runtime/cuda/driver_symbols.inc"
-#undef TENON_DRIVER_OPTIONAL_SYMBOL
-#undef TENON_DRIVER_SYMBOL
-  /// Of the emulator, else null: parameter `index` of the kernel is a pointer that it must not write through; a report
-  /// calls it `name`.
-  bool (*readOnlyParameter)(CUfunction function, size_t index, const char *name) = nullptr;
-
 private:
   Driver() = default;
   Status resolveSymbols(void *library);
   Status initialize();
 
-  std::string path_;
   std::string notice_;
   int version_ = 0;
 };

@@ -2,7 +2,6 @@
 // The driver names and explains its own codes; only the kind of failure is decided here.
 #include "runtime/cuda/driver_status.h"
 
-#include "runtime/cuda/driver.h"
 #include "runtime/cuda/first_fault.h"
 
 namespace tenon::runtime::cuda {
@@ -45,14 +44,14 @@ StatusCode statusCodeOf(CUresult result) {
   }
 }
 
-std::string resultName(const Driver &driver, CUresult result) {
+std::string resultName(const DriverTable &driver, CUresult result) {
   const char *name = nullptr;
   if (driver.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
     return concat("CUDA error ", static_cast<int>(result));
   return concat(name, " (", static_cast<int>(result), ")");
 }
 
-Status driverStatus(const Driver &driver, CUresult result, std::string_view call) {
+Status driverStatus(const DriverTable &driver, CUresult result, std::string_view call) {
   if (result == CUDA_SUCCESS)
     return okStatus();
   std::string message = concat(call, ": ", resultName(driver, result));
@@ -61,7 +60,7 @@ Status driverStatus(const Driver &driver, CUresult result, std::string_view call
     message += concat(": ", sentence);
   const StatusCode code = statusCodeOf(result);
   if (code == StatusCode::Aborted)
-    if (std::string fault = firstFault(driver); !fault.empty())
+    if (std::string fault = firstFault(driver.path()); !fault.empty())
       message +=
           concat("; a kernel failed before, and this process cannot use CUDA any more, start a new one: ", fault);
   return Status(code, std::move(message));

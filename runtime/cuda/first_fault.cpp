@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One map of the process, behind a lock.
 #include "runtime/cuda/first_fault.h"
-
-#include "runtime/cuda/driver.h"
 
 #include <map>
 #include <mutex>
@@ -20,14 +19,14 @@ Faults &faults() {
 }
 } // namespace
 
-void rememberFault(const Driver &driver, std::string_view device, const Status &fault) {
+void rememberFault(const std::string &driverPath, std::string_view device, const Status &fault) {
   std::lock_guard lock(faults().mutex);
-  faults().first.try_emplace(driver.path(), concat(device, ": ", fault.message()));
+  faults().first.try_emplace(driverPath, concat(device, ": ", fault.message()));
 }
 
-std::string firstFault(const Driver &driver) {
+std::string firstFault(const std::string &driverPath) {
   std::lock_guard lock(faults().mutex);
-  auto found = faults().first.find(driver.path());
+  auto found = faults().first.find(driverPath);
   return found == faults().first.end() ? std::string() : found->second;
 }
 

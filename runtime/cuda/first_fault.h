@@ -11,12 +11,11 @@
 
 namespace tenon::runtime::cuda {
 
-class Driver;
-
-/// Keeps the first fault of the process with this driver; later ones are not kept. `device`: where it was seen.
-void rememberFault(const Driver &driver, std::string_view device, const Status &fault);
+/// Keeps the first fault of the process with the driver of this path; later ones are not kept. `device`: where it was
+/// seen.
+void rememberFault(const std::string &driverPath, std::string_view device, const Status &fault);
 /// What was kept, or "".
-std::string firstFault(const Driver &driver);
+std::string firstFault(const std::string &driverPath);
 /// Tests only: as before any fault.
 void forgetFaults();
 

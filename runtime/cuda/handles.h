@@ -30,7 +30,7 @@ private:
   CUresult result_;
 };
 
-/// A handle that `destroy` frees.
+/// A handle that the driver's function `Destroy` frees.
 template <typename Handle, auto Destroy> class OwnedHandle {
 public:
   OwnedHandle() = default;
@@ -54,8 +54,12 @@ private:
   Handle handle_ = Handle();
 };
 
-using Stream = OwnedHandle<CUstream, &Driver::cuStreamDestroy_v2>;
-using TimedEvent = OwnedHandle<CUevent, &Driver::cuEventDestroy_v2>;
-using Module = OwnedHandle<CUmodule, &Driver::cuModuleUnload>;
+using StreamHandle = OwnedHandle<CUstream, &Driver::cuStreamDestroy_v2>;
+using EventHandle = OwnedHandle<CUevent, &Driver::cuEventDestroy_v2>;
+using ModuleHandle = OwnedHandle<CUmodule, &Driver::cuModuleUnload>;
+
+/// A stream that is not ordered with the legacy default stream, which belongs to other libraries of the process. The
+/// context is current. Errors of the driver.
+Result<StreamHandle> createStream(const Driver &driver);
 
 } // namespace tenon::runtime::cuda

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A device: its primary context (the one that other libraries of the process share), what selection needs to know of
-// it, one queue and its memory. Created once and shared: buffers and loaded code keep it alive.
+// A device: its context, one stream, what is recorded of its work (trace, profile, counts) and how much of its memory
+// is taken. Created once and shared: buffers and loaded code keep it alive.
 #pragma once
 
-#include "abi/target_arch.h"
-#include "runtime/cuda/driver.h"
-#include "runtime/cuda/first_fault.h"
-#include "runtime/cuda/handles.h"
+#include "runtime/device/context.h"
 #include "runtime/device/profile.h"
-#include "runtime/device/queue.h"
+#include "runtime/device/stream.h"
 #include "runtime/device/trace.h"
-#include "runtime/memory/buffer.h"
 #include "support/result.h"
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -37,17 +32,6 @@ struct Statistics {
   std::string toString() const;
 };
 
-/// What a driver says of a device that is not opened.
-struct DeviceInfo {
-  std::string name;
-  uint32_t computeCapability = 0; // 90 is 9.0
-  uint64_t memoryBytes = 0;
-  std::array<uint8_t, 16> uuid = {}; // zeros: not known
-  bool isEmulator = false;
-};
-/// Unavailable: no such device.
-Result<DeviceInfo> queryDeviceInfo(const cuda::Driver &driver, size_t ordinal);
-
 class Device : public std::enable_shared_from_this<Device> {
 public:
   /// Opens the driver that serves `selector`, then its device. Unavailable: no driver, or no such device (the message
@@ -58,34 +42,21 @@ public:
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  const cuda::Driver &driver() const { return *driver_; }
-  /// What abi::rankCandidates asks: compute capability, driver version, limits.
-  const abi::DeviceTraits &traits() const { return traits_; }
+  /// What streams and events need of the device; the functions that follow are its.
+  const Context &context() const { return *context_; }
+  const cuda::Driver &driver() const { return context_->driver(); }
+  const abi::DeviceTraits &traits() const { return context_->traits(); }
+  std::string description() const { return context_->description(); }
+  cuda::ContextScope enter() const { return context_->enter(); }
+  int ordinal() const { return context_->ordinal(); }
+  bool hasMemoryPools() const { return context_->hasMemoryPools(); }
   /// The software driver names itself; it interprets PTX and is never reported as a GPU.
-  bool isEmulator() const { return !traits_.acceptsCubin; }
-  /// "'NVIDIA H200' (sm_90, driver 13.0)".
-  std::string description() const;
-  /// Shared memory of a block that needs no opt-in, in bytes.
-  uint32_t sharedBytesWithoutOptin() const { return sharedBytesWithoutOptin_; }
+  bool isEmulator() const { return !traits().acceptsCubin; }
 
-  /// Makes the primary context current for a scope.
-  cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
-  CUcontext context() const { return context_; }
-  int ordinal() const { return handle_; }
+  /// The device's own stream: calls of programs that name no other, uploads and downloads.
+  Stream &stream() { return *stream_; }
   /// A kernel's fault is kept for the errors of what fails after it (cuda/first_fault.h); other statuses are not.
-  void rememberFault(const Status &status) const {
-    if (status.code() == StatusCode::Aborted)
-      cuda::rememberFault(*driver_, description(), status);
-  }
-  Queue &queue() { return *queue_; }
-  /// The driver's stream-ordered allocator can be used.
-  bool hasMemoryPools() const { return hasMemoryPools_; }
-
-  /// Device memory of `bytes` bytes (0 is possible), contents undefined. Stream-ordered where the device has memory
-  /// pools. ResourceExhausted: out of memory.
-  Result<std::shared_ptr<Buffer>> allocate(uint64_t bytes);
-  /// Returns memory of cuMemAlloc or, stream-ordered, of allocate(). Called by Buffer.
-  void release(uint64_t address, uint64_t bytes, bool streamOrdered);
+  void rememberFault(const Status &status) const;
 
   /// Where calls and dispatches of this device are recorded from now on; set while no call runs. Null: nowhere.
   void setTrace(std::shared_ptr<Trace> trace) { trace_ = std::move(trace); }
@@ -119,18 +90,11 @@ public:
   void countModule() { modulesLoaded_.fetch_add(1, std::memory_order_relaxed); }
 
 private:
-  Device(std::shared_ptr<const cuda::Driver> driver, CUdevice handle) : driver_(std::move(driver)), handle_(handle) {}
-  Status readTraits();
-  Status createQueue();
-  Result<int> attribute(CUdevice_attribute attribute, const char *name) const;
+  Device(std::unique_ptr<Context> context, std::unique_ptr<Stream> stream)
+      : context_(std::move(context)), stream_(std::move(stream)) {}
 
-  std::shared_ptr<const cuda::Driver> driver_;
-  CUdevice handle_;
-  CUcontext context_ = nullptr;
-  abi::DeviceTraits traits_;
-  uint32_t sharedBytesWithoutOptin_ = 0;
-  bool hasMemoryPools_ = false;
-  std::unique_ptr<Queue> queue_;
+  const std::unique_ptr<const Context> context_; // outlives the stream and profiles
+  const std::unique_ptr<Stream> stream_;
   std::shared_ptr<Trace> trace_;
   std::atomic<bool> isProfiled_ = false;
   mutable std::mutex profileMutex_; // guards profile_

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events are expensive to create and cheap to reuse: the pool keeps what was ever needed at once.
-#include "runtime/commands/event.h"
+#include "runtime/device/gpu_event.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device/device.h"
 
 #include <atomic>
 

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two things that CUDA and others both call events:
-//
-//   GpuEvent   a moment in a stream (CUevent), for streams and the host to wait for; from a pool, so that a submission
-//              allocates nothing once the pool has grown
-//   Event      a mark inside one command buffer: what was recorded before its signal happens before what is recorded
-//              after its wait, and nothing else is ordered by it (command_buffer.h)
+// A moment in a stream (CUevent), for streams and the host to wait for. Events come from a pool, so that a submission
+// allocates nothing once the pool has grown.
 #pragma once
 
-#include "runtime/cuda/handles.h"
-#include "support/result.h"
+#include "runtime/device/device.h"
 
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace tenon::runtime {
-
-class Device;
 
 class GpuEvent {
 public:
@@ -44,12 +37,6 @@ private:
   std::mutex mutex_; // guards what follows
   std::vector<std::shared_ptr<GpuEvent>> events_;
   size_t next_ = 0; // where the search for a free one begins: behind the last that was taken
-};
-
-/// An identity, no more: what it orders is found in the command buffer that signals and waits for it.
-class Event {
-public:
-  static std::shared_ptr<Event> create() { return std::make_shared<Event>(); }
 };
 
 } // namespace tenon::runtime

@@ -3,7 +3,6 @@
 #include "runtime/device/profile.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device/device.h"
 
 #include <algorithm>
 
@@ -35,43 +34,43 @@ std::string_view profileKindName(ProfileKind kind) {
   return "unknown";
 }
 
-Profile::Profile(Device &device, ProfileFilter filter, ProfileSink sink)
-    : device_(device), filter_(std::move(filter)), start_(std::chrono::steady_clock::now()), sink_(std::move(sink)) {}
+Profile::Profile(const Context &context, ProfileFilter filter, ProfileSink sink)
+    : context_(context), filter_(std::move(filter)), start_(std::chrono::steady_clock::now()), sink_(std::move(sink)) {}
 
-Result<std::shared_ptr<Profile>> Profile::create(Device &device, ProfileFilter filter, ProfileSink sink) {
+Result<std::shared_ptr<Profile>> Profile::create(const Context &context, CUstream stream, ProfileFilter filter,
+                                                 ProfileSink sink) {
   if (!sink)
     return makeError(StatusCode::InvalidArgument, "profiling: no sink");
   if ((filter.kinds & ~kAllProfileKinds) != 0 || filter.kinds == 0 || (!filter.host && !filter.device))
     return makeError(StatusCode::InvalidArgument,
                      "profiling: a filter that lets nothing pass, or of unknown kinds: ", filter.kinds);
-  if (filter.device && !device.driver().cuEventElapsedTime_v2)
-    return makeError(StatusCode::Unimplemented, "profiling: ", device.description(),
+  if (filter.device && !context.driver().cuEventElapsedTime_v2)
+    return makeError(StatusCode::Unimplemented, "profiling: ", context.description(),
                      " does not measure (cuEventElapsedTime_v2, 12.8): ask for host events only");
-  std::shared_ptr<Profile> profile(new Profile(device, std::move(filter), std::move(sink)));
+  std::shared_ptr<Profile> profile(new Profile(context, std::move(filter), std::move(sink)));
   if (profile->wantsDevice())
-    TENON_RETURN_IF_ERROR(profile->anchor());
+    TENON_RETURN_IF_ERROR(profile->anchor(stream));
   return profile;
 }
 
 Profile::~Profile() {
-  cuda::ContextScope scope = device_.enter();
+  cuda::ContextScope scope = context_.enter();
   for (CUevent event : free_)
-    (void)device_.driver().cuEventDestroy_v2(event);
+    (void)context_.driver().cuEventDestroy_v2(event);
   if (anchor_)
-    (void)device_.driver().cuEventDestroy_v2(anchor_);
+    (void)context_.driver().cuEventDestroy_v2(anchor_);
 }
 
 double Profile::now() const {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
 }
 
-Status Profile::anchor() {
-  cuda::ContextScope scope = device_.enter();
+Status Profile::anchor(CUstream stream) {
+  cuda::ContextScope scope = context_.enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  const cuda::Driver &driver = device_.driver();
+  const cuda::Driver &driver = context_.driver();
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuEventCreate(&anchor_, CU_EVENT_DEFAULT), "cuEventCreate"));
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(driver, driver.cuEventRecord(anchor_, device_.queue().handle()), "cuEventRecord"));
+  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuEventRecord(anchor_, stream), "cuEventRecord"));
   TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuEventSynchronize(anchor_), "cuEventSynchronize"));
   anchorUs_ = now();
   return okStatus();
@@ -105,7 +104,7 @@ CUevent Profile::acquire() {
     }
   }
   CUevent event = nullptr;
-  return device_.driver().cuEventCreate(&event, CU_EVENT_DEFAULT) == CUDA_SUCCESS ? event : nullptr;
+  return context_.driver().cuEventCreate(&event, CU_EVENT_DEFAULT) == CUDA_SUCCESS ? event : nullptr;
 }
 
 void Profile::giveBack(const std::vector<CUevent> &events) {
@@ -116,7 +115,7 @@ void Profile::giveBack(const std::vector<CUevent> &events) {
 std::vector<double> Profile::hostTimes(std::vector<CUevent> &events, size_t count) {
   constexpr float kFar = 1000; // ms
   std::lock_guard lock(mutex_);
-  const cuda::Driver &driver = device_.driver();
+  const cuda::Driver &driver = context_.driver();
   std::vector<double> out;
   float fromAnchor = 0;
   // The first of a pair from the anchor, the second from the first, so that a length has all its digits.

@@ -11,7 +11,7 @@
 // Calls of programs that are submitted to a queue are one event; their commands are in a trace (trace.h).
 #pragma once
 
-#include "runtime/cuda/handles.h"
+#include "runtime/device/context.h"
 #include "support/result.h"
 
 #include <array>
@@ -25,8 +25,6 @@
 #include <vector>
 
 namespace tenon::runtime {
-
-class Device;
 
 /// Of a submission: what it is; of a device event: the command.
 enum class ProfileKind : uint8_t {
@@ -72,7 +70,9 @@ using ProfileSink = std::function<void(const ProfileEvent &)>;
 class Profile {
 public:
   /// Measures the distance of the clocks where device times are wanted. Unimplemented: the driver does not measure.
-  static Result<std::shared_ptr<Profile>> create(Device &device, ProfileFilter filter, ProfileSink sink);
+  /// `context` outlives it; `stream` is asked once, for a moment of the device's clock.
+  static Result<std::shared_ptr<Profile>> create(const Context &context, CUstream stream, ProfileFilter filter,
+                                                 ProfileSink sink);
   ~Profile();
   Profile(const Profile &) = delete;
   Profile &operator=(const Profile &) = delete;
@@ -95,10 +95,10 @@ public:
   std::vector<double> hostTimes(std::vector<CUevent> &events, size_t count);
 
 private:
-  Profile(Device &device, ProfileFilter filter, ProfileSink sink);
-  Status anchor();
+  Profile(const Context &context, ProfileFilter filter, ProfileSink sink);
+  Status anchor(CUstream stream);
 
-  Device &device_; // which has it, or whose queues have it
+  const Context &context_; // of the device that has it, or whose queues have it
   const ProfileFilter filter_;
   const std::chrono::steady_clock::time_point start_;
   std::mutex sinkMutex_; // guards sink_

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stream: commands run one after another on the device. Every submission is checked by its caller (program.cpp);
-// lengths and offsets are bytes. Submitting returns at once and errors of the work itself come from synchronize().
+// A stream: commands run one after another on the device. Every command is checked by its caller; lengths and offsets
+// are bytes. Submitting returns at once and errors of the work itself come from synchronize(). Where the context is
+// current already, stream_commands.h has the same without entering it.
 #pragma once
 
-#include "abi/layout.h"
-#include "runtime/cuda/handles.h"
+#include "runtime/device/context.h"
 #include "runtime/device/stream_commands.h"
-#include "runtime/memory/buffer.h"
-#include "support/status.h"
 
 #include <array>
+#include <memory>
 #include <span>
 
 namespace tenon::runtime {
 
-class Device;
-
-class Queue {
+class Stream {
 public:
-  Queue(Device &device, cuda::Stream stream) : device_(device), stream_(std::move(stream)) {}
+  /// Not ordered with the legacy default stream, which belongs to other libraries of the process. Errors of the driver.
+  static Result<std::unique_ptr<Stream>> create(const Context &context);
+  ~Stream();
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
 
   CUstream handle() const { return stream_.get(); }
 
-  /// Copies to the device; returns when `bytes` may be changed again. OutOfRange: past the buffer's end.
-  Status upload(Buffer &target, uint64_t offset, std::span<const uint8_t> bytes);
-  /// Waits for everything submitted, then copies back. OutOfRange: past the buffer's end.
-  Status download(const Buffer &source, uint64_t offset, std::span<uint8_t> bytes);
+  /// Copies to device memory at `address`; returns when `bytes` may be changed again.
+  Status upload(uint64_t address, std::span<const uint8_t> bytes);
+  /// Waits for everything submitted, then copies back.
+  Status download(uint64_t address, std::span<uint8_t> bytes);
 
   /// Copies between ranges of equal length that do not overlap.
   Status copy(DeviceRange source, DeviceRange target);
@@ -39,8 +40,10 @@ public:
   Status synchronize();
 
 private:
-  Device &device_;
-  cuda::Stream stream_;
+  Stream(const Context &context, cuda::StreamHandle stream) : context_(context), stream_(std::move(stream)) {}
+
+  const Context &context_;
+  cuda::StreamHandle stream_;
 };
 
 } // namespace tenon::runtime

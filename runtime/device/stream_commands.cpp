@@ -6,6 +6,18 @@
 
 namespace tenon::runtime {
 
+Status checkGrid(std::span<const int64_t> counts, int64_t least) {
+  for (size_t axis = 0; axis < counts.size(); ++axis)
+    if (counts[axis] < least || counts[axis] > kMaxWorkgroups[axis])
+      return makeError(StatusCode::OutOfRange, "the workgroup count is ", counts[axis], " along ", "xyz"[axis],
+                       ", possible are ", least, " to ", kMaxWorkgroups[axis]);
+  return okStatus();
+}
+
+Status checkGrid(const std::array<uint32_t, 3> &grid) {
+  return checkGrid(std::array<int64_t, 3>{grid[0], grid[1], grid[2]});
+}
+
 Status checkCopy(DeviceRange source, DeviceRange target) {
   if (source.bytes != target.bytes)
     return makeError(StatusCode::InvalidArgument, "a copy of ", source.bytes, " bytes into ", target.bytes, " bytes");

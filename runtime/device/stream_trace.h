@@ -38,7 +38,7 @@ private:
   CUstream stream_;
   Trace *trace_;
   double anchorUs_ = 0;
-  std::vector<cuda::TimedEvent> events_; // one more than spans_
+  std::vector<cuda::EventHandle> events_; // one more than spans_
   std::vector<Trace::Span> spans_;
 };
 

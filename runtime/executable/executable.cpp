@@ -213,7 +213,7 @@ Status Executable::checkFunction(const LoadedExport &loaded, const abi::Candidat
   }
   const uint64_t shared = static_cast<uint64_t>(staticShared) + launch.dynamicSharedBytes;
   const cuda::Driver &driver = device_->driver();
-  if (launch.dynamicSharedBytes != 0 && shared > device_->sharedBytesWithoutOptin()) {
+  if (launch.dynamicSharedBytes != 0 && shared > device_->context().sharedBytesWithoutOptin()) {
     if (shared > device_->traits().maxSharedOptinBytes)
       return makeError(StatusCode::FailedPrecondition, "[K-9] kernel '", loaded.symbol, "' needs ", shared,
                        " bytes of shared memory (", staticShared, " static, ", launch.dynamicSharedBytes, " dynamic), ",

@@ -45,7 +45,7 @@ bool loadThroughCache(Device &device, const JitCache &cache, std::string_view pt
     CUmodule module = nullptr;
     if (driver.cuModuleLoadDataEx(&module, cubin.data(), 0, nullptr, nullptr) != CUDA_SUCCESS)
       return false;
-    out.module = cuda::Module(driver, module);
+    out.module = cuda::ModuleHandle(driver, module);
     device.countModule();
     return true;
   };
@@ -94,7 +94,7 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   const CUresult result = driver.cuModuleLoadDataEx(&module, bytes.data(), optionCount, options.data(), values.data());
 
   if (result == CUDA_SUCCESS) {
-    loaded.module = cuda::Module(driver, module);
+    loaded.module = cuda::ModuleHandle(driver, module);
     device.countModule();
     if (isCompiled)
       device.countJit(/*isHit=*/false);

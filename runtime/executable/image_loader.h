@@ -15,9 +15,9 @@ class Device;
 class JitCache;
 
 struct LoadedImage {
-  cuda::Module module; // empty where the driver refused the image
-  Status refusal;      // why; the JIT's error log is in the message
-  std::string origin;  // for --explain, of PTX that went through the cache: "from the cache", ...
+  cuda::ModuleHandle module; // empty where the driver refused the image
+  Status refusal;            // why; the JIT's error log is in the message
+  std::string origin;        // for --explain, of PTX that went through the cache: "from the cache", ...
 
   bool ok() const { return static_cast<bool>(module); }
 };

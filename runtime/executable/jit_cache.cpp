@@ -5,9 +5,9 @@
 
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
+#include "support/number.h"
 #include "support/sha256.h"
 
-#include <charconv>
 #include <cstdlib>
 
 namespace tenon::runtime {
@@ -22,10 +22,10 @@ Result<std::shared_ptr<const JitCache>> JitCache::fromEnvironment() {
 Result<std::shared_ptr<const JitCache>> JitCache::open(std::string_view folder) {
   uint64_t limit = kDefaultLimit;
   if (const char *text = std::getenv("TENON_CACHE_BYTES"); text && *text) {
-    const std::string_view given = text;
-    auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), limit);
-    if (error != std::errc() || end != given.data() + given.size())
-      return makeError(StatusCode::InvalidArgument, "TENON_CACHE_BYTES=", given, ": expected a number of bytes");
+    const std::optional<uint64_t> bytes = parseNumber<uint64_t>(text);
+    if (!bytes)
+      return makeError(StatusCode::InvalidArgument, "TENON_CACHE_BYTES=", text, ": expected a number of bytes");
+    limit = *bytes;
   }
   const std::string base = folder.empty() ? FolderCache::userFolder() : std::string(folder);
   if (base.empty() || base == "none" || limit == 0)

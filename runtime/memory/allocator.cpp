@@ -3,23 +3,15 @@
 #include "runtime/memory/allocator.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device/device.h"
 
 namespace tenon::runtime {
 
 namespace {
 
 Result<std::shared_ptr<Buffer>> allocateDeviceLocal(Device &device, uint64_t bytes, const BufferOptions &options) {
-  const cuda::Driver &driver = device.driver();
   TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
-  CUdeviceptr address = 0;
-  TENON_RETURN_IF_ERROR(device.allocateCounted(bytes, [&] {
-    return cuda::driverStatus(driver, driver.cuMemAlloc_v2(&address, bytes == 0 ? 1 : bytes),
-                              concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device.description()));
-  }));
-  return std::make_shared<Buffer>(
-      device.shared_from_this(), address, bytes, local, nullptr,
-      [owner = &device, address, bytes] { owner->release(address, bytes, /*streamOrdered=*/false); });
+  TENON_ASSIGN_OR_RETURN(const uint64_t address, allocateDeviceMemory(device, bytes));
+  return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, DeviceAllocator::Plain, local);
 }
 
 Result<std::shared_ptr<Buffer>> allocateHostVisible(Device &device, uint64_t bytes, const BufferOptions &options) {
@@ -58,6 +50,13 @@ Result<std::shared_ptr<Buffer>> allocateBuffer(Device &device, uint64_t bytes, c
     return allocateHostVisible(device, bytes, options);
   }
   return makeError(StatusCode::InvalidArgument, "unknown memory type ", static_cast<int>(options.memory));
+}
+
+Result<std::shared_ptr<Buffer>> allocateOnStream(Device &device, uint64_t bytes) {
+  cuda::ContextScope scope = device.enter();
+  TENON_RETURN_IF_ERROR(scope.status());
+  TENON_ASSIGN_OR_RETURN(const StreamMemory memory, allocateStreamMemory(device, bytes, device.stream().handle()));
+  return std::make_shared<Buffer>(device.shared_from_this(), memory.address, bytes, memory.allocator);
 }
 
 Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t address, uint64_t bytes,

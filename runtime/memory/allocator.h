@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers for users of command buffers: memory that is there when the call returns and that any queue may use.
-// (Programs take theirs from Device::allocate, queues from SubmissionQueue::allocate: both stream-ordered.)
+// (Programs take theirs from allocateOnStream, queues from SubmissionQueue::allocate: both stream-ordered.)
 //
 //   DeviceLocal   cuMemAlloc
 //   HostVisible   cuMemHostAlloc, mapped into the device's addresses
@@ -11,11 +11,13 @@
 
 namespace tenon::runtime {
 
-class Device;
-
 /// Memory of `bytes` bytes (0 is possible), contents undefined. ResourceExhausted: out of memory; the message says how
 /// much was asked for. InvalidArgument: unknown usage or access bits, or mapping of device memory.
 Result<std::shared_ptr<Buffer>> allocateBuffer(Device &device, uint64_t bytes, const BufferOptions &options);
+
+/// Device memory of `bytes` bytes (0 is possible), contents undefined, for work on the device's own stream:
+/// stream-ordered where the device has memory pools. ResourceExhausted: out of memory.
+Result<std::shared_ptr<Buffer>> allocateOnStream(Device &device, uint64_t bytes);
 
 /// Device memory of others, which stays theirs. `released` (may be empty) is called when the last user is done with it.
 Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t address, uint64_t bytes,

@@ -2,7 +2,7 @@
 // Blocks in a line.
 #include "runtime/memory/block_pool.h"
 
-#include "runtime/device/device.h"
+#include "support/align.h"
 
 #include <algorithm>
 
@@ -22,8 +22,8 @@ Result<std::shared_ptr<Pool>> BlockPool::create(std::shared_ptr<Device> device, 
 
 BlockPool::BlockPool(std::shared_ptr<Device> device, const BlockPoolOptions &options)
     : Pool(std::move(device), options.name, options.limitBytes),
-      blockBytes_((options.blockBytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment),
-      blocksPerSlab_(options.blocksPerSlab), slabs_(*device_) {}
+      blockBytes_(alignUp(options.blockBytes, kBufferAlignment)), blocksPerSlab_(options.blocksPerSlab),
+      slabs_(*device_) {}
 
 Status BlockPool::checkRequest(uint64_t bytes, uint64_t alignment) const {
   if (bytes > blockBytes_)

@@ -2,9 +2,6 @@
 // Memory goes back where it came from: each buffer holds the function that returns it.
 #include "runtime/memory/buffer.h"
 
-#include "runtime/device/device.h"
-#include "runtime/memory/pool.h"
-
 namespace tenon::runtime {
 
 std::string usageNames(uint32_t usage) {
@@ -33,10 +30,12 @@ Result<BufferOptions> deviceLocalOptions(BufferOptions options) {
   return options;
 }
 
-Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered,
+Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, DeviceAllocator allocator,
                const BufferOptions &options)
-    : device_(std::move(device)), address_(address), size_(size), options_(options), streamOrdered_(streamOrdered) {
-  release_ = [device = device_.get(), address, size, streamOrdered] { device->release(address, size, streamOrdered); };
+    : device_(std::move(device)), address_(address), size_(size), options_(options), allocator_(allocator) {
+  release_ = [device = device_.get(), address, size, allocator] {
+    freeDeviceMemory(*device, address, size, allocator);
+  };
 }
 
 Buffer::Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, const BufferOptions &options,

@@ -3,9 +3,10 @@
 // allocators promise; imported memory has the address it has. What a buffer may be used for is declared when it is made
 // and checked by every command that names it (command_buffer_validator.h).
 //
-// Stream-ordered memory is returned on the device's queue: after the work submitted before, without waiting for it.
+// Stream-ordered memory is returned on the device's stream: after the work submitted before, without waiting for it.
 #pragma once
 
+#include "runtime/memory/pool.h"
 #include "support/result.h"
 
 #include <atomic>
@@ -16,11 +17,6 @@
 #include <string>
 
 namespace tenon::runtime {
-
-class Device;
-class Pool;
-
-inline constexpr uint64_t kBufferAlignment = 256; // bytes
 
 /// DeviceLocal: in the device's memory, out of the host's reach. HostVisible: pinned host memory that the device reads
 /// and writes over the bus; the host sees it without a copy.
@@ -57,8 +53,8 @@ public:
   /// How memory goes back. It is called once, with no context current; a failure cannot be answered.
   using Release = std::function<void()>;
 
-  /// Takes over memory that the device allocated; `streamOrdered` says how it is returned.
-  Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, bool streamOrdered,
+  /// Takes over memory of allocateDeviceMemory().
+  Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, DeviceAllocator allocator,
          const BufferOptions &options = {});
   /// Memory of any origin. `host`: where the host sees it, or null.
   Buffer(std::shared_ptr<Device> device, uint64_t address, uint64_t size, const BufferOptions &options, void *host,
@@ -83,8 +79,9 @@ public:
   uint64_t size() const { return size_; }
   Device &device() const { return *device_; }
   const BufferOptions &options() const { return options_; }
-  /// Memory of the driver's stream-ordered pool.
-  bool isStreamOrdered() const { return streamOrdered_; }
+  /// What returns its memory, where that is the device's.
+  DeviceAllocator allocator() const { return allocator_; }
+  bool isStreamOrdered() const { return allocator_ == DeviceAllocator::StreamOrdered; }
 
   /// The host's view of bytes [offset, offset + length). It sees what commands wrote once they are complete.
   /// @return [length] bytes, valid while this lives. FailedPrecondition: not host-visible, or not allowed by usage or
@@ -107,7 +104,7 @@ private:
   uint64_t size_;
   uint64_t lateAlignment_ = 0; // of a late buffer
   BufferOptions options_;
-  bool streamOrdered_ = false;
+  DeviceAllocator allocator_ = DeviceAllocator::Plain;
   void *host_ = nullptr;
   Release release_;
   std::atomic<bool> claimed_ = false, retired_ = false;

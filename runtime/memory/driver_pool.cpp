@@ -80,9 +80,9 @@ Status DriverPool::returnOnStream(uint64_t address, CUstream stream) {
   return okStatus();
 }
 
-/// Nobody uses it any more; the device's own queue returns it.
+/// Nobody uses it any more; the device's own stream returns it.
 void DriverPool::giveBackLocked(uint64_t address, uint64_t bytes, const Frontier &) {
-  device_->release(address, bytes, /*streamOrdered=*/true);
+  freeDeviceMemory(*device_, address, bytes, DeviceAllocator::StreamOrdered);
   reserved_ -= bytes;
 }
 

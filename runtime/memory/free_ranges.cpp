@@ -2,6 +2,8 @@
 // Two maps that always say the same.
 #include "runtime/memory/free_ranges.h"
 
+#include "support/align.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -61,7 +63,7 @@ void FreeRanges::add(uint64_t slab, Range range) {
 
 std::optional<FreeRanges::Range> FreeRanges::take(uint64_t bytes, uint64_t alignment) {
   for (auto candidate = bySize_.lower_bound(bytes); candidate != bySize_.end(); ++candidate) {
-    const uint64_t begin = (candidate->second + alignment - 1) & ~(alignment - 1);
+    const uint64_t begin = alignUp(candidate->second, alignment);
     const uint64_t skipped = begin - candidate->second;
     if (skipped > candidate->first - bytes)
       continue;

@@ -6,9 +6,8 @@
 // one event per stream, which whoever takes it makes its own stream wait for. Pieces that grow together join theirs.
 #pragma once
 
-#include "runtime/commands/event.h"
+#include "runtime/device/gpu_event.h"
 
-#include <cuda.h>
 #include <map>
 #include <memory>
 #include <optional>

@@ -94,20 +94,16 @@ PoolStatistics Pool::statistics() const {
 
 Slabs::~Slabs() {
   for (const auto &[address, bytes] : slabs_)
-    device_.release(address, bytes, /*streamOrdered=*/false);
+    freeDeviceMemory(device_, address, bytes, DeviceAllocator::Plain);
 }
 
 Result<uint64_t> Slabs::add(uint64_t bytes) {
   cuda::ContextScope scope = device_.enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  CUdeviceptr address = 0;
-  TENON_RETURN_IF_ERROR(device_.allocateCounted(bytes, [&] {
-    return cuda::driverStatus(device_.driver(), device_.driver().cuMemAlloc_v2(&address, bytes),
-                              concat("cuMemAlloc_v2 of ", bytes, " bytes on ", device_.description()));
-  }));
+  TENON_ASSIGN_OR_RETURN(const uint64_t address, allocateDeviceMemory(device_, bytes));
   slabs_[address] = bytes;
   bytes_ += bytes;
-  return uint64_t(address);
+  return address;
 }
 
 Status Slabs::remove(uint64_t slab) {

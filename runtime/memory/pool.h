@@ -15,7 +15,7 @@
 // buffers: they hold it.
 #pragma once
 
-#include "runtime/memory/buffer.h"
+#include "runtime/memory/device_memory.h"
 #include "runtime/memory/free_ranges.h"
 
 #include <functional>

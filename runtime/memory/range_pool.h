@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/memory/pool.h"
+#include "support/align.h"
 
 namespace tenon::runtime {
 
@@ -28,7 +29,7 @@ protected:
 
 private:
   RangePool(std::shared_ptr<Device> device, const RangePoolOptions &options);
-  uint64_t roundUp(uint64_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
+  uint64_t roundUp(uint64_t bytes) const { return alignUp(bytes, alignment_); }
   Status trimLocked();
 
   uint64_t slabBytes_, alignment_;

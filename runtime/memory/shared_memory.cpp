@@ -3,7 +3,7 @@
 #include "runtime/memory/shared_memory.h"
 
 #include "runtime/cuda/driver_status.h"
-#include "runtime/device/device.h"
+#include "support/align.h"
 
 #include <algorithm>
 
@@ -52,7 +52,7 @@ Result<uint64_t> mappedBytes(const Device &device, uint64_t bytes) {
       "cuMemGetAllocationGranularity"));
   if (granularity == 0 || bytes > (uint64_t(1) << 62))
     return makeError(StatusCode::ResourceExhausted, "memory behind a descriptor: ", bytes, " bytes were asked for");
-  return (std::max<uint64_t>(bytes, 1) + granularity - 1) / granularity * granularity;
+  return alignUp(std::max<uint64_t>(bytes, 1), granularity);
 }
 
 /// Addresses for a handle, `mapped` bytes of it. The mapping keeps the memory.

@@ -15,9 +15,9 @@ CallInstance::CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const
     : device_(std::move(device)), plan_(std::move(plan)), bases_(plan_->buffers.size()),
       isChanged_(plan_->buffers.size()), commands_(plan_->commands.size()) {
   for (size_t i = 0; i < commands_.size(); ++i) {
-    const CallPlan::Command &planned = plan_->commands[i];
+    const PlannedCommand &planned = plan_->commands[i];
     commands_[i].ranges.resize(planned.ranges.size());
-    if (planned.kind == CallPlan::Kind::Dispatch)
+    if (planned.kind == PlannedCommand::Kind::Dispatch)
       commands_[i].arguments.emplace(planned.kernel->parameters, planned.kernel->encodeTensorMap);
   }
 }
@@ -62,9 +62,9 @@ Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> 
   const bool isFirst = !isBound_;
   isBound_ = false; // until all of it is
   for (size_t i = 0; i < commands_.size(); ++i) {
-    const std::vector<CallPlan::Range> &ranges = plan_->commands[i].ranges;
+    const std::vector<PlannedRange> &ranges = plan_->commands[i].ranges;
     const bool isTouched = isFirst || std::any_of(ranges.begin(), ranges.end(),
-                                                  [&](const CallPlan::Range &r) { return isChanged_[r.buffer]; });
+                                                  [&](const PlannedRange &r) { return isChanged_[r.buffer]; });
     if (!isTouched)
       continue;
     Status status = bindCommand(i);
@@ -76,15 +76,15 @@ Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> 
 }
 
 Status CallInstance::bindCommand(size_t index) {
-  const CallPlan::Command &planned = plan_->commands[index];
-  Command &command = commands_[index];
+  const PlannedCommand &planned = plan_->commands[index];
+  BoundCommand &command = commands_[index];
   command.isStale = true;
   for (size_t i = 0; i < planned.ranges.size(); ++i) {
-    const CallPlan::Range &range = planned.ranges[i];
+    const PlannedRange &range = planned.ranges[i];
     command.ranges[i] = {bases_[range.buffer] + range.offset, range.bytes};
-    if (planned.kind == CallPlan::Kind::Fill)
+    if (planned.kind == PlannedCommand::Kind::Fill)
       TENON_RETURN_IF_ERROR(checkFill(command.ranges[i], planned.patternBytes));
-    if (planned.kind != CallPlan::Kind::Dispatch)
+    if (planned.kind != PlannedCommand::Kind::Dispatch)
       continue;
     const uint32_t alignment = planned.kernel->declaration->layout.bindings[i].alignment;
     if (alignment != 0 && command.ranges[i].address % alignment != 0)
@@ -95,22 +95,22 @@ Status CallInstance::bindCommand(size_t index) {
 }
 
 Status CallInstance::addNode(size_t index) {
-  const CallPlan::Command &planned = plan_->commands[index];
-  Command &command = commands_[index];
+  const PlannedCommand &planned = plan_->commands[index];
+  BoundCommand &command = commands_[index];
   // Nodes are added in the order of the commands, one for each, so their numbers are the same.
   const std::span<const uint32_t> before = plan_->order[index].dependsOn;
   switch (planned.kind) {
-  case CallPlan::Kind::Dispatch: {
+  case PlannedCommand::Kind::Dispatch: {
     TENON_ASSIGN_OR_RETURN(command.node,
                            graph_->addKernel(before, {planned.kernel->function, planned.grid, &planned.kernel->launch,
                                                       command.arguments->kernelParameters()}));
     break;
   }
-  case CallPlan::Kind::Copy: {
+  case PlannedCommand::Kind::Copy: {
     TENON_ASSIGN_OR_RETURN(command.node, graph_->addCopy(before, command.ranges[0], command.ranges[1]));
     break;
   }
-  case CallPlan::Kind::Fill: {
+  case PlannedCommand::Kind::Fill: {
     TENON_ASSIGN_OR_RETURN(command.node,
                            graph_->addFill(before, command.ranges[0], planned.pattern, planned.patternBytes));
     break;
@@ -134,20 +134,20 @@ Status CallInstance::buildGraph() {
 
 Result<bool> CallInstance::patchGraph() {
   for (size_t i = 0; i < commands_.size(); ++i) {
-    Command &command = commands_[i];
+    BoundCommand &command = commands_[i];
     if (!command.isStale)
       continue;
-    const CallPlan::Command &planned = plan_->commands[i];
+    const PlannedCommand &planned = plan_->commands[i];
     Status status;
     switch (planned.kind) {
-    case CallPlan::Kind::Dispatch:
+    case PlannedCommand::Kind::Dispatch:
       status = graph_->setKernel(command.node, {planned.kernel->function, planned.grid, &planned.kernel->launch,
                                                 command.arguments->kernelParameters()});
       break;
-    case CallPlan::Kind::Copy:
+    case PlannedCommand::Kind::Copy:
       status = graph_->setCopy(command.node, command.ranges[0], command.ranges[1]);
       break;
-    case CallPlan::Kind::Fill:
+    case PlannedCommand::Kind::Fill:
       status = graph_->setFill(command.node, command.ranges[0], planned.pattern, planned.patternBytes);
       break;
     }
@@ -173,35 +173,35 @@ Status CallInstance::issueGraph(CUstream stream, bool &done) {
 }
 
 Status CallInstance::issueCommand(size_t index, CUstream stream) {
-  const CallPlan::Command &planned = plan_->commands[index];
-  Command &command = commands_[index];
+  const PlannedCommand &planned = plan_->commands[index];
+  BoundCommand &command = commands_[index];
   const cuda::Driver &driver = device_->driver();
   switch (planned.kind) {
-  case CallPlan::Kind::Dispatch: {
+  case PlannedCommand::Kind::Dispatch: {
     const NvtxRange range({}, commandName(index));
     device_->countLaunch();
     return launchOnStream(driver, stream, planned.kernel->function, planned.grid, planned.kernel->launch,
                           command.arguments->kernelParameters());
   }
-  case CallPlan::Kind::Copy:
+  case PlannedCommand::Kind::Copy:
     return copyOnStream(driver, stream, command.ranges[0], command.ranges[1]);
-  case CallPlan::Kind::Fill:
+  case PlannedCommand::Kind::Fill:
     return fillOnStream(driver, stream, command.ranges[0], planned.pattern, planned.patternBytes);
   }
   return makeError(StatusCode::Internal, "unknown command");
 }
 
 std::string_view CallInstance::commandName(size_t index) const {
-  const CallPlan::Command &planned = plan_->commands[index];
-  if (planned.kind == CallPlan::Kind::Dispatch)
+  const PlannedCommand &planned = plan_->commands[index];
+  if (planned.kind == PlannedCommand::Kind::Dispatch)
     return planned.kernel->declaration->name;
-  return planned.kind == CallPlan::Kind::Copy ? "copy" : "fill";
+  return planned.kind == PlannedCommand::Kind::Copy ? "copy" : "fill";
 }
 
 void CallInstance::traceCommand(size_t index, StreamTrace &trace) const {
-  const CallPlan::Command &planned = plan_->commands[index];
+  const PlannedCommand &planned = plan_->commands[index];
   Trace::Details details = {{"command", plan_->describeCommand(planned)}};
-  if (planned.kind == CallPlan::Kind::Dispatch) {
+  if (planned.kind == PlannedCommand::Kind::Dispatch) {
     const std::array<uint32_t, 3> &grid = planned.grid;
     details.emplace_back("variant", planned.kernel->variantName);
     details.emplace_back("kernel", planned.kernel->symbol);

@@ -43,7 +43,7 @@ public:
   Status issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results, const Options &options);
 
 private:
-  struct Command {
+  struct BoundCommand {
     std::optional<ArgumentPack> arguments;
     std::vector<DeviceRange> ranges;
     ReplayGraph::Node node = 0;
@@ -65,9 +65,9 @@ private:
   std::shared_ptr<Device> device_;
   std::shared_ptr<const CallPlan> plan_;
   std::shared_ptr<Buffer> arena_;
-  std::vector<uint64_t> bases_;   // [plan buffers] addresses
-  std::vector<bool> isChanged_;   // [plan buffers] by this call
-  std::vector<Command> commands_; // [plan commands]
+  std::vector<uint64_t> bases_;        // [plan buffers] addresses
+  std::vector<bool> isChanged_;        // [plan buffers] by this call
+  std::vector<BoundCommand> commands_; // [plan commands]
   std::unique_ptr<ReplayGraph> graph_;
   bool isBound_ = false, isInFlight_ = false;
 };

@@ -4,8 +4,7 @@
 // made of them.
 #include "runtime/program/call_plan.h"
 
-#include "runtime/commands/command_buffer_validator.h"
-#include "runtime/program/arena_plan.h"
+#include "runtime/program/lifetime_packing.h"
 #include "runtime/program/register_program.h"
 
 #include <algorithm>
@@ -48,12 +47,12 @@ private:
   Status planResults();
   Status planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index);
   Status planCommands();
-  Status planCommand(const abi::fb::Command &source, CallPlan::Command &command);
-  Status planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command);
+  Status planCommand(const abi::fb::Command &source, PlannedCommand &command);
+  Status planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command);
   Status placeTransients();
   Status packTransients();
   void orderCommands();
-  Result<CallPlan::Range> range(const abi::fb::BufferRange &range) const;
+  Result<PlannedRange> range(const abi::fb::BufferRange &range) const;
   std::string name() const { return concat("function '", function_.name()->string_view(), "'"); }
 
   const abi::fb::Function &function_;
@@ -151,7 +150,7 @@ Status Planner::planResult(const abi::fb::ResultValue &source, std::string_view 
   return okStatus();
 }
 
-Result<CallPlan::Range> Planner::range(const abi::fb::BufferRange &range) const {
+Result<PlannedRange> Planner::range(const abi::fb::BufferRange &range) const {
   const int64_t size = static_cast<int64_t>(plan_->buffers[range.buffer()].bytes);
   const int64_t offset = range.offset() == kWholeRange ? 0 : registers_[range.offset()];
   if (offset < 0 || offset > size)
@@ -161,19 +160,17 @@ Result<CallPlan::Range> Planner::range(const abi::fb::BufferRange &range) const 
   if (length < 0 || length > size - offset)
     return makeError(StatusCode::OutOfRange, "a range of buffer ", range.buffer(), " has ", length, " bytes from byte ",
                      offset, ", the buffer has ", size);
-  return CallPlan::Range{range.buffer(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};
+  return PlannedRange{range.buffer(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};
 }
 
-Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Command &command) {
-  for (uint32_t axis = 0; axis < 3; ++axis) {
-    const int64_t count = registers_[dispatch.grid()->Get(axis)];
-    if (count < 0 || count > kMaxWorkgroups[axis])
-      return makeError(StatusCode::OutOfRange, "the workgroup count is ", count, " along ", "xyz"[axis],
-                       ", possible are 0 to ", kMaxWorkgroups[axis]);
-    command.grid[axis] = static_cast<uint32_t>(count);
-  }
+Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command) {
+  std::array<int64_t, 3> grid;
+  for (uint32_t axis = 0; axis < 3; ++axis)
+    grid[axis] = registers_[dispatch.grid()->Get(axis)];
+  TENON_RETURN_IF_ERROR(checkGrid(grid));
+  std::copy(grid.begin(), grid.end(), command.grid.begin());
   for (uint32_t i = 0; i < sizeOf(dispatch.bindings()); ++i) {
-    Result<CallPlan::Range> bound = range(*dispatch.bindings()->Get(i));
+    Result<PlannedRange> bound = range(*dispatch.bindings()->Get(i));
     if (!bound.ok())
       return bound.takeStatus().withContext(concat("binding ", i));
     command.ranges.push_back(*bound);
@@ -187,14 +184,14 @@ Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, CallPlan::Comman
   return okStatus();
 }
 
-Status Planner::planCommand(const abi::fb::Command &source, CallPlan::Command &command) {
+Status Planner::planCommand(const abi::fb::Command &source, PlannedCommand &command) {
   switch (source.body_type()) {
   case abi::fb::CommandBody::Dispatch:
     return planDispatch(*source.body_as_Dispatch(), command);
   case abi::fb::CommandBody::Copy: {
-    command.kind = CallPlan::Kind::Copy;
-    TENON_ASSIGN_OR_RETURN(CallPlan::Range from, range(*source.body_as_Copy()->source()));
-    TENON_ASSIGN_OR_RETURN(CallPlan::Range to, range(*source.body_as_Copy()->target()));
+    command.kind = PlannedCommand::Kind::Copy;
+    TENON_ASSIGN_OR_RETURN(PlannedRange from, range(*source.body_as_Copy()->source()));
+    TENON_ASSIGN_OR_RETURN(PlannedRange to, range(*source.body_as_Copy()->target()));
     command.ranges = {from, to};
     if (from.bytes != to.bytes)
       return makeError(StatusCode::InvalidArgument, "a copy of ", from.bytes, " bytes into ", to.bytes, " bytes");
@@ -202,8 +199,8 @@ Status Planner::planCommand(const abi::fb::Command &source, CallPlan::Command &c
   }
   case abi::fb::CommandBody::Fill: {
     const abi::fb::Fill &fill = *source.body_as_Fill();
-    command.kind = CallPlan::Kind::Fill;
-    TENON_ASSIGN_OR_RETURN(CallPlan::Range target, range(*fill.target()));
+    command.kind = PlannedCommand::Kind::Fill;
+    TENON_ASSIGN_OR_RETURN(PlannedRange target, range(*fill.target()));
     command.ranges = {target};
     command.pattern = static_cast<uint32_t>(registers_[fill.pattern()]);
     command.patternBytes = fill.pattern_size();
@@ -218,7 +215,7 @@ Status Planner::planCommand(const abi::fb::Command &source, CallPlan::Command &c
 Status Planner::planCommands() {
   for (uint32_t i = 0; i < sizeOf(function_.commands()); ++i) {
     const abi::fb::Command &source = *function_.commands()->Get(i);
-    CallPlan::Command command;
+    PlannedCommand command;
     command.index = i;
     if (const abi::fb::Dispatch *dispatch = source.body_as_Dispatch()) {
       TENON_ASSIGN_OR_RETURN(command.kernel,
@@ -228,7 +225,7 @@ Status Planner::planCommands() {
     if (!status.ok())
       return std::move(status).withContext(plan_->describeCommand(command));
     // An empty tensor is an empty grid or range, which the driver would refuse.
-    const bool isDispatch = command.kind == CallPlan::Kind::Dispatch;
+    const bool isDispatch = command.kind == PlannedCommand::Kind::Dispatch;
     const bool isEmpty = isDispatch ? command.grid[0] == 0 || command.grid[1] == 0 || command.grid[2] == 0
                                     : command.ranges.back().bytes == 0;
     if (isEmpty)
@@ -264,14 +261,14 @@ Status Planner::placeTransients() {
 
 /// For a file that says nothing of an arena: lifetimes and sizes of this call, packed here.
 Status Planner::packTransients() {
-  std::vector<ArenaPiece> pieces;
+  std::vector<PackedPiece> pieces;
   std::vector<uint32_t> owners;
   for (uint32_t i = 0; i < plan_->buffers.size(); ++i) {
     if (plan_->buffers[i].place != CallPlan::Place::Arena)
       continue;
-    ArenaPiece piece = {.bytes = plan_->buffers[i].bytes, .first = 1, .last = 0};
+    PackedPiece piece = {.bytes = plan_->buffers[i].bytes, .first = 1, .last = 0};
     for (uint32_t at = 0; at < plan_->commands.size(); ++at)
-      for (const CallPlan::Range &range : plan_->commands[at].ranges)
+      for (const PlannedRange &range : plan_->commands[at].ranges)
         if (range.buffer == i) {
           piece.first = piece.last == 0 && piece.first == 1 ? at : piece.first;
           piece.last = at;
@@ -279,7 +276,7 @@ Status Planner::packTransients() {
     pieces.push_back(piece);
     owners.push_back(i);
   }
-  plan_->arenaBytes = planArena(pieces);
+  plan_->arenaBytes = packByLifetime(pieces);
   if (plan_->arenaBytes == ~uint64_t(0))
     return makeError(StatusCode::OutOfRange, name(), ": its transients pass 2^62 bytes");
   for (size_t i = 0; i < pieces.size(); ++i)
@@ -300,11 +297,11 @@ void Planner::orderCommands() {
   }
   std::vector<std::vector<Access>> accesses(plan_->commands.size());
   for (size_t i = 0; i < accesses.size(); ++i) {
-    const CallPlan::Command &command = plan_->commands[i];
+    const PlannedCommand &command = plan_->commands[i];
     for (size_t operand = 0; operand < command.ranges.size(); ++operand) {
-      const CallPlan::Range &range = command.ranges[operand];
+      const PlannedRange &range = command.ranges[operand];
       bool isWrite = operand + 1 == command.ranges.size(); // the target of a copy or fill
-      if (command.kind == CallPlan::Kind::Dispatch)
+      if (command.kind == PlannedCommand::Kind::Dispatch)
         isWrite = !command.kernel->declaration->layout.bindings[operand].readOnly;
       const uint64_t begin = base[range.buffer] + range.offset;
       accesses[i].push_back({begin, begin + range.bytes, isWrite});
@@ -315,7 +312,7 @@ void Planner::orderCommands() {
 
 } // namespace
 
-std::string CallPlan::describeCommand(const Command &command) const {
+std::string CallPlan::describeCommand(const PlannedCommand &command) const {
   const abi::fb::Command &source = *function->commands()->Get(command.index);
   std::string out = source.location() ? concat(source.location()->string_view(), ": ") : std::string();
   out += concat("function '", function->name()->string_view(), "', command ", command.index, " (",
@@ -332,8 +329,8 @@ Status CallPlan::describeFault(Status status) const {
     return std::move(status).withContext(concat("function '", function->name()->string_view(), "'"));
   // The stream says that something failed, not what.
   std::string candidates;
-  for (const Command &command : commands) {
-    if (command.kind != Kind::Dispatch)
+  for (const PlannedCommand &command : commands) {
+    if (command.kind != PlannedCommand::Kind::Dispatch)
       continue;
     if (launches == 1)
       return std::move(status).withContext(describeCommand(command));

@@ -21,6 +21,24 @@
 
 namespace tenon::runtime {
 
+/// Bytes of a buffer of the function.
+struct PlannedRange {
+  uint32_t buffer = 0;
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// A command of the function, with everything computed but addresses.
+struct PlannedCommand {
+  enum class Kind : uint8_t { Dispatch, Copy, Fill };
+  Kind kind = Kind::Dispatch;
+  uint32_t index = 0; // in the function, for messages
+  const LoadedExport *kernel = nullptr;
+  std::array<uint32_t, 3> grid = {};
+  std::vector<PlannedRange> ranges; // bindings; source and target; target
+  std::vector<uint64_t> constants;
+  uint32_t pattern = 0, patternBytes = 0;
+};
+
 struct CallPlan {
   enum class Place : uint8_t { Input, Constant, Arena, Result };
   struct Buffer {
@@ -28,21 +46,6 @@ struct CallPlan {
     uint32_t index = 0; // of the input, constant, or among `resultBuffers`
     uint64_t bytes = 0;
     uint64_t offset = 0; // in the arena
-  };
-  /// Bytes of a buffer of the function.
-  struct Range {
-    uint32_t buffer = 0;
-    uint64_t offset = 0, bytes = 0;
-  };
-  enum class Kind : uint8_t { Dispatch, Copy, Fill };
-  struct Command {
-    Kind kind = Kind::Dispatch;
-    uint32_t index = 0; // in the function, for messages
-    const LoadedExport *kernel = nullptr;
-    std::array<uint32_t, 3> grid = {};
-    std::vector<Range> ranges; // bindings; source and target; target
-    std::vector<uint64_t> constants;
-    uint32_t pattern = 0, patternBytes = 0;
   };
   struct Result {
     bool isScalar = false;
@@ -60,18 +63,18 @@ struct CallPlan {
 
   CallKey key;
   const abi::fb::Function *function = nullptr;
-  std::vector<Buffer> buffers;         // of the function
-  std::vector<uint32_t> resultBuffers; // indices into `buffers`: new memory of each call
-  std::vector<Command> commands;       // without empty grids and ranges
-  std::vector<OrderedNode> order;      // [commands]
-  std::vector<Result> results;         // of the function, then what its expectations compare
-  size_t returned = 0;                 // results of the function
+  std::vector<Buffer> buffers;          // of the function
+  std::vector<uint32_t> resultBuffers;  // indices into `buffers`: new memory of each call
+  std::vector<PlannedCommand> commands; // without empty grids and ranges
+  std::vector<OrderedNode> order;       // [commands]
+  std::vector<Result> results;          // of the function, then what its expectations compare
+  size_t returned = 0;                  // results of the function
   std::vector<Expectation> expectations;
   uint64_t arenaBytes = 0;
   uint64_t launches = 0; // dispatches among `commands`
 
   /// "f.mlir:5:7: function 'f', command 0 (Dispatch of 'add', variant 'sm_80')".
-  std::string describeCommand(const Command &command) const;
+  std::string describeCommand(const PlannedCommand &command) const;
   /// A fault of the device, with the dispatches that may have caused it.
   Status describeFault(Status status) const;
 };

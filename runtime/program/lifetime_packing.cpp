@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // First fit by decreasing size: not optimal, within a few percent of it for the lifetimes that programs have, and a
 // pure function of its input.
-#include "runtime/program/arena_plan.h"
+#include "runtime/program/lifetime_packing.h"
 
-#include "runtime/memory/buffer.h"
+#include "runtime/memory/device_memory.h"
+#include "support/align.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,16 +18,16 @@ constexpr uint64_t kTooLarge = ~uint64_t(0);
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max() / 2;
 
 uint64_t rounded(uint64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  return alignUp(bytes, kBufferAlignment);
 }
 
-bool meet(const ArenaPiece &a, const ArenaPiece &b) {
+bool meet(const PackedPiece &a, const PackedPiece &b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
 } // namespace
 
-uint64_t planArena(std::vector<ArenaPiece> &pieces) {
+uint64_t packByLifetime(std::vector<PackedPiece> &pieces) {
   std::vector<uint32_t> order(pieces.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -36,12 +37,12 @@ uint64_t planArena(std::vector<ArenaPiece> &pieces) {
   uint64_t total = 0;
   std::vector<uint32_t> placed; // by offset
   for (uint32_t index : order) {
-    ArenaPiece &piece = pieces[index];
+    PackedPiece &piece = pieces[index];
     if (piece.bytes > kMost)
       return kTooLarge;
     piece.offset = 0;
     for (uint32_t other : placed) {
-      const ArenaPiece &there = pieces[other];
+      const PackedPiece &there = pieces[other];
       if (meet(piece, there) && piece.offset < there.offset + rounded(there.bytes) &&
           there.offset < piece.offset + rounded(piece.bytes))
         piece.offset = there.offset + rounded(there.bytes);

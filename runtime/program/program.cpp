@@ -3,6 +3,9 @@
 #include "runtime/program/program.h"
 
 #include "runtime/device/device.h"
+#include "runtime/device/stream_capture.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
 #include "runtime/queue/submission_queue.h"
@@ -15,52 +18,6 @@ namespace {
 
 constexpr size_t kMostPlans = 256;    // of one function; the one not used for longest makes room
 constexpr size_t kMostInstances = 16; // of one plan, one for each stream; likewise
-
-/// While this lives, a thread may do what a capture in progress forbids others: load code, allocate.
-class RelaxedCapture {
-public:
-  RelaxedCapture(const cuda::Driver &driver, bool isCaptured) : driver_(driver), isActive_(isCaptured) {
-    if (!isActive_ || !driver_.cuThreadExchangeStreamCaptureMode) {
-      isActive_ = false;
-      return;
-    }
-    status_ = cuda::driverStatus(driver_, driver_.cuThreadExchangeStreamCaptureMode(&mode_),
-                                 "cuThreadExchangeStreamCaptureMode");
-    isActive_ = status_.ok();
-  }
-  ~RelaxedCapture() {
-    if (isActive_)
-      (void)driver_.cuThreadExchangeStreamCaptureMode(&mode_);
-  }
-  RelaxedCapture(const RelaxedCapture &) = delete;
-  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
-  /// What the driver answered; the capture is not relaxed where it refused.
-  Status takeStatus() { return std::move(status_); }
-
-private:
-  const cuda::Driver &driver_;
-  bool isActive_;
-  Status status_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-
-Result<bool> isCapturing(const cuda::Driver &driver, CUstream stream) {
-  if (!driver.cuStreamIsCapturing)
-    return false;
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing"));
-  if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
-    return makeError(StatusCode::FailedPrecondition, "the stream's capture was invalidated by an earlier error");
-  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-}
-
-/// A number that no other stream of the process has had; a handle is used again.
-uint64_t streamId(const cuda::Driver &driver, CUstream stream) {
-  unsigned long long id = 0;
-  if (driver.cuStreamGetId && driver.cuStreamGetId(stream, &id) == CUDA_SUCCESS)
-    return id;
-  return reinterpret_cast<uintptr_t>(stream);
-}
 
 /// The values behind the function's own results are the call's, not the caller's.
 struct ShorterAtEnd {
@@ -116,7 +73,7 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device_->driver();
-  const CUstream stream = options.stream.value_or(device_->queue().handle());
+  const CUstream stream = options.stream.value_or(device_->stream().handle());
   bool isCaptured = false;
   if (options.stream) {
     TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
@@ -286,8 +243,8 @@ Status Program::uploadConstants(const CallPlan &plan) {
     if (buffer.place != CallPlan::Place::Constant || constants_[buffer.index])
       continue;
     const std::span<const uint8_t> bytes = constantBytes_[buffer.index];
-    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, device_->allocate(bytes.size()));
-    TENON_RETURN_IF_ERROR(device_->queue().upload(*memory, 0, bytes));
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, allocateOnStream(*device_, bytes.size()));
+    TENON_RETURN_IF_ERROR(uploadBytes(*memory, 0, bytes));
     constants_[buffer.index] = std::move(memory);
   }
   return okStatus();

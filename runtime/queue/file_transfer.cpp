@@ -20,16 +20,13 @@ FileTransfer::FileTransfer(std::shared_ptr<Device> device, const FileTransferOpt
 
 FileTransfer::~FileTransfer() {
   cuda::ContextScope scope = device_->enter();
-  cuda::Stream destroyed = std::move(stream_);
+  cuda::StreamHandle destroyed = std::move(stream_);
 }
 
 Status FileTransfer::prepare(uint64_t count) {
   const cuda::Driver &driver = device_->driver();
   if (!stream_) {
-    CUstream stream = nullptr;
-    TENON_RETURN_IF_ERROR(
-        cuda::driverStatus(driver, driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
-    stream_ = cuda::Stream(driver, stream);
+    TENON_ASSIGN_OR_RETURN(stream_, cuda::createStream(driver));
   }
   while (chunks_.size() < std::min<uint64_t>(count, options_.chunkCount)) {
     Chunk chunk;

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "runtime/commands/command_buffer.h"
-#include "runtime/commands/event.h"
+#include "runtime/device/gpu_event.h"
 #include "runtime/queue/file.h"
 
 #include <memory>
@@ -63,7 +63,7 @@ private:
   std::shared_ptr<Device> device_;
   FileTransferOptions options_;
   GpuEventPool events_;
-  cuda::Stream stream_;
+  cuda::StreamHandle stream_;
   std::vector<Chunk> chunks_;
 };
 

@@ -6,6 +6,13 @@
 
 namespace tenon::runtime {
 
+Status checkPoints(SemaphorePoints points, const char *what) {
+  for (const SemaphorePoint &point : points)
+    if (!point.semaphore)
+      return makeError(StatusCode::InvalidArgument, "submit: a ", what, " semaphore is null");
+  return okStatus();
+}
+
 bool Submission::needsWorker() const {
   return runsOnHost() ||
          std::any_of(work.begin(), work.end(), [](const Work &item) { return item.commandBuffer->waitsOnHost(); });

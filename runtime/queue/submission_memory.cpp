@@ -4,7 +4,6 @@
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/queue/submission_queue.h"
-#include "runtime/queue/submission_waker.h"
 
 namespace tenon::runtime {
 
@@ -19,17 +18,8 @@ Result<std::shared_ptr<Buffer>> SubmissionQueue::allocate(SemaphorePoints waits,
   {
     cuda::ContextScope scope = device_->enter();
     TENON_RETURN_IF_ERROR(scope.status());
-    const cuda::Driver &driver = device_->driver();
-    const size_t asked = bytes == 0 ? 1 : bytes;
-    const bool pooled = device_->hasMemoryPools();
-    CUdeviceptr address = 0;
-    TENON_RETURN_IF_ERROR(device_->allocateCounted(bytes, [&] {
-      return cuda::driverStatus(
-          driver,
-          pooled ? driver.cuMemAllocAsync(&address, asked, stream_.get()) : driver.cuMemAlloc_v2(&address, asked),
-          concat(pooled ? "cuMemAllocAsync" : "cuMemAlloc_v2", " of ", bytes, " bytes on ", device_->description()));
-    }));
-    buffer = std::make_shared<Buffer>(device_, address, bytes, pooled, local);
+    TENON_ASSIGN_OR_RETURN(const StreamMemory memory, allocateStreamMemory(*device_, bytes, stream_.get()));
+    buffer = std::make_shared<Buffer>(device_, memory.address, bytes, memory.allocator, local);
   }
   auto submission = pool_.acquire();
   submission->allocated = buffer;
@@ -110,7 +100,7 @@ void SubmissionQueue::returnMemory(Submission &submission) {
   Buffer &buffer = *submission.deallocated;
   buffer.markRetired();
   if (!buffer.pool())
-    device_->release(buffer.address(), buffer.size(), buffer.isStreamOrdered());
+    freeDeviceMemory(*device_, buffer.address(), buffer.size(), buffer.allocator());
   else if (buffer.address() != 0)
     buffer.pool()->giveBack(buffer.address(), {});
 }

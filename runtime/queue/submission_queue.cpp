@@ -7,7 +7,6 @@
 #include "runtime/commands/stream_command_buffer.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
-#include "runtime/queue/submission_waker.h"
 
 #include <atomic>
 
@@ -28,14 +27,12 @@ Result<std::shared_ptr<SubmissionQueue>> SubmissionQueue::create(std::shared_ptr
                                                                  const FileTransferOptions &files) {
   cuda::ContextScope scope = device->enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  const cuda::Driver &driver = device->driver();
-  CUstream stream = nullptr;
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(driver, driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
-  return std::shared_ptr<SubmissionQueue>(new SubmissionQueue(std::move(device), cuda::Stream(driver, stream), files));
+  TENON_ASSIGN_OR_RETURN(cuda::StreamHandle stream, cuda::createStream(device->driver()));
+  return std::shared_ptr<SubmissionQueue>(new SubmissionQueue(std::move(device), std::move(stream), files));
 }
 
-SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream, const FileTransferOptions &files)
+SubmissionQueue::SubmissionQueue(std::shared_ptr<Device> device, cuda::StreamHandle stream,
+                                 const FileTransferOptions &files)
     : device_(std::move(device)), number_(nextNumber()), stream_(std::move(stream)), events_(device_),
       waker_(std::make_shared<Waker>()), fileOptions_(files) {
   worker_ = std::thread([this] { runWorker(); });
@@ -62,17 +59,10 @@ SubmissionQueue::~SubmissionQueue() {
   }
   completer_.join();
   cuda::ContextScope scope = device_->enter();
-  cuda::Stream destroyed = std::move(stream_);
+  cuda::StreamHandle destroyed = std::move(stream_);
 }
 
 // Enqueue.
-
-Status checkPoints(SemaphorePoints points, const char *what) {
-  for (const SemaphorePoint &point : points)
-    if (!point.semaphore)
-      return makeError(StatusCode::InvalidArgument, "submit: a ", what, " semaphore is null");
-  return okStatus();
-}
 
 Status SubmissionQueue::enqueue(std::unique_ptr<Submission> submission, SemaphorePoints waits,
                                 SemaphorePoints signals) {

@@ -18,6 +18,7 @@
 #include "runtime/memory/pool.h"
 #include "runtime/queue/file_worker.h"
 #include "runtime/queue/submission.h"
+#include "runtime/queue/waker.h"
 
 #include <condition_variable>
 #include <deque>
@@ -102,9 +103,7 @@ public:
   Status waitIdle(uint64_t timeoutNs);
 
 private:
-  struct Waker;
-
-  SubmissionQueue(std::shared_ptr<Device> device, cuda::Stream stream, const FileTransferOptions &files);
+  SubmissionQueue(std::shared_ptr<Device> device, cuda::StreamHandle stream, const FileTransferOptions &files);
   Status enqueue(std::unique_ptr<Submission> submission, SemaphorePoints waits, SemaphorePoints signals);
   Status submitRecorded(SemaphorePoints waits, const std::function<Status(CommandBuffer &)> &record,
                         SemaphorePoints signals);
@@ -115,7 +114,6 @@ private:
   void returnMemory(Submission &submission);
   void noteIssued(Submission &submission);
   void tellProfile(Submission &submission, bool hasFailed);
-  void watch(const Submission &submission);
   void issue(std::unique_ptr<Submission> submission); // with issueMutex_ held
   Status issueWork(Submission &submission);
   void runHostCall(std::unique_ptr<Submission> submission);
@@ -131,7 +129,7 @@ private:
 
   std::shared_ptr<Device> device_;
   const uint64_t number_; // of the queue in its process, for profiles
-  cuda::Stream stream_;
+  cuda::StreamHandle stream_;
   GpuEventPool events_;
   std::shared_ptr<Waker> waker_;
   SubmissionPool pool_;

@@ -4,7 +4,6 @@
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/queue/submission_queue.h"
-#include "runtime/queue/submission_waker.h"
 
 #include <algorithm>
 #include <chrono>

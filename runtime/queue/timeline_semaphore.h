@@ -8,7 +8,7 @@
 // wait for that work's event (DeviceSignal).
 #pragma once
 
-#include "runtime/commands/event.h"
+#include "runtime/device/gpu_event.h"
 #include "support/result.h"
 
 #include <cstdint>

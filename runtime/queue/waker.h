@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a semaphore tells a queue's worker that something changed; it may outlive the queue.
+// How semaphores and pools tell a queue's worker thread that something changed. It may outlive the queue.
 #pragma once
 
-#include "runtime/queue/submission_queue.h"
+#include <condition_variable>
+#include <mutex>
 
 namespace tenon::runtime {
 
-struct SubmissionQueue::Waker {
+struct Waker {
   std::mutex mutex; // guards what follows
   std::condition_variable changed;
   bool woken = false, stop = false;

@@ -2,8 +2,9 @@
 // The header is a Python literal of a fixed form; a small reader takes exactly that form and names what else it finds.
 #include "runtime/tools/npy.h"
 
+#include "support/number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace tenon::runtime {
@@ -94,13 +95,11 @@ private:
       return false;
     while (!take(")")) {
       skipSpace();
-      int64_t extent = 0;
-      auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
-      if (error != std::errc() || extent < 0)
+      const std::optional<int64_t> extent = takeNumber<int64_t>(rest_);
+      if (!extent || *extent < 0)
         return false;
-      rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
       (void)take("L"); // NumPy under Python 2
-      out.push_back(extent);
+      out.push_back(*extent);
       if (!take(",") && !peek(')'))
         return false;
     }

@@ -18,6 +18,7 @@
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/kernel_output.h"
 #include "support/command_line.h"
+#include "support/number.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -39,11 +40,10 @@ struct Options {
 Result<double> parseThreshold(const char *name, const std::string &text, double otherwise) {
   if (text.empty())
     return otherwise;
-  char *end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (*end != '\0' || !(value >= 0))
+  const std::optional<double> value = parseDouble(text);
+  if (!value || !(*value >= 0))
     return makeError(StatusCode::InvalidArgument, "--", name, "=", text, ": expected a number of at least 0");
-  return value;
+  return *value;
 }
 
 Result<Thresholds> parseThresholds(const Options &options) {

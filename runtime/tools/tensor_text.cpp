@@ -3,9 +3,9 @@
 #include "runtime/tools/tensor_text.h"
 
 #include "runtime/values/element_text.h"
+#include "support/number.h"
 #include "support/text.h"
 
-#include <charconv>
 #include <cstring>
 #include <optional>
 
@@ -148,12 +148,11 @@ Result<TensorType> parseTensorType(std::string_view text) {
   while (!dimensions.empty()) {
     const size_t end = dimensions.find('x');
     const std::string_view digits = dimensions.substr(0, end);
-    int64_t extent = -1;
-    auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), extent);
-    if (digits.empty() || stop != digits.data() + digits.size() || error != std::errc() || extent < 0)
+    const std::optional<int64_t> extent = parseNumber<int64_t>(digits);
+    if (!extent || *extent < 0)
       return makeError(StatusCode::InvalidArgument, "'", text, "' is no tensor type: '", digits, "' is no extent",
                        digits == "?" ? "; a value has a size for every dimension" : "");
-    type.shape.push_back(extent);
+    type.shape.push_back(*extent);
     dimensions.remove_prefix(end + 1);
   }
   return type;

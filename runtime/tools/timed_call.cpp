@@ -17,14 +17,11 @@ Status TimedCall::prepare() {
   cuda::ContextScope scope = program_.device().enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = program_.device().driver();
-  CUstream stream = nullptr;
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(driver, driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
-  stream_ = cuda::Stream(driver, stream);
-  for (TimedEvent *timed : {&begin_, &end_}) {
+  TENON_ASSIGN_OR_RETURN(stream_, cuda::createStream(driver));
+  for (cuda::EventHandle *timed : {&begin_, &end_}) {
     CUevent event = nullptr;
     TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, driver.cuEventCreate(&event, CU_EVENT_DEFAULT), "cuEventCreate"));
-    *timed = TimedEvent(driver, event);
+    *timed = cuda::EventHandle(driver, event);
   }
   return okStatus();
 }
@@ -70,7 +67,7 @@ Status TimedCall::callMany(uint64_t count) {
   return wait();
 }
 
-Status TimedCall::record(const TimedEvent &event) {
+Status TimedCall::record(const cuda::EventHandle &event) {
   const cuda::Driver &driver = program_.device().driver();
   return cuda::driverStatus(driver, driver.cuEventRecord(event.get(), stream_.get()), "cuEventRecord");
 }

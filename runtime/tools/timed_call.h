@@ -35,19 +35,18 @@ public:
   Result<double> deviceSeconds(uint64_t count);
 
 private:
-  using TimedEvent = cuda::OwnedHandle<CUevent, &cuda::Driver::cuEventDestroy_v2>;
   TimedCall(Program &program, uint32_t function, std::vector<Value> inputs)
       : program_(program), function_(function), inputs_(std::move(inputs)) {}
   Status prepare();
   Status enqueue(uint64_t count);
   Status wait();
-  Status record(const TimedEvent &event);
+  Status record(const cuda::EventHandle &event);
 
   Program &program_;
   uint32_t function_;
   std::vector<Value> inputs_, results_;
-  cuda::Stream stream_;
-  TimedEvent begin_, end_;
+  cuda::StreamHandle stream_;
+  cuda::EventHandle begin_, end_;
 };
 
 } // namespace tenon::runtime

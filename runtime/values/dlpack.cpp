@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One table of element types, one description of a place, and two structs that differ in a header.
-#include "runtime/memory/dlpack.h"
+#include "runtime/values/dlpack.h"
 
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbers by <charconv> and strtod (the tools never set a locale, so the point is a point); the whole word must parse.
+// Numbers: the whole word must parse.
 #include "runtime/values/element_text.h"
 
+#include "support/number.h"
 #include "support/small_float.h"
 
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace tenon::runtime {
@@ -47,22 +46,21 @@ Result<uint64_t> parseInteger(std::string_view text, ElementType type) {
   return negative ? (~magnitude + 1) & largest : magnitude;
 }
 
-Result<uint64_t> parseFloat(std::string_view text, ElementType type) {
-  const std::string copy(text);
-  if (copy.empty() || std::strchr(" \t\n\v\f\r", copy.front()))
-    return notANumber(text, type);
-  char *end = nullptr;
-  errno = 0;
+Result<uint64_t> parseFloatElement(std::string_view text, ElementType type) {
   const bool wide = type == ElementType::F64;
   // Each width by its own function: a second rounding would be wrong by one bit now and then.
-  const double value = wide ? std::strtod(copy.c_str(), &end) : std::strtof(copy.c_str(), &end);
-  if (*end != '\0')
+  std::optional<double> value;
+  if (wide)
+    value = parseDouble(text);
+  else
+    value = parseFloat(text);
+  if (!value)
     return notANumber(text, type);
-  if (errno == ERANGE && std::isinf(value))
+  if (std::isinf(*value) && text.find_first_of("nN") == std::string_view::npos) // not "inf"
     return doesNotFit(text, type);
   if (wide)
-    return std::bit_cast<uint64_t>(value);
-  const float narrow = static_cast<float>(value);
+    return std::bit_cast<uint64_t>(*value);
+  const float narrow = static_cast<float>(*value);
   if (type == ElementType::F32)
     return uint64_t(std::bit_cast<uint32_t>(narrow));
   const uint16_t bits = type == ElementType::F16 ? floatToF16(narrow) : floatToBf16(narrow);
@@ -81,7 +79,7 @@ template <typename T> T load(const uint8_t *data) {
 } // namespace
 
 Result<uint64_t> parseElement(std::string_view text, ElementType type) {
-  return abi::isFloat(type) ? parseFloat(text, type) : parseInteger(text, type);
+  return abi::isFloat(type) ? parseFloatElement(text, type) : parseInteger(text, type);
 }
 
 double elementAsDouble(const uint8_t *data, ElementType type) {

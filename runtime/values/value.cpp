@@ -3,6 +3,8 @@
 #include "runtime/values/value.h"
 
 #include "runtime/device/device.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 
 namespace tenon::runtime {
 
@@ -49,15 +51,15 @@ Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor) {
   if (bytes != tensor.bytes.size())
     return makeError(StatusCode::InvalidArgument, tensorTypeSpelling(tensor.shape, tensor.element), " has ", bytes,
                      " bytes, ", tensor.bytes.size(), " were given");
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, device.allocate(bytes));
-  TENON_RETURN_IF_ERROR(device.queue().upload(*buffer, 0, tensor.bytes));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, allocateOnStream(device, bytes));
+  TENON_RETURN_IF_ERROR(uploadBytes(*buffer, 0, tensor.bytes));
   return Tensor{tensor.element, tensor.shape, std::move(buffer)};
 }
 
 Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor) {
   TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(tensor.shape, tensor.element));
   HostTensor host{tensor.element, tensor.shape, std::vector<uint8_t>(bytes)};
-  TENON_RETURN_IF_ERROR(device.queue().download(*tensor.buffer, 0, host.bytes));
+  TENON_RETURN_IF_ERROR(downloadBytes(*tensor.buffer, 0, host.bytes));
   return host;
 }
 

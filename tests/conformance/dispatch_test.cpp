@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dispatches: bindings, constants, entry points, grids, indirect grids; the same as submissions of a queue.
 #include "fixture.h"
+#include "runtime/memory/transfer.h"
 
 namespace tenon::conformance {
 
@@ -223,7 +224,7 @@ TEST_P(IndirectDispatch, EmptyAndTooLargeGrids) {
   OK(run(commands));
   EXPECT_EQ(download<uint32_t>(*counter)[0], 0u);
   const uint32_t counts[] = {1, 1, 70000};
-  OK(device->queue().upload(*grid, 0, {reinterpret_cast<const uint8_t *>(counts), 12}));
+  OK(uploadBytes(*grid, 0, {reinterpret_cast<const uint8_t *>(counts), 12}));
   FAILS(run(commands), OutOfRange, "70000 along z");
 }
 TEST_P(IndirectDispatch, GridFromASlot) {

@@ -2,8 +2,8 @@
 // Memory that goes to other libraries and processes, and theirs that comes in.
 #include "fixture.h"
 
-#include "runtime/memory/dlpack.h"
 #include "runtime/memory/shared_memory.h"
+#include "runtime/values/dlpack.h"
 
 #include <unistd.h>
 

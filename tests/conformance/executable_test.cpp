@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executables: reflection, several variants, wrong architectures, malformed bytes; what a fault of a kernel leaves.
 #include "fixture.h"
+#include "runtime/memory/transfer.h"
 
 #include <cstdlib>
 #include <thread>
@@ -26,7 +27,7 @@ TEST_F(ExecutableFile, GlobalsAreFoundByName) {
   ASSERT_TRUE(table.ok()) << table.status().toString();
   EXPECT_EQ(download<uint32_t>(**table), (std::vector<uint32_t>{1, 20, 300, 4000}));
   const uint32_t seven = 7;
-  OK(device->queue().upload(**table, 0, {reinterpret_cast<const uint8_t *>(&seven), 4}));
+  OK(uploadBytes(**table, 0, {reinterpret_cast<const uint8_t *>(&seven), 4}));
   auto counts = zeros(1);
   const SemaphorePoint done = {Semaphore::create(), 1};
   OK(queue->dispatch({}, executable, kCountWorkgroups, {3, 1, 1}, {{BufferRef::of(counts)}, {}}, {&done, 1}));

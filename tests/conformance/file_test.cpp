@@ -44,9 +44,9 @@ protected:
   }
   std::shared_ptr<Buffer> filled(uint64_t bytes, uint8_t value, MemoryType memory) {
     auto buffer = allocate(bytes, {.memory = memory});
-    const Status status = device->queue().fill({buffer->address(), bytes}, value, 1);
+    const Status status = device->stream().fill({buffer->address(), bytes}, value, 1);
     EXPECT_TRUE(status.ok()) << status.toString();
-    EXPECT_TRUE(device->queue().synchronize().ok());
+    EXPECT_TRUE(device->stream().synchronize().ok());
     return buffer;
   }
   /// Submits with a signal and waits for it.

@@ -7,6 +7,7 @@
 #include "runtime/commands/graph_command_buffer.h"
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <gtest/gtest.h>
@@ -79,15 +80,14 @@ protected:
   std::shared_ptr<Buffer> allocate(uint64_t bytes, const BufferOptions &options = {});
   template <typename T> std::shared_ptr<Buffer> upload(const std::vector<T> &values) {
     auto buffer = allocate(values.size() * sizeof(T));
-    Status status = device->queue().upload(
-        *buffer, 0, {reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)});
+    Status status =
+        uploadBytes(*buffer, 0, {reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)});
     EXPECT_TRUE(status.ok()) << status.message();
     return buffer;
   }
   template <typename T> std::vector<T> download(const Buffer &buffer) {
     std::vector<T> values(buffer.size() / sizeof(T));
-    Status status =
-        device->queue().download(buffer, 0, {reinterpret_cast<uint8_t *>(values.data()), values.size() * sizeof(T)});
+    Status status = downloadBytes(buffer, 0, {reinterpret_cast<uint8_t *>(values.data()), values.size() * sizeof(T)});
     EXPECT_TRUE(status.ok()) << status.message();
     return values;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two devices in one process. With one device, each test is skipped and says so; TENON_EMULATOR_DEVICES=2 makes two.
 #include "fixture.h"
+#include "runtime/memory/transfer.h"
 
 #include <cstdlib>
 
@@ -37,7 +38,7 @@ TEST_F(SeveralDevices, RunSideBySide) {
   OK(secondQueue->dispatch({}, secondExecutable, kIota, {1, 1, 1}, {{BufferRef::of(b)}, {kThreads}}, {&points[1], 1}));
   OK(waitSemaphores(points, WaitMode::All, kWaitForever));
   std::vector<uint32_t> values(kThreads);
-  OK(second->queue().download(*b, 0, {reinterpret_cast<uint8_t *>(values.data()), kThreads * 4}));
+  OK(downloadBytes(*b, 0, {reinterpret_cast<uint8_t *>(values.data()), kThreads * 4}));
   EXPECT_EQ(values, numbers(kThreads));
   EXPECT_EQ(download<uint32_t>(*a), numbers(kThreads));
 }

@@ -2,7 +2,7 @@
 // Command buffers, as streams and as graphs, and launches with attributes.
 #include "scenario_run.h"
 
-#include "runtime/commands/event.h"
+#include "runtime/device/gpu_event.h"
 #include "runtime/executable/argument_packer.h"
 
 namespace tenon::faults {

@@ -2,7 +2,9 @@
 // Memory of a device, of the host and of other processes; copies and fills.
 #include "scenario_run.h"
 
+#include "runtime/memory/allocator.h"
 #include "runtime/memory/shared_memory.h"
+#include "runtime/memory/transfer.h"
 
 #include <unistd.h>
 
@@ -14,7 +16,7 @@ void Scenario::memory() {
       TENON_ASSIGN_OR_RETURN(auto made, allocateBuffer(*device_, kBytes, options));
       TENON_RETURN_IF_ERROR(check(made->size() == kBytes, "a buffer's size"));
     }
-    TENON_ASSIGN_OR_RETURN(auto pooled, device_->allocate(kBytes));
+    TENON_ASSIGN_OR_RETURN(auto pooled, allocateOnStream(*device_, kBytes));
     TENON_ASSIGN_OR_RETURN(auto info, queryMemory(*device_));
     return check(info.totalBytes != 0 && pooled->size() == kBytes, "device memory");
   });
@@ -41,7 +43,7 @@ void Scenario::sharing() {
     auto imported = importDescriptor(*device_, descriptor, kBytes, {});
     ::close(descriptor);
     TENON_RETURN_IF_ERROR(imported.takeStatus());
-    TENON_RETURN_IF_ERROR(device_->queue().upload(*owner, 0, bytesOf(std::vector<uint32_t>(kThreads, 4))));
+    TENON_RETURN_IF_ERROR(uploadBytes(*owner, 0, bytesOf(std::vector<uint32_t>(kThreads, 4))));
     owner.reset();
     return expect(**imported, std::vector<uint32_t>(kThreads, 4));
   });
@@ -51,10 +53,10 @@ void Scenario::transfers() {
   step("transfers", [&]() -> Status {
     TENON_ASSIGN_OR_RETURN(auto a, buffer(std::vector<uint32_t>(kThreads, 1)));
     TENON_ASSIGN_OR_RETURN(auto b, buffer(std::vector<uint32_t>(kThreads, 2)));
-    TENON_RETURN_IF_ERROR(device_->queue().copy({a->address(), kBytes}, {b->address(), kBytes}));
+    TENON_RETURN_IF_ERROR(device_->stream().copy({a->address(), kBytes}, {b->address(), kBytes}));
     TENON_RETURN_IF_ERROR(expect(*b, std::vector<uint32_t>(kThreads, 1)));
     for (uint32_t patternBytes : {1u, 2u, 4u})
-      TENON_RETURN_IF_ERROR(device_->queue().fill({a->address(), kBytes}, 0, patternBytes));
+      TENON_RETURN_IF_ERROR(device_->stream().fill({a->address(), kBytes}, 0, patternBytes));
     return expect(*a, std::vector<uint32_t>(kThreads, 0));
   });
 }

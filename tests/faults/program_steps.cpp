@@ -59,7 +59,7 @@ Status Scenario::capture() {
   TENON_RETURN_IF_ERROR(scope.status());
   CUstream handle = nullptr;
   TENON_RETURN_IF_ERROR(called(driver.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
-  cuda::Stream stream(driver, handle);
+  cuda::StreamHandle stream(driver, handle);
   TENON_RETURN_IF_ERROR(called(begin(handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture_v2"));
   Status status = program_->callInto(0, inputs, results, {.stream = handle});
   CUgraph graph = nullptr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/transfer.h"
 #include "scenario_run.h"
 
 namespace tenon::faults {
@@ -67,14 +68,13 @@ Status Scenario::await(std::span<const SemaphorePoint> signals) {
 
 Result<std::shared_ptr<Buffer>> Scenario::buffer(const std::vector<uint32_t> &values, const BufferOptions &options) {
   TENON_ASSIGN_OR_RETURN(auto made, allocateBuffer(*device_, values.size() * 4, options));
-  TENON_RETURN_IF_ERROR(device_->queue().upload(*made, 0, bytesOf(values)));
+  TENON_RETURN_IF_ERROR(uploadBytes(*made, 0, bytesOf(values)));
   return made;
 }
 
 Status Scenario::expect(const Buffer &of, const std::vector<uint32_t> &wanted) {
   std::vector<uint32_t> values(wanted.size());
-  TENON_RETURN_IF_ERROR(
-      device_->queue().download(of, 0, {reinterpret_cast<uint8_t *>(values.data()), values.size() * 4}));
+  TENON_RETURN_IF_ERROR(downloadBytes(of, 0, {reinterpret_cast<uint8_t *>(values.data()), values.size() * 4}));
   return check(values == wanted, "contents of a buffer");
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbers are written in a size expression wherever an integer is wanted.
-#include "runtime/tools/check_kernel/workload_values.h"
+#include "runtime/tools/check_kernel/binding_values.h"
 
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_text.h"
 #include "support/align.h"
 #include "support/file.h"
+#include "support/number.h"
 #include "support/placement.h"
 #include "support/random.h"
 #include "support/small_float.h"
 #include "support/text.h"
 
 #include <bit>
-#include <charconv>
 #include <cstring>
 
 namespace tenon::runtime {
@@ -59,11 +59,10 @@ Status fillRandom(HostTensor &tensor, std::string_view range, const Sizes &sizes
   }
   const bool isFloat = abi::isFloat(tensor.element);
   if (!range.empty() && isFloat) {
-    char *lowEnd = nullptr, *highEnd = nullptr;
-    floatLow = std::strtod(low.c_str(), &lowEnd);
-    floatHigh = std::strtod(high.c_str(), &highEnd);
-    if (low.empty() || high.empty() || *lowEnd || *highEnd || !(floatLow < floatHigh))
+    const std::optional<double> lowest = parseDouble(low), highest = parseDouble(high);
+    if (!lowest || !highest || !(*lowest < *highest))
       return makeError(StatusCode::InvalidArgument, "'", range, "' is no range of numbers LOW..HIGH");
+    floatLow = *lowest, floatHigh = *highest;
   } else if (!range.empty()) {
     TENON_ASSIGN_OR_RETURN(integerLow, evaluateSize(low, sizes));
     TENON_ASSIGN_OR_RETURN(integerHigh, evaluateSize(high, sizes));
@@ -95,7 +94,7 @@ Status readNpyInto(HostTensor &tensor, const std::string &path) {
 }
 
 /// A number of `element`: an expression where it is an integer.
-Result<uint64_t> parseNumber(std::string_view text, ElementType element, const Sizes &sizes) {
+Result<uint64_t> parseElementValue(std::string_view text, ElementType element, const Sizes &sizes) {
   Result<uint64_t> literal = parseElement(text, element);
   if (literal.ok() && !text.empty())
     return literal;
@@ -114,17 +113,16 @@ Result<uint64_t> parseTyped(std::string_view text, ElementType &element, const S
     element = *type;
     text = trimmed(text.substr(equal + 1));
   }
-  return parseNumber(text, element, sizes);
+  return parseElementValue(text, element, sizes);
 }
 
 Result<std::vector<uint8_t>> parseBytes(std::string_view digits, size_t size) {
   std::vector<uint8_t> out;
   for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-    uint8_t byte = 0;
-    auto [end, error] = std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
-    if (error != std::errc() || end != digits.data() + i + 2)
+    const std::optional<uint8_t> byte = parseNumber<uint8_t>(digits.substr(i, 2), 16);
+    if (!byte)
       return makeError(StatusCode::InvalidArgument, "'", digits.substr(i, 2), "' is no byte in hexadecimal");
-    out.push_back(byte);
+    out.push_back(*byte);
   }
   if (digits.size() % 2 || out.size() != size)
     return makeError(StatusCode::InvalidArgument, digits.size(), " hexadecimal digits given, the constant has ", size,

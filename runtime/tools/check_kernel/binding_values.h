@@ -2,9 +2,19 @@
 // One line of a workload to bytes: a binding's contents, a constant's value.
 #pragma once
 
-#include "runtime/tools/check_kernel/workload.h"
+#include "abi/layout.h"
+#include "runtime/tools/check_kernel/size_expression.h"
+#include "runtime/values/value.h"
 
 namespace tenon::runtime {
+
+/// How a binding's contents count: an output's are what the kernel makes of it.
+enum class BindingRole : uint8_t { Input, Output, InOut, PartialOutput };
+
+struct CaseBinding {
+  BindingRole role = BindingRole::Input;
+  HostTensor value; // contents before; of an output: only type and shape count
+};
 
 /// "inout nx4xf32=0": role, extents as expressions, element type, contents.
 struct BindingSpec {

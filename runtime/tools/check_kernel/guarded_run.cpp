@@ -2,6 +2,8 @@
 #include "runtime/tools/check_kernel/guarded_run.h"
 
 #include "runtime/executable/argument_packer.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 
 #include <algorithm>
 
@@ -34,8 +36,8 @@ Result<Placed> place(Device &device, const CaseBinding &binding, const abi::Bind
     std::fill_n(contents, out.bytes, options.fill);
   else
     std::copy(binding.value.bytes.begin(), binding.value.bytes.end(), contents);
-  TENON_ASSIGN_OR_RETURN(out.buffer, device.allocate(image.size()));
-  TENON_RETURN_IF_ERROR(device.queue().upload(*out.buffer, 0, image));
+  TENON_ASSIGN_OR_RETURN(out.buffer, allocateOnStream(device, image.size()));
+  TENON_RETURN_IF_ERROR(uploadBytes(*out.buffer, 0, image));
   return out;
 }
 
@@ -62,7 +64,7 @@ void findDamage(uint32_t binding, const Placed &placed, const std::vector<uint8_
 Result<RunResult> runCase(Device &device, const LoadedExport &kernel, const Case &inputs, const RunOptions &options) {
   std::shared_ptr<Buffer> spacer;
   if (options.displaced) {
-    TENON_ASSIGN_OR_RETURN(spacer, device.allocate(options.displaced));
+    TENON_ASSIGN_OR_RETURN(spacer, allocateOnStream(device, options.displaced));
   }
   std::vector<Placed> placed;
   std::vector<DeviceRange> ranges;
@@ -77,13 +79,13 @@ Result<RunResult> runCase(Device &device, const LoadedExport &kernel, const Case
   TENON_ASSIGN_OR_RETURN(ArgumentPack arguments,
                          ArgumentPack::pack(kernel.parameters, kernel.encodeTensorMap, ranges, inputs.constants));
   TENON_RETURN_IF_ERROR(
-      device.queue().launch(kernel.function, inputs.grid, kernel.launch, arguments.kernelParameters()));
-  TENON_RETURN_IF_ERROR(device.queue().synchronize());
+      device.stream().launch(kernel.function, inputs.grid, kernel.launch, arguments.kernelParameters()));
+  TENON_RETURN_IF_ERROR(device.stream().synchronize());
 
   RunResult out;
   for (uint32_t i = 0; i < placed.size(); ++i) {
     std::vector<uint8_t> image(placed[i].buffer->size());
-    TENON_RETURN_IF_ERROR(device.queue().download(*placed[i].buffer, 0, image));
+    TENON_RETURN_IF_ERROR(downloadBytes(*placed[i].buffer, 0, image));
     if (options.guarded)
       findDamage(i, placed[i], image, options.guard, out.damage);
     const auto contents = image.begin() + ptrdiff_t(placed[i].before);

@@ -7,8 +7,8 @@
 // more. Without guards the allocation ends where the contents do, which is where the emulator sees a read past the end.
 #pragma once
 
+#include "runtime/tools/check_kernel/case.h"
 #include "runtime/tools/check_kernel/session.h"
-#include "runtime/tools/check_kernel/workload.h"
 
 #include <vector>
 

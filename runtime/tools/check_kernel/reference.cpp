@@ -6,9 +6,9 @@
 #include "runtime/tools/check_kernel/guarded_run.h"
 #include "runtime/tools/npy.h"
 #include "support/file.h"
+#include "support/number.h"
 #include "support/text.h"
 
-#include <charconv>
 #include <cstring>
 
 namespace tenon::runtime {
@@ -171,13 +171,13 @@ private:
       text = trimmed(text.substr(std::min(comma + 1, text.size())));
       Argument argument;
       argument.isConstant = word.starts_with('c');
-      const char *end = word.data() + word.size();
-      const bool isNumber = word.size() > 1 && std::from_chars(word.data() + 1, end, argument.index).ptr == end &&
-                            (word.front() == 'b' || word.front() == 'c');
+      const bool isNamed = word.starts_with('b') || word.starts_with('c');
+      const std::optional<uint32_t> index = isNamed ? parseNumber<uint32_t>(word.substr(1)) : std::nullopt;
       const size_t count = argument.isConstant ? layout.constants.size() : layout.bindings.size();
-      if (!isNumber || argument.index >= count)
+      if (!index || *index >= count)
         return makeError(StatusCode::InvalidArgument, "'", word, "' is none of the export's bindings (b0 to b",
                          layout.bindings.size() - 1, ") and constants (c0 ...)");
+      argument.index = *index;
       if (argument.isConstant && layout.constants[argument.index].kind != abi::ConstantKind::Scalar)
         return makeError(StatusCode::InvalidArgument, "constant ", argument.index,
                          " has no type: a function takes scalars, constants = [i32]");

@@ -9,8 +9,8 @@
 //   generated                        the generated variant of the same export
 #pragma once
 
+#include "runtime/tools/check_kernel/case.h"
 #include "runtime/tools/check_kernel/session.h"
-#include "runtime/tools/check_kernel/workload.h"
 
 #include <memory>
 

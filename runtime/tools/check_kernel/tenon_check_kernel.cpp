@@ -5,6 +5,7 @@
 #include "runtime/tools/count_option.h"
 #include "support/command_line.h"
 #include "support/file.h"
+#include "support/number.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -31,12 +32,12 @@ Result<Thresholds> parseTolerances(const std::vector<std::string> &texts) {
                         : type == "f32"  ? &out.f32
                         : type == "f64"  ? &out.f64
                                          : nullptr;
-    char *end = nullptr;
-    const double value = equal == std::string::npos ? -1 : std::strtod(text.c_str() + equal + 1, &end);
-    if (!threshold || !(value >= 0) || *end)
+    const std::optional<double> value =
+        equal == std::string::npos ? std::nullopt : parseDouble(std::string_view(text).substr(equal + 1));
+    if (!threshold || !value || !(*value >= 0))
       return makeError(StatusCode::InvalidArgument, "--tolerance=", text,
                        ": expected TYPE=NUMBER, TYPE one of f16, bf16, f32 and f64");
-    *threshold = value;
+    *threshold = *value;
   }
   return out;
 }

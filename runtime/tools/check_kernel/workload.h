@@ -12,16 +12,11 @@
 //   grid = ceildiv(n, 128), 1, 1    left out: a thread for each element of the first output
 //   reference = ...                 reference.h
 //
-// A case is a workload with one value for every size.
+// A case (case.h) is a workload with one value for every size.
 #pragma once
 
-#include "abi/layout.h"
-#include "abi/parameter_layout.h"
-#include "runtime/tools/check_kernel/size_expression.h"
-#include "runtime/values/value.h"
 #include "support/result.h"
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -38,31 +33,5 @@ struct Workload {
 
 /// A workload file. Errors name `path` and the line.
 Result<std::vector<Workload>> parseWorkloads(std::string_view text, std::string_view path);
-
-/// How a binding's contents count: an output's are what the kernel makes of it.
-enum class BindingRole : uint8_t { Input, Output, InOut, PartialOutput };
-
-struct CaseBinding {
-  BindingRole role = BindingRole::Input;
-  HostTensor value; // contents before; of an output: only type and shape count
-};
-
-struct Case {
-  Sizes sizes;
-  std::vector<CaseBinding> bindings;               // [layout bindings]
-  std::vector<uint64_t> constants;                 // [words]
-  std::vector<std::vector<uint8_t>> constantBytes; // [layout constants] as they are passed
-  std::array<uint32_t, 3> grid = {1, 1, 1};
-
-  /// "n=31, m=7", or "one size" where there is none.
-  std::string text() const;
-};
-
-inline constexpr size_t kMaxCases = 1000;
-
-/// Every combination of sizes, with random contents from `seed`.
-/// @return InvalidArgument: a count differs from the layout's, a spec does not parse or does not fit; the message shows
-///         what the export takes. OutOfRange: more than kMaxCases, or a grid past a launch's limits.
-Result<std::vector<Case>> makeCases(const Workload &workload, const abi::Export &declared, uint64_t seed);
 
 } // namespace tenon::runtime

@@ -4,6 +4,7 @@
 
 #include "runtime/commands/graph_command_buffer.h"
 #include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"
 
@@ -42,7 +43,7 @@ protected:
   }
   std::vector<uint8_t> read() {
     std::vector<uint8_t> bytes(64);
-    EXPECT_TRUE(device->queue().download(*buffer, 0, bytes).ok());
+    EXPECT_TRUE(downloadBytes(*buffer, 0, bytes).ok());
     return bytes;
   }
 

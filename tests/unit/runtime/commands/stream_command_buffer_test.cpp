@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/commands/stream_command_buffer.h"
 
+#include "runtime/memory/transfer.h"
 #include "tests/unit/runtime/command_buffer_fixture.h"
 
 #include <cstring>
@@ -56,7 +57,7 @@ TEST_F(StreamCommandBufferTest, BindsSlotsWhenIssued) {
 TEST_F(StreamCommandBufferTest, ReadsTheGridOfAnIndirectDispatch) {
   const std::array<uint32_t, 3> grid = {5, 6, 7}, tooMany = {1, 70000, 1};
   auto put = [&](const std::array<uint32_t, 3> &value) {
-    return device->queue().upload(*buffer, 32, {reinterpret_cast<const uint8_t *>(value.data()), 12});
+    return uploadBytes(*buffer, 32, {reinterpret_cast<const uint8_t *>(value.data()), 12});
   };
   ASSERT_OK(put(grid));
   ASSERT_OK(commands->dispatchIndirect(executable, 0, ref(32, 12), {{ref(), ref()}, {0}}));

@@ -25,11 +25,11 @@ TEST(DriverStatus, WhatFailsAfterAFaultNamesTheFirst) {
   auto driver = Driver::openFirst({fakeDriverPath()}, "the fake");
   ASSERT_OK(driver.status());
   forgetFaults();
-  EXPECT_EQ(firstFault(**driver), "");
+  EXPECT_EQ(firstFault((*driver)->path()), "");
   EXPECT_STATUS(driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuCtxSynchronize"), Aborted, "says so");
-  rememberFault(**driver, "device A", makeError(StatusCode::Aborted, "dispatch 'first'"));
-  rememberFault(**driver, "device B", makeError(StatusCode::Aborted, "dispatch 'second'"));
-  EXPECT_EQ(firstFault(**driver), "device A: dispatch 'first'");
+  rememberFault((*driver)->path(), "device A", makeError(StatusCode::Aborted, "dispatch 'first'"));
+  rememberFault((*driver)->path(), "device B", makeError(StatusCode::Aborted, "dispatch 'second'"));
+  EXPECT_EQ(firstFault((*driver)->path()), "device A: dispatch 'first'");
   Status later = driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuMemAlloc_v2(12)");
   EXPECT_STATUS(later, Aborted, "cuMemAlloc_v2(12): CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_STATUS(later, Aborted, "start a new one: device A: dispatch 'first'");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/device.h"
 
+#include "runtime/memory/allocator.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {
@@ -39,7 +40,7 @@ TEST_F(DeviceTest, AnAbsentOrdinalSaysHowManyThereAre) {
 TEST_F(DeviceTest, AllocatesStreamOrderedWherePoolsExist) {
   open();
   {
-    auto buffer = device->allocate(100);
+    auto buffer = allocateOnStream(*device, 100);
     ASSERT_OK(buffer.status());
     EXPECT_EQ((*buffer)->address() % kBufferAlignment, 0u);
     EXPECT_EQ((*buffer)->size(), 100u);
@@ -54,14 +55,14 @@ TEST_F(DeviceTest, AllocatesStreamOrderedWherePoolsExist) {
 TEST_F(DeviceTest, AllocatesPlainlyElsewhere) {
   fake.memoryPools = false;
   open();
-  ASSERT_OK(device->allocate(100).status());
+  ASSERT_OK(allocateOnStream(*device, 100).status());
   EXPECT_EQ(fake.count("cuMemAlloc_v2"), 1u);
   EXPECT_EQ(fake.count("cuMemFree_v2"), 1u);
 }
 
 TEST_F(DeviceTest, AnEmptyBufferHasAnAddress) {
   open();
-  auto buffer = device->allocate(0);
+  auto buffer = allocateOnStream(*device, 0);
   ASSERT_OK(buffer.status());
   EXPECT_NE((*buffer)->address(), 0u);
   EXPECT_EQ((*buffer)->size(), 0u);
@@ -70,13 +71,13 @@ TEST_F(DeviceTest, AnEmptyBufferHasAnAddress) {
 TEST_F(DeviceTest, OutOfMemoryNamesTheBytes) {
   open();
   fake.failures["cuMemAllocAsync"] = CUDA_ERROR_OUT_OF_MEMORY;
-  EXPECT_STATUS(device->allocate(4096).status(), ResourceExhausted,
-                "cuMemAllocAsync of 4096 bytes: CUDA_ERROR_OUT_OF_MEMORY (2)");
+  EXPECT_STATUS(allocateOnStream(*device, 4096).status(), ResourceExhausted,
+                "cuMemAllocAsync of 4096 bytes on 'Fake GPU' (sm_80, driver 13.0): CUDA_ERROR_OUT_OF_MEMORY (2)");
 }
 
 TEST_F(DeviceTest, ABufferKeepsItsDeviceAlive) {
   open();
-  std::shared_ptr<Buffer> buffer = device->allocate(1).take();
+  std::shared_ptr<Buffer> buffer = allocateOnStream(*device, 1).take();
   device.reset();
   EXPECT_EQ(fake.retained, 1);
   buffer.reset();

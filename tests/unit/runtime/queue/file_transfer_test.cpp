@@ -3,6 +3,7 @@
 
 #include "tests/unit/runtime/command_buffer_fixture.h"
 
+#include "runtime/memory/transfer.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <sys/mman.h>
@@ -31,7 +32,7 @@ protected:
   }
   std::vector<uint8_t> read(uint64_t offset, uint64_t length) {
     std::vector<uint8_t> bytes(length);
-    EXPECT_TRUE(device->queue().download(*memory, offset, bytes).ok());
+    EXPECT_TRUE(downloadBytes(*memory, offset, bytes).ok());
     return bytes;
   }
   std::vector<uint8_t> part(uint64_t offset, uint64_t length) const {
@@ -52,7 +53,7 @@ TEST_F(FileTransferTest, GoesAroundTheRing) {
   EXPECT_EQ(fake.count("cuMemHostAlloc"), 3u);
   EXPECT_EQ(fake.count("cuMemcpyHtoDAsync_v2"), 16u);
   EXPECT_EQ(fake.count("cuEventSynchronize"), 13u); // what is written over, not the last three
-  ASSERT_OK(device->queue().fill({memory->address(), 1000}, 5, 1));
+  ASSERT_OK(device->stream().fill({memory->address(), 1000}, 5, 1));
   ASSERT_OK(transfer.run(command(FileCommand::Kind::Write, 500, 0, 300)));
   ASSERT_OK(transfer.run(command(FileCommand::Kind::Read, 400, 0, 500)));
   std::vector<uint8_t> wanted = part(400, 500);

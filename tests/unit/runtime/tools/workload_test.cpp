@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/tools/check_kernel/workload.h"
+#include "runtime/tools/check_kernel/case.h"
 
 #include "tests/unit/runtime/fixture.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/memory/dlpack.h"
+#include "runtime/values/dlpack.h"
 
 #include "runtime/memory/allocator.h"
 #include "runtime/queue/submission_queue.h"
