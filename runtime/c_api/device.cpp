@@ -29,6 +29,18 @@ std::string digitsOf(const std::array<uint8_t, 16> &uuid) {
   return digits;
 }
 
+tenon_status_t *writeInfo(const cuda::Driver &driver, size_t ordinal, tenon_device_info_t *out) {
+  TENON_C_ASSIGN_OR_RETURN(DeviceInfo info, queryDeviceInfo(driver, ordinal));
+  tenon_device_info_t value = {};
+  std::strncpy(value.name, info.name.c_str(), sizeof(value.name) - 1);
+  value.compute_capability = info.computeCapability;
+  value.driver_version = static_cast<uint32_t>(driver.version());
+  value.memory_bytes = info.memoryBytes;
+  std::copy(info.uuid.begin(), info.uuid.end(), value.uuid);
+  value.is_emulator = info.isEmulator;
+  return toC(writeStruct(out, value, "out"));
+}
+
 } // namespace
 
 tenon_status_code_t tenon_status_code(const tenon_status_t *status) {
@@ -82,15 +94,7 @@ tenon_status_t *tenon_driver_device_count(const tenon_driver_t *driver, size_t *
 tenon_status_t *tenon_driver_device_info(const tenon_driver_t *driver, size_t ordinal, tenon_device_info_t *out) {
   TENON_C_REQUIRE(driver);
   TENON_C_REQUIRE(out);
-  TENON_C_ASSIGN_OR_RETURN(DeviceInfo info, queryDeviceInfo(*driver->value, ordinal));
-  tenon_device_info_t value = {};
-  std::strncpy(value.name, info.name.c_str(), sizeof(value.name) - 1);
-  value.compute_capability = info.computeCapability;
-  value.driver_version = static_cast<uint32_t>(driver->value->version());
-  value.memory_bytes = info.memoryBytes;
-  std::copy(info.uuid.begin(), info.uuid.end(), value.uuid);
-  value.is_emulator = info.isEmulator;
-  return toC(writeStruct(out, value, "out"));
+  return writeInfo(*driver->value, ordinal, out);
 }
 
 tenon_status_t *tenon_device_open(tenon_driver_t *driver, size_t ordinal, tenon_device_t **out) {
@@ -115,6 +119,11 @@ tenon_status_t *tenon_device_open_uuid(tenon_driver_t *driver, const char *uuid,
 }
 void tenon_device_release(tenon_device_t *device) {
   delete device;
+}
+tenon_status_t *tenon_device_info(const tenon_device_t *device, tenon_device_info_t *out) {
+  TENON_C_REQUIRE(device);
+  TENON_C_REQUIRE(out);
+  return writeInfo(device->value->driver(), static_cast<size_t>(device->value->ordinal()), out);
 }
 tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_statistics_t *out) {
   TENON_C_REQUIRE(device);

@@ -70,6 +70,8 @@ tenon_status_t *tenon_device_open(tenon_driver_t *driver, size_t ordinal, tenon_
 /* By uuid: "GPU-" and 32 hexadecimal digits, with or without hyphens. TENON_NOT_FOUND. */
 tenon_status_t *tenon_device_open_uuid(tenon_driver_t *driver, const char *uuid, tenon_device_t **out);
 void tenon_device_release(tenon_device_t *device);
+/* Of a device that is open, also where it was found by its uuid. Since TENON_1_4. */
+tenon_status_t *tenon_device_info(const tenon_device_t *device, tenon_device_info_t *out);
 
 typedef struct tenon_statistics {
   size_t struct_size;

@@ -32,6 +32,12 @@ TEST_F(CApiTest, EnumeratesDevices) {
   expectStatus(tenon_driver_device_info(driver, 1, &info), TENON_UNAVAILABLE, "no device 1");
   tenon_device_t *byUuid = nullptr;
   expectOk(tenon_device_open_uuid(driver, "GPU-a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0", &byUuid));
+  tenon_device_info_t same = {.struct_size = sizeof(same)};
+  expectOk(tenon_device_info(byUuid, &same));
+  EXPECT_STREQ(same.name, info.name);
+  EXPECT_EQ(same.memory_bytes, info.memory_bytes);
+  EXPECT_EQ(same.uuid[15], 0xa0);
+  expectStatus(tenon_device_info(nullptr, &same), TENON_INVALID_ARGUMENT, "argument 'device' is NULL");
   tenon_device_release(byUuid);
   expectStatus(tenon_device_open_uuid(driver, "GPU-00000000000000000000000000000000", &byUuid), TENON_NOT_FOUND,
                "no device has the uuid");
