@@ -77,7 +77,7 @@ public:
 
   // For queues.
 
-  /// Checks that it can be submitted, with these buffers bound. A one-shot command buffer can be from then on no more.
+  /// Checks that it can be submitted, with these buffers bound. A one-shot one cannot be submitted again.
   Status checkSubmission(BindingTable table);
   /// Whether issue() waits for the device: indirect grids are read by the host.
   bool waitsOnHost() const;
@@ -92,11 +92,11 @@ protected:
   /// Called by end(), and by issue() with no other issue() of this at the same time.
   virtual Status prepare() = 0;
   virtual Status issueCommands(CUstream stream, BindingTable table) = 0;
-  /// As issueCommands, one by one and never as a graph, so that each has a time of its own.
+  /// As issueCommands, one by one and never as a graph, so that each can be timed.
   virtual Status issueTraced(CUstream stream, BindingTable table, StreamTrace &trace) = 0;
 
   const std::vector<RecordedCommand> &commands() const { return commands_; }
-  /// Of the issue() that is under way; null: nobody wants to know.
+  /// Of the issue() that is under way; null: the commands are not profiled.
   StreamTimes *times() const { return times_; }
   /// Device range of a ref, now that slots are bound. The table was checked.
   static DeviceRange resolve(const BufferRef &ref, BindingTable table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who is told of each command of a call: before it is given to the device, and after it is complete. For what belongs
+// Called for each command of a call: before it is given to the device, and after it is complete. For what belongs
 // to one command only while nothing else runs, such as the text that a kernel prints.
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace tenon::runtime {
 
-/// An identity, no more: what it orders is found in the command buffer that signals and waits for it.
+/// Only an identity: what it orders is found in the command buffer that signals and waits for it.
 class Event {
 public:
   static std::shared_ptr<Event> create() { return std::make_shared<Event>(); }

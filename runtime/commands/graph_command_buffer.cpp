@@ -273,7 +273,7 @@ Status GraphCommandBuffer::issuePart(Part &part, CUstream stream, BindingTable t
 }
 
 Status GraphCommandBuffer::issueCommands(CUstream stream, BindingTable table) {
-  if (times()) // each command wants a time of its own
+  if (times()) // each command is timed
     return issueRange(0, commands().size(), stream, table);
   for (Part &part : parts_)
     TENON_RETURN_IF_ERROR(issuePart(part, stream, table));

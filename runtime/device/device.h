@@ -62,10 +62,10 @@ public:
   void setTrace(std::shared_ptr<Trace> trace) { trace_ = std::move(trace); }
   Trace *trace() const { return trace_.get(); }
 
-  /// From now on `sink` is told what queues do, as far as `filter` lets it pass (profile.h); a sink from before is told
-  /// no more. Errors of Profile::create.
+  /// From now on `sink` gets the events of queues that pass `filter` (profile.h); an earlier sink gets none.
+  /// Errors of Profile::create.
   Status beginProfiling(ProfileFilter filter, ProfileSink sink);
-  /// When it returns the sink is told nothing more, also not of what is under way: wait for that before.
+  /// The sink gets no event after this returns. Wait for work in flight first to have its events.
   void endProfiling();
   /// Null: not profiled.
   std::shared_ptr<Profile> profile() const;

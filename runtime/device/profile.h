@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What queues do, told to a sink while a device is profiled (Device::beginProfiling): when each submission was
+// Events of queues, given to a sink while a device is profiled (Device::beginProfiling): when each submission was
 // submitted, given to the device and complete, by the host's clock, and when each of its commands ran, by the device's.
-// A filter says what is wanted; what is not costs nothing.
+// A filter selects events; those that it leaves out cost nothing.
 //
-// Device times come from timed events around commands. So that each has a time of its own, a command buffer goes to the
+// Device times come from timed events around commands. So that each can be timed, a command buffer goes to the
 // stream command by command while they are wanted, also where it is a graph: the same commands in their recorded order,
 // with the same results. The device's clock is put on the host's by one event that is waited for when profiling begins;
 // each second a later one takes its place, since the driver answers distances in single precision.
@@ -82,7 +82,7 @@ public:
   bool wants(bool isDevice, ProfileKind kind, std::string_view name) const;
   bool wantsDevice() const { return filter_.device; }
   void add(const ProfileEvent &event);
-  /// No event comes after this, and none is being told.
+  /// No event comes after this returns.
   void close();
 
   // Timed events, used again and again. The device's context is current.
@@ -132,7 +132,7 @@ private:
   const CUstream stream_;
   const cuda::Driver &driver_;
   bool hasBegun_ = false;
-  bool isBroken_ = false;       // the driver refused an event: what was recorded before is told
+  bool isBroken_ = false;       // the driver refused an event: only what was recorded before is delivered
   std::vector<CUevent> events_; // two of each command
   std::vector<ProfileEvent> commands_;
 };

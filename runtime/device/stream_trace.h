@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Times of commands on a device: an event before the first and one after each, read when all of them are complete. The
-// commands of a traced call or command buffer go to a stream one by one, so that each has a time of its own; an
+// commands of a traced call or command buffer go to a stream one by one, so that each can be timed; an
 // untraced one may be a graph, whose commands overlap.
 //
 // The device's clock is put on the trace's by the event before the first command: the stream is idle then, or the call

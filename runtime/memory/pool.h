@@ -59,7 +59,7 @@ public:
   };
   /// `bytes` at a multiple of `alignment`, a power of two, for work on `stream`. Nothing: there is none now, and
   /// `waiter` is called when there may be. InvalidArgument: the alignment, or more than this pool ever gives out;
-  /// ResourceExhausted: no memory, and nobody to wait, or nothing to wait for.
+  /// ResourceExhausted: no memory, and the waiter has no `wake`, or nothing is out that could come back.
   Result<std::optional<PoolMemory>> take(CUstream stream, uint64_t bytes, uint64_t alignment, Waiter waiter);
   /// Takes back. `last`: the place in a stream behind its last use; without an event: it is over.
   void giveBack(uint64_t address, FreePoint last);
@@ -67,17 +67,17 @@ public:
   void settle(uint64_t address, uint64_t serial);
   /// Memory goes back by a call on the deallocation's stream, not by giveBack with a place in it.
   virtual bool returnsOnStream() const { return false; }
-  /// That call; then the memory is the pool's no more. Only where returnsOnStream.
+  /// Makes that call; the memory leaves the pool's books. Only where returnsOnStream().
   virtual Status returnOnStream(uint64_t address, CUstream stream);
 
-  /// Returns to the driver what nobody uses. Waits for the device where the driver does.
+  /// Returns unused memory to the driver. Waits for the device where the driver does.
   virtual Status trim() = 0;
   PoolStatistics statistics() const;
 
 protected:
   Pool(std::shared_ptr<Device> device, std::string name, uint64_t limitBytes);
 
-  // With mutex_ held. Each is told bytes above 0 and an alignment of 256 or more.
+  // With mutex_ held. `bytes` is above 0, `alignment` 256 or more.
 
   /// InvalidArgument: more than this pool ever gives out, with or without others.
   virtual Status checkRequest(uint64_t bytes, uint64_t alignment) const = 0;
@@ -93,7 +93,7 @@ protected:
 
   struct Live {
     uint64_t bytes = 0; // asked for
-    uint64_t taken = 0; // what giveBackLocked is told
+    uint64_t taken = 0; // bytes that go back with giveBackLocked
     Frontier frontier;
     uint64_t serial = 0;
   };

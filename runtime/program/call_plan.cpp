@@ -284,7 +284,7 @@ Status Planner::packTransients() {
   return okStatus();
 }
 
-/// Commands in one line of addresses: the arena from 0, every other buffer in a room of its own behind it. Inputs may
+/// Commands in one line of addresses: the arena from 0, every other buffer behind it, apart from all others. Inputs may
 /// be the same memory, which nobody writes; results are not (Program::callInto sees to it).
 void Planner::orderCommands() {
   std::vector<uint64_t> base(plan_->buffers.size());

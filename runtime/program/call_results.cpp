@@ -73,7 +73,7 @@ Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<
   }
   if (tensor.buffer)
     return checkGiven(device, plan, index, buffer.bytes, *tensor.buffer, inputs, results);
-  // Memory that goes back in the order of the device's own queue must not be in use on another stream then.
+  // Memory that goes back in the order of the device's own stream must not be in use on another stream then.
   TENON_ASSIGN_OR_RETURN(tensor.buffer, isOwnStream ? allocateOnStream(device, buffer.bytes)
                                                     : allocateBuffer(device, buffer.bytes, {}));
   return okStatus();

@@ -8,7 +8,7 @@ namespace tenon::runtime {
 
 /// Completes `results` for a plan: every value has its type and shape, every tensor its buffer. The values that the
 /// function's expectations compare come behind its results.
-/// @param isOwnStream the call runs on the device's own queue: new memory is stream-ordered there
+/// @param isOwnStream the call runs on the device's own stream: new memory is stream-ordered there
 /// Errors as Program::callInto says; ResourceExhausted: no memory.
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program expects of its own values: check.expect_* of MLIR, compared by the host once a call has ended. Tests
+// What a program expects of its values: check.expect_* of MLIR, compared by the host once a call has ended. Tests
 // of kernels are written as text that way, and run by tenon-check.
 #pragma once
 
@@ -23,7 +23,7 @@ struct ExpectationOutcome {
   std::string toString() const;
 };
 
-/// Every expectation of the plan's function, in order. Waits for the device's queue.
+/// Every expectation of the plan's function, in order. Waits for the device's own stream.
 /// @param results as bindResults() left them, what is compared behind what is returned
 Result<std::vector<ExpectationOutcome>> evaluateExpectations(Device &device, const CallPlan &plan,
                                                              std::span<const Value> results);

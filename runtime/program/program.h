@@ -76,7 +76,7 @@ public:
   ///         function failed: nothing was launched. Else errors of registers, loading, memory and launches; the work of
   ///         a dispatch that failed on the device is named by its export and location. FailedPrecondition: an
   ///         expectation of the function (check.*) failed; its text has a line for each. A function that has any is
-  ///         called on the device's own queue only, and not by submit(): the host compares once the work is complete.
+  ///         called on the device's own stream only, and not by submit(): the host compares once the work is complete.
   Result<std::vector<Value>> call(uint32_t function, std::span<const Value> inputs, const CallOptions &options = {});
 
   /// As call(), into the caller's memory: a tensor of `results` that has a buffer is written there (its shape is set),

@@ -6,7 +6,7 @@
 //   read    wait until the chunk's last copy is over -> pread into it -> copy to the device, event
 //   write   copies from the device ahead into free chunks, event -> wait for the oldest -> pwrite from it
 //
-// It waits where it says so: one thread of its own calls it (file_worker.h). A transfer that fails leaves nothing on
+// Calls block, so one thread is kept for them (file_worker.h). A transfer that fails leaves nothing on
 // its way: the stream is waited for. What was transferred until then stays.
 #pragma once
 

@@ -91,7 +91,7 @@ public:
   /// As allocate, from a pool of this device. The stream waits where the memory's last user is not done (pool.h). With
   /// `wait`, a pool that is exhausted delays the signals until something is returned to it; the buffer has its address
   /// then, and commands may be recorded and submitted before. InvalidArgument: what the pool never gives out;
-  /// ResourceExhausted: it is exhausted and nobody waits.
+  /// ResourceExhausted: it is exhausted, without `wait`.
   Result<std::shared_ptr<Buffer>> allocateFrom(SemaphorePoints waits, std::shared_ptr<Pool> pool, uint64_t bytes,
                                                const PoolRequest &request, SemaphorePoints signals);
   /// Returns a buffer's memory when the waits are reached, without waiting for its last user to let go of the object;

@@ -234,7 +234,7 @@ Status SubmissionQueue::finalStatus(Submission &submission) {
 
 void SubmissionQueue::complete(std::unique_ptr<Submission> submission) {
   Status status = finalStatus(*submission);
-  if (submission->deallocated) { // not stream-ordered, or it came to nothing: nobody else returns it
+  if (submission->deallocated) { // not stream-ordered, or never issued: it is returned here
     returnMemory(*submission);
   }
   if (status.ok() && submission->allocated && submission->allocated->pool())

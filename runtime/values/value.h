@@ -52,7 +52,7 @@ std::string typeSpelling(const HostValue &value);
 
 /// Copies to the device; returns when it is done. ResourceExhausted: no memory.
 Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor);
-/// Waits for all earlier work of the device's queue and copies back.
+/// Waits for all earlier work of the device's own stream and copies back.
 Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor);
 
 } // namespace tenon::runtime
