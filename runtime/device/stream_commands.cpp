@@ -2,15 +2,16 @@
 // Argument checks that the driver would answer with a bare number, then the call.
 #include "runtime/device/stream_commands.h"
 
+#include "abi/arch_table.h"
 #include "runtime/cuda/driver_status.h"
 
 namespace tenon::runtime {
 
 Status checkGrid(std::span<const int64_t> counts, int64_t least) {
   for (size_t axis = 0; axis < counts.size(); ++axis)
-    if (counts[axis] < least || counts[axis] > kMaxWorkgroups[axis])
+    if (counts[axis] < least || counts[axis] > abi::kMaxGrid[axis])
       return makeError(StatusCode::OutOfRange, "the workgroup count is ", counts[axis], " along ", "xyz"[axis],
-                       ", possible are ", least, " to ", kMaxWorkgroups[axis]);
+                       ", possible are ", least, " to ", abi::kMaxGrid[axis]);
   return okStatus();
 }
 

@@ -19,9 +19,7 @@ struct DeviceRange {
   uint64_t bytes = 0;
 };
 
-/// Largest workgroup counts of a launch, x y z (CUDA Programming Guide, technical specifications).
-inline constexpr std::array<uint32_t, 3> kMaxWorkgroups = {2147483647, 65535, 65535};
-/// OutOfRange: a count is below `least` or above the largest.
+/// OutOfRange: a count is below `least` or above the largest of its axis (abi::kMaxGrid).
 Status checkGrid(std::span<const int64_t> counts, int64_t least = 0);
 Status checkGrid(const std::array<uint32_t, 3> &grid);
 
