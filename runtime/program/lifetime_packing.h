@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the temporary memory of a call lies in one block, for functions whose file does not say it (the compiler's do:
-// compiler/host/program/arena_plan.h). Each piece has a lifetime, and two pieces may share bytes when their lifetimes
+// compiler/host/program/arena_layout.h). Each piece has a lifetime, and two pieces may share bytes when their lifetimes
 // do not meet. Sizes are numbers here; the compiler places sizes that only a call knows. Offsets are multiples of
 // kBufferAlignment.
 #pragma once
