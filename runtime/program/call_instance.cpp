@@ -47,9 +47,11 @@ Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Devic
 }
 
 Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> results) {
-  auto rebase = [&](uint32_t buffer, const Value &value) {
+  isChanged_.assign(bases_.size(), false);
+  auto rebase = [&](uint32_t buffer, const Value &value) { // twice for what is both returned and expected
     const uint64_t address = std::get_if<Tensor>(&value)->buffer->address();
-    isChanged_[buffer] = bases_[buffer] != address;
+    if (bases_[buffer] != address)
+      isChanged_[buffer] = true;
     bases_[buffer] = address;
   };
   for (uint32_t i = 0; i < bases_.size(); ++i)

@@ -50,6 +50,21 @@ TEST_F(ExpectationTest, HoldsOrListsWhatDiffers) {
   EXPECT_EQ(outcomes[2].difference, "1 of 3 elements is zero\n    [0]: got 0");
 }
 
+// The compared buffer is a result too: each call has to tell its graph where the new one lies.
+TEST_F(ExpectationTest, EveryCallWritesItsOwnResults) {
+  loadExpecting({{ExpectationKind::Equal, buffer(2), buffer(1)}});
+  std::vector<ExpectationOutcome> outcomes;
+  CallOptions options;
+  options.expectations = &outcomes;
+  std::vector<Value> kept;
+  for (int i = 0; i < 2; ++i) {
+    auto results = program->call(0, std::vector<Value>{vector({0}), vector({3}), scalar(2)}, options);
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    EXPECT_EQ(outcomes[0].difference, "1 of 1 element differs\n    [0]: got 6, wanted 3") << i;
+    kept.push_back((*results)[0]); // so that the next call has other memory
+  }
+}
+
 TEST_F(ExpectationTest, ListsNoMoreThanEightElements) {
   loadExpecting({{ExpectationKind::Equal, buffer(2), buffer(1)}});
   const std::string difference = outcomesOf(std::vector<float>(11, 1), std::vector<float>(11, 1))[0].difference;
