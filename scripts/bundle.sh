@@ -12,7 +12,7 @@ for tool in runtime/tools/tenon-run runtime/tools/tenon-check runtime/tools/teno
 done
 # The only library that a tool needs beside the system's.
 cp "$(ldd bundle/bin/tenon-benchmark | awk '/libbenchmark/ { print $3 }')" bundle/bin/
-for area in abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
+for area in support abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
 find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f -not -path '*/Output/*' \
   -exec cp -t bundle/tests {} +
 # Golden vectors: what was recorded, and what records it again.

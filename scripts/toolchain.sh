@@ -13,8 +13,9 @@ PACKAGES=(
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)
 CUDA_WHEEL_VERSION='13.0.*'
 
-# What is compiled with a precompiled header (compiler/) is found in ccache only where it may trust that header's macros.
-export CCACHE_SLOPPINESS=pch_defines,time_macros
+# ccache takes what is compiled behind a precompiled header (compiler/, the unit tests) only where it may ignore the times
+# and macros in it; the compiler is told to write no time (-fno-pch-timestamp).
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
@@ -89,7 +90,7 @@ build_targets() {
 # Configures a build folder once, and again only when the arguments changed.
 configure() {
   local kind=$1 folder; folder=$(build_folder "$kind")
-  local arguments=("-Dnvcc=$TENON_NVCC" "-Ddriver_headers=$TENON_CUDA_HOME/include")
+  local arguments=(-Dwerror=true -Dbenchmark=enabled "-Dnvcc=$TENON_NVCC" "-Ddriver_headers=$TENON_CUDA_HOME/include")
   case "$kind" in
     release) arguments+=(-Dbuildtype=release) ;;
     # Without the precompiled header, so that every file of compiler/ is seen to include what it uses.

@@ -45,6 +45,8 @@ def configure(config, name):
         config.available_features.add("clang-with-curand-headers")
     if site["compiler"]:
         config.available_features.add("compiler")
+    if site["benchmark"]:
+        config.available_features.add("google-benchmark")
     if site["sanitize"] != "none":
         config.available_features.add("sanitize")
     # Without a compiler there is nothing to compile: whole folders step aside, and say so.
