@@ -1,5 +1,5 @@
-"""The corpus: real kernels, compiled by nvcc for every target, linked into one executable. Each NAME.cu has a NAME.json:
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The corpus: real kernels, compiled by nvcc for every target, linked into one executable. Each NAME.cu has a NAME.json:
 
   {
     "about": "what it holds",
