@@ -42,12 +42,14 @@ def cpu_seconds(command, cwd, environment=None):
 
 
 def dispatches(count):
-    """A module whose function computes `count` kernels that cannot be fused: each reduces what the last one made."""
-    lines = ["func.func @many(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {", "  %zero = arith.constant 0.0 : f32"]
+    """A module whose function computes `count` different kernels that cannot be fused: each reduces what the last one
+    made, from another initial value."""
+    lines = ["func.func @many(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {"]
     value = "%x"
     for i in range(count):
-        lines += [f"  %e{i} = tensor.empty() : tensor<64x64xf32>",
-                  f"  %f{i} = linalg.fill ins(%zero : f32) outs(%e{i} : tensor<64x64xf32>) -> tensor<64x64xf32>",
+        lines += [f"  %c{i} = arith.constant {i}.0 : f32",
+                  f"  %e{i} = tensor.empty() : tensor<64x64xf32>",
+                  f"  %f{i} = linalg.fill ins(%c{i} : f32) outs(%e{i} : tensor<64x64xf32>) -> tensor<64x64xf32>",
                   f"  %m{i} = linalg.matmul ins({value}, %x : tensor<64x64xf32>, tensor<64x64xf32>) "
                   f"outs(%f{i} : tensor<64x64xf32>) -> tensor<64x64xf32>"]
         value = f"%m{i}"
