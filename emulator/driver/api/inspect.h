@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a test asks the emulator that no program asks a GPU: another plan of failures, and what is alive now. Programs get
-// these through cuGetProcAddress ("tenonEmulatorSetFailures", ...); none is counted as a call of the driver.
+// What a test asks the emulator that no program asks a GPU: another plan of failures, and what is alive now. Programs
+// get these through cuGetProcAddress ("tenonEmulatorSetFailures", ...); none is counted as a call of the driver.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TENON_EMULATOR_* variables: cuInit reads them once, so each set of values has a process of its own. One that is refused
-// leaves the driver as it was, and another may be tried.
+// TENON_EMULATOR_* variables: cuInit reads them once, so each set of values has a process of its own. One that is
+// refused leaves the driver as it was, and another may be tried.
 #include "tests/unit/emulator/harness.h"
 
 namespace tenon::emulator::test {
