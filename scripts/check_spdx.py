@@ -16,8 +16,9 @@ INPUTS = ("samples/", "tests/lit/", "tests/e2e/", "tests/abi_conformance/corpus/
 
 def sources(root):
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders
-                            if not name.startswith((".", "build")) and name not in {"bundle", "__pycache__"})
+        at_top = pathlib.Path(folder) == pathlib.Path(root)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__"
+                            and not (at_top and (name.startswith("build") or name == "bundle")))
         for name in sorted(files):
             path = pathlib.Path(folder, name)
             relative = path.relative_to(root).as_posix()
