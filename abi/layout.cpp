@@ -42,6 +42,58 @@ static std::string constantSpelling(const Constant &constant) {
   return "?";
 }
 
+std::string ParameterMember::toString() const {
+  switch (kind) {
+  case ParameterKind::Binding:
+    return concat("binding ", index, " at ", offset);
+  case ParameterKind::Constant:
+    return concat("constant ", index, " at ", offset);
+  case ParameterKind::Hidden:
+    return concat("hidden at ", offset);
+  case ParameterKind::Struct:
+    break;
+  }
+  return "?";
+}
+
+std::string DeclaredParameter::toString() const {
+  std::string out;
+  switch (kind) {
+  case ParameterKind::Binding:
+    out = concat("binding ", index);
+    break;
+  case ParameterKind::Constant:
+    out = concat("constant ", index);
+    break;
+  case ParameterKind::Hidden:
+    out = "hidden";
+    break;
+  case ParameterKind::Struct:
+    out = concat(members.empty() ? "padding<" : "struct<", size, ", alignment = ", alignment, '>');
+    break;
+  }
+  for (size_t i = 0; i < members.size(); ++i)
+    out += concat(i == 0 ? "(" : ", ", members[i].toString());
+  return members.empty() ? out : out + ")";
+}
+
+void Layout::simplifyOrder() {
+  while (!parameters.empty() && parameters.back().kind == ParameterKind::Hidden && parameters.back().members.empty() &&
+         hiddenPointers < UINT32_MAX) {
+    parameters.pop_back();
+    ++hiddenPointers;
+  }
+  if (parameters.size() != bindings.size() + constants.size())
+    return;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool isBinding = i < bindings.size();
+    const uint32_t index = static_cast<uint32_t>(isBinding ? i : i - bindings.size());
+    if (parameters[i] != (isBinding ? DeclaredParameter::binding(index) : DeclaredParameter::constant(index)))
+      return;
+  }
+  parameters.clear();
+}
+
 std::string Layout::toString() const {
   std::string out = concat(bindings.size(), bindings.size() == 1 ? " binding" : " bindings");
   for (size_t i = 0; i < bindings.size(); ++i)
@@ -59,6 +111,10 @@ std::string Layout::toString() const {
   }
   if (hiddenPointers != 0)
     out += concat(", ", hiddenPointers, hiddenPointers == 1 ? " hidden pointer" : " hidden pointers");
+  for (size_t i = 0; i < parameters.size(); ++i)
+    out += concat(i == 0 ? ", parameters = [" : ", ", parameters[i].toString());
+  if (!parameters.empty())
+    out += ']';
   return out;
 }
 

@@ -42,11 +42,51 @@ struct Constant {
   static Constant scalar(ElementType type);
 };
 
+// What a kernel parameter, or a part of one, is. Struct: bytes of a declared size, zero where no member stands.
+enum class ParameterKind : uint8_t { Binding, Constant, Hidden, Struct };
+
+/// A part of a struct that is passed by value.
+struct ParameterMember {
+  ParameterKind kind = ParameterKind::Binding; // not Struct
+  uint32_t index = 0;                          // of the binding or constant
+  uint32_t offset = 0;                         // bytes from the start of the struct
+  bool operator==(const ParameterMember &) const = default;
+
+  /// "binding 1 at 8".
+  std::string toString() const;
+};
+
+/// One kernel parameter, where a layout says their order.
+struct DeclaredParameter {
+  ParameterKind kind = ParameterKind::Binding;
+  uint32_t index = 0;                   // of the binding or constant
+  uint32_t size = 0;                    // Struct: bytes
+  uint32_t alignment = 0;               // Struct: bytes, a power of two
+  std::vector<ParameterMember> members; // of a Struct, or pointers within the bytes of a constant that is one
+  bool operator==(const DeclaredParameter &) const = default;
+
+  static DeclaredParameter binding(uint32_t index) { return {.kind = ParameterKind::Binding, .index = index}; }
+  static DeclaredParameter constant(uint32_t index) { return {.kind = ParameterKind::Constant, .index = index}; }
+  static DeclaredParameter hidden() { return {.kind = ParameterKind::Hidden}; }
+  static DeclaredParameter structOf(uint32_t size, uint32_t alignment, std::vector<ParameterMember> members = {}) {
+    return {ParameterKind::Struct, 0, size, alignment, std::move(members)};
+  }
+
+  /// As in MLIR: "constant 0", "struct<24, alignment = 8>(binding 0 at 0, constant 1 at 8)", "padding<4, alignment =
+  /// 4>".
+  std::string toString() const;
+};
+
 struct Layout {
   std::vector<Binding> bindings;
   std::vector<Constant> constants;
-  uint32_t hiddenPointers = 0; // trailing pointers passed as null
+  uint32_t hiddenPointers = 0;               // trailing pointers passed as null
+  std::vector<DeclaredParameter> parameters; // in the kernel's order, without the trailing; empty: bindings, constants
   bool operator==(const Layout &) const = default;
+
+  /// Leaves out of `parameters` what is said without it: null pointers at the end are hiddenPointers, and an order that
+  /// is the usual one is none. Layouts that mean the same parameters, numbered alike, are then equal.
+  void simplifyOrder();
 
   /// As in MLIR: "3 bindings (ReadOnly, ReadOnly, ReadWrite), constants = [i32]".
   std::string toString() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler, as its table of contents. compileModule() takes a module through these steps, in this order:
 //
+//   read input       what other compilers write becomes MLIR's own            input
 //   normalise        every way to declare a kernel becomes one                dialect/transforms
 //   verify           public functions take and return what a program holds    host
 //   inline           calls of private functions become their bodies           host
@@ -11,7 +12,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first six are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first seven are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -24,6 +25,7 @@
 #include "compiler/host/Passes.h"
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/program/program_writer.h"
+#include "compiler/input/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -70,6 +72,8 @@ void registerPipelineDialects(DialectRegistry &registry) {
 
 FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options) {
   LogicalResult prepared = runPasses(module, options, [&](PassManager &manager) {
+    // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
+    manager.addPass(input::createReadInput());
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Types that no program can hold are refused before anything is generated or linked.

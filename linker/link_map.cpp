@@ -38,8 +38,6 @@ public:
   bool isKernel(const ptx::Function &entry) const { return entries_.contains(&entry); }
   /// Why an entry point is no kernel of the executable.
   std::string whyUnused(const ptx::Function &entry) const {
-    if (!entry.isVisible && !entry.isWeak)
-      return "it is not visible (a template or an unnamed namespace)";
     return names_.contains(entry.name) ? "another object of the variant provides it" : "no export names it";
   }
 

@@ -15,6 +15,9 @@ cp "$(ldd bundle/bin/tenon-benchmark | awk '/libbenchmark/ { print $3 }')" bundl
 for area in support abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
 find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f -not -path '*/Output/*' \
   -exec cp -t bundle/tests {} +
+# The corpus: anyone's kernels, drafted and linked where they run. Its PTX lies with that of the others.
+mkdir -p bundle/tests/corpus
+cp build/tests/kernels/corpus/tenon-corpus-test bundle/tests/corpus/
 # Golden vectors: what was recorded, and what records it again.
 cp tests/golden/forms.txt tests/golden/sm_90.golden bundle/tests/
 cp build/tests/golden/tenon-golden-test bundle/tests/
@@ -24,7 +27,7 @@ cp build/benchmarks/runtime/tenon-runtime-benchmark build/benchmarks/runtime/run
 # The emulator's speed on that machine's processors: bundle/benchmark_emulator.sh
 cp build/benchmarks/emulator/tenon-emulator-benchmark build/benchmarks/emulator/kernels.ptx bundle/benchmarks/
 cp scripts/benchmark_emulator.sh bundle/
-strip bundle/bin/* bundle/tests/tenon-* bundle/benchmarks/tenon-*
+strip bundle/bin/* bundle/tests/tenon-* bundle/tests/corpus/tenon-* bundle/benchmarks/tenon-*
 
 mkdir -p build/samples
 for arch in 75 80 90; do

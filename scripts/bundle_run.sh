@@ -37,6 +37,11 @@ tail -n 40 /tmp/kernels.log
 grep -q 'PASSED  \] 0 tests' /tmp/kernels.log && status=1 # every one skipped is no pass
 report $status "tenon-kernels-test on the GPU"
 
+TENON_CUDA_DRIVER=cuda TENON_CORPUS_KERNELS=$PWD/tests timeout 300 tests/corpus/tenon-corpus-test --gtest_brief=1 >/tmp/corpus.log 2>&1; status=$?
+tail -n 40 /tmp/corpus.log
+grep -q 'PASSED  \] 0 tests' /tmp/corpus.log && status=1
+report $status "tenon-corpus-test on the GPU"
+
 # Single instructions, tensor loads and sums of wgmma: this GPU against the recorded one, and its own record.
 mkdir -p results
 (cd tests && TENON_CUDA_DRIVER=cuda ./tenon-golden-test --gtest_brief=1 && TENON_CUDA_DRIVER=cuda ./tenon-golden-test --record=../results/sm_90.golden)

@@ -112,7 +112,9 @@ FileBytes::FileBytes(std::string bytes) {
 
 Result<FileBytes> FileBytes::read(const std::string &path) {
   struct stat info{};
-  const int fd = path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // What is no file is not even opened here: a pipe would have had its reader.
+  const bool isFile = path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  const int fd = isFile ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
   FileBytes mapped;
   if (fd >= 0 && ::fstat(fd, &info) == 0 && isWorthMapping(info)) {
     void *address = ::mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);

@@ -39,6 +39,8 @@ def configure(config, name):
     ]
     if site["nvcc"]:
         config.available_features.add("nvcc")
+    if shutil.which("nvlink", path=config.environment["PATH"]):
+        config.available_features.add("nvlink")
     # clang's CUDA mode includes a header of cuRAND, which a toolkit has and nvcc's wheels alone have not.
     curand = os.path.join(config.environment.get("CUDA_HOME", ""), "include", "curand_mtgp32_kernel.h")
     if shutil.which("clang++", path=config.environment["PATH"]) and os.path.exists(curand):

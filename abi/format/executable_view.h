@@ -48,6 +48,9 @@ private:
 /// Layout and export, from and to the file's tables. Reading takes unverified tables too (a manifest's JSON): an absent
 /// size or alignment of a constant becomes its kind's, absent extents the default, extents that are not [3] {0, 0, 0}.
 Layout layoutFromTable(const fb::Layout &table);
+/// That each parameter and member of an order says one thing. InvalidArgument: "parameters[1]: has 'binding' and
+/// 'constant', ...". What is named is abi::computeParameterLayout's matter.
+Status checkParameterTables(const fb::Layout &table);
 Export exportFromTable(const fb::Export &table);
 TargetArch archFromStruct(const fb::Arch &arch);
 flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &builder, const Export &value);

@@ -80,6 +80,71 @@ static Constant constantOf(const fb::Constant &table) {
   return out;
 }
 
+static constexpr uint32_t kNoIndex = ~uint32_t(0); // as the schema has it
+
+/// What a parameter or member is, of a table that checkParameterTables() has passed.
+template <typename Table, typename Out> static void readKind(const Table &table, Out &out) {
+  out.kind = table.binding() != kNoIndex    ? ParameterKind::Binding
+             : table.constant() != kNoIndex ? ParameterKind::Constant
+             : table.hidden()               ? ParameterKind::Hidden
+                                            : ParameterKind::Struct;
+  out.index = out.kind == ParameterKind::Binding    ? table.binding()
+              : out.kind == ParameterKind::Constant ? table.constant()
+                                                    : 0;
+}
+
+static DeclaredParameter parameterOf(const fb::Parameter &table) {
+  DeclaredParameter out;
+  readKind(table, out);
+  out.size = table.size();
+  out.alignment = table.alignment();
+  if (table.members()) {
+    out.members.reserve(table.members()->size());
+    for (const fb::ParameterMember *member : *table.members()) {
+      readKind(*member, out.members.emplace_back());
+      out.members.back().offset = member->offset();
+    }
+  }
+  return out;
+}
+
+/// InvalidArgument: not exactly one of the fields that say what a parameter is.
+template <typename Table> static Status checkKind(const Table &table, bool isStruct, std::string_view wanted) {
+  std::string found;
+  int count = 0;
+  auto add = [&](bool is, std::string_view name) {
+    if (is)
+      found += concat(count++ ? " and " : "", name);
+  };
+  add(table.binding() != kNoIndex, "'binding'");
+  add(table.constant() != kNoIndex, "'constant'");
+  add(table.hidden(), "'hidden'");
+  add(isStruct, "'size'");
+  return count == 1 ? okStatus()
+                    : makeError(StatusCode::InvalidArgument, count ? "has " + found : std::string("is empty"),
+                                ", one of ", wanted, " is wanted");
+}
+
+Status checkParameterTables(const fb::Layout &layout) {
+  if (!layout.parameters())
+    return okStatus();
+  for (uint32_t i = 0; i < layout.parameters()->size(); ++i) {
+    const fb::Parameter &parameter = *layout.parameters()->Get(i);
+    const bool isStruct = parameter.size() != 0;
+    Status status = checkKind(parameter, isStruct, "'binding', 'constant', 'hidden' and 'size'");
+    if (status.ok() && parameter.alignment() != 0 && !isStruct)
+      status = makeError(StatusCode::InvalidArgument, "has an 'alignment', which only a struct has ('size')");
+    for (uint32_t k = 0; status.ok() && parameter.members() && k < parameter.members()->size(); ++k) {
+      status = checkKind(*parameter.members()->Get(k), false, "'binding', 'constant' and 'hidden'");
+      if (!status.ok())
+        status = std::move(status).withContext(concat("members[", k, ']'));
+    }
+    if (!status.ok())
+      return std::move(status).withContext(concat("parameters[", i, ']'));
+  }
+  return okStatus();
+}
+
 Layout layoutFromTable(const fb::Layout &table) {
   Layout out;
   if (table.bindings()) {
@@ -94,6 +159,12 @@ Layout layoutFromTable(const fb::Layout &table) {
       out.constants.push_back(constantOf(*constant));
   }
   out.hiddenPointers = table.hidden_pointers();
+  if (table.parameters()) {
+    out.parameters.reserve(table.parameters()->size());
+    for (const fb::Parameter *parameter : *table.parameters())
+      out.parameters.push_back(parameterOf(*parameter));
+    out.simplifyOrder();
+  }
   return out;
 }
 
@@ -168,6 +239,23 @@ static flatbuffers::Offset<fb::TensorMap> tensorMapToTable(flatbuffers::FlatBuff
                              static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode));
 }
 
+static uint32_t indexOr(ParameterKind kind, ParameterKind wanted, uint32_t index) {
+  return kind == wanted ? index : kNoIndex;
+}
+
+static flatbuffers::Offset<fb::Parameter> parameterToTable(flatbuffers::FlatBufferBuilder &builder,
+                                                           const DeclaredParameter &value) {
+  using enum ParameterKind;
+  std::vector<flatbuffers::Offset<fb::ParameterMember>> members;
+  for (const ParameterMember &member : value.members)
+    members.push_back(fb::CreateParameterMember(builder, member.offset, indexOr(member.kind, Binding, member.index),
+                                                indexOr(member.kind, Constant, member.index), member.kind == Hidden));
+  auto memberVector = members.empty() ? 0 : builder.CreateVector(members);
+  return fb::CreateParameter(builder, indexOr(value.kind, Binding, value.index),
+                             indexOr(value.kind, Constant, value.index), value.kind == Hidden, value.size,
+                             value.alignment, memberVector);
+}
+
 static flatbuffers::Offset<fb::Layout> layoutToTable(flatbuffers::FlatBufferBuilder &builder, const Layout &value) {
   std::vector<flatbuffers::Offset<fb::Binding>> bindings;
   for (const Binding &binding : value.bindings)
@@ -179,9 +267,13 @@ static flatbuffers::Offset<fb::Layout> layoutToTable(flatbuffers::FlatBufferBuil
                                            static_cast<fb::ElementType>(constant.element), constant.size,
                                            constant.alignment, optionalString(builder, constant.name),
                                            tensorMapToTable(builder, constant)));
+  std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
+  for (const DeclaredParameter &parameter : value.parameters)
+    parameters.push_back(parameterToTable(builder, parameter));
   auto bindingVector = builder.CreateVector(bindings);
   auto constantVector = builder.CreateVector(constants);
-  return fb::CreateLayout(builder, bindingVector, constantVector, value.hiddenPointers);
+  auto parameterVector = parameters.empty() ? 0 : builder.CreateVector(parameters);
+  return fb::CreateLayout(builder, bindingVector, constantVector, value.hiddenPointers, parameterVector);
 }
 
 static flatbuffers::Offset<fb::Launch> launchToTable(flatbuffers::FlatBufferBuilder &builder, const Launch &value) {
@@ -212,6 +304,8 @@ static std::string keyOf(const Layout &value) {
   for (const Constant &constant : value.constants)
     key += concat("\nc", int(constant.kind), ' ', int(constant.element), ' ', constant.size, ' ', constant.alignment,
                   ' ', constant.name);
+  for (const DeclaredParameter &parameter : value.parameters)
+    key += concat("\np", parameter.toString());
   return key;
 }
 

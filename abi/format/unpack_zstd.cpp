@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "abi/format/unpack_zstd.h"
 
+#include "support/memory.h"
+
 #include <algorithm>
 #include <memory>
 #include <zstd.h>
@@ -28,7 +30,7 @@ Status unpackSmall(ZSTD_DCtx *context, std::span<const uint8_t> packed, uint64_t
     return makeError(StatusCode::DataLoss, "it does not unpack: ", ZSTD_getErrorName(frame));
   if (frame != packed.size())
     return makeError(StatusCode::DataLoss, packed.size() - frame, " bytes follow it");
-  out.resize(size);
+  TENON_RETURN_IF_ERROR(resizeChecked(out, size, "what it unpacks to"));
   const size_t written = ZSTD_decompress_usingDict(context, out.data(), out.size(), packed.data(), packed.size(),
                                                    dictionary.data(), dictionary.size());
   if (ZSTD_isError(written))
@@ -58,7 +60,8 @@ Status unpackZstd(std::span<const uint8_t> packed, uint64_t size, std::vector<ui
   ZSTD_outBuffer output{nullptr, 0, 0};
   for (size_t left = 1; left != 0;) {
     if (output.pos == out.size() && out.size() < size)
-      out.resize(size_t(std::min<uint64_t>(size, std::max(kFirstChunk, 2 * out.size()))));
+      TENON_RETURN_IF_ERROR(
+          resizeChecked(out, std::min<uint64_t>(size, std::max(kFirstChunk, 2 * out.size())), "what it unpacks to"));
     output.dst = out.data();
     output.size = out.size();
     const size_t before = output.pos, read = input.pos;

@@ -4,6 +4,7 @@
 // verify_program.cpp and verify_function.cpp.
 #include "abi/format/verify.h"
 
+#include "abi/format/file_kind.h"
 #include "abi/format/verify_support.h"
 
 #include <algorithm>
@@ -22,22 +23,26 @@ template <typename T> static Status checkStructure(std::span<const uint8_t> byte
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kBufferAlignment != 0)
     return makeError(StatusCode::InvalidArgument, "[F-1] the buffer is not at a multiple of ", kBufferAlignment,
                      " bytes in memory");
-  if (bytes.size() < kSmallestBuffer)
-    return broken("F-1", "the file has ", bytes.size(), " bytes, too few for any");
-  if (!flatbuffers::BufferHasIdentifier(bytes.data(), identifier))
-    return broken("F-1", "the file has no identifier '", identifier, "': it is of another kind or damaged");
+  if (bytes.size() < kSmallestBuffer || !flatbuffers::BufferHasIdentifier(bytes.data(), identifier)) {
+    const std::string_view found(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    const bool wantsProgram = std::string_view(identifier) == fb::ProgramIdentifier();
+    const std::string text = wantsProgram ? explainProgramWanted(found) : explainExecutableWanted(found);
+    return broken("F-1", text, bytes.size() < kSmallestBuffer ? concat(" (", bytes.size(), " bytes)") : std::string());
+  }
   size_t tables = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   flatbuffers::Verifier verifier(bytes.data(), tables, kMaxDepth, kMaxTables);
   if (!verifier.VerifyBuffer<T>(identifier))
-    return broken("F-2", "an offset, size or required field is wrong, or there are more than ", kMaxTables, " tables");
+    return broken("F-2", "an offset, size or required field is wrong, or there are more than ", kMaxTables,
+                  " tables: the file (", bytes.size(), " bytes) was cut short or damaged, write it again");
   return okStatus();
 }
 
-Status checkFormatVersion(uint32_t version) {
-  if (version == kFormatVersion)
+Status checkFormatVersion(uint32_t version, uint32_t newest) {
+  if (version >= kFormatVersion && version <= newest)
     return okStatus();
   return broken("F-3", "format version ", version, ", this build reads ", kFormatVersion,
-                version > kFormatVersion ? ": update Tenon" : ": build the file again");
+                newest == kFormatVersion ? std::string() : concat(" and ", newest),
+                version > newest ? ": update Tenon" : ": build the file again");
 }
 
 Status checkName(VerifiedBytes &file, std::string_view field, const flatbuffers::String *name) {

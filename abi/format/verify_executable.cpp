@@ -8,6 +8,7 @@
 #include "abi/format/verify_support.h"
 #include "abi/parameter_layout.h"
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <tuple>
@@ -88,21 +89,39 @@ static Status checkConstant(VerifiedBytes &file, const fb::Constant &constant) {
   return okStatus();
 }
 
-static Status checkLayout(VerifiedBytes &file, const fb::Layout &layout) {
+/// F-3, F-8: what the order names is checked with the parameter block (K-3).
+static Status checkParameters(VerifiedBytes &file, const fb::Layout &layout, uint32_t version) {
+  if (!layout.parameters())
+    return okStatus();
+  if (version < kOrderedFormatVersion)
+    return broken("F-3", "parameters are there in format version ", version, ", they came with ",
+                  kOrderedFormatVersion);
+  TENON_RETURN_IF_ERROR(forEach(file, layout.parameters(), "parameters", [&](uint32_t, const fb::Parameter *one) {
+    return file.spend(sizeOf(one->members()));
+  }));
+  if (Status status = checkParameterTables(layout); !status.ok())
+    return broken("F-8", status.message());
+  return okStatus();
+}
+
+static Status checkLayout(VerifiedBytes &file, const fb::Layout &layout, uint32_t version) {
   uint64_t parameters = uint64_t(sizeOf(layout.bindings())) + sizeOf(layout.constants()) + layout.hidden_pointers();
+  parameters = std::max(parameters, uint64_t(sizeOf(layout.parameters())) + layout.hidden_pointers());
   if (parameters > kMaxParameters)
     return broken("F-8", parameters, " parameters, at most ", kMaxParameters, " are possible");
   TENON_RETURN_IF_ERROR(forEach(file, layout.bindings(), "bindings",
                                 [&](uint32_t, const fb::Binding *binding) { return checkBinding(file, *binding); }));
-  return forEach(file, layout.constants(), "constants",
-                 [&](uint32_t, const fb::Constant *constant) { return checkConstant(file, *constant); });
+  TENON_RETURN_IF_ERROR(forEach(file, layout.constants(), "constants", [&](uint32_t, const fb::Constant *constant) {
+    return checkConstant(file, *constant);
+  }));
+  return checkParameters(file, layout, version);
 }
 
 /// Parameter blocks of layouts that were checked: exports share them.
 using CheckedLayouts = std::map<const fb::Layout *, ParameterLayout>;
 
 /// Checks one export and computes its parameter block.
-static Status checkExport(VerifiedBytes &file, uint32_t position, const fb::Export &value,
+static Status checkExport(VerifiedBytes &file, uint32_t position, const fb::Export &value, uint32_t version,
                           std::set<std::string_view> &names, CheckedLayouts &layouts,
                           std::vector<const ParameterLayout *> &blocks) {
   TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", value.name(), names));
@@ -113,7 +132,7 @@ static Status checkExport(VerifiedBytes &file, uint32_t position, const fb::Expo
   TENON_RETURN_IF_ERROR(checkOptionalExtents("cluster", value.launch()->cluster()));
   auto known = layouts.find(value.layout());
   if (known == layouts.end()) {
-    TENON_RETURN_IF_ERROR(within("layout", checkLayout(file, *value.layout())));
+    TENON_RETURN_IF_ERROR(within("layout", checkLayout(file, *value.layout(), version)));
     auto block = computeParameterLayout(layoutFromTable(*value.layout()));
     if (!block.ok())
       return broken("F-8", "layout: ", block.status().message());
@@ -265,13 +284,13 @@ static Status checkVariant(VerifiedBytes &file, const fb::Executable &executable
 }
 
 Status checkExecutable(VerifiedBytes &file, const fb::Executable &executable) {
-  TENON_RETURN_IF_ERROR(checkFormatVersion(executable.format_version()));
+  TENON_RETURN_IF_ERROR(checkFormatVersion(executable.format_version(), kOrderedFormatVersion));
   TENON_RETURN_IF_ERROR(checkName(file, "name", executable.name()));
   std::set<std::string_view> names;
   CheckedLayouts layouts;
   std::vector<const ParameterLayout *> blocks;
   TENON_RETURN_IF_ERROR(forEach(file, executable.exports(), "exports", [&](uint32_t i, const fb::Export *value) {
-    return checkExport(file, i, *value, names, layouts, blocks);
+    return checkExport(file, i, *value, executable.format_version(), names, layouts, blocks);
   }));
   TENON_RETURN_IF_ERROR(forEach(file, executable.images(), "images", [&](uint32_t i, const fb::Image *image) {
     TENON_RETURN_IF_ERROR(checkImage(file, *image));

@@ -4,6 +4,7 @@
 // to an input or a constant. Rules F-15 to F-22, F-24 and F-25.
 #include "abi/element_type.h"
 #include "abi/format/arithmetic.h"
+#include "abi/format/verify.h"
 #include "abi/format/verify_support.h"
 
 #include <limits>
@@ -11,7 +12,6 @@
 namespace tenon::abi::verify {
 
 static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
-static constexpr uint32_t kMaxRank = 64;
 
 /// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
 static Status checkType(VerifiedBytes &file, const fb::ValueType &type) {

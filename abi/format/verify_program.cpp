@@ -2,6 +2,7 @@
 // What must hold in a program around its functions: executables that verify themselves, and constants whose bytes are
 // in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp.
 #include "abi/format/executable_view.h"
+#include "abi/format/verify.h"
 #include "abi/format/verify_support.h"
 #include "abi/parameter_layout.h"
 
@@ -53,7 +54,7 @@ static Status checkConstantData(VerifiedBytes &file, const fb::ConstantData &con
 }
 
 Status checkProgram(VerifiedBytes &file, const fb::Program &program) {
-  TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version()));
+  TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version(), kFormatVersion));
   ProgramScope scope;
   scope.constantCount = sizeOf(program.constants());
   std::set<std::string_view> executableNames, functionNames;

@@ -94,8 +94,8 @@ Status checkAlignment(const VerifiedBytes &file, const flatbuffers::Vector<T> *v
   return okStatus();
 }
 
-/// F-3.
-Status checkFormatVersion(uint32_t version);
+/// F-3: kFormatVersion, or a later one up to `newest`.
+Status checkFormatVersion(uint32_t version, uint32_t newest);
 
 /// F-1 and F-2: `bytes` hold a buffer with identifier "TNX1"; then every rule F-3 to F-12.
 Status checkExecutableBytes(std::span<const uint8_t> bytes);

@@ -64,7 +64,7 @@ struct Images {
   std::vector<uint8_t> cubin, ptx;
 
   static Images read() {
-    const std::string folder = cuda::DriverSearch::fromEnvironment().executableFolder;
+    const std::string folder = cuda::DriverSearch::fromEnvironment().ownFolder;
     auto bytes = [&](const char *name) {
       const std::string text = check(readFile(folder + "/" + name));
       return std::vector<uint8_t>(text.begin(), text.end());

@@ -8,6 +8,8 @@
 #include "linker/link.h"
 #include "linker/source/compile_sources.h"
 #include "support/file.h"
+#include "support/near_files.h"
+#include "support/nearest_names.h"
 
 using namespace mlir;
 
@@ -123,7 +125,10 @@ private:
                                  << "object '" << input.path << "' of '@" << job_.name << "' is not found";
       for (const std::string &tried : search_.candidates(input.path))
         error.attachNote() << "tried '" << tried << "'";
-      error.attachNote() << "fix: name its folder with --object-search-path=DIR";
+      if (std::vector<std::string> near = nearFiles(search_.candidates(input.path)); !near.empty())
+        error.attachNote() << "fix: did you mean " << quotedList(near, "or") << "?";
+      else
+        error.attachNote() << "fix: name its folder with --object-search-path=DIR";
       return error;
     }
     Result<std::string> bytes = readFile(*path);

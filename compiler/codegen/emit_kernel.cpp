@@ -24,16 +24,17 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(const KernelFunction &kernel, LLVM::LLVMFuncOp function)
-      : kernel_(kernel), source_(kernel.function), op_(kernel.op), function_(function), b_(function.getContext()),
-        loc_(op_.getLoc()) {}
+  KernelEmitter(const KernelFunction &kernel, const abi::ParameterLayout &parameters, LLVM::LLVMFuncOp function)
+      : kernel_(kernel), parameters_(parameters), source_(kernel.function), op_(kernel.op), function_(function),
+        b_(function.getContext()), loc_(op_.getLoc()) {}
 
   void run();
 
 private:
   void mapArguments();
   void mapScalar(BlockArgument original, Value value);
-  void mapMembers(const KernelConstant &constant, Value pointer);
+  void mapMembers(const KernelConstant &constant, Value bytes, uint32_t offset, uint32_t alignment);
+  Value loadFrom(Type type, Value bytes, uint32_t offset, uint32_t alignment);
   Value sizeFrom(Value value);
   void copyScalarOp(Operation &inner, IRMapping &values);
   void emitAnyGrid(const std::array<int32_t, 3> &size);
@@ -53,25 +54,40 @@ private:
   }
 
   const KernelFunction &kernel_;
+  const abi::ParameterLayout &parameters_;
   func::FuncOp source_;
   linalg::GenericOp op_;
   LLVM::LLVMFuncOp function_;
   OpBuilder b_;
   Location loc_;
-  IRMapping scalars_; // scalar arguments of the kernel function and what it computes from them
+  IRMapping scalars_;           // scalar arguments of the kernel function and what it computes from them
+  SmallVector<Value> pointers_; // [bindings]
   std::optional<ElementAccess> access_;
 };
 
 /// Scalar arguments arrive as parameters, or as members of one that is passed by value; arithmetic of the function on
 /// them is repeated in the kernel.
 void KernelEmitter::mapArguments() {
-  Block &entry = function_.front();
-  for (auto [position, constant] : llvm::enumerate(kernel_.constants)) {
-    Value parameter = entry.getArgument(kernel_.bindings + position);
-    if (constant.declared)
-      mapMembers(constant, parameter);
-    else
-      mapScalar(source_.getArgument(constant.arguments.front()), parameter);
+  pointers_.resize(kernel_.bindings);
+  for (const abi::Slot &slot : parameters_.slots) {
+    const abi::Parameter &parameter = parameters_.parameters[slot.parameter];
+    Value argument = function_.getArgument(slot.parameter);
+    const bool isWhole = slot.kind == parameter.kind; // else it stands in a struct
+    const uint32_t offset = parameters_.offsetIn(slot);
+    if (slot.kind == abi::ParameterKind::Binding) {
+      pointers_[slot.index] = isWhole ? argument
+                                      : loadFrom(LLVM::LLVMPointerType::get(b_.getContext(), /*addressSpace=*/1),
+                                                 argument, offset, parameter.alignment);
+    } else if (slot.kind == abi::ParameterKind::Constant) {
+      const KernelConstant &constant = kernel_.constants[slot.index];
+      if (constant.declared) {
+        mapMembers(constant, argument, offset, parameter.alignment);
+        continue;
+      }
+      BlockArgument original = source_.getArgument(constant.arguments.front());
+      mapScalar(original, isWhole ? argument
+                                  : loadFrom(parameterType(original.getType()), argument, offset, parameter.alignment));
+    }
   }
   for (Operation &inner : source_.front())
     if (dispatch::isScalarOp(&inner))
@@ -84,7 +100,7 @@ void KernelEmitter::mapArguments() {
   llvm::for_each(kernel_.loops, addSize);
   for (const KernelTensor *tensor : kernel_.tensors())
     llvm::for_each(tensor->shape, addSize);
-  access_.emplace(kernel_, b_, loc_, entry.getArguments().take_front(kernel_.bindings), sizes);
+  access_.emplace(kernel_, b_, loc_, pointers_, sizes);
 }
 
 /// An i1 travels as a byte, an index as an i64.
@@ -97,18 +113,23 @@ void KernelEmitter::mapScalar(BlockArgument original, Value value) {
   scalars_.map(original, value);
 }
 
-/// Members of a struct by value, each where a C struct has it; a tensor map has none.
-void KernelEmitter::mapMembers(const KernelConstant &constant, Value pointer) {
+/// What stands in a struct by value. @param alignment the struct's: packed ones have their members anywhere
+Value KernelEmitter::loadFrom(Type type, Value bytes, uint32_t offset, uint32_t alignment) {
+  Value from = LLVM::GEPOp::create(b_, loc_, bytes.getType(), b_.getI8Type(), bytes,
+                                   ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
+  const uint64_t natural = llvm::MinAlign(alignment, offset);
+  return LLVM::LoadOp::create(b_, loc_, type, from, unsigned(std::min<uint64_t>(natural, 8)));
+}
+
+/// Members of a constant that is a struct, each where a C struct has it; a tensor map has none.
+void KernelEmitter::mapMembers(const KernelConstant &constant, Value bytes, uint32_t offset, uint32_t alignment) {
   SmallVector<abi::ElementType> elements;
   for (uint32_t argument : constant.arguments)
     elements.push_back(*elementTypeOf(source_.getArgument(argument).getType()));
   const abi::StructLayout layout = abi::structMembers(elements);
-  for (auto [argument, element, offset] : llvm::zip_equal(constant.arguments, elements, layout.offsets)) {
+  for (auto [argument, at] : llvm::zip_equal(constant.arguments, layout.offsets)) {
     BlockArgument original = source_.getArgument(argument);
-    Value from = LLVM::GEPOp::create(b_, loc_, pointer.getType(), b_.getI8Type(), pointer,
-                                     ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
-    mapScalar(original,
-              LLVM::LoadOp::create(b_, loc_, parameterType(original.getType()), from, abi::byteSize(element)));
+    mapScalar(original, loadFrom(parameterType(original.getType()), bytes, offset + at, alignment));
   }
 }
 
@@ -347,9 +368,11 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
 } // namespace
 
 FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
-  FailureOr<LLVM::LLVMFuncOp> function = createKernel(kernel, name, module);
-  if (succeeded(function))
-    KernelEmitter(kernel, *function).run();
+  FailureOr<abi::ParameterLayout> parameters = parametersOf(kernel);
+  if (failed(parameters))
+    return failure();
+  LLVM::LLVMFuncOp function = createKernel(kernel, *parameters, name, module);
+  KernelEmitter(kernel, *parameters, function).run();
   return function;
 }
 

@@ -14,7 +14,7 @@ def FormFallbacks : Pass<"tenon-form-fallbacks", "::mlir::ModuleOp"> {
     Before:
     ```mlir
     hal.executable.source private @kernels attributes {objects = ...} {
-      hal.executable.export public @mul ... attributes {workgroup_size = [64, 1, 1], tenon.fallback = @mul_in_mlir}
+      hal.executable.export public @mul ... <workgroup_size = [64, 1, 1]> attributes {tenon.fallback = @mul_in_mlir}
     }
     func.func private @mul_in_mlir(%n: i32, %x: tensor<?xf32> {tenon.dims = array<i64: 0>}, ...) -> tensor<?xf32> {
       %0 = arith.mulf %x, %y : tensor<?xf32>
@@ -54,7 +54,7 @@ def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
       hal.executable.export public @f_dispatch_0 ordinal(0) layout(#hal.pipeline.layout<constants = [i64],
           bindings = [<storage_buffer, ReadOnly>, <storage_buffer, ReadOnly>, <storage_buffer>]>)
           count(%device: !hal.device, %workload: index) -> (index, index, index) { ceildiv(%workload, 1024), 1, 1 }
-          attributes {workgroup_size = [256, 1, 1]}
+          <workgroup_size = [256, 1, 1]>
       builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?xf32>, ...) -> tensor<?xf32> { ... } }
     }
     %1 = flow.dispatch @f_dispatch_0::@f_dispatch_0[%d](%n, %0, %arg1)

@@ -61,6 +61,12 @@ Value knownDimension(OpBuilder &builder, Location loc, Value tensor, int64_t dim
     return empty.getDynamicSizes()[dynamicPosition(type, dimension)];
   if (auto dispatch = tensor.getDefiningOp<flow::DispatchOp>())
     return dispatch.resultDims(cast<OpResult>(tensor).getResultNumber())[dynamicPosition(type, dimension)];
+  if (auto tie = tensor.getDefiningOp<flow::TensorTieShapeOp>())
+    return tie.getDynamicDims()[dynamicPosition(type, dimension)];
+  if (auto bitcast = tensor.getDefiningOp<flow::TensorBitCastOp>())
+    return bitcast.getResultDims()[dynamicPosition(type, dimension)];
+  if (auto reshape = tensor.getDefiningOp<flow::TensorReshapeOp>())
+    return reshape.getResultDims()[dynamicPosition(type, dimension)];
   return nullptr;
 }
 

@@ -63,7 +63,7 @@ hal::PipelineLayoutAttr layoutOf(func::FuncOp kernel) {
   }
   for (unsigned result = 0; result < kernel.getNumResults(); ++result)
     addBinding(/*readOnly=*/false);
-  return hal::PipelineLayoutAttr::get(context, constants.size(), constants, bindings, /*indirect=*/false);
+  return hal::PipelineLayoutAttr::get(context, constants.size(), constants, bindings, /*indirect=*/false, {});
 }
 
 /// count(%device, %workload) -> (ceildiv(%workload, elements of a workgroup), 1, 1)

@@ -232,7 +232,8 @@ LogicalResult Fallback::form() {
     workgroup.push_back(int32_t(extent.getInt()));
   workgroup.resize(3, 1);
   // Scalar constants are those of the function, in order.
-  if (llvm::any_of(declared_.getLayout().getConstantTypes(),
+  if (!declared_.getLayout().getParameters().empty() ||
+      llvm::any_of(declared_.getLayout().getConstantTypes(),
                    [](Type type) { return isa<TupleType, hal::TensorMapType>(type); }))
     function_->setAttr(kLayoutAttr, declared_.getLayout());
   function_->setAttr(kElementsPerThreadAttr, b.getI64IntegerAttr(1));

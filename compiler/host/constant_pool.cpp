@@ -2,6 +2,7 @@
 #include "compiler/host/constant_pool.h"
 
 #include "compiler/dialect/hal/declarations.h"
+#include "support/memory.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -40,6 +41,8 @@ FailureOr<uint32_t> ConstantPool::intern(ElementsAttr value, Location location) 
   if (count > kMaxConstantBytes / elementBytes)
     return emitError(location) << "a constant of " << count << " elements is too large, the limit is "
                                << kMaxConstantBytes << " bytes";
+  if (Status room = checkMemory(count * elementBytes, "a constant"); !room.ok())
+    return emitError(location) << std::string(room.message());
   std::vector<uint8_t> bytes;
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     bytes = denseBytes(dense, elementBytes);

@@ -37,6 +37,9 @@ private:
                              ArrayRef<ReassociationIndices> groups);
   LogicalResult lowerExpand(tensor::ExpandShapeOp op);
   LogicalResult lowerCollapse(tensor::CollapseShapeOp op);
+  LogicalResult lowerTieShape(flow::TensorTieShapeOp op);
+  template <typename Op> LogicalResult lowerReinterpret(Op op);
+  LogicalResult requireShape(Operation *op, const Shape &found, Type type, ValueRange dims, StringRef where);
   LogicalResult lowerBarrier(util::OptimizationBarrierOp op);
   LogicalResult lowerReturn(func::ReturnOp op);
 
@@ -142,6 +145,44 @@ LogicalResult FunctionLowering::lowerCollapse(tensor::CollapseShapeOp op) {
   return lowerReshape(op, op.getSrc(), op.getResult(), shape, groups);
 }
 
+/// The dimensions that the program states for a tensor are those that it has.
+LogicalResult FunctionLowering::requireShape(Operation *op, const Shape &found, Type type, ValueRange dims,
+                                             StringRef where) {
+  FailureOr<Shape> stated = state_.shapeFrom(op, type, dims);
+  if (failed(stated))
+    return failure();
+  for (auto [dim, size] : llvm::enumerate(*stated))
+    if (failed(state_.requireEqual(op, found[dim], size, "dimension " + std::to_string(dim) + " of the operand",
+                                   "the one that " + where.str() + " states")))
+      return failure();
+  return success();
+}
+
+LogicalResult FunctionLowering::lowerTieShape(flow::TensorTieShapeOp op) {
+  const TensorValue value = state_.tensors[op.getSource()];
+  if (failed(requireShape(op, value.shape, op.getType(), op.getDynamicDims(), "flow.tensor.tie_shape")))
+    return failure();
+  state_.tensors[op.getResult()] = value;
+  return success();
+}
+
+/// The same bytes as another type or shape.
+template <typename Op> LogicalResult FunctionLowering::lowerReinterpret(Op op) {
+  const TensorValue value = state_.tensors[op.getSource()];
+  const std::string name = op->getName().getStringRef().str();
+  FailureOr<Shape> shape = state_.shapeFrom(op, op.getType(), op.getResultDims());
+  if (failed(shape) || failed(state_.checkElementType(op, op.getResult())) ||
+      failed(requireShape(op, value.shape, op.getSource().getType(), op.getSourceDims(), name)))
+    return failure();
+  state_.requireNonNegative(op, *shape, "the result of " + name);
+  Register found = state_.bytesOf(op.getSource().getType(), value.shape), wanted = state_.bytesOf(op.getType(), *shape);
+  if (failed(
+          state_.requireEqual(op, found, wanted, "the size in bytes of the operand of " + name, "that of its result")))
+    return failure();
+  state_.tensors[op.getResult()] = {value.buffer, *shape, value.undefined};
+  return success();
+}
+
 LogicalResult FunctionLowering::lowerBarrier(util::OptimizationBarrierOp op) {
   for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
     if (isTensor(operand))
@@ -169,6 +210,8 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       .Case<tensor::CastOp>([&](auto cast) { return lowerCast(cast); })
       .Case<tensor::ExpandShapeOp>([&](auto expand) { return lowerExpand(expand); })
       .Case<tensor::CollapseShapeOp>([&](auto collapse) { return lowerCollapse(collapse); })
+      .Case<flow::TensorTieShapeOp>([&](auto tie) { return lowerTieShape(tie); })
+      .Case<flow::TensorBitCastOp, flow::TensorReshapeOp>([&](auto cast) { return lowerReinterpret(cast); })
       .Case<util::OptimizationBarrierOp>([&](auto barrier) { return lowerBarrier(barrier); })
       .Case<check::ExpectTrueOp, check::ExpectFalseOp, check::ExpectAllTrueOp, check::ExpectEqOp,
             check::ExpectEqConstOp, check::ExpectAlmostEqOp, check::ExpectAlmostEqConstOp>(

@@ -2,6 +2,7 @@
 #include "compiler/host/function_state.h"
 
 #include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 
@@ -31,7 +32,8 @@ std::optional<ValueType> toValueType(Type type) {
 
 /// Operations whose result i is operand i under another type or name: no bytes move.
 static bool isRename(Operation *op) {
-  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, util::OptimizationBarrierOp>(op);
+  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, util::OptimizationBarrierOp,
+             flow::TensorTieShapeOp, flow::TensorBitCastOp, flow::TensorReshapeOp>(op);
 }
 
 static bool isExpectation(Operation *op) {

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
+#include "abi/format/file_kind.h"
+#include "compiler/bridge/nesting.h"
+#include "compiler/bridge/parse_module.h"
+#include "compiler/input/parse_notes.h"
 #include "compiler/pipeline.h"
 #include "linker/job/link_flags.h"
 #include "linker/source/make_rule.h"
 #include "support/command_line.h"
 #include "support/file.h"
+#include "support/large_stack.h"
+#include "support/memory.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -28,10 +35,11 @@ struct Flags {
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
-  tenon::CommandLine options(kTool, "INPUT.mlir -o OUTPUT.tenon",
+  tenon::CommandLine options(kTool, "INPUT.mlir [-o OUTPUT.tenon]",
                              "Compiles a module: links its hand-written kernels, generates the others, and writes one "
                              "program for every target.");
-  options.text("o", "FILE", &flags.output, "write the program here ('-': standard output)");
+  options.text("o", "FILE", &flags.output,
+               "write the program here ('-', and without -o where that is no terminal: standard output)");
   options.text(
       "depfile", "FILE", &flags.depfile,
       "write the files that were read here (the module, objects, CUDA sources and their headers), as a rule for "
@@ -84,10 +92,53 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   return options;
 }
 
+/// What is no MLIR would end in an error about its first character.
+std::string explainMlirWanted(const std::string &text) {
+  using tenon::abi::FileKind;
+  std::string_view advice;
+  switch (tenon::abi::detectFileKind(text)) {
+  case FileKind::Mlir:
+  case FileKind::MlirBytecode:
+  case FileKind::Text:
+  case FileKind::Unknown: // the parser says what it does not understand
+    return {};
+  case FileKind::Ptx:
+  case FileKind::CudaSource:
+  case FileKind::Cubin:
+  case FileKind::Fatbin:
+  case FileKind::HostObject:
+  case FileKind::Archive:
+    advice = "name it as an object of a hal.executable.source, or link it alone with tenon-link";
+    break;
+  case FileKind::Json:
+    advice = "manifests are for tenon-link";
+    break;
+  case FileKind::Program:
+  case FileKind::Executable:
+    advice = "it is built already: tenon-run runs programs, tenon-dump shows what is in them";
+    break;
+  case FileKind::Packed:
+    advice = "unpack it";
+    break;
+  case FileKind::OtherFormat:
+  case FileKind::HostBinary:
+  case FileKind::LtoIr:
+  case FileKind::Bitcode:
+  case FileKind::LlvmText:
+  case FileKind::Npy:
+  case FileKind::Empty:
+    advice = "give the module that dispatches the kernels";
+    break;
+  }
+  return tenon::concat("found ", tenon::abi::describeFile(text), ", MLIR text is wanted: ", advice);
+}
+
 int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) {
   tenon::Result<std::string> text = tenon::readFile(flags.inputs.front());
   if (!text.ok())
     return fail(std::string(text.status().message()));
+  if (std::string wrong = explainMlirWanted(*text); !wrong.empty())
+    return fail("'" + flags.inputs.front() + "': " + wrong);
   llvm::SourceMgr sources;
   const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*text, name), llvm::SMLoc());
@@ -97,21 +148,27 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   // One thread: a program compiles in well under a second, and messages come in order.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false); // the place is enough
+  // Attributes of dialects that nobody knows are read and kept; tenon-read-input refuses what else is not known.
+  context.allowUnregisteredDialects();
   SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  tenon::compiler::input::ParseNotes notes(&context);
+  OwningOpRef<ModuleOp> module = tenon::compiler::bridge::parseModule(sources, context);
   if (!module)
     return tenon::kExitFailure;
   FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options);
   if (failed(program))
     return tenon::kExitFailure;
+  std::vector<std::string> &files = program->inputFiles;
+  if (flags.inputs.front() != "-")
+    files.insert(files.begin(), flags.inputs.front());
+  for (const std::string &file : files)
+    if (tenon::Status same = tenon::checkOutputIsNotInput(flags.output, file); !same.ok())
+      return fail(std::string(same.message()));
   std::string_view bytes(reinterpret_cast<const char *>(program->bytes.data()), program->bytes.size());
   if (tenon::Status written = tenon::writeFile(flags.output, bytes); !written.ok())
     return fail(std::string(written.message()));
   if (flags.depfile.empty())
     return 0;
-  std::vector<std::string> &files = program->inputFiles;
-  if (flags.inputs.front() != "-")
-    files.insert(files.begin(), flags.inputs.front());
   if (tenon::Status written = tenon::writeFile(flags.depfile, tenon::linker::writeMakeRule(flags.output, files));
       !written.ok())
     return fail(std::string(written.message()));
@@ -121,18 +178,24 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
 } // namespace
 
 int main(int argc, char **argv) {
+  tenon::reportMissingMemory(kTool);
   Flags flags;
   tenon::CommandLine options = commandLine(flags);
   if (std::optional<int> status = options.parse(argc, argv))
     return *status;
   if (flags.inputs.size() != 1)
     return options.usageError(flags.inputs.empty() ? "no input file" : "more than one input file");
+  if (flags.output.empty() && isatty(STDOUT_FILENO))
+    return options.usageError("no output file: pass -o FILE, or redirect standard output");
   if (flags.output.empty())
-    return options.usageError("no output file: pass -o FILE");
+    flags.output = "-";
   if (!flags.depfile.empty() && flags.output == "-")
     return options.usageError("--depfile needs the output's name: -o FILE");
   tenon::Result<tenon::compiler::CompileOptions> parsed = compileOptions(flags);
   if (!parsed.ok())
     return fail(std::string(parsed.status().message()));
-  return compile(flags, *parsed);
+  int status = tenon::kExitFailure;
+  tenon::Status ran =
+      tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { status = compile(flags, *parsed); });
+  return ran.ok() ? status : fail(std::string(ran.message()));
 }

@@ -1,26 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
+#include "compiler/bridge/nesting.h"
 #include "compiler/codegen/Passes.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/host/Passes.h"
+#include "compiler/input/Passes.h"
+#include "support/file.h"
+#include "support/large_stack.h"
+#include "support/memory.h"
 
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
+namespace {
+
+constexpr char kTool[] = "tenon-opt";
+
+/// As MlirOptMain() of a command line, but for what is done to the file before it is parsed.
+LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
+  const auto [input, output] = registerAndParseCLIOptions(argc, argv, "tenon's pass driver\n", registry);
+  const MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return MlirOptMain(argc, argv, input, output, registry);
+  tenon::Result<std::string> text = tenon::readFile(input);
+  if (!text.ok()) {
+    llvm::errs() << kTool << ": error: " << std::string(text.status().message()) << "\n";
+    return failure();
+  }
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*text, input == "-" ? "<stdin>" : input);
+  if (auto mistake = tenon::compiler::bridge::findNestingMistake(*text)) {
+    llvm::SourceMgr sources;
+    const char *place = buffer->getBufferStart() + mistake->offset;
+    sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+    sources.PrintMessage(llvm::SMLoc::getFromPointer(place), llvm::SourceMgr::DK_Error, mistake->message);
+    return failure();
+  }
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &error);
+  if (!file) {
+    llvm::errs() << kTool << ": error: " << error << "\n";
+    return failure();
+  }
+  if (failed(MlirOptMain(file->os(), std::move(buffer), registry, config)))
+    return failure();
+  file->keep();
+  return success();
+}
+
+} // namespace
+
 int main(int argc, char **argv) {
+  tenon::reportMissingMemory(kTool);
   DialectRegistry registry;
   tenon::compiler::registerDialects(registry);
   tenon::compiler::registerDialectPasses();
   registerTransformsPasses();
+  tenon::compiler::input::registerInputPasses();
   tenon::compiler::dispatch::registerDispatchPasses();
   tenon::compiler::host::registerHostPasses();
   tenon::compiler::codegen::registerCodegenPasses();
   memref::registerResolveRankedShapeTypeResultDimsPass();
-  return asMainReturnCode(MlirOptMain(argc, argv, "tenon's pass driver\n", registry));
+  LogicalResult result = failure();
+  const tenon::Status ran =
+      tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { result = run(argc, argv, registry); });
+  if (!ran.ok())
+    llvm::errs() << kTool << ": error: " << std::string(ran.message()) << "\n";
+  return asMainReturnCode(result);
 }

@@ -11,6 +11,7 @@
 #include "support/number.h"
 
 #include <algorithm>
+#include <cstring>
 #include <cuda.h>
 
 namespace tenon::emulator {
@@ -93,89 +94,103 @@ bool writable(const Executor &executor, uint64_t address, uint32_t size, Checked
 
 } // namespace
 
+/// One lane's side of resolveSlowly. lock: of the allocation table, taken when somebody looks at it.
+static bool resolveLane(Warp &warp, const Decoded &i, uint32_t lane, MemorySpace space, uint32_t size, bool isWrite,
+                        const uint8_t *value, std::unique_lock<std::recursive_mutex> &lock, int64_t &result) {
+  Executor &executor = *warp.executor;
+  uint64_t address = static_cast<uint64_t>(result), offset = address;
+  // What lies in .param comes with its window.
+  MemorySpace where = space == MemorySpace::Generic || space == MemorySpace::Param ? classify(address, offset) : space;
+  auto refuse = [&](int code, const std::string &why, const char *kind = "out-of-bounds ") {
+    raiseFault(warp, i, lane, code,
+               (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : kind) + spaceName(where) +
+                   (isWrite ? " write" : " read") + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
+                   " at " + hexText(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
+                   ": " + why);
+    return false;
+  };
+  auto isAligned = [&] {
+    return (offset & (size - 1)) == 0 ||
+           refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
+  };
+  if (where == MemorySpace::Shared) {
+    // Another block's memory is reached by .shared::cluster and generic addresses only.
+    Block *owner = space == MemorySpace::Generic ? sharedOwner(warp, offset) : warp.block;
+    uint64_t begin = owner ? owner->warps[0].sharedBegin : 0;
+    // What the device reserves lies below what programs have.
+    const bool isReserved = owner && executor.launch->kernel->usesReservedShared && offset < begin &&
+                            offset + size <= begin - kSharedStart + kReservedSharedBytes;
+    if (!owner || owner->finished || (!isReserved && offset < begin) || offset + size > owner->warps[0].sharedEnd)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, sharedDescription(warp, offset));
+    if (!isAligned() || (executor.checker && !executor.checker->access(warp, i, lane, owner, offset & kRankOffsetMask,
+                                                                       size, isWrite, value)))
+      return false;
+    result = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
+    return true;
+  }
+  if (where == MemorySpace::Local) {
+    if (offset < kLocalStart || offset + size > warp.localStride)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hexText(warp.localStride));
+    result = reinterpret_cast<int64_t>(warp.local) + static_cast<int64_t>(lane) * warp.localStride +
+             static_cast<int64_t>(offset);
+    return isAligned();
+  }
+  if (where == MemorySpace::Param) {
+    if (isWrite || offset + size > executor.launch->parameterBytes)
+      return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, isWrite
+                                                    ? "kernel parameters are read-only"
+                                                    : std::to_string(offset + size - executor.launch->parameterBytes) +
+                                                          " bytes past the kernel's parameters");
+    result = reinterpret_cast<int64_t>(executor.launch->parameters) + static_cast<int64_t>(offset);
+    return true;
+  }
+  // Several workers would queue up at the lock: what the instruction's range holds is known.
+  const CheckedRange &known = executor.ranges[i.target];
+  uint64_t begin = static_cast<uint64_t>(known.low), end = static_cast<uint64_t>(known.high);
+  const bool misaligned = offset & (size - 1);
+  if (!misaligned && !executor.checker && address >= begin && address < end && size <= end - address) {
+    result = static_cast<int64_t>(address + executor.hostBias);
+    return true;
+  }
+  if (!lock)
+    lock = exclusively(executor);
+  const Memory &memory = *executor.memory;
+  const Allocation *allocation = memory.find(address);
+  if (!allocation || size > allocation->end() - address || (isWrite && allocation->kind == AllocationKind::Constant)) {
+    std::string why = memory.describe(address);
+    if (allocation && size > allocation->end() - address)
+      why = "its last " + std::to_string(size - (allocation->end() - address)) + " bytes are past the end; it begins " +
+            why;
+    return refuse(CUDA_ERROR_ILLEGAL_ADDRESS, why);
+  }
+  CheckedRange range{static_cast<int64_t>(allocation->begin), static_cast<int64_t>(allocation->end())};
+  if (!isAligned() || (isWrite && !writable(executor, address, size, range, refuse)) ||
+      (executor.checker && !executor.checker->access(warp, i, lane, nullptr, address, size, isWrite, value)))
+    return false;
+  executor.ranges[i.target] = range;
+  result = static_cast<int64_t>(address + executor.hostBias);
+  return true;
+}
+
+/// The report is of one lane: how many more of its warp are the same.
+static void noteOthers(Warp &warp, bool hadFailed, uint32_t bad) {
+  const int more = __builtin_popcount(bad) - 1;
+  if (!hadFailed && more > 0)
+    warp.executor->fault.message +=
+        "\n  and " + std::to_string(more) + (more == 1 ? " more lane" : " more lanes") + " of its warp";
+}
+
 uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
                        int64_t *addresses) {
-  Executor &executor = *warp.executor;
-  std::unique_lock<std::recursive_mutex> lock; // of the allocation table, when somebody looks at it
+  std::unique_lock<std::recursive_mutex> lock;
+  const bool hadFailed = warp.executor->failed();
   uint32_t good = 0;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    if (!(mask >> lane & 1))
-      continue;
-    uint64_t address = static_cast<uint64_t>(addresses[lane]), offset = address;
-    MemorySpace where = space == MemorySpace::Generic ? classify(address, offset) : space;
-    auto refuse = [&](int code, const std::string &why, const char *kind = "out-of-bounds ") {
-      raiseFault(warp, i, lane, code,
-                 (code == CUDA_ERROR_MISALIGNED_ADDRESS ? "misaligned " : kind) + spaceName(where) +
-                     (isWrite ? " write" : " read") + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
-                     " at " + hexText(where == MemorySpace::Global || where == MemorySpace::Const ? address : offset) +
-                     ": " + why);
-    };
-    bool misaligned = offset & (size - 1);
-    if (where == MemorySpace::Shared) {
-      // Another block's memory is reached by .shared::cluster and generic addresses only.
-      Block *owner = space == MemorySpace::Generic ? sharedOwner(warp, offset) : warp.block;
-      uint64_t begin = owner ? owner->warps[0].sharedBegin : 0;
-      if (!owner || owner->finished || offset < begin || offset + size > owner->warps[0].sharedEnd) {
-        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, sharedDescription(warp, offset));
-        continue;
-      }
-      if (misaligned) {
-        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
-        continue;
-      }
-      if (executor.checker && !executor.checker->access(warp, i, lane, owner, offset & kRankOffsetMask, size, isWrite))
-        continue;
-      addresses[lane] = reinterpret_cast<int64_t>(owner->warps[0].shared) + static_cast<int64_t>(offset);
-    } else if (where == MemorySpace::Local) {
-      if (offset < kLocalStart || offset + size > warp.localStride) {
-        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, "the thread's local memory ends at " + hexText(warp.localStride));
-        continue;
-      }
-      if (misaligned) {
-        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
-        continue;
-      }
-      addresses[lane] = reinterpret_cast<int64_t>(warp.local) + static_cast<int64_t>(lane) * warp.localStride +
-                        static_cast<int64_t>(offset);
-    } else if (where == MemorySpace::Param) {
-      if (isWrite || offset + size > executor.launch->kernel->parameterBytes) {
-        refuse(CUDA_ERROR_ILLEGAL_ADDRESS,
-               isWrite ? "kernel parameters are read-only" : "past the kernel's parameters");
-        continue;
-      }
-      addresses[lane] = reinterpret_cast<int64_t>(executor.launch->parameters) + static_cast<int64_t>(offset);
-    } else {
-      // Several workers would queue up at the lock: what the instruction's range holds is known.
-      const CheckedRange &known = executor.ranges[i.target];
-      uint64_t begin = static_cast<uint64_t>(known.low), end = static_cast<uint64_t>(known.high);
-      if (!misaligned && !executor.checker && address >= begin && address < end && size <= end - address) {
-        addresses[lane] = static_cast<int64_t>(address + executor.hostBias);
-        good |= 1u << lane;
-        continue;
-      }
-      if (!lock)
-        lock = exclusively(executor);
-      const Memory &memory = *executor.memory;
-      const Allocation *allocation = memory.find(address);
-      if (!allocation || size > allocation->end() - address ||
-          (isWrite && allocation->kind == AllocationKind::Constant)) {
-        refuse(CUDA_ERROR_ILLEGAL_ADDRESS, memory.describe(address));
-        continue;
-      }
-      if (misaligned) {
-        refuse(CUDA_ERROR_MISALIGNED_ADDRESS, "it must be a multiple of " + std::to_string(size));
-        continue;
-      }
-      CheckedRange range{static_cast<int64_t>(allocation->begin), static_cast<int64_t>(allocation->end())};
-      if (isWrite && !writable(executor, address, size, range, refuse))
-        continue;
-      if (executor.checker && !executor.checker->access(warp, i, lane, nullptr, address, size, isWrite))
-        continue;
-      executor.ranges[i.target] = range;
-      addresses[lane] = static_cast<int64_t>(address + executor.hostBias);
-    }
-    good |= 1u << lane;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    if (resolveLane(warp, i, lane, space, size, isWrite, nullptr, lock, addresses[lane]))
+      good |= 1u << lane;
   }
+  noteOthers(warp, hadFailed, mask & ~good);
   // Lanes that do nothing still have an address: any good one.
   if (good && good != kAllLanes)
     for (uint32_t lane = 0; lane < kLanes; ++lane)
@@ -184,8 +199,8 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace 
   return good;
 }
 
-uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
-                      int64_t *addresses) {
+/// Where the lanes point, as the instruction says it.
+static void addressLanes(Warp &warp, const Decoded &i, MemorySpace space, int64_t *addresses) {
   using TENON_LEVEL::at;
   switch (i.addressMode) {
   case AddressMode::Register64: {
@@ -208,7 +223,29 @@ uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace s
   if (space == MemorySpace::Shared)
     for (uint32_t l = 0; l < kLanes; ++l)
       addresses[l] = static_cast<uint32_t>(addresses[l]);
+}
+
+uint32_t resolveLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
+                      int64_t *addresses) {
+  addressLanes(warp, i, space, addresses);
   return resolveSlowly(warp, i, mask, space, size, isWrite, addresses);
+}
+
+void storeLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, const uint8_t *values) {
+  int64_t addresses[kLanes];
+  addressLanes(warp, i, space, addresses);
+  std::unique_lock<std::recursive_mutex> lock;
+  const bool hadFailed = warp.executor->failed();
+  uint32_t bad = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint8_t *value = values + lane * size;
+    if (resolveLane(warp, i, lane, space, size, true, value, lock, addresses[lane]))
+      memcpy(reinterpret_cast<void *>(addresses[lane]), value, size);
+    else
+      bad |= 1u << lane;
+  }
+  noteOthers(warp, hadFailed, bad);
 }
 
 } // namespace tenon::emulator

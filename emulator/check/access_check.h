@@ -18,4 +18,8 @@ uint32_t resolveSlowly(Warp &warp, const Decoded &instruction, uint32_t mask, Me
 uint32_t resolveLanes(Warp &warp, const Decoded &instruction, uint32_t mask, MemorySpace space, uint32_t size,
                       bool isWrite, int64_t *addresses);
 
+/// A store under shadow memory: lane after lane, each checked with what it writes and then done, so that a lane is seen
+/// to write what another has written. values: [32][size].
+void storeLanes(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, const uint8_t *values);
+
 } // namespace tenon::emulator

@@ -103,4 +103,9 @@ KnowledgePtr joined(const KnowledgePtr &a, const KnowledgePtr &b) {
   return both;
 }
 
+void Knowledge::copyHome(const Knowledge &other, uint32_t first, uint32_t count) {
+  for (uint32_t thread = first; thread < first + count && thread < home_.size(); ++thread)
+    home_[thread] = other.atHome(thread);
+}
+
 } // namespace tenon::emulator

@@ -26,6 +26,8 @@ public:
   /// Everything that `other` knows, too.
   void join(const Knowledge &other);
   void note(uint64_t block, uint32_t thread, uint32_t clock);
+  /// Of `count` threads of the own block from `first` on it is known what `other` knows, not more.
+  void copyHome(const Knowledge &other, uint32_t first, uint32_t count);
 
 private:
   using Clocks = std::shared_ptr<const std::vector<uint32_t>>;

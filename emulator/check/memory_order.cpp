@@ -22,8 +22,9 @@ MemoryOrder memoryOrderOf(const ptx::Instruction &instruction) {
   order.acquire = has("acquire") || has("acq_rel");
   order.release = has("release") || has("acq_rel");
   order.readModifyWrite = opcode == "atom" || opcode == "red";
+  order.compareAndSwap = opcode == "atom" && has("cas");
   order.strong = order.readModifyWrite || order.acquire || order.release || has("relaxed") || has("volatile") ||
-                 has("mmio") || (opcode == "mbarrier" && !has("init") && !has("inval"));
+                 has("mmio") || (opcode == "mbarrier" && !has("init"));
   if (opcode == "cp" && has("async")) {
     order.strong = has("mbarrier");
     order.asynchronous = !has("mbarrier");

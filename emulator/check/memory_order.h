@@ -14,7 +14,8 @@ struct MemoryOrder {
   bool strong = false;
   bool acquire = false, release = false;
   bool readModifyWrite = false;
-  bool asynchronous = false; // cp.async: the bytes come later
+  bool compareAndSwap = false; // atom.cas
+  bool asynchronous = false;   // cp.async: the bytes come later
   bool isFence = false;
   bool wide = false; // beyond the block: .cluster, .gpu, .sys
 };

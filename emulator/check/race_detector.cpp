@@ -43,6 +43,16 @@ bool conflicts(const BlockClocks &block, uint32_t thread, const AccessRecord &be
   return before.inFlight || !ordered(block, thread, before);
 }
 
+/// A read of a lane that has exchanged values with `thread` since.
+bool isReadBefore(const BlockClocks &block, uint32_t thread, const AccessRecord &read) {
+  constexpr uint32_t kWarp = 32;
+  const uint32_t reader = read.thread - block.first;
+  if (reader >= block.count() || reader / kWarp != thread / kWarp)
+    return false;
+  const ThreadClock &lane = block.threads[reader];
+  return read.clock <= lane.exchangedAt && (lane.exchangedWith >> thread % kWarp & 1);
+}
+
 /// Keeps the two reads that a later write has most reason to fear.
 void remember(const BlockClocks &block, uint32_t thread, AccessRecord (&reads)[2], const AccessRecord &now) {
   AccessRecord *slot = nullptr;
@@ -90,9 +100,15 @@ AccessCell &RaceDetector::cellOf(BlockClocks *owner, uint64_t address) {
 }
 
 std::optional<RaceDetector::Conflict> RaceDetector::access(BlockClocks &block, uint32_t thread, BlockClocks *owner,
-                                                           const Access &access) {
+                                                           const Access &access, bool *metSameValue) {
   std::optional<Conflict> found;
   ThreadClock &me = block.threads[thread];
+  if (!access.isWrite && !access.order.strong && !access.channel)
+    me.plainReads[me.nextPlainRead++ % me.plainReads.size()] = {owner, access.address, access.instruction, true};
+  if (access.order.compareAndSwap)
+    for (const ThreadClock::PlainRead &read : me.plainReads)
+      if (read.isRead && read.owner == owner && read.address == access.address)
+        feeding_.insert(read.instruction);
   if (access.order.strong && !access.channel)
     synchronise(block, thread, owner, access);
   AccessRecord now;
@@ -107,8 +123,15 @@ std::optional<RaceDetector::Conflict> RaceDetector::access(BlockClocks &block, u
     now.bytes = ((1u << to) - 1) & ~((1u << from) - 1);
     AccessCell &cell = cellOf(owner, word);
     for (const AccessRecord *before : {&cell.write, &cell.strongWrite}) {
-      if (!found && conflicts(block, thread, *before, now))
-        found = Conflict{*before, true};
+      if (!found && conflicts(block, thread, *before, now)) {
+        const bool isByThread = (before->thread - block.first) % block.stride < block.count();
+        if (access.sameValue && !before->strong && !before->inFlight && isByThread) {
+          if (metSameValue)
+            *metSameValue = true;
+        } else {
+          found = Conflict{*before, true};
+        }
+      }
       if (!found && access.channel && !access.isWrite && owner && (before->bytes & now.bytes) &&
           !fenced(block, thread, *before))
         found = Conflict{*before, true, true};
@@ -118,7 +141,7 @@ std::optional<RaceDetector::Conflict> RaceDetector::access(BlockClocks &block, u
       continue;
     }
     for (AccessRecord &read : cell.reads)
-      if (!found && conflicts(block, thread, read, now))
+      if (!found && conflicts(block, thread, read, now) && !isReadBefore(block, thread, read))
         found = Conflict{read, false};
     if (now.strong) {
       cell.strongWrite = now;
@@ -272,6 +295,41 @@ void RaceDetector::leave(BlockClocks &block, uint32_t thread, const PhaseClock &
 void RaceDetector::learn(BlockClocks &block, uint32_t thread, const PhaseClock &barrier) {
   ThreadClock &me = block.threads[thread];
   me.known = joined(me.known, barrier.passed);
+}
+
+void RaceDetector::passOn(BlockClocks &block, uint32_t first, uint32_t mask) {
+  const uint32_t one = first + static_cast<uint32_t>(__builtin_ctz(mask));
+  bool same = true, old = true;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    ThreadClock &lane = block.threads[first + static_cast<uint32_t>(__builtin_ctz(rest))];
+    same &= lane.known == block.threads[one].known;
+    old &= lane.known == lane.passedOn;
+    lane.exchangedAt = lane.clock++;
+    lane.exchangedWith = mask;
+  }
+  if (same || old)
+    return;
+  constexpr uint32_t kWarp = 32;
+  Knowledge all(*block.threads[one].known);
+  KnowledgePtr last = block.threads[one].known;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (const KnowledgePtr &known = block.threads[first + static_cast<uint32_t>(__builtin_ctz(rest))].known;
+        known != last) {
+      all.join(*known);
+      last = known;
+    }
+  // Lanes that knew the same know the same behind it.
+  KnowledgePtr before, after;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    ThreadClock &lane = block.threads[first + static_cast<uint32_t>(__builtin_ctz(rest))];
+    if (lane.known != before) {
+      auto mine = std::make_shared<Knowledge>(all);
+      mine->copyHome(*lane.known, first, kWarp);
+      before = lane.known;
+      after = std::move(mine);
+    }
+    lane.known = lane.passedOn = after;
+  }
 }
 
 void RaceDetector::meet(BlockClocks &block, uint32_t first, uint32_t mask) {

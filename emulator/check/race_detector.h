@@ -12,6 +12,16 @@
 // threads (the asynchronous proxy): what threads wrote there a copy sees behind a fence.proxy.async, of any thread that
 // stands between them.
 //
+// Three things that the memory model calls races and correct programs do are told apart:
+// - Threads write the same value to one place (a flag): no report, `metSameValue`.
+// - A plain read whose value goes into an atom.cas of the same place, as in the programming guide's atomicAdd of
+// doubles:
+//   when it was stale the cas fails. The loads that feed one are learned as the kernel runs (`feedsCompareAndSwap`).
+// - One lane acquires what other warps did and tells the others by shfl, vote or match, as cooperative groups and CUB
+// do:
+//   behind that instruction the others know it too, of other warps alone (`passOn`). What a lane read before it is
+//   read, so that another of these lanes may write there behind it.
+//
 // For every four bytes that were touched a cell keeps the last weak write, the last strong one, and two reads that are
 // not ordered with each other. So no report is wrong; a race with a third concurrent reader alone can be missed.
 #pragma once
@@ -19,9 +29,11 @@
 #include "emulator/check/knowledge.h"
 #include "emulator/check/memory_order.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace tenon::emulator {
@@ -55,7 +67,18 @@ struct ThreadClock {
   };
   std::vector<ProxyFence> proxyFences; // the last ones
   bool hadMoreFences = false;
-  uint32_t bulkGroups = 0; // committed
+  uint32_t bulkGroups = 0;                     // committed
+  KnowledgePtr passedOn;                       // what passOn() left here
+  uint32_t exchangedAt = 0, exchangedWith = 0; // the last passOn(): the clock, the lanes
+  /// The last plain reads, which a compare-and-swap may follow.
+  struct PlainRead {
+    const void *owner; // whose shared memory; null: global
+    uint64_t address;
+    uint32_t instruction;
+    bool isRead;
+  };
+  std::array<PlainRead, 4> plainReads = {};
+  uint32_t nextPlainRead = 0;
 };
 
 /// A location that strong accesses use to order others.
@@ -104,6 +127,7 @@ public:
     MemoryOrder order;
     uint32_t instruction = 0; // any number below 2^26
     Channel channel = {};     // whose clock it has; none: the thread's own
+    bool sameValue = false;   // a plain write of what is there already
   };
   struct Conflict {
     AccessRecord other;
@@ -112,8 +136,11 @@ public:
   };
 
   /// owner: whose shared memory it is, null for global memory. The conflict is with what came before; the access is
-  /// remembered in any case.
-  std::optional<Conflict> access(BlockClocks &block, uint32_t thread, BlockClocks *owner, const Access &access);
+  /// remembered in any case. metSameValue: a write of another thread that only its value makes harmless.
+  std::optional<Conflict> access(BlockClocks &block, uint32_t thread, BlockClocks *owner, const Access &access,
+                                 bool *metSameValue = nullptr);
+  /// Whether some thread read by this instruction, plainly, what it then compared and swapped.
+  bool feedsCompareAndSwap(uint32_t instruction) const { return feeding_.count(instruction) != 0; }
   /// The bytes of an asynchronous copy are there.
   static void arrived(BlockClocks &block, uint32_t thread, BlockClocks &owner, uint32_t offset, uint32_t bytes);
 
@@ -137,6 +164,8 @@ public:
   static void learn(BlockClocks &block, uint32_t thread, const PhaseClock &barrier);
   /// The threads of `mask`, counted from `first`, meet.
   static void meet(BlockClocks &block, uint32_t first, uint32_t mask);
+  /// The lanes of `mask` of the warp from `first` on exchange values: each knows of other warps what all of them do.
+  static void passOn(BlockClocks &block, uint32_t first, uint32_t mask);
 
 private:
   static constexpr uint32_t kPageBytes = 4096;
@@ -147,6 +176,7 @@ private:
   uint64_t lastPage_ = 0;
   AccessCell *lastCells_ = nullptr;
   std::unordered_map<uint64_t, SyncLocation> locations_; // by global address
+  std::unordered_set<uint32_t> feeding_;                 // instructions, see feedsCompareAndSwap
 };
 
 } // namespace tenon::emulator

@@ -7,6 +7,7 @@
 #include "emulator/machine/fault.h"
 #include "emulator/memory/initialised_map.h"
 #include "emulator/memory/memory.h"
+#include "support/demangle.h"
 #include "support/number.h"
 
 #include <algorithm>
@@ -38,6 +39,8 @@ void ShadowChecker::startBlock(Block &block) {
   if (!shadow)
     shadow = std::make_unique<BlockShadow>();
   block.shadow = shadow.get();
+  noteEarlyReads(*shadow);
+  shadow->phase = 0;
   const DecodedKernel &kernel = *launch_.kernel;
   uint32_t end = kernel.dynamicSharedStart + launch_.dynamicShared;
   RaceDetector::start(shadow->clocks, block.linear, block.threads, end);
@@ -48,6 +51,8 @@ void ShadowChecker::startBlock(Block &block) {
   for (const SharedVariable &variable : kernel.sharedVariables)
     open(variable.offset, variable.offset + variable.bytes);
   open(kernel.dynamicSharedStart, end);
+  if (kernel.usesReservedShared) // zeros
+    std::fill_n(shadow->shared.begin(), kReservedSharedBytes, BlockShadow::ByteState::Set);
 }
 
 uint32_t ShadowChecker::number(const Warp &warp, const Decoded &instruction) {
@@ -89,22 +94,29 @@ std::string ShadowChecker::whereInShared(uint64_t offset) const {
       before = &variable;
   if (offset >= kernel.dynamicSharedStart)
     return bytesOf(offset - kernel.dynamicSharedStart) + " into dynamic shared memory";
+  if (offset < kSharedStart)
+    return "in what the device reserves of the block's shared memory";
   if (!before)
     return "before the first shared variable";
   uint64_t inside = offset - before->offset;
-  std::string name = "shared variable '" + before->name + "' of " + bytesOf(before->bytes);
+  std::string name = "shared variable '" + readableName(before->name) + "' of " + bytesOf(before->bytes);
   return inside < before->bytes ? bytesOf(inside) + " into " + name
                                 : bytesOf(inside - before->bytes) + " past the end of " + name;
 }
 
 bool ShadowChecker::access(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
-                           uint32_t bytes, bool isWrite) {
+                           uint32_t bytes, bool isWrite, const uint8_t *value) {
   RaceDetector::Access access;
   access.instruction = number(warp, instruction);
   access.order = orders_[access.instruction];
   access.address = address;
   access.bytes = bytes;
   access.isWrite = isWrite;
+  if (value && !access.order.strong) {
+    const uint8_t *there =
+        owner ? owner->sharedMemory + address : reinterpret_cast<const uint8_t *>(address + executor_.hostBias);
+    access.sameValue = std::equal(value, value + bytes, there);
+  }
   if (!checkBytes(warp, instruction, lane, owner, address, bytes, isWrite, access.order))
     return false;
   return remember(warp, lane, owner ? &owner->shadow->clocks : nullptr, access);
@@ -114,16 +126,30 @@ bool ShadowChecker::access(Warp &warp, const Decoded &instruction, uint32_t lane
 bool ShadowChecker::remember(Warp &warp, uint32_t lane, BlockClocks *owner, const RaceDetector::Access &access) {
   if (!launch_.checks.races)
     return true;
-  auto conflict = races_.access(warp.block->shadow->clocks, warp.index * kLanes + lane, owner, access);
+  bool metSameValue = false;
+  auto conflict = races_.access(warp.block->shadow->clocks, warp.index * kLanes + lane, owner, access, &metSameValue);
+  if (metSameValue && sameValues_.insert(access.instruction).second)
+    notes_.push_back("kernel '" + readableName(launch_.kernel->name) +
+                     "': [races] threads write the same value to one place, which is no mistake\n  at " +
+                     place(access.instruction));
   if (conflict)
     reportRace(warp, lane, owner != nullptr, access, *conflict);
-  if (!found_.empty() &&
-      (found_.size() >= kMostFound || executor_.instructions - firstFoundAt_ > kInstructionsAfterRace) &&
-      !executor_.failed()) {
+  if (hasEnough() && !executor_.failed()) {
+    std::erase_if(found_, [](const Race &race) { return race.plainRead; }); // not yet known to be one
     conclude(executor_.fault);
-    return false;
+    if (executor_.failed())
+      return false;
   }
   return true;
+}
+
+/// Of races that are certain; a plain read that meets an atomic may still turn out to be none.
+bool ShadowChecker::hasEnough() const {
+  if (!foundCertain_)
+    return false;
+  const auto certain = std::count_if(found_.begin(), found_.end(), [](const Race &race) { return !race.plainRead; });
+  return certain >= static_cast<ptrdiff_t>(kMostFound) ||
+         executor_.instructions - firstFoundAt_ > kInstructionsAfterRace;
 }
 
 bool ShadowChecker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address,
@@ -140,9 +166,21 @@ bool ShadowChecker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t 
     for (uint64_t at = address; at < address + bytes; ++at) {
       if (states[at] == BlockShadow::ByteState::Outside)
         return fail(CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds", whereInShared(at));
-      if (reads && launch_.checks.uninitialised && states[at] == BlockShadow::ByteState::Unset)
+      const bool isUnset =
+          states[at] == BlockShadow::ByteState::Unset || states[at] == BlockShadow::ByteState::ReadUnset;
+      if (reads && sets && isUnset && launch_.checks.uninitialised)
         return fail(CUDA_ERROR_LAUNCH_FAILED, "[uninitialised]",
                     "nothing has written the byte " + whereInShared(at) + " yet: is a barrier missing?");
+      const uint32_t thread = warp.block->shadow->clocks.first + warp.index * kLanes + lane;
+      if (reads && states[at] == BlockShadow::ByteState::Unset && launch_.checks.uninitialised) {
+        states[at] = BlockShadow::ByteState::ReadUnset;
+        owner->shadow->earlyReads[static_cast<uint32_t>(at)] = {thread, number(warp, instruction),
+                                                                owner->shadow->phase};
+      }
+      if (sets && states[at] == BlockShadow::ByteState::ReadUnset &&
+          !writeAfterRead(*owner->shadow, static_cast<uint32_t>(at),
+                          nameOfThread(thread) + "\n  at " + place(number(warp, instruction))))
+        return false;
       if (sets)
         states[at] = BlockShadow::ByteState::Set;
     }
@@ -162,11 +200,36 @@ bool ShadowChecker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t 
   return true;
 }
 
+bool ShadowChecker::writeAfterRead(const BlockShadow &shadow, uint32_t offset, const std::string &writer) {
+  auto read = shadow.earlyReads.find(offset);
+  if (read == shadow.earlyReads.end() || read->second.phase != shadow.phase || executor_.failed())
+    return true;
+  executor_.fault = {CUDA_ERROR_LAUNCH_FAILED,
+                     "kernel '" + readableName(launch_.kernel->name) + "', " + nameOfThread(read->second.thread) +
+                         ": [uninitialised] shared read: nothing had written the byte " + whereInShared(offset) +
+                         " yet: is a barrier missing?\n  at " + place(read->second.instruction) +
+                         "\n  it was written later by " + writer};
+  return false;
+}
+
+/// What was read and never written, once for each instruction.
+void ShadowChecker::noteEarlyReads(BlockShadow &shadow) {
+  for (const auto &[offset, read] : shadow.earlyReads)
+    if (shadow.shared[offset] == BlockShadow::ByteState::ReadUnset && early_.insert(read.instruction).second)
+      notes_.push_back("kernel '" + readableName(launch_.kernel->name) +
+                       "': [uninitialised] shared memory is read that nothing writes, which is no mistake where the "
+                       "value is not used\n  at " +
+                       place(read.instruction));
+  shadow.earlyReads.clear();
+}
+
 void ShadowChecker::reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
                                const RaceDetector::Conflict &conflict) {
   const AccessRecord &other = conflict.other;
-  if (found_.size() >= kMostFound || !seen_.insert({access.instruction, other.instruction}).second)
+  if (auto [seen, isNew] = seen_.try_emplace({access.instruction, other.instruction}, found_.size()); !isNew) {
+    ++found_[seen->second].count;
     return;
+  }
   const uint32_t threads = static_cast<uint32_t>(launch_.block.count()), perBlock = RaceDetector::strideOf(threads);
   uint32_t me = warp.block->shadow->clocks.first + warp.index * kLanes + lane;
   const uint32_t inside = other.thread % perBlock;
@@ -190,19 +253,32 @@ void ShadowChecker::reportRace(Warp &warp, uint32_t lane, bool isShared, const R
   else
     missing = "a bar.sync (__syncthreads) or another barrier of both threads is missing between them";
   std::string where = isShared ? whereInShared(access.address) : executor_.memory->describe(access.address);
-  std::string text = "kernel '" + launch_.kernel->name + "': [races] " + (isShared ? "shared " : "global ") +
+  std::string text = "kernel '" + readableName(launch_.kernel->name) + "': [races] " +
+                     (isShared ? "shared " : "global ") +
                      (access.order.asynchronous && !access.channel ? "asynchronous " : "") +
                      (access.isWrite ? "write" : "read") + " of " + bytesOf(access.bytes) + " at " +
                      hexText(access.address) + " (" + where + ") by " + (access.channel ? "a bulk copy of " : "") +
                      nameOfThread(me) + "\n  at " + place(access.instruction) + "\n  is not ordered after the " +
                      (other.inFlight ? "asynchronous " : "") + (conflict.otherWrites ? "write" : "read") + " by " +
                      nameOfThread(other.thread) + "\n  at " + place(other.instruction) + "\n  " + missing;
-  if (found_.empty())
+  Race race{std::move(text)};
+  if (!access.isWrite && !access.order.strong && other.strong)
+    race.plainRead = 1 + access.instruction;
+  else if (access.isWrite && access.order.strong && !conflict.otherWrites && !other.strong)
+    race.plainRead = 1 + other.instruction;
+  if (!race.plainRead && !foundCertain_) {
+    foundCertain_ = true;
     firstFoundAt_ = executor_.instructions;
-  found_.push_back(std::move(text));
+  }
+  found_.push_back(std::move(race));
 }
 
 void ShadowChecker::copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes) {
+  for (uint32_t at = offset; at < offset + bytes && !owner.shadow->earlyReads.empty(); ++at)
+    if (owner.shadow->shared[at] == BlockShadow::ByteState::ReadUnset)
+      writeAfterRead(*owner.shadow, at,
+                     "an asynchronous copy of " +
+                         nameOfThread(warp.block->shadow->clocks.first + warp.index * kLanes + lane));
   std::fill_n(owner.shadow->shared.begin() + offset, bytes, BlockShadow::ByteState::Set);
   RaceDetector::arrived(warp.block->shadow->clocks, warp.index * kLanes + lane, owner.shadow->clocks, offset, bytes);
 }
@@ -215,7 +291,13 @@ void ShadowChecker::fence(Warp &warp, const Decoded &instruction, uint32_t mask)
 }
 
 void ShadowChecker::meet(Warp &warp, uint32_t mask) {
+  ++warp.block->shadow->phase;
   RaceDetector::meet(warp.block->shadow->clocks, warp.index * kLanes, mask & warp.live);
+}
+
+void ShadowChecker::passOn(Warp &warp, uint32_t mask) {
+  if (launch_.checks.races)
+    RaceDetector::passOn(warp.block->shadow->clocks, warp.index * kLanes, mask & warp.live);
 }
 
 void ShadowChecker::arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
@@ -225,6 +307,7 @@ void ShadowChecker::arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier)
                          block.barriers[barrier]);
 }
 void ShadowChecker::completeBarrier(Block &block, uint32_t barrier) {
+  ++block.shadow->phase;
   RaceDetector::complete(block.shadow->clocks.barriers[barrier]);
 }
 void ShadowChecker::leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier) {
@@ -261,15 +344,35 @@ BlockShadow *ShadowChecker::sharedAt(const void *host, uint32_t &offset) {
 void ShadowChecker::bytesWritten(const uint8_t *host, uint32_t bytes) {
   uint32_t at;
   if (BlockShadow *shadow = sharedAt(host, at)) {
-    auto begin = shadow->shared.begin() + static_cast<ptrdiff_t>(at);
-    std::replace(begin, begin + static_cast<ptrdiff_t>(std::min<size_t>(bytes, shadow->shared.size() - at)),
-                 BlockShadow::ByteState::Unset, BlockShadow::ByteState::Set);
+    const size_t end = std::min<size_t>(at + size_t(bytes), shadow->shared.size());
+    for (size_t k = at; k < end; ++k) {
+      BlockShadow::ByteState &state = shadow->shared[k];
+      if (state == BlockShadow::ByteState::ReadUnset)
+        writeAfterRead(*shadow, static_cast<uint32_t>(k), "a bulk copy");
+      if (state != BlockShadow::ByteState::Outside)
+        state = BlockShadow::ByteState::Set;
+    }
     return;
   }
   uint64_t address = reinterpret_cast<uint64_t>(host) - executor_.hostBias;
   const Memory *holder = executor_.memory->holder(address);
   if (InitialisedMap *map = holder ? holder->initialised() : nullptr)
     map->set(address - holder->deviceBase(), bytes, true);
+}
+
+/// Lanes of one instruction that issue the very same copy, as CUTLASS's epilogues do: a device issues one for the warp.
+bool ShadowChecker::isRepeated(const Warp &warp, uint32_t instruction, const CopyPlan &plan) {
+  if (plan.mbarrier || plan.op != ElementOp::Copy)
+    return false;
+  auto same = [](const CopyPiece &a, const CopyPiece &b) {
+    return a.from == b.from && a.to == b.to && a.bytes == b.bytes;
+  };
+  const bool isSame =
+      lastCopy_.warp == &warp && lastCopy_.instruction == instruction && lastCopy_.at == executor_.instructions &&
+      std::equal(plan.pieces.begin(), plan.pieces.end(), lastCopy_.pieces.begin(), lastCopy_.pieces.end(), same);
+  if (!isSame)
+    lastCopy_ = {&warp, instruction, executor_.instructions, plan.pieces};
+  return isSame;
 }
 
 bool ShadowChecker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t lane, const CopyPlan &plan) {
@@ -279,6 +382,8 @@ bool ShadowChecker::copyIssued(Warp &warp, const Decoded &instruction, uint32_t 
   const uint32_t thread = warp.index * kLanes + lane;
   RaceDetector::Access access;
   access.instruction = number(warp, instruction);
+  if (isRepeated(warp, access.instruction, plan))
+    return true;
   RaceDetector::Channel read, done;
   BlockShadow *reporting = nullptr;
   if (PhaseClock *phase = plan.mbarrier ? mbarrierAt(plan.mbarrier, &reporting) : nullptr) {
@@ -350,11 +455,21 @@ void ShadowChecker::passMbarrier(Warp &warp, uint32_t lane, const void *object) 
 }
 
 void ShadowChecker::conclude(Fault &fault) {
+  for (auto &[block, shadow] : shadows_)
+    noteEarlyReads(*shadow);
+  std::erase_if(found_,
+                [&](const Race &race) { return race.plainRead && races_.feedsCompareAndSwap(race.plainRead - 1); });
+  seen_.clear();
   if (found_.empty())
     return;
   std::string text;
-  for (const std::string &race : found_)
-    text += (text.empty() ? "" : "\n") + race;
+  for (size_t k = 0; k < found_.size() && k < kMostFound; ++k) {
+    text += (text.empty() ? "" : "\n") + found_[k].text;
+    if (found_[k].count > 1)
+      text += "\n  and " + std::to_string(found_[k].count - 1) + " times more between these two instructions";
+  }
+  if (found_.size() > kMostFound)
+    text += "\nand " + std::to_string(found_.size() - kMostFound) + " other pairs of instructions";
   if (fault.code)
     text += "\n" + fault.message;
   fault = {fault.code ? fault.code : static_cast<int>(CUDA_ERROR_LAUNCH_FAILED), text};

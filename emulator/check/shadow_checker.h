@@ -3,11 +3,14 @@
 // is. Off, none of this exists: handlers of the checked kind (handlers/checked_memory_ops.h) are chosen when a kernel
 // is decoded, and the scheduler asks one pointer.
 //
-// A read of what nothing wrote stops the kernel. Races are collected while it goes on, each pair of instructions once,
-// and make the launch fail at its end.
+// A read of global memory that nothing wrote stops the kernel. In shared memory correct programs read beyond what they
+// filled and leave the value (CUB's merges): such a read is a mistake when somebody writes the byte before the next
+// barrier, the reader itself or one who came too late; else it is a note. Races are collected while it goes on, each
+// pair of instructions once, and make the launch fail at its end.
 #pragma once
 
 #include "emulator/check/race_detector.h"
+#include "emulator/machine/copy_plan.h"
 #include "emulator/machine/handlers.h"
 #include "emulator/machine/machine.h"
 
@@ -21,12 +24,17 @@ namespace tenon::emulator {
 
 /// Of one resident block. Shared memory has gaps between variables that belong to none of them.
 struct BlockShadow {
-  enum class ByteState : uint8_t { Unset, Set, Outside };
+  /// ReadUnset: nothing has written it, and it was read.
+  enum class ByteState : uint8_t { Unset, ReadUnset, Set, Outside };
+  struct EarlyRead {
+    uint32_t thread, instruction;
+    uint32_t phase; // of the block
+  };
   BlockClocks clocks;
-  std::vector<ByteState> shared; // by offset
+  std::vector<ByteState> shared;            // by offset
+  std::map<uint32_t, EarlyRead> earlyReads; // by offset
+  uint32_t phase = 0;                       // barriers passed, of the block and of its warps
 };
-
-struct CopyPlan; // machine/copy_plan.h
 
 class ShadowChecker {
 public:
@@ -35,8 +43,9 @@ public:
   void startBlock(Block &block);
   /// One lane's access of `bytes` at `address` (global, or an offset in the shared memory of `owner`; null: global),
   /// within bounds. False: a fault was raised.
+  /// value: what a plain store writes; null: something else, or nothing.
   bool access(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address, uint32_t bytes,
-              bool isWrite);
+              bool isWrite, const uint8_t *value = nullptr);
   /// The bytes of an asynchronous copy have come to shared memory.
   void copyArrived(Warp &warp, uint32_t lane, Block &owner, uint32_t offset, uint32_t bytes);
 
@@ -51,6 +60,8 @@ public:
   // What orders threads.
   void fence(Warp &warp, const Decoded &instruction, uint32_t mask);
   void meet(Warp &warp, uint32_t mask);
+  /// A shfl, vote or match of these lanes.
+  void passOn(Warp &warp, uint32_t mask);
   void arriveAtBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
   void completeBarrier(Block &block, uint32_t barrier);
   void leaveBarrier(Warp &warp, uint32_t mask, uint32_t barrier);
@@ -64,6 +75,8 @@ public:
 
   /// What was found, added to the fault that the launch ends with.
   void conclude(Fault &fault);
+  /// What is no mistake and yet worth knowing, a line each.
+  const std::vector<std::string> &notes() const { return notes_; }
 
 private:
   struct Code {
@@ -76,6 +89,9 @@ private:
   std::string whereInShared(uint64_t offset) const;
   bool checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address, uint32_t bytes,
                   bool isWrite, const MemoryOrder &order);
+  /// A byte that was read before it is written now: by `writer`, for a report. False: that is a fault.
+  bool writeAfterRead(const BlockShadow &shadow, uint32_t offset, const std::string &writer);
+  void noteEarlyReads(BlockShadow &shadow);
   void reportRace(Warp &warp, uint32_t lane, bool isShared, const RaceDetector::Access &access,
                   const RaceDetector::Conflict &conflict);
   /// The resident block in whose shared memory a host address lies, and the offset there; null: none.
@@ -91,9 +107,30 @@ private:
   const Code *last_ = nullptr;
   std::map<Block *, std::unique_ptr<BlockShadow>> shadows_;
   std::map<const Cluster *, PhaseClock> clusters_;
-  std::set<std::pair<uint32_t, uint32_t>> seen_;
-  std::vector<std::string> found_;
-  uint64_t firstFoundAt_ = 0;
+  struct Race {
+    std::string text;
+    uint64_t count = 1;
+    uint32_t plainRead = 0; // 1 + the instruction of a plain read that met an atomic: no race if it feeds a cas
+  };
+  bool hasEnough() const;
+
+  std::map<std::pair<uint32_t, uint32_t>, size_t> seen_; // pairs of instructions; the place in races_
+  std::vector<Race> found_;
+  std::set<uint32_t> sameValues_; // instructions that write what is there
+  std::set<uint32_t> early_;      // instructions that read what nothing wrote
+  std::vector<std::string> notes_;
+  /// The copy that a lane issued last, to know the same one of another lane.
+  struct IssuedCopy {
+    const Warp *warp = nullptr;
+    uint32_t instruction = 0;
+    uint64_t at = 0; // instructions executed
+    std::vector<CopyPiece> pieces;
+  };
+  bool isRepeated(const Warp &warp, uint32_t instruction, const CopyPlan &plan);
+
+  IssuedCopy lastCopy_;
+  bool foundCertain_ = false;
+  uint64_t firstFoundAt_ = 0; // the first certain race, in instructions
 };
 
 } // namespace tenon::emulator

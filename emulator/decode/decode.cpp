@@ -9,6 +9,17 @@
 
 namespace tenon::emulator {
 
+/// The first of them: a kernel of textures has one in every other line.
+static std::string listRefusals(const Diagnostics &refusals) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t k = 0; k < refusals.items().size() && k < kMost; ++k)
+    text += refusals.items()[k].toString();
+  if (refusals.items().size() > kMost)
+    text += "and " + std::to_string(refusals.items().size() - kMost) + " more of this kernel\n";
+  return text;
+}
+
 std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
                                             const VariableAddress &variableAddress, uint32_t stackLimit,
                                             Diagnostics &diagnostics, const CheckOptions &checks) {
@@ -31,6 +42,7 @@ std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx
   auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
   if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
     kernel.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
+  kernel.refusal = listRefusals(builder.refusals);
   kernel.registersPerThread = std::min(255u, std::max(8u, kernel.functions[0]->registerBytes / 256));
   return std::move(builder.kernel);
 }

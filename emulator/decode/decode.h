@@ -12,6 +12,7 @@
 namespace tenon::emulator {
 
 /// Decodes `entry` and all it reaches. Errors go to `diagnostics`; the program is usable only when none were added.
+/// What is right but not supported stays with the kernel (DecodedKernel::refusal).
 /// module must outlive the program, and what runs it must have the same checks.
 std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
                                             const VariableAddress &variableAddress, uint32_t stackLimit,

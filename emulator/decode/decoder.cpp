@@ -29,15 +29,26 @@ const CheckOptions &Decoder::checks() const {
   return builder_.checks;
 }
 
+SourceLocation Decoder::place() const {
+  return {builder_.module.source->name(), in_ ? in_->line : function_.line, in_ ? in_->column : function_.column};
+}
+
 bool Decoder::fail(const std::string &message) {
-  const SourceFile &source = *builder_.module.source;
-  SourceLocation where{source.name(), in_ ? in_->line : function_.line, in_ ? in_->column : function_.column};
-  builder_.diagnostics.error(where, "", message);
+  builder_.diagnostics.error(place(), "", message);
+  return false;
+}
+
+bool Decoder::refuse(const std::string &message) {
+  const std::string kernel = "kernel '" + builder_.kernel->name + "'";
+  builder_.refusals.error(place(), "",
+                          message + (function_.isEntry ? " (" + kernel + ")"
+                                                       : " (function '" + std::string(function_.name) + "', which " +
+                                                             kernel + " can call)"));
   return false;
 }
 
 bool Decoder::unsupported(const std::string &why) {
-  return fail("the emulator does not support '" + in_->form() + "'" + (why.empty() ? "" : ": " + why));
+  return refuse("the emulator does not support '" + in_->form() + "'" + (why.empty() ? "" : ": " + why));
 }
 
 bool Decoder::expectOperands(size_t least, size_t most) {

@@ -18,6 +18,12 @@ namespace tenon::emulator {
 
 class KernelBuilder;
 
+/// A value of ld, st or mov: `{%r1}`, a vector of one, is its element (ptxas takes it, Triton writes it).
+inline const ptx::Operand &onlyElement(const ptx::Operand &operand) {
+  const bool isOne = operand.kind == ptx::Operand::Kind::Vector && operand.elements.size() == 1;
+  return isOne ? operand.elements[0] : operand;
+}
+
 class Decoder {
 public:
   using ScalarType = ptx::ScalarType;
@@ -30,8 +36,10 @@ public:
   const ptx::Module &module() const;
   const CheckOptions &checks() const;
 
-  // Errors, at the instruction. All return false.
+  // Errors, at the instruction. All return false. fail: it is wrong, and the module does not load; refuse and
+  // unsupported: this kernel does not run, others of the module may.
   bool fail(const std::string &message);
+  bool refuse(const std::string &message);
   bool unsupported(const std::string &why = {});
 
   // Rules. False: an error was reported.
@@ -98,6 +106,7 @@ private:
     bool isSigned;
   };
 
+  SourceLocation place() const;
   bool begin(uint32_t index); // of an instruction; false: its predicate is none
   void end();                 // emits what has to follow it
   void endFunction();

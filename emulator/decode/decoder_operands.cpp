@@ -170,8 +170,17 @@ bool Decoder::specialSource(std::string_view name, uint32_t bytes, uint32_t &out
       emit(decoded);
       return adapt(from, clock.bytes);
     }
-  return fail("the emulator does not support the register '" + std::string(name) +
-              "' (not declared, not a special register it knows)");
+  if (std::optional<uint32_t> offset = findReservedShared(name)) {
+    builder_.kernel->usesReservedShared = true;
+    out = builder_.constant(*offset, bytes);
+    if (name != "%reserved_smem_offset_cap") // a size
+      addSharedBase(bytes, out);
+    return true;
+  }
+  if (isOtherSpecial(name))
+    return refuse("the emulator does not support the register '" + std::string(name) + "'");
+  return fail("'" + std::string(name) + "' in '" + in_->form() +
+              "' is neither a declared register nor a special register that the emulator knows");
 }
 
 /// The address of a variable or function, in its own space (generic: as a generic address).

@@ -31,8 +31,8 @@ FrameSlot FunctionDecoder::allocateLocal(const ptx::Variable &variable) {
   slot.bytes = static_cast<uint32_t>(variable.bytes());
   // Frames begin at multiples of 16; what wants more is rare and refused.
   if (variable.effectiveAlignment() > 16)
-    decoder_.fail("local variable '" + std::string(variable.name) + "' has alignment " +
-                  std::to_string(variable.effectiveAlignment()) + ", the emulator supports 16");
+    decoder_.refuse("local variable '" + std::string(variable.name) + "' has alignment " +
+                    std::to_string(variable.effectiveAlignment()) + ", the emulator supports 16");
   slot.offset = static_cast<uint32_t>(alignUp(code_.localBytes, std::max(1u, variable.effectiveAlignment())));
   code_.localBytes = slot.offset + slot.bytes;
   return slot;
@@ -43,8 +43,8 @@ void FunctionDecoder::declare(const ptx::Variable &variable) {
   switch (variable.space) {
   case StateSpace::Reg:
     if (variable.vectorWidth > 1 || (variable.type != ScalarType::Pred && ptx::byteSize(variable.type) > 16))
-      decoder_.fail("the emulator does not support registers of type '" + std::string(ptx::spelling(variable.type)) +
-                    "'" + (variable.vectorWidth > 1 ? " in vectors" : ""));
+      decoder_.refuse("the emulator does not support registers of type '" + std::string(ptx::spelling(variable.type)) +
+                      "'" + (variable.vectorWidth > 1 ? " in vectors" : ""));
     else
       names.declareRegisters(variable);
     return;

@@ -37,7 +37,8 @@ public:
 
   const ptx::Module &module;
   const VariableAddress &variableAddress;
-  Diagnostics &diagnostics;
+  Diagnostics &diagnostics; // what is wrong with the module
+  Diagnostics refusals;     // what is right, and yet not for this kernel on the emulator
   std::unique_ptr<DecodedKernel> kernel;
   CheckOptions checks;
   std::vector<const ptx::Function *> functions;

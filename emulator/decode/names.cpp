@@ -20,7 +20,7 @@ FunctionNames::FunctionNames(const ptx::Function &function, FunctionCode &code) 
 void FunctionNames::countDefinitions(const ptx::Function &function) {
   std::function<void(const Operand &)> visit = [&](const Operand &operand) {
     if (operand.kind == Operand::Kind::Name)
-      ++definitions_[operand.name];
+      ++definitions_[operand.name.substr(0, operand.name.find('.'))]; // of %r1.b0, the part of a register, %r1
     for (const Operand &element : operand.elements)
       visit(element);
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "emulator/decode/special_names.h"
 
+#include "emulator/machine/machine.h"
+
 namespace tenon::emulator {
 namespace {
 
@@ -54,6 +56,25 @@ constexpr SpecialName kSpecialNames[] = {
 };
 
 } // namespace
+
+std::optional<uint32_t> findReservedShared(std::string_view name) {
+  constexpr std::string_view kStem = "%reserved_smem_offset_";
+  if (!name.starts_with(kStem))
+    return std::nullopt;
+  struct Offset {
+    std::string_view name;
+    uint32_t value;
+  };
+  for (const Offset &offset :
+       {Offset{"begin", 0}, {"end", kReservedSharedBytes}, {"cap", kSharedStart}, {"0", 0}, {"1", 0}})
+    if (name.substr(kStem.size()) == offset.name)
+      return offset.value;
+  return std::nullopt;
+}
+
+bool isOtherSpecial(std::string_view name) {
+  return name.starts_with("%pm") || name == "%current_graph_exec";
+}
 
 std::optional<Special> findSpecial(std::string_view name) {
   for (const SpecialName &special : kSpecialNames)

@@ -29,7 +29,10 @@ private:
 
 } // namespace tenon::emulator
 
+// A lock that another thread held when the process forked is held for ever in the child: it is not even asked for.
 #define TENON_CALL()                                                                                                   \
+  if (::tenon::emulator::forkedFlag())                                                                                 \
+    return CUDA_ERROR_NOT_INITIALIZED;                                                                                 \
   [[maybe_unused]] ::tenon::emulator::Driver &driver = ::tenon::emulator::driver();                                    \
   ::tenon::emulator::DriverCall driverCall(driver, __func__);                                                          \
   if (driverCall.injected() != CUDA_SUCCESS)                                                                           \

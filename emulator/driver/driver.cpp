@@ -15,6 +15,11 @@ Driver &driver() {
   return *instance;
 }
 
+bool &forkedFlag() {
+  static bool forked = false;
+  return forked;
+}
+
 Device *findDevice(CUdevice ordinal) {
   const auto &devices = driver().devices;
   return ordinal >= 0 && static_cast<size_t>(ordinal) < devices.size() ? devices[static_cast<size_t>(ordinal)].get()

@@ -10,6 +10,7 @@
 #include "emulator/driver/operation_queue.h"
 #include "emulator/driver/registered_ranges.h"
 #include "emulator/machine/check_options.h"
+#include "emulator/machine/run_control.h"
 
 #include <cuda.h>
 
@@ -68,12 +69,19 @@ struct Driver {
   std::set<GraphExec *> graphExecs;
 
   OperationQueue queue{lock};
+  RunControl control;              // of the launches that run
+  std::set<std::string> notes;     // shown: each once
   uint64_t threadInstructions = 0; // executed so far
   uint64_t nextId = 1, modulesLoaded = 0;
-  int lost = 0;           // what ended the process's use of the driver, see markLost
-  std::string lastReport; // of the last kernel that failed
+  int lost = 0;                // what ended the process's use of the driver, see markLost
+  std::string lastReport;      // of the last kernel that failed, or was refused
+  bool reportsAreRead = false; // the program has asked for tenonEmulatorLastReport, and shows what it finds there
 };
 Driver &driver();
+
+/// Whether this process is a child, made by fork, of one that had initialised the driver: then no call may go on, as
+/// with NVIDIA's driver. forkedFlag: set in the child, before anything else runs there.
+bool &forkedFlag();
 
 /// Null: no such device.
 Device *findDevice(CUdevice ordinal);

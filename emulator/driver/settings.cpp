@@ -59,6 +59,11 @@ bool takeThreads(std::string_view text, Settings &settings) {
   settings.threads = static_cast<uint32_t>(threads.value_or(1));
   return threads.has_value();
 }
+bool takeTimeout(std::string_view text, Settings &settings) {
+  std::optional<double> seconds = parseTimeout(text);
+  settings.timeoutSeconds = seconds.value_or(0);
+  return seconds.has_value();
+}
 bool takeDevices(std::string_view text, Settings &settings) {
   std::optional<uint64_t> devices = parseWithin(text, 1, 8);
   settings.devices = static_cast<uint32_t>(devices.value_or(1));
@@ -81,6 +86,8 @@ constexpr Variable kVariables[] = {
     {"TENON_EMULATOR_THREADS", takeThreads,
      [] { return std::string("a number of threads, 1 to 1024, and perhaps ',together'"); }},
     {"TENON_EMULATOR_DEVICES", takeDevices, [] { return std::string("a number of devices, 1 to 8"); }},
+    {"TENON_EMULATOR_TIMEOUT", takeTimeout,
+     [] { return std::string("seconds that a launch may take, as 60 or 0.5; 0: any time"); }},
     // Read again by every wait and every change of the order, so that a test can set them while it runs.
     {"TENON_EMULATOR_IDLE_MILLISECONDS",
      [](std::string_view text, Settings &) { return parseIdleMilliseconds(text).has_value(); },
@@ -132,6 +139,11 @@ std::optional<uint32_t> parseIdleMilliseconds(std::string_view text) {
 std::optional<double> parseDeadlockSeconds(std::string_view text) {
   std::optional<double> seconds = parseDouble(text);
   return seconds && *seconds >= 0 ? std::optional<double>(std::max(0.01, *seconds)) : std::nullopt;
+}
+
+std::optional<double> parseTimeout(std::string_view text) {
+  std::optional<double> seconds = parseDouble(text);
+  return seconds && *seconds >= 0 && *seconds <= 1e9 ? seconds : std::nullopt;
 }
 
 bool isQuiet(const char *text) {

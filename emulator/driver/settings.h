@@ -35,6 +35,7 @@ struct Settings {
   bool threadsTogether = false;
   uint32_t devices = 1;
   bool quiet = false;
+  double timeoutSeconds = 0; // of one launch; 0: none
 };
 
 /// The value of a variable, or null: getenv, or a test's own.
@@ -53,6 +54,8 @@ std::optional<int> parseDriverVersion(std::string_view text);
 std::optional<uint32_t> parseIdleMilliseconds(std::string_view text);
 /// From 0; what is below 0.01 counts as 0.01.
 std::optional<double> parseDeadlockSeconds(std::string_view text);
+/// From 0, which is none, to 1e9.
+std::optional<double> parseTimeout(std::string_view text);
 /// TENON_EMULATOR_QUIET: anything but "" and "0".
 bool isQuiet(const char *text);
 

@@ -26,15 +26,14 @@ template <uint32_t Bytes, uint32_t Count> void load(Warp &warp, const Decoded &i
 }
 
 template <uint32_t Bytes, uint32_t Count> void store(Warp &warp, const Decoded &i, uint32_t mask) {
-  MemorySpace space = static_cast<MemorySpace>(i.flag);
-  int64_t addresses[kLanes];
-  uint32_t good = resolveLanes(warp, i, mask, space, Bytes * Count, true, addresses);
   const uint32_t *operands = Count == 1 ? &i.b : vectorOperands(warp, i);
-  for (uint32_t rest = good; rest; rest &= rest - 1) {
+  uint8_t values[kLanes][Bytes * Count];
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
     for (uint32_t k = 0; k < Count; ++k)
-      memcpy(reinterpret_cast<uint8_t *>(addresses[l]) + k * Bytes, at<uint8_t>(warp, operands[k]) + l * Bytes, Bytes);
+      memcpy(values[l] + k * Bytes, at<uint8_t>(warp, operands[k]) + l * Bytes, Bytes);
   }
+  storeLanes(warp, i, mask, static_cast<MemorySpace>(i.flag), Bytes * Count, values[0]);
 }
 
 template <uint32_t Bytes> Handler handlerOf(bool isStore, uint32_t count) {

@@ -6,6 +6,7 @@
 //   readonly       writes into a range that the launch declares read-only; on by default
 //   uninitialised  reads of bytes that nothing has written
 //   races          accesses of two threads to one place that no barrier, fence or atomic orders
+//   barriers       barriers in divergent code, and counts that do not fit
 //   async          asynchronous copies run at the latest time that the program allows
 //   leaks          what is still allocated when a context is destroyed
 //   all            everything
@@ -18,7 +19,7 @@ namespace tenon::emulator {
 
 struct CheckOptions {
   bool memory = true, readonly = true;
-  bool uninitialised = false, races = false, async = false, leaks = false;
+  bool uninitialised = false, races = false, barriers = false, async = false, leaks = false;
   /// Every access of global and shared memory is looked up in shadow memory, which blocks share: a launch runs on one
   /// thread.
   bool shadowed() const { return uninitialised || races; }

@@ -107,6 +107,7 @@ inline constexpr uint32_t kSpecialStride = kLanes * 4;
 
 struct DecodedKernel {
   std::string name;
+  std::string refusal; // what the emulator cannot run of it, with lines; empty: nothing, the kernel may be launched
   const ptx::Module *module = nullptr;
   const ptx::Function *entry = nullptr;
   std::vector<std::unique_ptr<FunctionCode>> functions; // [0] is the entry
@@ -123,7 +124,8 @@ struct DecodedKernel {
   uint32_t staticShared = 0;                  // bytes of .shared variables, from kSharedStart
   uint32_t dynamicSharedStart = kSharedStart; // offset of `extern .shared`
   bool usesDynamicShared = false;
-  bool usesClusters = false; // names another block's memory somewhere: shared addresses hold the rank
+  bool usesReservedShared = false; // names what the device reserves (kReservedSharedBytes), and may access it
+  bool usesClusters = false;       // names another block's memory somewhere: shared addresses hold the rank
   std::vector<SharedVariable> sharedVariables;
   uint32_t localBytesPerThread = 0; // deepest chain of calls, or with room for recursion
   uint32_t frameLocalBytes = 0;     // of the entry alone

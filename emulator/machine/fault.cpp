@@ -2,6 +2,7 @@
 #include "emulator/machine/fault.h"
 
 #include "emulator/machine/decoded_kernel.h"
+#include "support/demangle.h"
 
 namespace tenon::emulator {
 
@@ -51,8 +52,8 @@ void raiseFault(Warp &warp, const Decoded &instruction, uint32_t lane, int code,
   if (executor.failed())
     return;
   executor.fault.code = code;
-  executor.fault.message = "kernel '" + executor.launch->kernel->name + "', " + threadName(warp, lane) + ": " + what +
-                           "\n  at " + placeName(*warp.frame->code, instruction.instruction);
+  executor.fault.message = "kernel '" + readableName(executor.launch->kernel->name) + "', " + threadName(warp, lane) +
+                           ": " + what + "\n  at " + placeName(*warp.frame->code, instruction.instruction);
 }
 
 } // namespace tenon::emulator

@@ -34,7 +34,10 @@ inline constexpr uint64_t kWindowBytes = 1ull << 32;
 inline constexpr uint64_t kFunctionBase = 0x0400'0000'0000ull; // "addresses" of functions, kFunctionStride apart
 inline constexpr uint64_t kFunctionStride = 16;
 inline constexpr uint32_t kSharedStart = 0x400; // shared addresses below it are the device's own
-inline constexpr uint32_t kLocalStart = 16;     // so that address 0 is never a variable
+// Of those the first, which %reserved_smem_offset_... name: cooperative groups keep the barriers and the scratch of
+// tiles of more than one warp there. A block finds zeros. (So it is on an H200, driver 13.0: begin, 0 and 1 are 0.)
+inline constexpr uint32_t kReservedSharedBytes = 288;
+inline constexpr uint32_t kLocalStart = 16; // so that address 0 is never a variable
 
 class ShadowChecker;
 struct BlockShadow;
@@ -107,6 +110,7 @@ struct Group {
   State state = State::Run;
   uint8_t barrier = 0;
   uint32_t waitMask = 0; // WarpSync: the member mask
+  uint32_t from = 0;     // 1 + pc of the last branch, for the check of barriers (Scheduler::kTaken); 0: none
 };
 
 struct Block;
@@ -150,6 +154,13 @@ struct BarrierState {
   uint32_t arrived = 0, needed = 0, trueVotes = 0;
 };
 
+/// Lanes that left the kernel, kept until the next barrier of their block for the check of barriers.
+struct Departure {
+  uint32_t warp = 0, lanes = 0;
+  const FunctionCode *code = nullptr;
+  uint32_t pc = 0; // the last place that tells which way they went
+};
+
 struct Cluster;
 
 struct Block {
@@ -160,7 +171,8 @@ struct Block {
   uint32_t threads = 0, exited = 0;
   std::vector<Warp> warps;
   BarrierState barriers[16];
-  uint8_t *sharedMemory = nullptr; // from offset 0; the first kSharedStart bytes are never used
+  std::vector<Departure> departures; // since the last barrier, where barriers are checked
+  uint8_t *sharedMemory = nullptr;   // from offset 0; the first kSharedStart bytes are never used
   uint8_t *registerMemory = nullptr;
   uint8_t *localMemory = nullptr;
   uint64_t sharedBytes = 0, registerBytes = 0, localBytes = 0;
@@ -183,6 +195,9 @@ struct ReadOnlyRange {
   uint64_t end() const { return begin + bytes; }
 };
 
+/// How a launch is ended from outside (machine/run_control.h).
+struct RunControl;
+
 struct Launch {
   const DecodedKernel *kernel = nullptr;
   Dim3 grid, block, cluster;
@@ -191,7 +206,8 @@ struct Launch {
   uint32_t parameterBytes = 0;
   CheckOptions checks;
   std::vector<ReadOnlyRange> readOnly;
-  uint64_t gridWorkspace = 0; // device address for cooperative groups' grid barrier (%envreg1/2); 0: not cooperative
+  uint64_t gridWorkspace = 0;    // device address for cooperative groups' grid barrier (%envreg1/2); 0: not cooperative
+  RunControl *control = nullptr; // null: it runs until it is done
 };
 
 /// Addresses [low, high) known to be accessible to one instruction.

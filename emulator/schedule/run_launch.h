@@ -11,6 +11,7 @@ namespace tenon::emulator {
 struct LaunchResult {
   Fault fault;
   uint64_t instructions = 0, threadInstructions = 0;
+  std::vector<std::string> notes; // what is no mistake and yet worth knowing
 };
 /// Runs all blocks, on at most `workers` threads. orderSeed: blocks and warps run in an order by this seed; 0: as they
 /// are numbered.

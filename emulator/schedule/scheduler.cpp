@@ -109,7 +109,7 @@ void Scheduler::execute(Warp &warp, const Decoded *i, const Decoded *end, uint32
 
 void Scheduler::runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns) {
   Group &start = warp.groups[index];
-  GroupRun run{warp, index, start.mask, start.pc, start.frame, fuel, turns};
+  GroupRun run{warp, index, start.mask, start.pc, start.frame, fuel, turns, start.from};
   enterFrame(warp, run.frame);
   const Decoded *code = run.frame->code->code.data();
   const uint64_t lanes = static_cast<uint64_t>(__builtin_popcount(run.mask));
@@ -179,6 +179,7 @@ void Scheduler::runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel
 /// group may now stand before one of them.
 bool Scheduler::jump(GroupRun &run, uint32_t target) {
   bool backward = target <= run.pc;
+  run.from = (run.pc + 1) | kTaken;
   run.pc = target;
   if (!backward)
     return true;
@@ -212,12 +213,12 @@ bool Scheduler::branch(GroupRun &run, const Decoded &i, uint32_t active) {
   if (active == run.mask)
     return jump(run, i.target);
   if (!active) {
-    ++run.pc;
+    run.from = ++run.pc;
     return true;
   }
   run.split(active, i.target, run.frame);
   run.mask &= ~active;
-  ++run.pc;
+  run.from = ++run.pc;
   run.save();
   if (i.target < run.pc && --run.fuel == 0)
     run.warp.block->spun = true;
@@ -249,6 +250,7 @@ bool Scheduler::branchIndexed(GroupRun &run, const Decoded &i, uint32_t active) 
     run.split(skipped, run.pc + 1, run.frame);
   run.mask = same;
   uint32_t from = run.pc;
+  run.from = (from + 1) | kTaken;
   run.pc = table[index[first]];
   run.save();
   if (run.pc <= from && --run.fuel == 0)
@@ -262,6 +264,8 @@ bool Scheduler::exit(GroupRun &run, const Decoded &, uint32_t active) {
     return true;
   }
   Warp &warp = run.warp;
+  if (launch_.checks.barriers)
+    noteDeparture(run, active);
   for (Frame *frame = run.frame; frame;) {
     Frame *parent = frame->parent;
     frames_.leave(frame, active);
@@ -292,6 +296,8 @@ bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
     for (uint32_t l = 0; l < kLanes; ++l)
       absent |= ~members[l];
     if (absent == 0) {
+      if (checker_ && i.kind == Kind::WarpSync)
+        checker_->passOn(warp, active);
       i.handler(warp, i, active);
       ++run.pc;
       return !executor_.failed();
@@ -319,6 +325,8 @@ bool Scheduler::synchronise(GroupRun &run, const Decoded &i, uint32_t active) {
             group.frame->code->code[group.pc].kind == Kind::WarpSyncAny)
           have |= group.mask;
     if ((have & need) == need) {
+      if (checker_ && i.kind == Kind::WarpSync)
+        checker_->passOn(warp, same);
       i.handler(warp, i, i.kind == Kind::WarpSyncAny ? have : same);
       if (executor_.failed())
         return false;

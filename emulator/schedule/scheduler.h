@@ -25,7 +25,11 @@
 #include "emulator/schedule/block_memory.h"
 #include "emulator/schedule/frame_pool.h"
 
+#include <chrono>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon::emulator {
@@ -45,8 +49,12 @@ public:
   /// Warp instructions executed.
   uint64_t instructions() const { return executor_.instructions; }
   uint64_t threadInstructions() const { return executor_.threadInstructions; }
+  /// What is no mistake and yet worth knowing.
+  std::vector<std::string> notes() const { return checker_ ? checker_->notes() : std::vector<std::string>(); }
 
 private:
+  /// In Group::from: the branch was taken; else control fell through it.
+  static constexpr uint32_t kTaken = 1u << 31;
   /// The group that runs. `index` stays valid while groups are only appended.
   struct GroupRun {
     Warp &warp;
@@ -54,6 +62,7 @@ private:
     uint32_t mask, pc;
     Frame *frame;
     uint32_t &fuel, &turns;
+    uint32_t from; // Group::from
 
     Group &group() const { return warp.groups[index]; }
     void save() const {
@@ -61,6 +70,7 @@ private:
       g.mask = mask;
       g.pc = pc;
       g.frame = frame;
+      g.from = from;
     }
     /// The lanes leave this group and stand elsewhere.
     void split(uint32_t lanes, uint32_t to, Frame *in) const {
@@ -69,6 +79,7 @@ private:
       other.pc = to;
       other.frame = in;
       other.state = Group::State::Run;
+      other.from = (pc + 1) | (to == pc + 1 ? 0 : kTaken);
       warp.groups.push_back(other);
     }
   };
@@ -104,10 +115,21 @@ private:
   bool jump(GroupRun &run, uint32_t target);
 
   bool releaseBarriers(Block &block);
+  bool releaseBarrier(Block &block, uint8_t id);
   void completeBarrier(Warp &warp, Group &group, const BarrierState &state);
   bool releaseCluster(Cluster &cluster);
   void reportDeadlock(const Cluster &cluster);
   bool waitsForEver(bool waited);
+
+  // The check of barriers (scheduler_barrier_check.cpp). False: a fault was raised.
+  bool checkArrival(GroupRun &run, const Decoded &i, uint32_t active, uint32_t id, uint32_t needed);
+  bool checkRelease(Block &block, uint8_t id, const BarrierState &state);
+  void noteDeparture(const GroupRun &run, uint32_t active);
+  bool leadsTo(const FunctionCode &code, uint32_t from, uint32_t to);
+
+  // Limits from outside (scheduler_stop.cpp).
+  bool isStopped(); // true: the launch ends here
+  void reportStop(const std::string &why);
 
   const Launch &launch_;
   BlockMemory &memory_;
@@ -123,7 +145,10 @@ private:
   uint64_t orderSeed_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did
+  uint32_t usedBarriers_ = 0;  // of blocks, by id: others need not be looked at
   bool spinning_ = false;      // the last pass finished no block: shorter turns
+  std::chrono::steady_clock::time_point deadline_;
+  std::map<std::pair<const FunctionCode *, uint32_t>, std::vector<bool>> reached_; // of leadsTo()
 };
 
 } // namespace tenon::emulator

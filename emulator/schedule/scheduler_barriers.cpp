@@ -4,6 +4,8 @@
 #include "emulator/machine/lanes.h"
 #include "emulator/schedule/scheduler.h"
 
+#include "support/demangle.h"
+
 #include <algorithm>
 #include <cuda.h>
 #include <map>
@@ -35,6 +37,8 @@ bool completeClusterBarrier(Cluster &cluster) {
 /// bar.sync, bar.arrive, bar.red: `a` the barrier, `b` the thread count (optional), `c` the predicate of bar.red.
 bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
   if (!active) {
+    if (launch_.checks.barriers && i.imm && !run.frame->parent) // a predicate leads around it
+      run.warp.block->departures.push_back({run.warp.index, run.mask, run.frame->code, run.pc + 1});
     ++run.pc;
     return true;
   }
@@ -48,8 +52,14 @@ bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
                    : "a barrier for " + std::to_string(needed) + " threads, which is not a multiple of the warp size");
     return false;
   }
+  if (launch_.checks.barriers && !checkArrival(run, i, active, id, needed))
+    return false;
+  usedBarriers_ |= 1u << id;
   BarrierState &barrier = warp.block->barriers[id];
   barrier.arrived += static_cast<uint32_t>(__builtin_popcount(active));
+  // A count is of whole warps: lanes that are not there, or have exited, come with the others.
+  if (needed && (active & (0u - warp.live) & warp.live))
+    barrier.arrived += kLanes - static_cast<uint32_t>(__builtin_popcount(warp.live));
   barrier.needed = std::max(barrier.needed, needed);
   if (checker_)
     checker_->arriveAtBarrier(warp, active, id);
@@ -62,7 +72,12 @@ bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
   }
   if (kind == BarrierKind::Arrive) {
     ++run.pc;
-    return true;
+    // With a count the barrier is complete now: who arrives next means its next phase.
+    if (barrier.arrived < barrier.needed)
+      return true;
+    run.save();
+    releaseBarrier(*warp.block, static_cast<uint8_t>(id));
+    return false;
   }
   if (uint32_t rest = run.mask & ~active)
     run.split(rest, run.pc + 1, run.frame);
@@ -70,6 +85,8 @@ bool Scheduler::arrive(GroupRun &run, const Decoded &i, uint32_t active) {
   run.save();
   run.group().state = Group::State::Barrier;
   run.group().barrier = static_cast<uint8_t>(id);
+  if (needed && barrier.arrived >= barrier.needed)
+    releaseBarrier(*warp.block, static_cast<uint8_t>(id));
   return false;
 }
 
@@ -99,26 +116,32 @@ void Scheduler::completeBarrier(Warp &warp, Group &group, const BarrierState &st
   ++group.pc;
 }
 
+/// True: the barrier was complete, and is released.
+bool Scheduler::releaseBarrier(Block &block, uint8_t id) {
+  BarrierState &barrier = block.barriers[id];
+  uint32_t needed = barrier.needed ? barrier.needed : block.threads - block.exited;
+  if (barrier.arrived == 0 || barrier.arrived < needed)
+    return false;
+  BarrierState state = barrier;
+  barrier = {};
+  if (launch_.checks.barriers && !checkRelease(block, id, state))
+    return false;
+  if (checker_)
+    checker_->completeBarrier(block, id);
+  for (Warp &warp : block.warps)
+    for (Group &group : warp.groups)
+      if (group.state == Group::State::Barrier && group.barrier == id) {
+        if (checker_)
+          checker_->leaveBarrier(warp, group.mask, id);
+        completeBarrier(warp, group, state);
+      }
+  return true;
+}
+
 bool Scheduler::releaseBarriers(Block &block) {
   bool released = false;
-  for (uint8_t id = 0; id < 16; ++id) {
-    BarrierState &barrier = block.barriers[id];
-    uint32_t needed = barrier.needed ? barrier.needed : block.threads - block.exited;
-    if (barrier.arrived == 0 || barrier.arrived < needed)
-      continue;
-    BarrierState state = barrier;
-    barrier = {};
-    if (checker_)
-      checker_->completeBarrier(block, id);
-    for (Warp &warp : block.warps)
-      for (Group &group : warp.groups)
-        if (group.state == Group::State::Barrier && group.barrier == id) {
-          if (checker_)
-            checker_->leaveBarrier(warp, group.mask, id);
-          completeBarrier(warp, group, state);
-        }
-    released = true;
-  }
+  for (uint32_t rest = usedBarriers_; rest && !executor_.failed(); rest &= rest - 1)
+    released |= releaseBarrier(block, static_cast<uint8_t>(__builtin_ctz(rest)));
   return released;
 }
 
@@ -166,7 +189,7 @@ void Scheduler::reportDeadlock(const Cluster &cluster) {
   auto triple = [](const Dim3 &id) {
     return "(" + std::to_string(id.x) + "," + std::to_string(id.y) + "," + std::to_string(id.z) + ")";
   };
-  std::string text = "kernel '" + launch_.kernel->name + "': deadlock in ";
+  std::string text = "kernel '" + readableName(launch_.kernel->name) + "': deadlock in ";
   if (cluster.blocks.size() == 1)
     text += "block " + triple(cluster.blocks[0]->id);
   else

@@ -2,6 +2,7 @@
 // Blocks of the scheduler: their memory (pooled), admission, turns. Barriers are in scheduler_barriers.cpp.
 #include "emulator/async/async.h"
 #include "emulator/machine/lanes.h"
+#include "emulator/machine/run_control.h"
 #include "emulator/memory/memory.h"
 #include "emulator/schedule/permutation.h"
 #include "emulator/schedule/scheduler.h"
@@ -145,8 +146,11 @@ void Scheduler::startBlock(Block &block, const Dim3 &id) {
   block.linear = (static_cast<uint64_t>(id.z) * grid.y + id.y) * grid.x + id.x;
   block.exited = 0;
   block.spun = block.yielded = block.finished = false;
-  for (BarrierState &barrier : block.barriers)
-    barrier = {};
+  block.departures.clear();
+  for (uint32_t rest = usedBarriers_; rest; rest &= rest - 1)
+    block.barriers[__builtin_ctz(rest)] = {};
+  if (launch_.kernel->usesReservedShared)
+    memset(block.sharedMemory, 0, kReservedSharedBytes);
   if (checker_)
     checker_->startBlock(block);
   const uint32_t registerBytes = launch_.kernel->functions[0]->registerBytes;
@@ -217,7 +221,7 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
         yielded |= block.yielded;
         moved |= !block.yielded || block.cluster->events != before;
       }
-      if (executor_.failed())
+      if (executor_.failed() || ((block.spun || block.yielded) && isStopped()))
         return Turn::Stuck;
     }
     bool released = releaseBarriers(block);
@@ -285,7 +289,12 @@ void Scheduler::seeOthers() {
 }
 
 Fault Scheduler::run() {
+  constexpr uint32_t kBlocksBetweenLooks = 64; // at the clock
   uint64_t doneByAll = 0;
+  uint32_t looks = 0;
+  if (launch_.control && launch_.control->timeoutSeconds > 0)
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                       std::chrono::duration<double>(launch_.control->timeoutSeconds));
   while (!grid_.stopped() && (!resident_.empty() || admit())) {
     bool finished = false, waited = true;
     for (size_t k = 0; k < resident_.size() && !executor_.failed();) {
@@ -303,6 +312,8 @@ Fault Scheduler::run() {
     if (executor_.failed() || waitsForEver(waited && !finished))
       break;
     spinning_ = !finished;
+    if ((!finished || ++looks % kBlocksBetweenLooks == 0) && isStopped())
+      break;
     if (finished)
       continue;
     // What these blocks wait for is done by blocks that other workers run, or by blocks that nobody runs yet.

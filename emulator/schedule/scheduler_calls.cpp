@@ -83,6 +83,7 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
               std::min(callee->parameters[k].bytes, site.arguments[k].bytes));
   run.mask = lanes;
   run.frame = frame;
+  run.from = 0;
   run.pc = 0;
   run.save();
   return false;
@@ -104,6 +105,7 @@ bool Scheduler::leave(GroupRun &run, const Decoded &i, uint32_t active) {
   if (uint32_t staying = run.mask & ~active)
     run.split(staying, run.pc + 1, frame);
   run.mask = active;
+  run.from = 0;
   run.pc = frame->returnPc;
   run.frame = parent;
   run.save();

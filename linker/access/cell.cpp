@@ -5,7 +5,7 @@
 
 namespace tenon::linker {
 
-static constexpr size_t kMaxCellEntries = 64; // places that are told apart; beyond them all are one
+static constexpr size_t kMaxCellEntries = 256; // places that are told apart; beyond them all are one
 static constexpr int64_t kAnyOffset = INT64_MIN / 2;
 static constexpr uint64_t kAnyBytes = UINT64_MAX;
 
@@ -13,8 +13,28 @@ Cell anywhere(const Origins &value) {
   return {{kAnyOffset, kAnyBytes, value}};
 }
 
-CellEntry kernelArgument(uint32_t parameter, uint64_t bytes) {
-  return {0, std::max<uint64_t>(8, bytes), Origins::of(slotOf(parameter))};
+void kernelArgument(const ParameterSlots &slots, uint32_t parameter, uint64_t bytes, Cell &cell) {
+  constexpr uint64_t kPointerBytes = 8;
+  cell.clear();
+  Origins rest = Origins::number();
+  for (uint32_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].parameter != parameter)
+      continue;
+    if (slots[i].isPointer)
+      cell.push_back({static_cast<int64_t>(slots[i].offset), kPointerBytes, Origins::of(slotOf(i))});
+    else
+      rest = Origins::of(slotOf(i));
+  }
+  std::ranges::sort(cell, {}, &CellEntry::offset);
+  uint64_t begin = 0;
+  for (size_t i = 0, pointers = cell.size(); i < pointers; ++i) {
+    const auto offset = static_cast<uint64_t>(cell[i].offset);
+    if (begin < offset)
+      cell.push_back({static_cast<int64_t>(begin), offset - begin, rest});
+    begin = offset + kPointerBytes;
+  }
+  if (begin < bytes)
+    cell.push_back({static_cast<int64_t>(begin), bytes - begin, rest});
 }
 
 bool joinInto(Origins &into, const Origins &value) {
@@ -47,19 +67,47 @@ bool joinInto(Cell &into, const Cell &from) {
   return changed;
 }
 
-Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes) {
+/// Offsets are those of one variable, below 2^63 bytes; the difference is exact in unsigned arithmetic.
+static bool overlaps(const CellEntry &entry, int64_t offset, uint64_t bytes) {
+  return offset >= entry.offset ? uint64_t(offset) - uint64_t(entry.offset) < entry.bytes
+                                : uint64_t(entry.offset) - uint64_t(offset) < bytes;
+}
+
+Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes, const Secrets &secrets) {
   Origins value;
-  bool found = false;
+  const CellEntry *whole = nullptr, *only = nullptr;
+  uint32_t found = 0;
   for (const CellEntry &entry : cell) {
-    // Offsets are those of one variable, below 2^63 bytes; the difference is exact in unsigned arithmetic.
-    const bool overlaps = offset >= entry.offset ? uint64_t(offset) - uint64_t(entry.offset) < entry.bytes
-                                                 : uint64_t(entry.offset) - uint64_t(offset) < bytes;
-    if (overlaps) {
-      value.join(entry.value);
-      found = true;
-    }
+    if (!overlaps(entry, offset, bytes))
+      continue;
+    ++found;
+    only = &entry;
+    value.join(entry.value);
+    if (entry.offset == offset && entry.bytes == bytes)
+      whole = &entry;
   }
-  return found ? value : Origins::number();
+  if (found == 0)
+    return Origins::number();
+  if (found == 1 && whole)
+    return value;
+  if (found == 1 && only->offset == offset && bytes < only->bytes && bytes > 1)
+    return secrets.truncated(value);
+  Origins all = secrets.cut(value);
+  return whole ? all.join(whole->value) : all;
+}
+
+bool isStored(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; ++i)
+    if (std::ranges::none_of(cell, [&](const CellEntry &entry) { return overlaps(entry, offset + int64_t(i), 1); }))
+      return false;
+  return true;
+}
+
+Origins loadAnywhere(std::span<const CellEntry> cell, const Secrets &secrets) {
+  Origins all;
+  for (const CellEntry &entry : cell)
+    all.join(entry.value).join(secrets.cut(entry.value));
+  return all;
 }
 
 } // namespace tenon::linker

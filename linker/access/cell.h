@@ -3,6 +3,7 @@
 #pragma once
 
 #include "linker/access/origins.h"
+#include "linker/access/parameter_slot.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,15 +23,23 @@ using Cell = std::vector<CellEntry>;
 /// Contents of which nobody knows what stands where.
 Cell anywhere(const Origins &value);
 
-/// What a kernel finds in a parameter of so many bytes.
-CellEntry kernelArgument(uint32_t parameter, uint64_t bytes);
+/// What a kernel finds in one of its parameters, of so many bytes: each pointer at its offset, and between them what
+/// the slot of the parameter itself stands for (a number, where it has none).
+void kernelArgument(const ParameterSlots &slots, uint32_t parameter, uint64_t bytes, Cell &cell);
 
 /// Whether `into` has grown, as in the next two.
 bool joinInto(Origins &into, const Origins &value);
 bool storeInto(Cell &cell, int64_t offset, uint64_t bytes, const Origins &value);
 bool joinInto(Cell &into, const Cell &from);
 
-/// What may stand in the `bytes` at `offset`; a number where nothing was stored.
-Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes);
+/// What may stand in the `bytes` at `offset`; a number where nothing was stored. What was stored there comes back whole
+/// where nothing else reaches into these bytes, and cut where they are others than it took.
+Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes, const Secrets &secrets);
+
+/// Whether all of these bytes were stored to.
+bool isStored(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes);
+
+/// Everything that stands in it, whole and cut.
+Origins loadAnywhere(std::span<const CellEntry> cell, const Secrets &secrets);
 
 } // namespace tenon::linker

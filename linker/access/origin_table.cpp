@@ -10,9 +10,16 @@ void OriginTable::clear() {
   idOf(Origins::number());
 }
 
+void OriginTable::setSecrets(Secrets secrets) {
+  if (secrets.pointers == algebra_.secrets.pointers)
+    return;
+  algebra_.secrets = secrets;
+  answers_.fill(Answer()); // some of them depend on it
+}
+
 size_t OriginTable::placeOf(const Origins &value) const {
   uint64_t hash = 0;
-  for (uint64_t word : {value.zero, value.plus, value.minus, value.other}) {
+  for (uint64_t word : {value.none, value.plus, value.minus, value.mixed, value.few, value.part}) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15;
     hash ^= hash >> 32;
   }
@@ -44,26 +51,42 @@ OriginTable::Id OriginTable::idOf(const Origins &value) {
   return id;
 }
 
-OriginTable::Id OriginTable::compute(Operation operation, Id a, Id b) {
-  const Origins left = all_[a], right = all_[b];
-  Origins result;
+Origins OriginTable::computed(Operation operation, const Origins &a, const Origins &b) const {
   switch (operation) {
   case Operation::None:
     break;
   case Operation::Join:
-    result = Origins(left).join(right);
-    break;
+    return algebra_.join(a, b);
   case Operation::Sum:
-    result = linker::sum(left, right);
-    break;
-  case Operation::Difference:
-    result = linker::sum(left, right.negated());
-    break;
-  case Operation::Scale:
-    result = left.scaled();
-    break;
+    return algebra_.sum(a, b);
+  case Operation::Mix:
+    return algebra_.mix(a, b);
+  case Operation::Blend:
+    return algebra_.blend(a, b);
+  case Operation::Pack:
+    return algebra_.pack(a, b);
+  case Operation::Select:
+    return algebra_.select(a, b);
+  case Operation::Within:
+    return algebra_.within(a, b);
+  case Operation::Negate:
+    return algebra_.negated(a);
+  case Operation::Narrow:
+    return algebra_.narrowed(a);
+  case Operation::Truncate:
+    return algebra_.truncated(a);
+  case Operation::LowByte:
+    return algebra_.lowByte(a);
+  case Operation::Test:
+    return algebra_.tested(a);
+  case Operation::Gather:
+    return algebra_.gathered(a);
   }
-  const Id id = idOf(result);
+  return {};
+}
+
+OriginTable::Id OriginTable::compute(Operation operation, Id a, Id b) {
+  const Id id = idOf(computed(operation, all_[a], all_[b]));
   answers_[slotOf(operation, a, b)] = {.a = a, .b = b, .result = id, .operation = operation};
   return id;
 }

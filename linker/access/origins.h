@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where a value comes from, as far as pointers go: for every slot (a kernel parameter, or one of a few other sources of
-// addresses) the set of coefficients with which its value may stand in a sum.
+// What a value tells of each pointer that a kernel has: the lattice that the proof of K-13 stands on. README.md has the
+// statement that it proves and says why each function here is sound.
 //
-//   ld.param %rd1, [p]            p: {1}
-//   add %rd2, %rd1, 16            p: {1}           inside p's buffer
-//   sub %rd3, %rd2, %rd1          p: {0}           a distance, no address
-//   shl %rd4, %rd1, 2             p: {other}       computed from p, no address that anyone can place
-//   selp %rd5, %rd1, %rd6, %q     p: {0, 1}  q: {0, 1}
+// The low 8 bits of a pointer are public. cudaMalloc aligns to 256 bytes, so they say where in its allocation a
+// buffer begins, and nothing of where the allocation is; a kernel may do with them what it likes (peel to an alignment,
+// choose a path). What is followed is the rest, P = p - p mod 256. A value v has one of six roles for it:
 //
-// One bit per slot and coefficient, so that join and sum are a few words of logic for all slots at once. The empty set
-// for a slot means "not computed yet"; joins only add bits, which is what makes the fixpoint end.
+//   none   v does not depend on P
+//   plus   v = P + n, exactly, modulo 2^64, where n does not depend on P     p, p + 16, p & -16, (p + 15) & -16
+//   minus  v = n - P                                                        -p, ~p, n - p
+//   mixed  v depends on P, v mod 256 does not                                p * 3, p << 2, p ^ q, (uint32_t)p
+//   few    of P goes into v what one of at most 4096 answers can tell        p >> 4 & 255, p < n
+//   part   anything
+//
+// For every slot (a pointer, another parameter, or one of a few other sources of addresses) a value holds the set of
+// roles that it may have. One bit per slot and role, so that join and sum are a few words of logic for all slots at
+// once. The empty set for a slot means "not computed yet"; joins only add bits, which is what makes the fixpoint end.
 #pragma once
 
 #include <bit>
@@ -17,60 +23,184 @@
 
 namespace tenon::linker {
 
-/// Slots 0 to 55 are kernel parameters, 56 stands for all further ones.
-inline constexpr uint32_t kTrackedParameters = 56;
-inline constexpr uint32_t kFurtherParameters = 56;
+/// Slots 0 to 55 are those that the caller asks for (parameter_slot.h), 56 stands for all further ones.
+inline constexpr uint32_t kTrackedSlots = 56;
+inline constexpr uint32_t kFurtherSlots = 56;
 inline constexpr uint32_t kParamMemory = 58; // the address of a parameter itself
 inline constexpr uint32_t kLocalMemory = 59; // an address of thread-private memory
 inline constexpr uint32_t kSharedMemory = 60;
 inline constexpr uint32_t kModuleMemory = 61; // a .global or .const variable
 inline constexpr uint32_t kForeign = 62;      // loaded from memory, or returned by an unknown function
 
-/// The slot of a kernel's parameter.
-constexpr uint32_t slotOf(uint32_t parameter) {
-  return parameter < kTrackedParameters ? parameter : kFurtherParameters;
+/// The bit of a slot that was asked for.
+constexpr uint32_t slotOf(uint32_t asked) {
+  return asked < kTrackedSlots ? asked : kFurtherSlots;
 }
 constexpr uint64_t slotBit(uint32_t slot) {
   return uint64_t(1) << slot;
 }
-inline constexpr uint64_t kParameterBits = slotBit(kFurtherParameters + 1) - 1;
+inline constexpr uint64_t kParameterBits = slotBit(kFurtherSlots + 1) - 1;
 inline constexpr uint64_t kPrivateBits = slotBit(kParamMemory) | slotBit(kLocalMemory) | slotBit(kSharedMemory);
+/// Slots of which every value is the same P: only their differences cancel.
+inline constexpr uint64_t kSinglePointers = slotBit(kFurtherSlots) - 1;
+
+/// Bits of a pointer that are public, as a mask.
+inline constexpr uint64_t kPublicBits = 255;
+/// As many bits as a value may take from a pointer and be `few`: one of 4096 answers.
+inline constexpr int kFewBits = 12;
 
 struct Origins {
-  uint64_t zero = 0, plus = 0, minus = 0, other = 0;
+  uint64_t none = 0, plus = 0, minus = 0, mixed = 0, few = 0, part = 0;
   bool operator==(const Origins &) const = default;
 
   /// A number that no slot goes into.
-  static constexpr Origins number() { return {~uint64_t(0), 0, 0, 0}; }
-  static constexpr Origins of(uint32_t slot) { return {~slotBit(slot), slotBit(slot), 0, 0}; }
+  static constexpr Origins number() { return {.none = ~uint64_t(0)}; }
+  static constexpr Origins of(uint32_t slot) { return {.none = ~slotBit(slot), .plus = slotBit(slot)}; }
+  /// Anything made of these slots, or a number.
+  static constexpr Origins partOf(uint64_t slots) { return {.none = ~uint64_t(0), .part = slots}; }
 
-  bool isKnown() const { return (zero | plus | minus | other) != 0; }
+  bool isKnown() const { return (none | involved()) != 0; }
   bool isNumber() const { return involved() == 0; }
   /// Slots that may go into the value.
-  uint64_t involved() const { return plus | minus | other; }
+  uint64_t involved() const { return plus | minus | mixed | few | part; }
+  /// Slots of which it may tell more than `few`: what it takes to aim at their memory.
+  uint64_t aimed() const { return plus | minus | mixed | part; }
   /// Slots that stand in the value once, on every path.
-  uint64_t surely() const { return plus & ~(zero | minus | other); }
+  uint64_t surely() const { return plus & ~(none | minus | mixed | few | part); }
 
   Origins &join(const Origins &b) {
-    zero |= b.zero;
+    none |= b.none;
     plus |= b.plus;
     minus |= b.minus;
-    other |= b.other;
+    mixed |= b.mixed;
+    few |= b.few;
+    part |= b.part;
     return *this;
   }
-  Origins negated() const { return {zero, minus, plus, other}; }
-  /// Through an operation that keeps no sum: a product, a shift, a hash.
-  Origins scaled() const { return {zero, 0, 0, plus | minus | other}; }
+  Origins negated() const { return {none, minus, plus, mixed, few, part}; }
 };
 
-/// A difference of one pointer cancels; not so in the slot that stands for several parameters.
+/// a + b modulo 2^64. A difference of one pointer cancels; not so where a slot stands for several.
 inline Origins sum(const Origins &a, const Origins &b) {
   if (!a.isKnown() || !b.isKnown())
     return {};
-  const uint64_t cancelled = (a.plus & b.minus) | (a.minus & b.plus);
-  const uint64_t mixed = cancelled & slotBit(kFurtherParameters);
-  return {(a.zero & b.zero) | (cancelled & ~mixed), (a.zero & b.plus) | (a.plus & b.zero),
-          (a.zero & b.minus) | (a.minus & b.zero), a.other | b.other | (a.plus & b.plus) | (a.minus & b.minus) | mixed};
+  const uint64_t opposite = (a.plus & b.minus) | (a.minus & b.plus), cancelled = opposite & kSinglePointers;
+  const uint64_t wholeA = a.plus | a.minus | a.mixed, wholeB = b.plus | b.minus | b.mixed;
+  return {.none = (a.none & b.none) | cancelled,
+          .plus = (a.none & b.plus) | (a.plus & b.none),
+          .minus = (a.none & b.minus) | (a.minus & b.none),
+          .mixed = (a.none & b.mixed) | (a.mixed & b.none) | (opposite & ~cancelled) | (a.plus & b.plus) |
+                   (a.minus & b.minus) | (a.mixed & wholeB) | (wholeA & b.mixed),
+          .few = (a.none & b.few) | (a.few & b.none),
+          .part = (a.none & b.part) | (a.part & b.none) | (a.part & b.involved()) | (a.involved() & b.part) |
+                  (a.few & b.involved()) | (a.involved() & b.few)};
 }
+
+/// A function of a and b of whose result the low 8 bits depend on their low 8 bits only: a product, a bitwise one.
+inline Origins mix(const Origins &a, const Origins &b) {
+  if (!a.isKnown() || !b.isKnown())
+    return {};
+  const uint64_t wholeA = a.plus | a.minus | a.mixed, wholeB = b.plus | b.minus | b.mixed;
+  return {.none = a.none & b.none,
+          .mixed = (a.none & wholeB) | (wholeA & b.none) | (wholeA & wholeB),
+          .few = (a.none & b.few) | (a.few & b.none),
+          .part = (a.none & b.part) | (a.part & b.none) | (a.part & b.involved()) | (a.involved() & b.part) |
+                  (a.few & b.involved()) | (a.involved() & b.few)};
+}
+
+/// Any function of a and b.
+inline Origins blend(const Origins &a, const Origins &b) {
+  if (!a.isKnown() || !b.isKnown())
+    return {};
+  return {.none = a.none & b.none,
+          .few = (a.none & b.few) | (a.few & b.none),
+          .part = (a.none & b.aimed()) | (a.aimed() & b.none) | (a.involved() & b.involved())};
+}
+
+/// low | high << k, for a k of 8 or more and bits of `low` below it.
+inline Origins pack(const Origins &low, const Origins &high) {
+  if (!low.isKnown() || !high.isKnown())
+    return {};
+  const uint64_t whole = low.plus | low.minus | low.mixed;
+  return {.none = low.none & high.none,
+          .mixed = (low.none & high.aimed()) | (whole & high.none) | (whole & high.involved()),
+          .few = (low.none & high.few) | (low.few & high.none),
+          .part = (low.part & high.none) | ((low.few | low.part) & high.involved())};
+}
+
+/// `value`, chosen from several by something that tells what `choice` does.
+inline Origins select(const Origins &value, const Origins &choice) {
+  if (!value.isKnown() || !choice.isKnown())
+    return {};
+  return {.none = value.none & choice.none,
+          .plus = value.plus & choice.none,
+          .minus = value.minus & choice.none,
+          .mixed = value.mixed & choice.none,
+          .few = (value.few & choice.none) | (value.none & choice.few),
+          .part = (value.part & choice.none) | (value.none & choice.aimed()) | (value.involved() & choice.involved())};
+}
+
+/// An address of the slots of `place`, and beyond that what `value` is: cvta of a window's offset.
+inline Origins within(const Origins &value, const Origins &place) {
+  if (!value.isKnown())
+    return {};
+  const uint64_t slots = place.plus;
+  return {value.none & ~slots,  value.plus | slots, value.minus & ~slots,
+          value.mixed & ~slots, value.few & ~slots, value.part & ~slots};
+}
+
+/// Which slots are pointers, and what is lost of a value that is cut. Other parameters are numbers; of them it is told
+/// where they stand in a sum, which K-14 asks, and no more.
+struct Secrets {
+  uint64_t pointers = 0;
+
+  uint64_t asked() const { return pointers | slotBit(kForeign); }
+  uint64_t whole() const { return pointers | kPrivateBits; }
+
+  /// Of at most 4096 values.
+  Origins narrowed(const Origins &v) const {
+    const uint64_t some = v.involved();
+    return {.none = v.none | (some & ~asked()), .few = some & asked()};
+  }
+  /// Its low bytes, 2 or more.
+  Origins truncated(const Origins &v) const {
+    const uint64_t some = (v.plus | v.minus) & pointers;
+    return {v.none, v.plus & ~some, v.minus & ~some, v.mixed | some, v.few, v.part};
+  }
+  /// Some of its low 8 bits.
+  Origins lowByte(const Origins &v) const {
+    const uint64_t whole = (v.plus | v.minus | v.mixed) & pointers;
+    Origins rest = narrowed(v);
+    rest.none |= whole;
+    rest.few = (rest.few & ~whole) | ((v.few | v.part) & asked());
+    return rest;
+  }
+  /// Whether it is zero: of a pointer, whether there is one.
+  Origins tested(const Origins &v) const {
+    const uint64_t pointer = (v.plus | v.minus) & pointers;
+    Origins rest = narrowed(v);
+    rest.none |= pointer;
+    rest.few = (rest.few & ~pointer) | ((v.mixed | v.few | v.part) & asked());
+    return rest;
+  }
+  /// Of several threads together.
+  Origins gathered(const Origins &v) const {
+    const uint64_t some = v.involved() & pointers;
+    return {v.none, v.plus & ~some, v.minus & ~some, v.mixed & ~some, v.few & ~some, v.part | some};
+  }
+  /// Some of its bytes, perhaps beside others.
+  Origins cut(const Origins &v) const {
+    const uint64_t some = v.involved() & whole();
+    return {v.none, v.plus & ~some, v.minus & ~some, v.mixed & ~some, v.few & ~some, v.part | some};
+  }
+  /// What it tells to read at this address: where the address is no pointer and a number, the place depends on it.
+  Origins told(const Origins &address) const {
+    const uint64_t part = (address.minus | address.mixed | address.part) & pointers, few = address.few & pointers;
+    return {.none = ~(part | few) | address.none | address.plus, .few = few, .part = part};
+  }
+  bool tells(const Origins &address) const {
+    return (address.minus | address.mixed | address.part | address.few) & pointers;
+  }
+};
 
 } // namespace tenon::linker

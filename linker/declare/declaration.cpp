@@ -43,36 +43,39 @@ void completeConstant(const fb::Constant &table, abi::Constant &constant) {
 
 /// JSON takes any number for an enumerator. Those that mean nothing are reported and made harmless.
 bool checkEnumerators(abi::Export &declared, Diagnostics &diagnostics) {
-  auto report = [&](const char *slot, size_t i, const char *what, unsigned value) {
-    diagnostics.error(
-        declared.declaredAt, "",
-        concat("export '", declared.name, "': ", slot, ' ', i, " has ", what, ' ', value, ", which is none"));
+  auto report = [&](const char *slot, size_t i, const char *what, unsigned value, const char *const *names) {
+    std::string known;
+    for (; *names; ++names)
+      known += concat(known.empty() ? "" : ", ", *names);
+    diagnostics.error(declared.declaredAt, "",
+                      concat("export '", declared.name, "': ", slot, ' ', i, " has ", what, ' ', value,
+                             ", which is none (known: ", known, ')'));
     return false;
   };
   bool ok = true;
   abi::Layout &layout = declared.layout;
   for (size_t i = 0; i < layout.bindings.size(); ++i)
     if (layout.bindings[i].kind > abi::BindingKind::UniformBuffer) {
-      ok = report("binding", i, "kind", unsigned(layout.bindings[i].kind));
+      ok = report("binding", i, "kind", unsigned(layout.bindings[i].kind), fb::EnumNamesBindingKind());
       layout.bindings[i].kind = abi::BindingKind::StorageBuffer;
     }
   for (size_t i = 0; i < layout.constants.size(); ++i) {
     abi::Constant &constant = layout.constants[i];
     const abi::TensorMap map = constant.map.value_or(abi::TensorMap());
     if (constant.kind > abi::ConstantKind::TensorMap)
-      ok = report("constant", i, "kind", unsigned(constant.kind));
+      ok = report("constant", i, "kind", unsigned(constant.kind), fb::EnumNamesConstantKind());
     else if (map.mode > abi::TensorMapMode::Im2col)
-      ok = report("constant", i, "tensor_map.mode", unsigned(map.mode));
+      ok = report("constant", i, "tensor_map.mode", unsigned(map.mode), fb::EnumNamesTensorMapMode());
     else if (map.interleave > abi::TensorMapInterleave::B32)
-      ok = report("constant", i, "tensor_map.interleave", unsigned(map.interleave));
+      ok = report("constant", i, "tensor_map.interleave", unsigned(map.interleave), fb::EnumNamesTensorMapInterleave());
     else if (map.swizzle > abi::TensorMapSwizzle::B128)
-      ok = report("constant", i, "tensor_map.swizzle", unsigned(map.swizzle));
+      ok = report("constant", i, "tensor_map.swizzle", unsigned(map.swizzle), fb::EnumNamesTensorMapSwizzle());
     else if (map.promotion > abi::TensorMapPromotion::L2B256)
-      ok = report("constant", i, "tensor_map.promotion", unsigned(map.promotion));
+      ok = report("constant", i, "tensor_map.promotion", unsigned(map.promotion), fb::EnumNamesTensorMapPromotion());
     else if (map.fill > abi::TensorMapFill::Nans)
-      ok = report("constant", i, "tensor_map.fill", unsigned(map.fill));
+      ok = report("constant", i, "tensor_map.fill", unsigned(map.fill), fb::EnumNamesTensorMapFill());
     else if (constant.element > abi::ElementType::Index)
-      ok = report("constant", i, "element", unsigned(constant.element));
+      ok = report("constant", i, "element", unsigned(constant.element), fb::EnumNamesElementType());
     else
       continue;
     constant = abi::Constant::word();
@@ -163,6 +166,38 @@ void writeConstant(JsonWriter &json, const abi::Constant &constant) {
   json.endObject();
 }
 
+void writeParameterKind(JsonWriter &json, abi::ParameterKind kind, uint32_t index) {
+  switch (kind) {
+  case abi::ParameterKind::Binding:
+    return json.member("binding", index);
+  case abi::ParameterKind::Constant:
+    return json.member("constant", index);
+  case abi::ParameterKind::Hidden:
+    return json.member("hidden", true);
+  case abi::ParameterKind::Struct:
+    break;
+  }
+}
+
+void writeParameter(JsonWriter &json, const abi::DeclaredParameter &parameter) {
+  json.beginObject();
+  writeParameterKind(json, parameter.kind, parameter.index);
+  numberMember(json, "size", parameter.size);
+  numberMember(json, "alignment", parameter.alignment);
+  if (!parameter.members.empty()) {
+    json.key("members");
+    json.beginArray();
+    for (const abi::ParameterMember &member : parameter.members) {
+      json.beginObject();
+      json.member("offset", member.offset);
+      writeParameterKind(json, member.kind, member.index);
+      json.endObject();
+    }
+    json.endArray();
+  }
+  json.endObject();
+}
+
 void writeLaunch(JsonWriter &json, const abi::Launch &launch) {
   auto extentMember = [&](const char *name, const abi::Extent3 &extent) {
     const size_t count = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
@@ -193,6 +228,13 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
     declared.declaredAt = std::move(where);
   if (!checkEnumerators(declared, diagnostics))
     return declaration;
+  if (Status status = abi::checkParameterTables(*table.layout()); !status.ok()) {
+    diagnostics.error(declared.declaredAt, "K-3", concat("layout of export '", declared.name, "': ", status.message()))
+        .withFix("write each parameter as {\"binding\": 0}, {\"constant\": 0}, {\"hidden\": true} or {\"size\": 24, "
+                 "\"alignment\": 8, \"members\": [{\"offset\": 0, \"binding\": 0}]}");
+    declared.layout.parameters.clear();
+    return declaration;
+  }
   for (size_t i = 0; i < declared.layout.constants.size(); ++i)
     completeConstant(*table.layout()->constants()->Get(uint32_t(i)), declared.layout.constants[i]);
   if (table.signature())
@@ -218,11 +260,15 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
   else if (table.launch()->cluster())
     error("has a cluster that is not 1 to 3 extents");
   const abi::Layout &layout = declared.layout;
-  const size_t parameters = layout.bindings.size() + layout.constants.size() + layout.hiddenPointers;
+  const size_t listed =
+      layout.parameters.empty() ? layout.bindings.size() + layout.constants.size() : layout.parameters.size();
+  const size_t parameters = listed + layout.hiddenPointers;
   if (!declaration.signature.empty() && declaration.signature.size() != parameters)
     error(concat("has a signature of ", declaration.signature.size(), " types, the parameters of its layout are ",
                  parameters))
-        .withFix("list one type for each binding, constant and hidden pointer, in this order");
+        .withFix(layout.parameters.empty()
+                     ? "list one type for each binding, constant and hidden pointer, in this order"
+                     : "list one type for each of 'parameters' and hidden pointer, in their order");
   return declaration;
 }
 
@@ -255,6 +301,14 @@ std::string declarationToJson(const Declaration &declaration, size_t indent, con
   if (declared.layout.hiddenPointers) {
     json.breakLine(inLayout);
     json.member("hidden_pointers", declared.layout.hiddenPointers);
+  }
+  if (!declared.layout.parameters.empty()) {
+    json.breakLine(inLayout);
+    json.key("parameters");
+    json.beginArray();
+    for (const abi::DeclaredParameter &parameter : declared.layout.parameters)
+      writeParameter(json, parameter);
+    json.endArray();
   }
   json.endObject();
   if (!declaration.signature.empty()) {

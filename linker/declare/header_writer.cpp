@@ -5,8 +5,9 @@
 // in the object, where the linker finds it again.
 #include "linker/declare/header_writer.h"
 
+#include "abi/parameter_layout.h"
 #include "linker/declare/declaration.h"
-#include "linker/symbol/demangle.h"
+#include "support/demangle.h"
 #include "support/text.h"
 
 #include <algorithm>
@@ -69,20 +70,18 @@ class ExportHeader {
 public:
   ExportHeader(const abi::Export &declared, const std::vector<std::string> &signature)
       : declared_(declared), hasTypes_(!signature.empty()) {
-    const abi::Layout &layout = declared.layout;
     size_t i = 0;
-    auto typeAt = [&](std::string otherwise) { return i < signature.size() ? signature[i] : otherwise; };
-    for (const abi::Binding &binding : layout.bindings) {
-      std::string type = typeAt(binding.readOnly ? "const tenon::Any *" : "tenon::Any *");
-      add(binding.readOnly ? "READ" : "WRITE", std::move(type), binding.name, binding.alignment);
+    auto typeAt = [&](std::string otherwise) {
+      std::string type = i < signature.size() ? signature[i] : std::move(otherwise);
       ++i;
-    }
-    for (const abi::Constant &constant : layout.constants) {
-      add("CONSTANT", typeAt(placeholder(constant)), constant.name, 0);
-      ++i;
-    }
-    for (uint32_t n = 0; n < layout.hiddenPointers; ++n, ++i)
-      add("HIDDEN", typeAt("void *"), "", 0);
+      return type;
+    };
+    if (!declared.layout.parameters.empty())
+      wrong_ = abi::computeParameterLayout(declared.layout).takeStatus();
+    if (!wrong_.ok())
+      return;
+    for (const abi::DeclaredParameter &parameter : parametersOf(declared.layout))
+      addParameter(declared.layout, parameter, typeAt);
   }
 
   std::string text() const {
@@ -91,6 +90,9 @@ public:
                              extentText(declared_.launch.workgroupSize), '\n');
     if (declared_.declaredAt.known())
       out += concat("// declared at ", oneLine(declared_.declaredAt.toString()), '\n');
+    if (!wrong_.ok())
+      return concat(
+          out, "// it is not checked here, no kernel has this layout: ", oneLine(std::string(wrong_.message())), '\n');
     if (!isIdentifier(function))
       return out +
              concat("// '", oneLine(function), "' is no name that a definition can have: it is not checked here\n");
@@ -109,14 +111,80 @@ public:
   bool mentions(std::string_view type) const { return types_.find(type) != std::string::npos; }
 
 private:
+  /// The parameters one by one, also where the layout says no order.
+  static std::vector<abi::DeclaredParameter> parametersOf(const abi::Layout &layout) {
+    std::vector<abi::DeclaredParameter> parameters = layout.parameters;
+    if (parameters.empty()) {
+      for (uint32_t i = 0; i < layout.bindings.size(); ++i)
+        parameters.push_back(abi::DeclaredParameter::binding(i));
+      for (uint32_t i = 0; i < layout.constants.size(); ++i)
+        parameters.push_back(abi::DeclaredParameter::constant(i));
+    }
+    parameters.insert(parameters.end(), layout.hiddenPointers, abi::DeclaredParameter::hidden());
+    return parameters;
+  }
+
+  static std::string pointerText(const abi::Binding &binding) {
+    return binding.readOnly ? "const tenon::Any *" : "tenon::Any *";
+  }
+  static std::string bytesText(uint32_t size, uint32_t alignment) {
+    return concat("tenon::Bytes<", size, ", ", alignment, '>'); // a macro's argument: add() makes an alias
+  }
+
+  template <typename TypeAt>
+  void addParameter(const abi::Layout &layout, const abi::DeclaredParameter &parameter, TypeAt typeAt) {
+    switch (parameter.kind) {
+    case abi::ParameterKind::Binding: {
+      const abi::Binding &binding = layout.bindings[parameter.index];
+      return add(binding.readOnly ? "READ" : "WRITE", typeAt(pointerText(binding)), binding.name, binding.alignment);
+    }
+    case abi::ParameterKind::Constant: {
+      const abi::Constant &constant = layout.constants[parameter.index];
+      add("CONSTANT", typeAt(placeholder(constant)), constant.name, 0);
+      break;
+    }
+    case abi::ParameterKind::Hidden:
+      return add("HIDDEN", typeAt("void *"), "", 0);
+    case abi::ParameterKind::Struct:
+      add(parameter.members.empty() ? "UNUSED" : "STRUCT", typeAt(bytesText(parameter.size, parameter.alignment)), "",
+          0);
+      break;
+    }
+    for (const abi::ParameterMember &member : parameter.members)
+      addMember(layout, member);
+  }
+
+  void addMember(const abi::Layout &layout, const abi::ParameterMember &member) {
+    switch (member.kind) {
+    case abi::ParameterKind::Binding: {
+      const abi::Binding &binding = layout.bindings[member.index];
+      items_ += concat(binding.readOnly ? ".read(" : ".write(", "TENON_AT(", pointerText(binding), ", ", member.offset,
+                       ')', binding.alignment ? concat(".aligned(", binding.alignment, ')') : std::string(), ')');
+      break;
+    }
+    case abi::ParameterKind::Constant:
+      items_ += concat(".constant(TENON_AT(", macroType(placeholder(layout.constants[member.index])), ", ",
+                       member.offset, "))");
+      break;
+    case abi::ParameterKind::Hidden: // zeros, as what no member names
+    case abi::ParameterKind::Struct:
+      break;
+    }
+  }
+
+  /// A comma would part a macro's arguments.
+  std::string macroType(const std::string &type) {
+    if (type.find(',') == std::string::npos)
+      return type;
+    std::string alias = concat("TenonType_", functionName(), '_', aliases_.size());
+    aliases_.push_back(concat("using ", alias, " = ", type, ";\n"));
+    return alias;
+  }
+
   void add(const char *macro, std::string type, const std::string &name, uint32_t alignment) {
     prototype_ += concat(prototype_.empty() ? "" : ", ", parameterText(type, name));
     types_ += concat(types_.empty() ? "" : ", ", type);
-    if (type.find(',') != std::string::npos) { // a comma would part a macro's arguments
-      std::string alias = concat("TenonType_", functionName(), '_', aliases_.size());
-      aliases_.push_back(concat("using ", alias, " = ", type, ";\n"));
-      type = alias;
-    }
+    type = macroType(type);
     items_ += concat(", TENON_", macro, '(', type, isIdentifier(name) ? concat(", ", name) : std::string(), ')');
     if (alignment)
       items_ += concat(".aligned(", alignment, ')');
@@ -151,6 +219,7 @@ private:
 
   const abi::Export &declared_;
   const bool hasTypes_;
+  Status wrong_ = okStatus(); // why the order is none
   std::string prototype_, types_, items_;
   std::vector<std::string> aliases_;
 };

@@ -11,13 +11,13 @@
 namespace tenon::linker {
 
 struct ImportOptions {
-  std::vector<std::string> kernels; // names or symbols; empty: every visible kernel
+  std::vector<std::string> kernels; // names or symbols; empty: every kernel
   std::string folder;               // where the manifest will stand; paths of objects are written relative to it
 };
 
 /// Drafts a manifest for the objects of `job` (no exports yet). Kernels are read from the first object that has them; a
 /// record of TENON_KERNEL is taken as it is. Guesses are warnings here and comments in the text. Empty after an error:
-/// nothing to declare, a kernel that is not there, or one that no layout describes (K-3).
+/// nothing to declare, a kernel that is not there, or one that cannot be declared (K-8, K-19).
 std::string draftManifest(const LinkJob &job, const ImportOptions &options, Diagnostics &diagnostics);
 
 } // namespace tenon::linker

@@ -2,9 +2,11 @@
 #include "linker/declare/json_table.h"
 
 #include "linker/declare/manifest_schema.inc"
+#include "support/nearest_names.h"
 #include "support/status.h"
 
 #include <algorithm>
+#include <cctype>
 #include <flatbuffers/reflection_generated.h>
 
 namespace tenon::linker {
@@ -90,7 +92,7 @@ private:
     const size_t end = json_.object([&](std::string_view name, size_t at) {
       const auto field = std::ranges::find(type.fields, name, &Field::name);
       if (field == type.fields.end())
-        return json_.fail(at, concat("unknown field: ", name));
+        return json_.fail(at, unknownField(type, name));
       for (size_t i = first; i < pending_.size(); ++i)
         if (pending_[i].field == &*field)
           return json_.fail(at, concat("field set more than once: ", name));
@@ -111,6 +113,46 @@ private:
     }
     pending_.resize(first);
     return made;
+  }
+
+  /// "unknown field 'readonly' of a binding; did you mean 'read_only'? (known: kind, ..)".
+  std::string unknownField(const Table &type, std::string_view name) const {
+    std::vector<std::string> known;
+    for (const Field &field : type.fields)
+      known.emplace_back(field.name);
+    std::string text = concat("unknown field '", name, "' of ", spelledOut(type.name));
+    for (const Table &other : schema_.tables)
+      if (&other != &type && std::ranges::find(other.fields, name, &Field::name) != other.fields.end())
+        return concat(text, "; it is a field of ", spelledOut(other.name), " (known here: ", joined(known), ')');
+    return text + suggestion(name, known);
+  }
+
+  /// "a tensor map", "an export": types as a person says them.
+  static std::string spelledOut(std::string_view type) {
+    for (std::string_view prefix : {"Declared", "Manifest"})
+      if (type.starts_with(prefix) && type != prefix)
+        type.remove_prefix(prefix.size());
+    std::string text;
+    for (char c : type) {
+      if (std::isupper(static_cast<unsigned char>(c)))
+        text += ' ';
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return concat(text.find_first_of("aeiou") == 1 ? "an" : "a", text);
+  }
+
+  /// What may have been meant, and all that there is.
+  static std::string suggestion(std::string_view name, const std::vector<std::string> &known) {
+    const std::vector<std::string> near = nearestNames(name, known);
+    return concat(near.empty() ? std::string() : concat("; did you mean ", quotedList(near, "or"), "?"),
+                  " (known: ", joined(known), ')');
+  }
+
+  static std::string joined(const std::vector<std::string> &names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += concat(text.empty() ? "" : ", ", name);
+    return text;
   }
 
   /// The fields that were given are those of pending_ from `first` on.
@@ -174,8 +216,38 @@ private:
     for (const reflection::EnumVal *known : *enumeration.values())
       if (known->name()->string_view() == name)
         return static_cast<uint64_t>(known->value());
-    json_.fail(at, concat("unknown enum value: ", name));
+    const std::string lower = lowered(name);
+    std::vector<std::string> known;
+    std::string meant = enumeration.name()->string_view().ends_with("ElementType") ? elementMeant(lower) : "";
+    for (const reflection::EnumVal *value : *enumeration.values()) {
+      known.push_back(value->name()->str());
+      if (lowered(known.back()) == lower)
+        meant = known.back();
+    }
+    const std::string hint =
+        meant.empty() ? suggestion(name, known) : concat("; did you mean '", meant, "'? (known: ", joined(known), ')');
+    json_.fail(at, concat("unknown value '", name, "'", hint));
     return 0;
+  }
+
+  static std::string lowered(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(),
+                           [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+    return result;
+  }
+
+  /// The element type that C++ has this name for.
+  static std::string elementMeant(std::string_view lower) {
+    static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+        {"bool", "I1"},     {"char", "I8"},     {"u8", "I8"},         {"int8_t", "I8"},          {"uint8_t", "I8"},
+        {"short", "I16"},   {"u16", "I16"},     {"int", "I32"},       {"unsigned", "I32"},       {"uint", "I32"},
+        {"u32", "I32"},     {"int32_t", "I32"}, {"uint32_t", "I32"},  {"long", "I64"},           {"long long", "I64"},
+        {"u64", "I64"},     {"int64_t", "I64"}, {"uint64_t", "I64"},  {"size_t", "I64"},         {"half", "F16"},
+        {"__half", "F16"},  {"float16", "F16"}, {"bfloat16", "BF16"}, {"__nv_bfloat16", "BF16"}, {"float", "F32"},
+        {"float32", "F32"}, {"double", "F64"},  {"float64", "F64"}};
+    const auto *found = std::ranges::find(kTypes, lower, &std::pair<std::string_view, std::string_view>::first);
+    return found == std::end(kTypes) ? std::string() : std::string(found->second);
   }
 
   flatbuffers::uoffset_t list(const Field &field) {

@@ -7,7 +7,7 @@
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/json_table.h"
 #include "linker/object/object_kind.h"
-#include "linker/symbol/demangle.h"
+#include "support/demangle.h"
 #include "support/nearest_names.h"
 #include "support/number.h"
 
@@ -174,6 +174,16 @@ bool agree(const abi::Constant &a, const abi::Constant &b) {
   return a.kind != abi::ConstantKind::Scalar || plain(a.element) == plain(b.element);
 }
 
+/// "[constant 0, binding 0]", in the numbers of the declaration.
+std::string orderText(const abi::Layout &layout) {
+  if (layout.parameters.empty())
+    return "bindings, then constants";
+  std::string text;
+  for (const abi::DeclaredParameter &parameter : layout.parameters)
+    text += concat(text.empty() ? "" : ", ", parameter.toString());
+  return concat('[', text, ']');
+}
+
 class Differences {
 public:
   template <typename T> void compare(const char *field, const T &record, const T &declared) {
@@ -189,19 +199,77 @@ private:
   std::vector<Difference> found_;
 };
 
-void compareLayouts(const abi::Layout &record, const abi::Layout &declared, Differences &found) {
+/// The layout with bindings and constants numbered as they stand in the kernel. Numbers are between a declaration and
+/// those who dispatch by it; two declarations of a kernel agree on what stands where.
+abi::Layout numberedByPlace(const abi::Layout &layout) {
+  if (layout.parameters.empty())
+    return layout;
+  constexpr uint32_t kNone = ~uint32_t(0);
+  abi::Layout out;
+  out.hiddenPointers = layout.hiddenPointers;
+  out.parameters = layout.parameters;
+  std::vector<uint32_t> bindings(layout.bindings.size(), kNone);
+  auto addBinding = [&](uint32_t i) {
+    bindings[i] = uint32_t(out.bindings.size());
+    out.bindings.push_back(layout.bindings[i]);
+  };
+  auto renumber = [&](abi::ParameterKind kind, uint32_t &index) {
+    if (kind == abi::ParameterKind::Binding && index < layout.bindings.size()) {
+      addBinding(index);
+      index = bindings[index];
+    } else if (kind == abi::ParameterKind::Constant && index < layout.constants.size()) {
+      out.constants.push_back(layout.constants[index]);
+      index = uint32_t(out.constants.size() - 1);
+    }
+  };
+  for (abi::DeclaredParameter &parameter : out.parameters) {
+    renumber(parameter.kind, parameter.index);
+    std::ranges::sort(parameter.members, {}, &abi::ParameterMember::offset);
+    for (abi::ParameterMember &member : parameter.members)
+      renumber(member.kind, member.index);
+  }
+  for (uint32_t i = 0; i < bindings.size(); ++i) // those that only a tensor map leads to
+    if (bindings[i] == kNone)
+      addBinding(i);
+  for (abi::Constant &constant : out.constants)
+    if (constant.map && constant.map->binding < bindings.size())
+      constant.map->binding = bindings[constant.map->binding];
+  out.simplifyOrder();
+  return out;
+}
+
+/// "binding 2"; where the layout lists its parameters, also "parameter 0", "byte 8 of parameter 1".
+std::string placeText(const abi::Layout &layout, abi::ParameterKind kind, size_t index) {
+  for (size_t k = 0; k < layout.parameters.size(); ++k) {
+    const abi::DeclaredParameter &parameter = layout.parameters[k];
+    if (parameter.kind == kind && parameter.index == index)
+      return concat("parameter ", k);
+    for (const abi::ParameterMember &member : parameter.members)
+      if (member.kind == kind && member.index == index)
+        return concat("byte ", member.offset, " of parameter ", k);
+  }
+  return concat(kind == abi::ParameterKind::Binding ? "binding " : "constant ", index);
+}
+
+void compareLayouts(const abi::Layout &givenRecord, const abi::Layout &givenDeclared, Differences &found) {
+  const abi::Layout record = numberedByPlace(givenRecord), declared = numberedByPlace(givenDeclared);
   found.compare("the number of bindings", record.bindings.size(), declared.bindings.size());
   for (size_t i = 0; i < std::min(record.bindings.size(), declared.bindings.size()); ++i) {
     const abi::Binding &a = record.bindings[i], &b = declared.bindings[i];
+    const std::string place = placeText(record, abi::ParameterKind::Binding, i);
     if (a.readOnly != b.readOnly)
-      found.add(concat("access of binding ", i), accessText(a), accessText(b));
+      found.add(concat("access of ", place), accessText(a), accessText(b));
     if (a.alignment > b.alignment)
-      found.add(concat("alignment of binding ", i), concat(a.alignment), concat(b.alignment));
+      found.add(concat("alignment of ", place), concat(a.alignment), concat(b.alignment));
   }
   found.compare("the number of constants", record.constants.size(), declared.constants.size());
   for (size_t i = 0; i < std::min(record.constants.size(), declared.constants.size()); ++i)
     if (!agree(record.constants[i], declared.constants[i]))
-      found.add(concat("constant ", i), constantText(record.constants[i]), constantText(declared.constants[i]));
+      found.add(placeText(record, abi::ParameterKind::Constant, i), constantText(record.constants[i]),
+                constantText(declared.constants[i]));
+  if (record.bindings.size() == declared.bindings.size() && record.constants.size() == declared.constants.size() &&
+      record.parameters != declared.parameters)
+    found.add("the order of the parameters", orderText(givenRecord), orderText(givenDeclared));
   found.compare("hidden_pointers", record.hiddenPointers, declared.hiddenPointers);
 }
 
@@ -226,6 +294,14 @@ std::vector<Difference> differences(const abi::Export &record, const abi::Export
   found.compare("cooperative", a.cooperative, b.cooperative);
   found.compare("programmatic_dependent_launch", a.programmaticDependentLaunch, b.programmaticDependentLaunch);
   return found.take();
+}
+
+/// What --import takes for an object. The PTX of a source has a name of its own, "k.cu:sm_80.ptx", and is no file.
+static std::string importArgument(const ObjectInput &object) {
+  const std::string suffix = concat(':', object.target.toString(), ".ptx");
+  if (!object.path.ends_with(suffix))
+    return object.path;
+  return concat(object.target.toString(), '=', object.path.substr(0, object.path.size() - suffix.size()));
 }
 
 void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &diagnostics) {
@@ -269,7 +345,7 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
         .error({}, "", concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
         .withFix(concat("put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest: "
                         "tenon-link --import=",
-                        job.objects.front().path, " -o kernels.json"));
+                        importArgument(job.objects.front()), " -o kernels.json"));
 }
 
 } // namespace tenon::linker

@@ -2,10 +2,12 @@
 // The JSON becomes a table of the schema (json_table.h), the table a job.
 #include "linker/declare/manifest.h"
 
+#include "abi/arch_spelling.h"
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/json_table.h"
 #include "support/file.h"
+#include "support/near_files.h"
 #include "support/nearest_names.h"
 
 #include "linker/object/object.h"
@@ -47,8 +49,12 @@ bool readObject(const std::string &path, const std::vector<std::string> &folders
     }
     tried += concat("\n  ", bytes.status().message());
   }
+  const bool isSource = path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".cpp");
+  const std::string advice = isSource ? "name its folder with --object-search-path=DIR"
+                                      : "compile it, or name its folder with --object-search-path=DIR";
+  const std::vector<std::string> near = nearFiles(candidates, root);
   diagnostics.error(std::move(where), "", concat("object '", path, "' cannot be read; tried:", tried))
-      .withFix("compile it, or name its folder with --object-search-path=DIR");
+      .withFix(near.empty() ? advice : concat("did you mean ", quotedList(near, "or"), "? Else ", advice));
   return false;
 }
 
@@ -63,8 +69,7 @@ std::optional<abi::TargetArch> parseTarget(std::string_view text, const SourceLo
   std::optional<abi::TargetArch> target = abi::parseTargetArch(text);
   if (target && abi::findArch(*target))
     return target;
-  diagnostics.error(where, "K-6", concat("target '", text, "' is not known"))
-      .withFix(concat("known targets: ", abi::knownArchList()));
+  diagnostics.error(where, "K-6", concat("target '", text, "' is not known")).withFix(abi::archAdvice(text));
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/job/link_flags.h"
 
+#include "abi/arch_spelling.h"
 #include "support/number.h"
 
 namespace tenon::linker {
@@ -17,7 +18,7 @@ Result<std::vector<abi::TargetArch>> parseTargetList(const std::vector<std::stri
         continue;
       const std::optional<abi::TargetArch> arch = abi::parseTargetArch(name);
       if (!arch || !abi::findArch(*arch))
-        return makeError(StatusCode::InvalidArgument, "unknown target '", name, "'; known: ", abi::knownArchList());
+        return makeError(StatusCode::InvalidArgument, "unknown target '", name, "'; ", abi::archAdvice(name));
       targets.push_back(*arch);
     }
   return targets;

@@ -6,6 +6,9 @@
 //   0x0a {symbol:32, where parameters begin in the constant bank:16, bytes of all:16}
 //   0x11 {symbol, bytes of its stack frame}
 //   0x17 {index, ordinal:16, offset:16, flags:18 size:14}      0x45 {index, ordinal:16, offset:16, size:16 flags:16}
+//
+// Which names can be launched is a mark on their symbols. `.visible` or not is the symbol's binding, and no matter
+// here.
 #include "linker/object/cubin.h"
 
 #include "linker/object/byte_reader.h"
@@ -23,6 +26,7 @@ constexpr std::string_view kText = ".text.", kInfo = ".nv.info", kShared = ".nv.
 constexpr uint8_t kFormatSized = 4;
 constexpr uint8_t kAbiVersionBlackwell = 8; // since CUDA 13, where the architecture moved in e_flags
 constexpr uint16_t kTypeRelocatable = 1;
+constexpr uint8_t kOtherEntry = 0x10; // in a symbol's st_other (STO_CUDA_ENTRY)
 constexpr size_t kParameterBytes = 12;
 
 enum Attribute : uint8_t {
@@ -134,10 +138,10 @@ Result<Cubin> readCubin(std::string_view bytes) {
   std::map<std::string_view, const ElfSection *> sections;
   for (const ElfSection &section : file.sections)
     sections.try_emplace(section.name, &section);
-  std::set<std::string_view> global;
+  std::set<std::string_view> entries;
   for (const ElfSymbol &symbol : file.symbols)
-    if (symbol.binding != 0)
-      global.insert(symbol.name);
+    if (symbol.other & kOtherEntry)
+      entries.insert(symbol.name);
   for (const ElfSection &section : file.sections) {
     if (!section.name.starts_with(kText))
       continue;
@@ -146,7 +150,7 @@ Result<Cubin> readCubin(std::string_view bytes) {
     auto info = sections.find(concat(kInfo, ".", kernel.name));
     if (info == sections.end())
       continue;
-    kernel.isGlobal = global.contains(kernel.name);
+    kernel.isEntry = entries.contains(kernel.name);
     if (auto shared = sections.find(concat(kShared, kernel.name)); shared != sections.end())
       kernel.staticSharedBytes = sharedBytesOf(*shared->second, cubin.archNumber);
     TENON_RETURN_IF_ERROR(readKernelInfo(*info->second, kernel));

@@ -23,7 +23,7 @@ struct CubinParameter {
 
 struct CubinKernel {
   std::string_view name;
-  bool isGlobal = false;                  // the driver finds it by name
+  bool isEntry = false;                   // marked as one, local or not: the driver finds it by name
   std::vector<CubinParameter> parameters; // by ordinal
   uint32_t parameterBase = 0;             // where they begin in the constant bank; alignments count from there
   std::optional<uint32_t> parameterBytes; // all of them, from the first to the end of the last

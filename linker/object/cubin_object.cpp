@@ -62,7 +62,7 @@ std::string describeInPtx(const Cubin &cubin, abi::TargetArch target) {
       concat(".version ", isa / 10, '.', isa % 10, "\n.target ", target.toString(), "\n.address_size 64\n");
   for (const CubinKernel &kernel : cubin.kernels) {
     const bool isWhole = std::ranges::all_of(kernel.parameters, &CubinParameter::known);
-    if (kernel.isGlobal && isWhole && isPtxName(kernel.name))
+    if (kernel.isEntry && isWhole && isPtxName(kernel.name))
       text += kernelText(kernel);
   }
   return text;

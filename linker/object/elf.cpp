@@ -76,6 +76,7 @@ Status readSymbols(ElfFile &file) {
     file.symbols.push_back({.name = stringAt(names, numberAt<uint32_t>(row, 0)),
                             .type = uint8_t(info & 15),
                             .binding = uint8_t(info >> 4),
+                            .other = numberAt<uint8_t>(row, 5),
                             .section = numberAt<uint16_t>(row, 6),
                             .value = numberAt<uint64_t>(row, 8),
                             .size = numberAt<uint64_t>(row, 16)});

@@ -27,6 +27,7 @@ struct ElfSymbol {
   std::string_view name;
   uint8_t type = 0;    // 2: function
   uint8_t binding = 0; // 0: local, 1: global, 2: weak
+  uint8_t other = 0;   // st_other; visibility is its low two bits, the rest are the processor's
   uint16_t section = 0;
   uint64_t value = 0, size = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "abi/format/unpack_zstd.h"
 #include "linker/object/byte_reader.h"
+#include "support/memory.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -74,7 +75,7 @@ Result<std::string> unpackLz4(std::string_view payload, uint64_t size) {
   std::string out;
   bool isSound = size / kHighestRatio <= payload.size() && payload.size() <= LZ4_MAX_INPUT_SIZE;
   if (isSound && (size > 0 || !payload.empty())) {
-    out.resize(size);
+    TENON_RETURN_IF_ERROR(resizeChecked(out, size, "what an entry unpacks to"));
     isSound = LZ4_decompress_safe(payload.data(), out.data(), int(payload.size()), int(size)) == int(size);
   }
   if (!isSound)

@@ -105,12 +105,12 @@ const ptx::Function &Object::bodyOf(uint32_t function) const {
   return readAgain_->function;
 }
 
-const KernelTrace *Object::traceOf(const ptx::Function &entry, const std::vector<bool> &pointers) const {
+const KernelTrace *Object::traceOf(const ptx::Function &entry, const ParameterSlots &slots) const {
   const uint32_t function = indexOf(entry);
   auto found = std::lower_bound(traces.begin(), traces.end(), function,
                                 [](const TracedKernel &kernel, uint32_t wanted) { return kernel.function < wanted; });
   for (; found != traces.end() && found->function == function; ++found)
-    if (found->pointers == pointers)
+    if (found->slots == slots)
       return &found->trace;
   return nullptr;
 }

@@ -2,6 +2,7 @@
 // An object in memory: what the job gave, and the PTX module that it parsed to.
 #pragma once
 
+#include "linker/access/parameter_slot.h"
 #include "linker/access/trace/kernel_trace.h"
 #include "linker/job/object_input.h"
 #include "linker/object/body_facts.h"
@@ -20,10 +21,10 @@ struct LineOrigin {
   uint32_t line = 0;
 };
 
-/// A kernel that was traced with these parameters as pointers.
+/// A kernel that was traced with these slots.
 struct TracedKernel {
   uint32_t function = 0; // into Module::functions
-  std::vector<bool> pointers;
+  ParameterSlots slots;
   KernelTrace trace;
 };
 
@@ -53,8 +54,8 @@ struct Object {
   const BodyFacts &factsOf(const ptx::Function &function) const;
   /// A function with its statements and instructions. What it returns holds until the next call.
   const ptx::Function &bodyOf(uint32_t function) const;
-  /// The trace of a kernel with these pointers; null where there is none.
-  const KernelTrace *traceOf(const ptx::Function &entry, const std::vector<bool> &pointers) const;
+  /// The trace of a kernel with these slots; null where there is none.
+  const KernelTrace *traceOf(const ptx::Function &entry, const ParameterSlots &slots) const;
   SourceLocation place() const { return {input->path, 0, 0}; }
   SourceLocation placeOf(uint32_t line, uint32_t column) const;
   template <typename Named> SourceLocation placeOf(const Named &named) const {

@@ -12,7 +12,7 @@
 
 namespace tenon::linker {
 
-std::vector<std::vector<bool>> &TraceRequests::setsOf(std::string_view symbol) {
+std::vector<ParameterSlots> &TraceRequests::setsOf(std::string_view symbol) {
   uint32_t &number = numbers_[symbol];
   if (number == ptx::NameMap::kNone) {
     number = static_cast<uint32_t>(sets_.size());
@@ -22,10 +22,10 @@ std::vector<std::vector<bool>> &TraceRequests::setsOf(std::string_view symbol) {
   return sets_[number];
 }
 
-void TraceRequests::add(std::string_view symbol, std::vector<bool> pointers) {
-  std::vector<std::vector<bool>> &known = setsOf(symbol);
-  if (std::find(known.begin(), known.end(), pointers) == known.end())
-    known.push_back(std::move(pointers));
+void TraceRequests::add(std::string_view symbol, ParameterSlots slots) {
+  std::vector<ParameterSlots> &known = setsOf(symbol);
+  if (std::find(known.begin(), known.end(), slots) == known.end())
+    known.push_back(std::move(slots));
 }
 
 class ObjectReader::Reading {
@@ -72,34 +72,49 @@ private:
     plans_.names.learn(module);
     const auto index = static_cast<uint32_t>(&function - module.functions.data());
     bodies_.resize(std::max<size_t>(bodies_.size(), index + 1));
-    const std::vector<std::vector<bool>> *requested =
+    const std::vector<ParameterSlots> *requested =
         function.isEntry ? requests_.find(function.name, nextRequest_) : nullptr;
     nextRequest_ += requested != nullptr; // kernels are mostly asked for in the order of the text
     noteStems(function);
     if (function.isEntry && !requested)
       return; // only called functions are wanted besides
-    builder_.run(module, function, plans_.names, plan_);
+    const ParameterSlots none;
+    const ParameterSlots &slots = requested && !requested->empty() ? requested->front() : none;
+    builder_.run(module, function, plans_.names, slots, plan_);
     bodies_[index] = findBodyFacts(module, function, builder_.uses(), plans_.names);
     noteUnknown(builder_.uses());
-    if (function.isEntry && plan_.calls.empty())
-      return trace(module, plan_, *requested);
-    plans_.keep(std::move(plan_));
-    plan_ = Plan();
-    if (function.isEntry)
-      pending_.push_back(index);
+    if (!function.isEntry) {
+      plans_.keep(std::move(plan_));
+      plan_ = Plan();
+      return;
+    }
+    for (const ParameterSlots &set : *requested) { // mostly one
+      if (&set != &slots)
+        builder_.run(module, function, plans_.names, set, plan_);
+      traceOrKeep(module, set);
+    }
   }
 
-  void trace(const ptx::Module &module, Plan &plan, const std::vector<std::vector<bool>> &requested) {
-    for (const std::vector<bool> &pointers : requested)
-      if (pointers.size() == plan.parameterCount)
-        traces_.push_back({plan.function, pointers, tracer_.run(module, plans_, plan, pointers)});
+  /// A kernel that calls waits for what it calls.
+  void traceOrKeep(const ptx::Module &module, const ParameterSlots &slots) {
+    uint32_t count = 0;
+    for (const ParameterSlot &slot : slots)
+      count = std::max(count, slot.parameter + 1);
+    if (count != plan_.parameterCount)
+      return; // K-11
+    if (plan_.calls.empty()) {
+      traces_.push_back({plan_.function, slots, tracer_.run(module, plans_, plan_, slots)});
+      return;
+    }
+    pending_.push_back({slots, std::move(plan_)});
+    plan_ = Plan();
   }
 
   /// Kernels that call: the functions may stand behind them.
   void tracePending() {
-    for (uint32_t index : pending_)
-      if (Plan *plan = plans_.find(index))
-        trace(object_->module, *plan, *requests_.find(object_->module.functions[index].name, nextRequest_));
+    for (Pending &kernel : pending_)
+      traces_.push_back(
+          {kernel.plan.function, kernel.slots, tracer_.run(object_->module, plans_, kernel.plan, kernel.slots)});
     std::sort(traces_.begin(), traces_.end(),
               [](const TracedKernel &a, const TracedKernel &b) { return a.function < b.function; });
   }
@@ -152,7 +167,11 @@ private:
   Plan plan_;
   PlanTable plans_;
   size_t nextRequest_ = 0;
-  std::vector<uint32_t> pending_; // kernels that call
+  struct Pending {
+    ParameterSlots slots;
+    Plan plan;
+  };
+  std::vector<Pending> pending_; // kernels that call
   std::vector<std::string_view> unknown_;
   ptx::NameMap unknownNumbers_;
   ptx::BodyRoom room_;

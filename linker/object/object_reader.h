@@ -11,7 +11,7 @@
 
 namespace tenon::linker {
 
-/// The kernels that are asked for, by symbol, and how: which of their parameters are pointers.
+/// The kernels that are asked for, by symbol, and how: the slots of their parameters.
 class TraceRequests {
 public:
   /// Makes room for so many symbols.
@@ -22,11 +22,11 @@ public:
   }
   /// `symbol` is a view, and outlives the requests.
   void add(std::string_view symbol) { setsOf(symbol); }
-  void add(std::string_view symbol, std::vector<bool> pointers);
-  /// The sets of pointers to trace a kernel with; null where nobody asks for it.
+  void add(std::string_view symbol, ParameterSlots slots);
+  /// The sets of slots to trace a kernel with; null where nobody asks for it.
   /// `hint`: a number of a symbol that it may be; where it is not, the right one is put there. They are numbered in the
   /// order in which they were added.
-  const std::vector<std::vector<bool>> *find(std::string_view symbol, size_t &hint) const {
+  const std::vector<ParameterSlots> *find(std::string_view symbol, size_t &hint) const {
     if (hint < symbols_.size() && ptx::sameName(symbols_[hint], symbol))
       return &sets_[hint];
     const uint32_t number = numbers_.find(symbol);
@@ -37,11 +37,11 @@ public:
   }
 
 private:
-  std::vector<std::vector<bool>> &setsOf(std::string_view symbol);
+  std::vector<ParameterSlots> &setsOf(std::string_view symbol);
 
   ptx::NameMap numbers_; // by symbol: into symbols_ and sets_
   std::vector<std::string_view> symbols_;
-  std::vector<std::vector<std::vector<bool>>> sets_;
+  std::vector<std::vector<ParameterSlots>> sets_;
 };
 
 /// Reads objects, one after the other; keeps its memory in between. One per thread.

@@ -108,9 +108,9 @@ private:
 
   void checkKernel(const Kernel &kernel) {
     const CubinKernel *found = cubin_.findKernel(kernel.entry->name);
-    if (!found || !found->isGlobal) {
-      report(kernel,
-             concat("the cubin has ", found ? "only a local kernel '" : "no kernel '", kernel.entry->name, "'"));
+    if (!found || !found->isEntry) {
+      report(kernel, concat("the cubin has ", found ? "code for '" : "no kernel '", kernel.entry->name,
+                            found ? "' that is marked as no entry point" : "'"));
       return;
     }
     if (const auto &layout = context_.parameterLayouts[kernel.exportOrdinal])

@@ -6,8 +6,9 @@
 // that binding; where it is not, a read-only binding is a warning, and under --strict an error.
 #include "linker/access/trace/kernel_trace.h"
 #include "linker/access/trace/source_line.h"
+#include "linker/passes/advice.h"
 #include "linker/passes/passes.h"
-#include "linker/symbol/demangle.h"
+#include "support/demangle.h"
 
 #include <algorithm>
 
@@ -18,24 +19,42 @@ std::string named(const std::string &name) {
   return name.empty() ? std::string() : concat(" '", name, "'");
 }
 
-AccessVerdict verdictOf(const KernelTrace &trace, const ParameterAccess &access) {
+AccessVerdict verdictOf(const KernelTrace &trace, const SlotAccess &access) {
   if (access.written)
     return AccessVerdict::Written;
-  if (trace.gaveUp || access.maybeWritten || access.stored || access.passed)
+  if (trace.gaveUp || access.maybeWritten || access.stored || access.passed || access.steers)
     return AccessVerdict::Unknown;
   return access.addressed ? AccessVerdict::ProvedReadOnly : AccessVerdict::Unused;
+}
+
+/// Calls visit(place, slot) for each slot of the trace: every parameter, and behind it the pointers that stand within
+/// it. `slot` is what stands at the place; null where it is the rest of a struct.
+template <typename Visit> void forEachSlot(const abi::ParameterLayout &layout, Visit visit) {
+  auto slot = layout.slots.begin();
+  for (uint32_t k = 0; k < layout.parameters.size(); ++k) {
+    const abi::ParameterKind kind = layout.parameters[k].kind;
+    const bool isPointer = kind == abi::ParameterKind::Binding || kind == abi::ParameterKind::Hidden;
+    const bool isOne = kind != abi::ParameterKind::Struct;
+    visit(ParameterSlot{.parameter = k, .isPointer = isPointer}, isOne ? &*slot : nullptr);
+    slot += isOne;
+    for (; slot != layout.slots.end() && slot->parameter == k; ++slot)
+      if (slot->kind != abi::ParameterKind::Constant)
+        visit(ParameterSlot{.parameter = k, .offset = layout.offsetIn(*slot), .isPointer = true}, &*slot);
+  }
 }
 
 class Check {
 public:
   Check(LinkContext &context, Kernel &kernel, const KernelTrace &trace)
-      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)), trace_(withTensorMaps(trace)) {}
+      : context_(context), kernel_(kernel), declared_(context.exportOf(kernel)),
+        layout_(*context.parameterLayouts[kernel.exportOrdinal]), slotOfBinding_(findBindings()),
+        trace_(withTensorMaps(trace)) {}
 
   void run() {
     const std::vector<abi::Binding> &bindings = declared_.layout.bindings;
     kernel_.access.reserve(bindings.size());
     for (uint32_t i = 0; i < bindings.size(); ++i)
-      kernel_.access.push_back(verdictOf(trace_, trace_.parameters[i]));
+      kernel_.access.push_back(verdictOf(trace_, accessOf(i)));
     kernel_.writes = trace_.writesElsewhere || trace_.gaveUp;
     for (AccessVerdict verdict : kernel_.access)
       kernel_.writes |= verdict == AccessVerdict::Written || verdict == AccessVerdict::Unknown;
@@ -51,6 +70,23 @@ public:
   }
 
 private:
+  static constexpr uint32_t kNoSlot = ~uint32_t(0);
+
+  /// Where the trace answers for each binding: kNoSlot where only a tensor map leads to it. Empty: binding i is slot i.
+  std::vector<uint32_t> findBindings() const {
+    std::vector<uint32_t> slots;
+    if (declared_.layout.parameters.empty())
+      return slots;
+    slots.resize(declared_.layout.bindings.size(), kNoSlot);
+    uint32_t next = 0;
+    forEachSlot(layout_, [&](const ParameterSlot &, const abi::Slot *slot) {
+      if (slot && slot->kind == abi::ParameterKind::Binding)
+        slots[slot->index] = next;
+      ++next;
+    });
+    return slots;
+  }
+
   /// A binding that a tensor map describes is read and written through the map. Which map a store names does not show
   /// where there are several.
   const KernelTrace &withTensorMaps(const KernelTrace &trace) {
@@ -59,10 +95,15 @@ private:
     if (maps == 0)
       return trace;
     completed_ = trace;
+    for (uint32_t &slot : slotOfBinding_)
+      if (slot == kNoSlot) {
+        slot = uint32_t(completed_.slots.size());
+        completed_.slots.emplace_back();
+      }
     for (const abi::Constant &constant : constants) {
       if (!constant.map)
         continue;
-      ParameterAccess &access = completed_.parameters[constant.map->binding];
+      SlotAccess &access = completed_.slots[slotOf(constant.map->binding)];
       access.named = access.addressed = true;
       MaybePlace &write = maps == 1 ? access.written : access.maybeWritten;
       if (!write)
@@ -71,6 +112,8 @@ private:
     return completed_;
   }
 
+  uint32_t slotOf(uint32_t binding) const { return slotOfBinding_.empty() ? binding : slotOfBinding_[binding]; }
+  const SlotAccess &accessOf(uint32_t binding) const { return trace_.slots[slotOf(binding)]; }
   const ptx::Function &entry() const { return *kernel_.entry; }
   std::string bindingText(uint32_t i) const { return concat("binding ", i, named(declared_.layout.bindings[i].name)); }
   /// Read again: only findings need it.
@@ -107,7 +150,7 @@ private:
   // ------------------------------------------------------------------------------------------------------------ K-13
 
   void checkReadOnly(uint32_t i) {
-    const ParameterAccess &access = trace_.parameters[i];
+    const SlotAccess &access = accessOf(i);
     auto fix = [i] { return concat("declare binding ", i, " without read_only, or keep the kernel from writing it"); };
     if (access.written) {
       finish(context_.diagnostics.error(placeOf(*access.written), "K-13",
@@ -119,7 +162,7 @@ private:
     }
     if (kernel_.access[i] != AccessVerdict::Unknown)
       return;
-    const MaybePlace &place = access.maybeWritten ? access.maybeWritten : access.stored ? access.stored : access.passed;
+    const MaybePlace &place = firstPlace(access);
     std::string message = concat("cannot prove that '", entry().name, "' does not write ", bindingText(i),
                                  ", which the layout declares read-only: ", whyUnknown(i));
     const SourceLocation where = place ? placeOf(*place) : kernel_.object->placeOf(entry());
@@ -129,21 +172,31 @@ private:
         .withFix(fix());
   }
 
+  static const MaybePlace &firstPlace(const SlotAccess &access) {
+    return access.maybeWritten ? access.maybeWritten
+           : access.stored     ? access.stored
+           : access.passed     ? access.passed
+                               : access.steers;
+  }
+
   std::string whyUnknown(uint32_t i) const {
-    const ParameterAccess &access = trace_.parameters[i];
+    const SlotAccess &access = accessOf(i);
     if (access.maybeWritten)
       return concat("the address that ", opcodeAt(*access.maybeWritten), " writes may derive from it");
     if (access.stored)
       return concat(opcodeAt(*access.stored), " stores a pointer to it in memory");
     if (access.passed)
       return concat(opcodeAt(*access.passed), " passes a pointer to it to code that is not in this object");
+    if (access.steers)
+      return concat("which way the kernel goes at ", opcodeAt(*access.steers),
+                    " depends on bits of the pointer, so its writes may be aimed with them");
     return "the kernel is too intricate to follow";
   }
 
   // ------------------------------------------------------------------------------------------------------------ K-14
 
   void checkAlignment(uint32_t i) {
-    const ParameterAccess &access = trace_.parameters[i];
+    const SlotAccess &access = accessOf(i);
     const uint32_t declared = declared_.layout.bindings[i].alignment;
     if (!access.widest || access.lowBitsTested || std::max<uint32_t>(declared, 8) >= access.widestBytes)
       return;
@@ -151,12 +204,12 @@ private:
             concat(functionText(*access.widest), " accesses ", bindingText(i), " ", access.widestBytes,
                    " bytes at a time (", opcodeAt(*access.widest), "), the layout promises ",
                    declared ? concat("alignment ", declared) : std::string("the alignment of its element alone")))
-        .withFix(concat("declare alignment ", access.widestBytes, " on binding ", i,
-                        ", or test the pointer's low bits and take a narrow path"));
+        .withFix(concat(alignmentAdvice(declared_, i, access.widestBytes),
+                        "; or test the pointer's low bits and take a narrow path"));
   }
 
   void checkNonCoherent(uint32_t i) {
-    const ParameterAccess &access = trace_.parameters[i];
+    const SlotAccess &access = accessOf(i);
     if (!access.nonCoherent || !access.written)
       return;
     Diagnostic &found =
@@ -170,49 +223,64 @@ private:
   /// Slots that are not used as what they are declared. Where a constant is an address and a binding of the same kernel
   /// is none, the two are swapped; each alone may be meant.
   void checkSlots() {
-    const abi::ParameterLayout &layout = *context_.parameterLayouts[kernel_.exportOrdinal];
     bool anyNamed = false, bindingIsNoAddress = false, constantIsAddress = false;
-    for (size_t i = 0; i < layout.parameters.size(); ++i) {
-      anyNamed |= trace_.parameters[i].named;
-      bindingIsNoAddress |= isArithmeticBinding(layout.parameters[i], trace_.parameters[i]);
-      constantIsAddress |= isAddressConstant(layout.parameters[i], trace_.parameters[i]);
-    }
+    forEachAccess([&](const ParameterSlot &, const abi::Slot *slot, const SlotAccess &access) {
+      anyNamed |= access.named;
+      bindingIsNoAddress |= isArithmeticBinding(slot, access);
+      constantIsAddress |= isAddressConstant(slot, access);
+    });
     if (!anyNamed)
       return; // a kernel that takes no notice of its parameters cannot have them in the wrong order
     const bool swapped = bindingIsNoAddress && constantIsAddress;
-    for (uint32_t i = 0; i < layout.parameters.size(); ++i)
-      checkSlot(layout.parameters[i], i, swapped);
+    forEachAccess([&](const ParameterSlot &place, const abi::Slot *slot, const SlotAccess &access) {
+      checkSlot(place, slot, access, swapped);
+    });
   }
 
-  static bool isArithmeticBinding(const abi::Parameter &slot, const ParameterAccess &access) {
-    return slot.kind == abi::ParameterKind::Binding && access.named && !access.addressed;
+  template <typename Visit> void forEachAccess(Visit visit) const {
+    uint32_t next = 0;
+    forEachSlot(layout_,
+                [&](const ParameterSlot &place, const abi::Slot *slot) { visit(place, slot, trace_.slots[next++]); });
   }
-  bool isAddressConstant(const abi::Parameter &slot, const ParameterAccess &access) const {
-    if (slot.kind != abi::ParameterKind::Constant || !access.aloneInAddress)
+
+  static bool isArithmeticBinding(const abi::Slot *slot, const SlotAccess &access) {
+    return slot && slot->kind == abi::ParameterKind::Binding && access.named && !access.addressed;
+  }
+  bool isAddressConstant(const abi::Slot *slot, const SlotAccess &access) const {
+    if (!slot || slot->kind != abi::ParameterKind::Constant || !access.aloneInAddress)
       return false;
-    const abi::Constant &constant = declared_.layout.constants[slot.index];
+    const abi::Constant &constant = declared_.layout.constants[slot->index];
     return constant.kind == abi::ConstantKind::Scalar && constant.size == 8; // a struct may hold pointers
   }
 
-  void checkSlot(const abi::Parameter &slot, uint32_t i, bool swapped) {
-    const ParameterAccess &access = trace_.parameters[i];
-    if (slot.kind == abi::ParameterKind::Binding && !access.named) {
-      slotFinding(false, i, concat("'", entry().name, "' does not use ", bindingText(slot.index)))
+  /// "parameter 2", "byte 8 of parameter 2".
+  static std::string placeText(const ParameterSlot &place) {
+    return place.offset == 0 ? concat("parameter ", place.parameter)
+                             : concat("byte ", place.offset, " of parameter ", place.parameter);
+  }
+
+  void checkSlot(const ParameterSlot &place, const abi::Slot *slot, const SlotAccess &access, bool swapped) {
+    const uint32_t i = place.parameter;
+    if (slot && slot->kind == abi::ParameterKind::Binding && !access.named) {
+      slotFinding(false, i, concat("'", entry().name, "' does not use ", bindingText(slot->index)))
           .withFix("check the order of the layout's slots; or drop the binding and the kernel's parameter");
     } else if (isArithmeticBinding(slot, access)) {
       slotFinding(swapped, i,
-                  concat("'", entry().name, "' uses parameter ", i,
+                  concat("'", entry().name, "' uses ", placeText(place),
                          " as a number, never as an address; the layout "
                          "declares ",
-                         bindingText(slot.index)))
-          .withFix(swapped ? "the layout's slots and the kernel's parameters stand in a different order"
+                         bindingText(slot->index)))
+          .withFix(swapped ? "the layout's slots and the kernel's parameters stand in a different order: list the "
+                             "kernel's ('parameters', K-3)"
                            : "check the order of the layout's slots");
     } else if (isAddressConstant(slot, access)) {
       slotFinding(swapped, i,
-                  concat("'", entry().name, "' uses parameter ", i, " as an address; the layout declares constant ",
-                         slot.index, named(declared_.layout.constants[slot.index].name)))
+                  concat("'", entry().name, "' uses ", placeText(place),
+                         " as an address; the layout declares constant ", slot->index,
+                         named(declared_.layout.constants[slot->index].name)))
           .note(placeOf(*access.aloneInAddress), concat("used here by ", opcodeAt(*access.aloneInAddress)))
-          .withFix(swapped ? "the layout's slots and the kernel's parameters stand in a different order"
+          .withFix(swapped ? "the layout's slots and the kernel's parameters stand in a different order: list the "
+                             "kernel's ('parameters', K-3)"
                            : "declare a binding: only bindings are buffers that the program keeps alive and in order");
     }
   }
@@ -220,36 +288,37 @@ private:
   LinkContext &context_;
   Kernel &kernel_;
   const abi::Export &declared_;
+  const abi::ParameterLayout &layout_;
+  std::vector<uint32_t> slotOfBinding_;
   KernelTrace completed_; // where tensor maps add to what was traced
   const KernelTrace &trace_;
 };
 
 } // namespace
 
-static void addPointers(const abi::ParameterLayout &layout, std::vector<bool> &pointers) {
-  for (const abi::Parameter &slot : layout.parameters)
-    pointers.push_back(slot.kind != abi::ParameterKind::Constant);
+static void addSlots(const abi::ParameterLayout &layout, ParameterSlots &slots) {
+  forEachSlot(layout, [&](const ParameterSlot &place, const abi::Slot *) { slots.push_back(place); });
 }
 
-std::vector<bool> pointersOf(const abi::ParameterLayout &layout) {
-  std::vector<bool> pointers;
-  pointers.reserve(layout.parameters.size());
-  addPointers(layout, pointers);
-  return pointers;
+ParameterSlots slotsOf(const abi::ParameterLayout &layout) {
+  ParameterSlots slots;
+  slots.reserve(layout.parameters.size());
+  addSlots(layout, slots);
+  return slots;
 }
 
 void checkAccess(LinkContext &context) {
-  std::vector<bool> pointers;
+  ParameterSlots slots;
   for (Variant &variant : context.variants)
     for (Kernel &kernel : variant.kernels) {
       if (kernel.object->isMetadataOnly)
         continue; // K-18: there are no bodies to look at
       const std::optional<abi::ParameterLayout> &layout = context.parameterLayouts[kernel.exportOrdinal];
       if (!layout || layout->parameters.size() != kernel.entry->parameters.size())
-        continue;       // K-3, K-11: nobody knows which parameter is which binding
-      pointers.clear(); // one for all: this is done for every kernel of a job
-      addPointers(*layout, pointers);
-      kernel.trace = kernel.object->traceOf(*kernel.entry, pointers);
+        continue;    // K-3, K-11: nobody knows which parameter is which binding
+      slots.clear(); // one for all: this is done for every kernel of a job
+      addSlots(*layout, slots);
+      kernel.trace = kernel.object->traceOf(*kernel.entry, slots);
       if (kernel.trace)
         Check(context, kernel, *kernel.trace).run();
     }

@@ -55,7 +55,7 @@ void checkJob(LinkContext &context) {
     const std::string_view symbol = declared.symbol.empty() ? declared.name : declared.symbol;
     Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout);
     if (layout.ok()) {
-      context.requests.add(symbol, pointersOf(*layout));
+      context.requests.add(symbol, slotsOf(*layout));
       context.parameterLayouts.emplace_back(layout.take());
       continue;
     }
@@ -73,7 +73,10 @@ void checkJob(LinkContext &context) {
                                                   concat("layout of export '", declared.name, "': ", message));
     if (rule != "K-22") // which says what is possible
       error.withFix(isTooLarge ? "pass the data through a buffer"
-                               : "declare the size and alignment of the struct as the kernel's compiler sees them");
+                    : !declared.layout.parameters.empty() && !message.starts_with("constant ")
+                        ? "list each binding and each constant in one place, members of a struct side by side within "
+                          "its size and pointers at multiples of 8"
+                        : "declare the size and alignment of the struct as the kernel's compiler sees them");
   }
 }
 

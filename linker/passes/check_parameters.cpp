@@ -4,6 +4,7 @@
 // (PTX ISA, "Kernel Function Parameter Attributes"), the same rule as K-3 on the layout's side. What PTX does not say,
 // the element behind a pointer or whether 32 bits are a float, is checked only as far as it goes.
 #include "abi/arch_table.h"
+#include "linker/passes/advice.h"
 #include "linker/passes/passes.h"
 #include "ptx/parameter_offsets.h"
 
@@ -50,6 +51,9 @@ std::string parameterText(const ptx::Variable &parameter) {
   return text;
 }
 
+constexpr const char *kPointerFix =
+    "it is a pointer: declare a binding; where a constant comes before it, list the parameters in their order "
+    "('parameters', K-3)";
 constexpr const char *kTensorMapFix = "take it as `const __grid_constant__ CUtensorMap`";
 
 std::string named(const std::string &name) {
@@ -59,6 +63,8 @@ std::string named(const std::string &name) {
 /// "binding 2 (a 64-bit pointer)", "constant 0 'size' (i32)".
 std::string slotText(const abi::Layout &layout, const abi::Parameter &slot) {
   switch (slot.kind) {
+  case abi::ParameterKind::Struct:
+    return concat("a struct of ", slot.size, " bytes, alignment ", slot.alignment);
   case abi::ParameterKind::Binding:
     return concat("binding ", slot.index, named(layout.bindings[slot.index].name), " (.u64, a pointer)");
   case abi::ParameterKind::Hidden:
@@ -88,6 +94,12 @@ std::string slotText(const abi::Layout &layout, const abi::Parameter &slot) {
 /// "3 bindings, 1 constant and 2 hidden pointers".
 std::string layoutText(const abi::Layout &layout) {
   auto count = [](size_t n, const char *noun) { return concat(n, ' ', noun, n == 1 ? "" : "s"); };
+  if (!layout.parameters.empty()) {
+    std::string listed;
+    for (const abi::DeclaredParameter &parameter : layout.parameters)
+      listed += concat(listed.empty() ? "" : ", ", parameter.toString());
+    return layout.hiddenPointers ? concat(listed, " and ", count(layout.hiddenPointers, "hidden pointer")) : listed;
+  }
   std::string text = concat(count(layout.bindings.size(), "binding"), layout.hiddenPointers ? ", " : " and ",
                             count(layout.constants.size(), "constant"));
   if (layout.hiddenPointers)
@@ -111,6 +123,8 @@ public:
     bool shifted = false;
     for (size_t i = 0; i < wanted_.parameters.size(); ++i) {
       bool fits = checkWidth(i) && checkKind(i);
+      if (!fits && !fittingOrder().empty())
+        return; // the rest would say the same
       if (fits && !shifted)
         checkOffset(i, offsets[i]);
       shifted |= offsets[i] != wanted_.parameters[i].offset || !fits;
@@ -180,10 +194,46 @@ private:
                       "; or, if they are a compiler's scratch pointers (Triton), ",
                       "hidden_pointers = ", parameters.size() - have);
     }
-    return concat("declare one binding per pointer, then one constant per scalar; this kernel begins with ", pointers,
-                  pointers == 1 ? " 64-bit parameter and has " : " 64-bit parameters and has ",
+    if (!declared_.layout.parameters.empty())
+      return "list each parameter of the kernel once in 'parameters': a binding for a pointer, a constant for a value, "
+             "a "
+             "struct as one";
+    return concat("declare one binding per pointer and one constant per scalar, and their order where it is another "
+                  "('parameters'); this kernel begins with ",
+                  pointers, pointers == 1 ? " 64-bit parameter and has " : " 64-bit parameters and has ",
                   parameters.size() - pointers, " after ", pointers == 1 ? "it" : "them",
                   " (a 64-bit scalar is one constant: constants = [i64])");
+  }
+
+  /// An order of the declared bindings and constants that fits the kernel, where the declared one does not and the
+  /// widths leave no choice; else empty. A 64-bit constant could be a pointer, so such layouts are left alone.
+  std::vector<abi::DeclaredParameter> fittingOrder() const {
+    const abi::Layout &layout = declared_.layout;
+    std::vector<abi::DeclaredParameter> order;
+    for (const abi::DeclaredParameter &parameter : layout.parameters)
+      if (parameter.kind == abi::ParameterKind::Struct || parameter.kind == abi::ParameterKind::Hidden ||
+          !parameter.members.empty())
+        return order;
+    uint32_t bindings = 0, constants = 0;
+    const std::vector<ptx::Variable> &parameters = kernel_.entry->parameters;
+    for (size_t i = 0; i + layout.hiddenPointers < parameters.size(); ++i) {
+      const ptx::Variable &parameter = parameters[i];
+      const bool isPointer = parameter.bytes() == 8 && !parameter.isArray && !isFloat(parameter.type);
+      if (isPointer && bindings < layout.bindings.size())
+        order.push_back(abi::DeclaredParameter::binding(bindings++));
+      else if (!isPointer && constants < layout.constants.size() &&
+               layout.constants[constants].size == parameter.bytes())
+        order.push_back(abi::DeclaredParameter::constant(constants++));
+      else
+        return {};
+    }
+    const bool isWhole = bindings == layout.bindings.size() && constants == layout.constants.size();
+    return isWhole ? order : std::vector<abi::DeclaredParameter>();
+  }
+
+  std::string orderFix(std::string_view otherwise) const {
+    const std::vector<abi::DeclaredParameter> order = fittingOrder();
+    return order.empty() ? std::string(otherwise) : orderAdvice(declared_, order);
   }
 
   bool checkWidth(size_t i) {
@@ -198,8 +248,11 @@ private:
   }
 
   std::string widthFix(const ptx::Variable &parameter, const abi::Parameter &slot) const {
+    if (slot.kind == abi::ParameterKind::Struct)
+      return concat("declare the size of the struct as the kernel's compiler sees it: ", parameter.bytes());
     if (slot.kind != abi::ParameterKind::Constant)
-      return "make it a pointer in the kernel, or declare fewer bindings: bindings come first, constants after them";
+      return orderFix("make it a pointer in the kernel, declare fewer bindings, or list the kernel's parameters in "
+                      "their order ('parameters', K-3)");
     if (declared_.layout.constants[slot.index].kind == abi::ConstantKind::TensorMap && !parameter.isArray)
       return kTensorMapFix;
     if (parameter.isArray && parameter.bytes() > 2) // smaller ones are how C++ passes __half
@@ -213,23 +266,36 @@ private:
     case 4:
       return "declare the constant as i32 or f32";
     case 8:
-      return parameter.hasPtr
-                 ? "it is a pointer: declare a binding; bindings come first, constants after them"
-                 : "declare the constant as i64 or f64, or, if it is a pointer, a binding before the constants";
+      return parameter.hasPtr ? orderFix(kPointerFix)
+                              : orderFix("declare the constant as i64 or f64, or, if it is a pointer, a binding");
     }
     return "declare what the kernel takes";
   }
 
   bool checkKind(size_t i) {
     const abi::Parameter &slot = wanted_.parameters[i];
-    return slot.kind == abi::ParameterKind::Constant ? checkConstant(i, declared_.layout.constants[slot.index])
-                                                     : checkPointer(i, slot);
+    switch (slot.kind) {
+    case abi::ParameterKind::Binding:
+    case abi::ParameterKind::Hidden:
+      return checkPointer(i, slot);
+    case abi::ParameterKind::Constant:
+      return checkConstant(i, declared_.layout.constants[slot.index]);
+    case abi::ParameterKind::Struct: // bytes: whatever has as many of them is one, also a pointer that is not used
+      return true;
+    }
   }
 
   bool checkPointer(size_t i, const abi::Parameter &slot) {
     const ptx::Variable &parameter = parameterAt(i);
     if (isFloat(parameter.type)) {
       error(i, concat(subject(i), ", ", wantedText(i))).withFix("make it a pointer in the kernel");
+      return false;
+    }
+    const uint32_t alignment = parameter.effectiveAlignment();
+    if (alignment < slot.alignment) { // no compiler lays a pointer there: it is a struct of smaller members
+      error(i,
+            concat(subject(i), " with alignment ", alignment, ", ", wantedText(i), " with alignment ", slot.alignment))
+          .withFix(concat("declare a constant: a struct of ", parameter.bytes(), " bytes with alignment ", alignment));
       return false;
     }
     if (parameter.hasPtr && parameter.ptrSpace != ptx::StateSpace::Generic &&
@@ -245,7 +311,7 @@ private:
     if (parameter.hasPtr && parameter.ptrAlignment > promised) {
       error(i, concat(subject(i), ", the layout promises alignment ",
                       declared ? concat(declared) : std::string("of the element alone")))
-          .withFix(concat("declare alignment ", parameter.ptrAlignment, " on binding ", slot.index));
+          .withFix(alignmentAdvice(declared_, slot.index, parameter.ptrAlignment));
       return false;
     }
     return true;
@@ -254,8 +320,7 @@ private:
   bool checkConstant(size_t i, const abi::Constant &constant) {
     const ptx::Variable &parameter = parameterAt(i);
     if (parameter.hasPtr) {
-      error(i, concat(subject(i), ", ", wantedText(i)))
-          .withFix("it is a pointer: declare a binding; bindings come first, constants after them");
+      error(i, concat(subject(i), ", ", wantedText(i))).withFix(orderFix(kPointerFix));
       return false;
     }
     if (constant.kind == abi::ConstantKind::TensorMap && !parameter.isArray) {

@@ -11,12 +11,14 @@ namespace tenon::linker {
 static void compare(LinkContext &context, const KernelRecord &record, const abi::Export &declared) {
   const abi::Export &recorded = record.declaration.exported;
   for (const Difference &difference : differences(recorded, declared)) {
-    Diagnostic &error = context.diagnostics.error(
-        record.where, "K-21",
-        concat(difference.field, " of '", declared.name, "' is ", difference.record,
-               " in the record that the kernel's object holds, ", difference.declared, " in the declaration"));
-    if (recorded.declaredAt.known())
-      error.note(recorded.declaredAt, concat("kernel '", declared.name, "' is recorded here, by TENON_KERNEL"));
+    // The record itself is a line of bytes: its source is shown instead, where the record says which.
+    const bool hasSource = recorded.declaredAt.known() && !(recorded.declaredAt == record.where);
+    const std::string place = hasSource ? concat("its TENON_KERNEL (read from ", record.where.file, ')')
+                                        : std::string("the record that the kernel's object holds");
+    Diagnostic &error =
+        context.diagnostics.error(hasSource ? recorded.declaredAt : SourceLocation{record.where.file, 0, 0}, "K-21",
+                                  concat(difference.field, " of '", declared.name, "' is ", difference.record, " in ",
+                                         place, ", ", difference.declared, " in the declaration"));
     noteDeclared(error, declared).withFix("change the one that is wrong; a new record needs the kernel compiled again");
   }
 }
@@ -31,8 +33,12 @@ void checkRecords(LinkContext &context) {
         for (const abi::Export &declared : context.job.exports)
           bySymbol.emplace(declared.symbol.empty() ? declared.name : declared.symbol, &declared);
       auto [first, last] = bySymbol.equal_range(record.declaration.exported.symbol);
-      for (; first != last; ++first)
-        compare(context, record, *first->second);
+      for (; first != last; ++first) {
+        const abi::Export &declared = *first->second;
+        const auto &layout = context.parameterLayouts[size_t(&declared - context.job.exports.data())];
+        if (layout || declared.layout.parameters.empty()) // an order that cannot be says nothing
+          compare(context, record, declared);
+      }
     }
   }
 }

@@ -3,6 +3,7 @@
 // `.version` says which instructions may appear, `.target` for which architecture, `.address_size` how wide pointers
 // are. ptxas and the driver trust them, so a claim that differs from them is an error here and not a wrong image on
 // some device.
+#include "abi/arch_spelling.h"
 #include "linker/object/cubin_object.h"
 #include "linker/object/object_kind.h"
 #include "linker/passes/passes.h"
@@ -51,7 +52,7 @@ void checkHeader(const Object &object, Diagnostics &diagnostics) {
     diagnostics
         .error(input.declaredAt.known() ? input.declaredAt : object.place(), "K-6",
                concat("target '", input.target.toString(), "' of object '", input.path, "' is not known"))
-        .withFix(concat("known targets: ", abi::knownArchList()));
+        .withFix(abi::archAdvice(input.target.toString()));
     return;
   }
   if (module.target != input.target) {
@@ -171,6 +172,27 @@ void formVariants(LinkContext &context) {
   }
 }
 
+/// Objects may each have a kernel of one private name; which of them an export means, nothing tells.
+static void reportAmbiguousEntries(LinkContext &context, const Variant &variant) {
+  for (const auto &[first, again] : variant.symbols.repeatedEntries()) {
+    if (first->object == again->object) // already reported
+      continue;
+    if (const Symbol *shared = variant.symbols.find(again->name); shared && shared->isEntry())
+      continue;
+    for (const abi::Export &declared : context.job.exports) {
+      if ((declared.symbol.empty() ? declared.name : declared.symbol) != again->name)
+        continue;
+      Diagnostic &error =
+          context.diagnostics.error(again->place(), "K-12",
+                                    concat("export '", declared.name, "' may mean this entry point '", again->name,
+                                           "' or another, each private to its object in variant '", variant.name, "'"));
+      error.note(first->place(), "the other one");
+      noteDeclared(error, declared)
+          .withFix("rename one, make one visible, or give the objects different variant names");
+    }
+  }
+}
+
 void resolveSymbols(LinkContext &context) {
   for (Variant &variant : context.variants) {
     const size_t errorsBefore = context.diagnostics.errorCount();
@@ -180,6 +202,7 @@ void resolveSymbols(LinkContext &context) {
     variant.symbols.reserve(definitions);
     for (const Object *object : variant.objects)
       variant.symbols.add(*object, variant.name, context.diagnostics);
+    reportAmbiguousEntries(context, variant);
     variant.hasDuplicates = context.diagnostics.errorCount() != errorsBefore;
   }
 }

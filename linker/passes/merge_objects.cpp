@@ -1,14 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects that name each other's functions or variables can only run as one image. They are found by their `.extern`
-// declarations: two objects belong together when one declares what the other defines, and so on through all of them. An
-// object that refers to no other stays an image of its own, as it was given.
+// declarations: two objects belong together when one declares what the other defines, and so on through all of them. So
+// do an object whose `.weak` definition gives way and the one whose definition runs instead, as a device linker would
+// have it: which of two definitions runs must not depend on whether the objects meet for another reason. An object that
+// refers to no other stays an image of its own, as it was given.
 #include "linker/passes/passes.h"
 #include "linker/symbol/merge_ptx.h"
+#include "linker/symbol/word_scanner.h"
 
 #include <algorithm>
 
 namespace tenon::linker {
 namespace {
+
+std::string_view textOf(const Object &object, const ptx::SourceRange &range) {
+  return object.input->bytes.view().substr(range.begin, range.end - range.begin);
+}
+
+/// Whether two definitions are the same words, line numbers left out: templates and inline functions are, which every
+/// object has that uses them.
+bool isSameCode(std::string_view a, std::string_view b) {
+  WordScanner first(a), second(b);
+  auto next = [](WordScanner &scanner, std::string_view text) {
+    Word word = scanner.next();
+    while (word.text == ".loc") { // to the end of its line
+      scanner = WordScanner(text, std::min(text.find('\n', word.begin), text.size()));
+      word = scanner.next();
+    }
+    return word.text;
+  };
+  while (true) {
+    const std::string_view left = next(first, a);
+    if (left != next(second, b))
+      return false;
+    if (left.empty())
+      return true;
+  }
+}
 
 /// Groups of a variant's objects, by position; each group in the order given, groups by their first object.
 class Groups {
@@ -50,6 +78,23 @@ private:
     for (const ptx::Variable &variable : object.module.variables)
       if (variable.isExtern && object.variables.find(variable.name)->isExtern && !isDynamicShared(variable))
         join(i, variable.name);
+    for (const ptx::Function &function : object.module.functions)
+      if (function.isWeak && !function.isEntry && !function.isDeclaration)
+        joinOverridden(i, function.name, [&](const Symbol &chosen) {
+          return chosen.function &&
+                 !isSameCode(textOf(object, function.range), textOf(*chosen.object, chosen.function->range));
+        });
+    for (const ptx::Variable &variable : object.module.variables)
+      if (variable.isWeak || variable.isCommon)
+        joinOverridden(i, variable.name,
+                       [](const Symbol &chosen) { return chosen.variable && !chosen.isWeak() && !chosen.isCommon(); });
+  }
+
+  /// Joins the object with that of the definition which runs instead of its own, where that one is another.
+  template <typename Differs> void joinOverridden(size_t i, std::string_view name, Differs differs) {
+    const Symbol *chosen = variant_.symbols.find(name);
+    if (chosen && chosen->object != variant_.objects[i] && differs(*chosen))
+      join(i, name);
   }
 
   const Variant &variant_;

@@ -44,8 +44,8 @@ void checkUnresolved(LinkContext &context);
 /// Parameters against the layout: count (K-11), order, kind, width, alignment (K-4), total size (K-5).
 void checkParameters(LinkContext &context);
 
-/// Which parameters of a layout are pointers: what a kernel is traced with.
-std::vector<bool> pointersOf(const abi::ParameterLayout &layout);
+/// The slots of a layout's parameters: what a kernel is traced with.
+ParameterSlots slotsOf(const abi::ParameterLayout &layout);
 
 /// What is done with each binding: read-only ones are not written (K-13); unused, swapped and misaligned slots (K-14).
 /// Fills Kernel::access and Kernel::writes.

@@ -3,9 +3,11 @@
 // whole executable is there. A variant whose objects all say what they provide is held to that alone: a generated
 // fallback covers only what it was generated for.
 //
-// An entry must be `.visible` (or `.weak`): ptxas makes any other LOCAL in the cubin and the driver never finds it.
+// An entry without `.visible` (`static __global__`, or a kernel in an unnamed namespace) serves as any other: ptxas
+// makes its symbol LOCAL, and the driver finds it by name all the same. A visible entry of the same name comes first.
+#include "linker/passes/advice.h"
 #include "linker/passes/passes.h"
-#include "linker/symbol/demangle.h"
+#include "support/demangle.h"
 #include "support/nearest_names.h"
 
 #include <algorithm>
@@ -41,7 +43,8 @@ std::string variantText(const Variant &variant) {
 }
 
 /// Names and fix for an entry point that is nowhere in the variant.
-void suggestNames(const Variant &variant, const std::string &wanted, Diagnostic &error) {
+void suggestNames(const Variant &variant, const abi::Export &declared, Diagnostic &error) {
+  const std::string &wanted = symbolOf(declared);
   std::vector<std::string> entries;
   for (const Symbol &symbol : variant.symbols.definitions()) {
     if (!symbol.function || !symbol.function->isEntry)
@@ -49,8 +52,7 @@ void suggestNames(const Variant &variant, const std::string &wanted, Diagnostic 
     std::string demangled = demangle(symbol.name);
     if (!demangled.empty() && baseName(demangled) == wanted) {
       error.note(symbol.place(), concat("it is here under its C++ name: '", symbol.name, "' is '", demangled, "'"));
-      error.withFix(concat("is extern \"C\" missing? Declare the kernel extern \"C\", or the export with symbol '",
-                           symbol.name, "'"));
+      error.withFix(symbolAdvice(declared, symbol.name));
       return;
     }
     entries.emplace_back(symbol.name);
@@ -77,26 +79,18 @@ void reportMissing(LinkContext &context, const Variant &variant, const abi::Expo
   for (const Symbol &found : variant.symbols.definitions()) {
     if (found.name != symbol)
       continue;
-    if (!found.function || !found.function->isEntry) {
-      noteDeclared(
-          context.diagnostics.error(found.place(), "K-2",
-                                    concat("'", symbol, "' is a ", found.function ? "function (.func)" : "variable",
-                                           ", wanted an entry point (.visible .entry) in ", variantText(variant))),
-          declared)
-          .withFix("make it a kernel: __global__");
-      return;
-    }
     noteDeclared(
         context.diagnostics.error(found.place(), "K-2",
-                                  concat("entry point '", symbol, "' is not .visible: the driver cannot find it")),
+                                  concat("'", symbol, "' is a ", found.function ? "function (.func)" : "variable",
+                                         ", wanted an entry point (.entry) in ", variantText(variant))),
         declared)
-        .withFix("make it .visible (in C++: neither static nor in an anonymous namespace)");
+        .withFix("make it a kernel: __global__");
     return;
   }
   Diagnostic &error = context.diagnostics.error(placeOf(variant), "K-2",
                                                 concat("entry point '", symbol, "' is not in ", variantText(variant)));
   noteDeclared(error, declared);
-  suggestNames(variant, symbol, error);
+  suggestNames(variant, declared, error);
 }
 
 } // namespace
@@ -109,9 +103,9 @@ void resolveEntries(LinkContext &context) {
     for (const abi::Export &declared : context.job.exports) {
       if (!isWanted(variant, declared))
         continue;
-      const Symbol *symbol = variant.symbols.find(symbolOf(declared), position);
+      const Symbol *symbol = variant.symbols.findEntry(symbolOf(declared), position);
       position += symbol != nullptr;
-      if (symbol && symbol->function && symbol->function->isEntry) {
+      if (symbol && symbol->isEntry()) {
         variant.kernels.push_back({.exportOrdinal = uint32_t(&declared - context.job.exports.data()),
                                    .object = symbol->object,
                                    .entry = symbol->function,

@@ -3,7 +3,9 @@
 // change. Data of constants that lies behind the tables moves with their end.
 #include "linker/replace/replace.h"
 
+#include "abi/format/aligned_bytes.h"
 #include "abi/format/executable_generated.h"
+#include "abi/format/file_kind.h"
 #include "abi/format/program_view.h"
 #include "abi/format/verify.h"
 #include "linker/replace/replace_in_executable.h"
@@ -55,6 +57,33 @@ Result<Place> findExport(const abi::ProgramView &program, const std::string &nam
   return found.front();
 }
 
+/// The program's tables and what lies in them, its bytes where F-14 wants them.
+std::vector<uint8_t> write(const whole::ProgramT &program) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto bytesOf = [&](const std::vector<uint8_t> &data) {
+    return abi::createAlignedBytes(builder, data.data(), data.size(), kDataAlignment);
+  };
+  std::vector<flatbuffers::Offset<whole::NestedExecutable>> executables;
+  for (const auto &executable : program.executables)
+    executables.push_back(whole::CreateNestedExecutable(builder, bytesOf(executable->data)));
+  std::vector<flatbuffers::Offset<whole::Function>> functions;
+  for (const auto &function : program.functions)
+    functions.push_back(whole::CreateFunction(builder, function.get()));
+  std::vector<flatbuffers::Offset<whole::ConstantData>> constants;
+  for (const auto &constant : program.constants) {
+    const auto data = constant->data.empty() ? 0 : bytesOf(constant->data);
+    constants.push_back(whole::CreateConstantData(builder, data, constant->file_offset, constant->size));
+  }
+  const auto producer = builder.CreateString(program.producer);
+  const auto name = builder.CreateString(program.name);
+  const auto executableTable = builder.CreateVector(executables);
+  const auto functionTable = builder.CreateVector(functions);
+  const auto constantTable = builder.CreateVector(constants);
+  whole::FinishProgramBuffer(builder, whole::CreateProgram(builder, program.format_version, producer, name,
+                                                           executableTable, functionTable, constantTable));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
 Result<std::vector<uint8_t>> replaceInProgram(std::span<const uint8_t> file, const std::string &path,
                                               const Replacement &replacement, Diagnostics &diagnostics) {
   TENON_ASSIGN_OR_RETURN(abi::ProgramView view, abi::ProgramView::create(file, path));
@@ -80,9 +109,7 @@ Result<std::vector<uint8_t>> replaceInProgram(std::span<const uint8_t> file, con
         end = alignUp(end + old.size(), kDataAlignment);
       }
     }
-    flatbuffers::FlatBufferBuilder builder;
-    whole::FinishProgramBuffer(builder, whole::CreateProgram(builder, &program));
-    bytes.assign(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+    bytes = write(program);
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const abi::fb::ConstantData &old = *view.raw().constants()->Get(uint32_t(i));
@@ -106,7 +133,9 @@ Result<std::vector<uint8_t>> replaceKernel(std::span<const uint8_t> file, const 
   if (identifier == abi::fb::ProgramIdentifier())
     return replaceInProgram(file, path, replacement, diagnostics);
   if (identifier != abi::fb::ExecutableIdentifier())
-    return makeError(StatusCode::InvalidArgument, "'", path, "' is neither an executable (TNX1) nor a program (TNP1)");
+    return makeError(StatusCode::InvalidArgument, "'", path, "': found ",
+                     abi::describeFile({reinterpret_cast<const char *>(file.data()), file.size()}),
+                     ", an executable (TNX1) or a program (TNP1) is wanted");
   TENON_ASSIGN_OR_RETURN(abi::ExecutableView view, abi::ExecutableView::create(file, path));
   TENON_ASSIGN_OR_RETURN(uint32_t ordinal, view.findExport(replacement.exportName));
   return replaceInExecutable(view, ordinal, replacement, diagnostics);

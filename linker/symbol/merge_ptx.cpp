@@ -5,9 +5,9 @@
 //     So a declaration that is met later takes the definition's linkage, one that was met before is blanked.
 //   - variables are defined before they are used: a definition that comes after a use moves to the front.
 //   - a `.weak` definition that lost is blanked, or kept as a declaration where the winner comes later.
-//   - private names (no linking directive) may collide: all but none of them are renamed, throughout their object,
-//   which
-//     changes nothing since a whole object's tokens change together.
+//   - private names (no linking directive) may collide: they are renamed, throughout their object, which changes
+//   nothing
+//     since a whole object's tokens change together. A kernel keeps its name where it can.
 // Edits keep the line breaks, so a place in the merged text can be told as the place where it was written.
 #include "linker/symbol/merge_ptx.h"
 
@@ -252,6 +252,23 @@ private:
     });
   }
 
+  /// A private entry point is launched by its name, so that the others' private things give way.
+  bool isLaunched(size_t index, std::string_view name) const {
+    auto isEntry = [name](const Part &part) {
+      const ptx::Function *function = part.object->functions.find(name);
+      return function && function->isEntry && !function->isDeclaration;
+    };
+    if (!isEntry(parts_[index]))
+      return false;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const Object &other = *parts_[i].object;
+      const bool isNamed = other.functions.contains(name) || other.variables.contains(name);
+      if (i != index && isNamed && (!isPrivate(other, name) || (i < index && isEntry(parts_[i]))))
+        return false;
+    }
+    return true;
+  }
+
   void chooseRenames(size_t index) {
     Part &part = parts_[index];
     auto isTaken = [&](std::string_view name) {
@@ -261,7 +278,7 @@ private:
       return false;
     };
     auto choose = [&](std::string_view name) {
-      if (!isPrivate(*part.object, name) || !isTaken(name))
+      if (!isPrivate(*part.object, name) || !isTaken(name) || isLaunched(index, name))
         return;
       if (isRegisterSomewhere(*part.object, name)) {
         diagnostics_.error(part.object->place(), "K-10",

@@ -27,8 +27,15 @@ static void reportDuplicate(const Symbol &first, const Symbol &second, std::stri
 void SymbolTable::define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics) {
   const auto position = static_cast<uint32_t>(definitions_.size());
   definitions_.push_back(symbol);
-  if (!symbol.isShared())
+  if (!symbol.isShared()) {
+    if (!symbol.isEntry())
+      return;
+    if (uint32_t &first = privateEntries_[symbol.name]; first == ptx::NameMap::kNone)
+      first = position;
+    else
+      repeated_.push_back(position);
     return;
+  }
   uint32_t &known = shared_[symbol.name];
   if (known == ptx::NameMap::kNone) {
     known = position;
@@ -78,6 +85,24 @@ const Symbol *SymbolTable::find(std::string_view name, size_t &hint) const {
     return nullptr;
   hint = position;
   return &definitions_[position];
+}
+
+const Symbol *SymbolTable::findEntry(std::string_view name, size_t &hint) const {
+  const Symbol *shared = find(name, hint);
+  if (shared && shared->isEntry())
+    return shared;
+  const uint32_t position = privateEntries_.find(name);
+  if (position == ptx::NameMap::kNone)
+    return shared;
+  hint = position;
+  return &definitions_[position];
+}
+
+std::vector<SymbolTable::Repeated> SymbolTable::repeatedEntries() const {
+  std::vector<Repeated> all;
+  for (uint32_t position : repeated_)
+    all.push_back({&definitions_[privateEntries_.find(definitions_[position].name)], &definitions_[position]});
+  return all;
 }
 
 } // namespace tenon::linker

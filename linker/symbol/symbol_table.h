@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names that the objects of one variant share. PTX linkage (PTX ISA, "Linking Directives"): `.visible` is defined
 // once and seen by every object, `.weak` may be defined in several and gives way to `.visible`, `.common` variables may
-// repeat, no directive means private to its object, `.extern` asks for a definition elsewhere.
+// repeat, no directive means private to its object, `.extern` asks for a definition elsewhere. An entry point that is
+// private to its object is none the less a kernel: the driver finds it by name, in PTX and in a cubin.
 #pragma once
 
 #include "linker/object/object.h"
@@ -23,6 +24,7 @@ struct Symbol {
 
   bool isVisible() const { return function ? function->isVisible : variable->isVisible; }
   bool isWeak() const { return function ? function->isWeak : variable->isWeak; }
+  bool isEntry() const { return function && function->isEntry; }
   bool isCommon() const { return variable && variable->isCommon; }
   /// Seen by other objects.
   bool isShared() const { return isVisible() || isWeak() || isCommon(); }
@@ -47,6 +49,14 @@ public:
     size_t none = SIZE_MAX;
     return find(name, none);
   }
+  /// The definition that a launch by this name gets: an entry point that every object sees, else the first that is
+  /// private to its object, else what find() returns. `hint` as above.
+  const Symbol *findEntry(std::string_view name, size_t &hint) const;
+  /// Private entry points after the first of their name, with it, in the order of the objects.
+  struct Repeated {
+    const Symbol *first = nullptr, *again = nullptr;
+  };
+  std::vector<Repeated> repeatedEntries() const;
   /// Every definition, private ones too, in the order of the objects.
   const std::vector<Symbol> &definitions() const { return definitions_; }
 
@@ -54,7 +64,9 @@ private:
   void define(const Symbol &symbol, std::string_view variantName, Diagnostics &diagnostics);
 
   std::vector<Symbol> definitions_;
-  ptx::NameMap shared_; // those that every object sees, by name: their positions
+  ptx::NameMap shared_;         // those that every object sees, by name: their positions
+  ptx::NameMap privateEntries_; // the first of a name
+  std::vector<uint32_t> repeated_;
 };
 
 } // namespace tenon::linker

@@ -7,7 +7,9 @@
 #include "abi/occupancy.h"
 #include "abi/parameter_layout.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
 
 namespace tenon::linker {
 namespace {
@@ -65,11 +67,13 @@ std::string_view slotKind(abi::ParameterKind kind) {
     return "constant";
   case abi::ParameterKind::Hidden:
     return "hidden pointer";
+  case abi::ParameterKind::Struct:
+    return "struct";
   }
 }
 
 /// What is said of a slot beside its number: "ReadOnly", "i64", "'size' word".
-std::string slotDetail(const abi::Layout &layout, const abi::Parameter &slot) {
+template <typename Slot> std::string slotDetail(const abi::Layout &layout, const Slot &slot) {
   std::string text;
   if (slot.kind == abi::ParameterKind::Binding) {
     const abi::Binding &binding = layout.bindings[slot.index];
@@ -86,6 +90,12 @@ std::string slotDetail(const abi::Layout &layout, const abi::Parameter &slot) {
     text += constant.name.empty() ? "" : concat(" '", constant.name, "'");
   }
   return text;
+}
+
+/// What stands within a parameter; the constant that it may be itself is left out.
+std::span<const abi::Slot> membersOf(const abi::ParameterLayout &layout, uint32_t parameter) {
+  auto [first, last] = std::ranges::equal_range(layout.slots, parameter, {}, &abi::Slot::parameter);
+  return {first + (layout.parameters[parameter].kind == abi::ParameterKind::Struct ? 0 : 1), last};
 }
 
 std::string launchText(const abi::Launch &launch) {
@@ -113,12 +123,18 @@ std::string exportText(const abi::Export &value, const SourceLocation &declaredA
   if (!layout.ok()) // verified before, so this cannot be
     return text;
   text += concat(indent, "  parameters: ", layout->bytes, " bytes\n");
-  for (const abi::Parameter &slot : layout->parameters) {
+  for (uint32_t i = 0; i < layout->parameters.size(); ++i) {
+    const abi::Parameter &slot = layout->parameters[i];
     char head[64];
     const std::string offset = slot.imagePlaces ? "*" : concat(slot.offset); // *: the image's own (K-3)
     std::snprintf(head, sizeof head, "    @%-4s %3u bytes  ", offset.c_str(), slot.size);
     std::string detail = slotDetail(value.layout, slot);
     text += concat(indent, head, slotKind(slot.kind), " ", slot.index, detail.empty() ? "" : " ", detail, "\n");
+    for (const abi::Slot &member : membersOf(*layout, i)) {
+      std::snprintf(head, sizeof head, "      +%-4u %3u bytes  ", layout->offsetIn(member), member.size);
+      detail = slotDetail(value.layout, member);
+      text += concat(indent, head, slotKind(member.kind), " ", member.index, detail.empty() ? "" : " ", detail, "\n");
+    }
   }
   return text;
 }
@@ -207,6 +223,24 @@ std::string dumpExecutable(const abi::ExecutableView &executable, uint64_t fileB
   return text;
 }
 
+/// What is declared of a binding or constant.
+template <typename Slot> static void slotMembers(const abi::Layout &layout, const Slot &slot, JsonWriter &json) {
+  if (slot.kind == abi::ParameterKind::Binding) {
+    const abi::Binding &binding = layout.bindings[slot.index];
+    json.member("name", binding.name);
+    json.member("kind", binding.kind == abi::BindingKind::UniformBuffer ? "uniform_buffer" : "storage_buffer");
+    json.member("read_only", binding.readOnly);
+    json.member("indirect", binding.indirect);
+    json.member("declared_alignment", binding.alignment);
+  } else if (slot.kind == abi::ParameterKind::Constant) {
+    const abi::Constant &constant = layout.constants[slot.index];
+    json.member("name", constant.name);
+    json.member("kind", constantKindText(constant.kind));
+    if (constant.kind == abi::ConstantKind::Scalar)
+      json.member("element", abi::spelling(constant.element));
+  }
+}
+
 static void exportJson(const abi::Export &value, const SourceLocation &declaredAt, JsonWriter &json) {
   json.beginObject();
   json.member("name", value.name);
@@ -217,7 +251,8 @@ static void exportJson(const abi::Export &value, const SourceLocation &declaredA
   json.key("parameters");
   json.beginArray();
   Result<abi::ParameterLayout> layout = abi::computeParameterLayout(value.layout);
-  for (const abi::Parameter &slot : layout.ok() ? layout->parameters : std::vector<abi::Parameter>()) {
+  for (uint32_t i = 0; layout.ok() && i < layout->parameters.size(); ++i) {
+    const abi::Parameter &slot = layout->parameters[i];
     json.beginObject();
     json.member("slot", slotKind(slot.kind));
     json.member("index", slot.index);
@@ -225,19 +260,20 @@ static void exportJson(const abi::Export &value, const SourceLocation &declaredA
       json.member("offset", slot.offset);
     json.member("size", slot.size);
     json.member("alignment", slot.alignment);
-    if (slot.kind == abi::ParameterKind::Binding) {
-      const abi::Binding &binding = value.layout.bindings[slot.index];
-      json.member("name", binding.name);
-      json.member("kind", binding.kind == abi::BindingKind::UniformBuffer ? "uniform_buffer" : "storage_buffer");
-      json.member("read_only", binding.readOnly);
-      json.member("indirect", binding.indirect);
-      json.member("declared_alignment", binding.alignment);
-    } else if (slot.kind == abi::ParameterKind::Constant) {
-      const abi::Constant &constant = value.layout.constants[slot.index];
-      json.member("name", constant.name);
-      json.member("kind", constantKindText(constant.kind));
-      if (constant.kind == abi::ConstantKind::Scalar)
-        json.member("element", abi::spelling(constant.element));
+    slotMembers(value.layout, slot, json);
+    if (std::span<const abi::Slot> members = membersOf(*layout, i); !members.empty()) {
+      json.key("members");
+      json.beginArray();
+      for (const abi::Slot &member : members) {
+        json.beginObject();
+        json.member("slot", slotKind(member.kind));
+        json.member("index", member.index);
+        json.member("offset", layout->offsetIn(member));
+        json.member("size", member.size);
+        slotMembers(value.layout, member, json);
+        json.endObject();
+      }
+      json.endArray();
     }
     json.endObject();
   }

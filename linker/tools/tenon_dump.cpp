@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-dump: what is in an executable (.tnx) or a program (.tenon).
+#include "abi/format/file_kind.h"
 #include "linker/tools/diff.h"
 #include "linker/tools/dump.h"
 #include "support/command_line.h"
 #include "support/file.h"
+#include "support/memory.h"
 #include "support/nearest_names.h"
 
 #include <cstdio>
@@ -131,7 +133,8 @@ int dumpFile(const Options &options) {
     for (size_t i = 0; i < view->executableCount(); ++i)
       executables.push_back(view->executableAt(i));
   } else {
-    return fail(concat("'", path, "' is neither an executable (TNX1) nor a program (TNP1)"));
+    return fail(concat("'", path, "': found ", abi::describeFile(*file),
+                       ", an executable (TNX1) or a program (TNP1) is wanted"));
   }
   if (options.ptx.empty())
     return printText(options.json ? json.take() + '\n' : text);
@@ -142,6 +145,7 @@ int dumpFile(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reportMissingMemory("tenon-dump");
   Options options;
   CommandLine commandLine("tenon-dump", "FILE [--json] [--ptx=EXPORT[@TARGET]] | --diff FILE FILE",
                           "Prints what is in an executable (.tnx) or a program (.tenon); - is standard input.\n"

@@ -17,6 +17,7 @@
 #include "linker/tools/link_options.h"
 #include "linker/tools/reproduce.h"
 #include "support/file.h"
+#include "support/memory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -188,6 +189,9 @@ int runLink(const LinkOptions &options) {
         return status;
       }
   }
+  for (const std::string &input : job.inputFiles)
+    if (Status status = checkOutputIsNotInput(options.output, input); !status.ok())
+      return fail(status.message());
   std::fputs(diagnostics.toString().c_str(), stderr);
   // What does not cover the devices that it must is not built.
   if (diagnostics.hasErrors())
@@ -288,6 +292,7 @@ static void keepMemory() {
 int main(int argc, char **argv) {
   keepMemory();
   reportLostBytes("tenon-link");
+  reportMissingMemory("tenon-link");
   LinkOptions options;
   CommandLine commandLine = options.commandLine();
   if (std::optional<int> status = commandLine.parse(argc, argv))

@@ -17,6 +17,7 @@
 #include "abi/occupancy.h"
 #include "linker/writer/image_tables.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -135,8 +136,11 @@ public:
     auto variantVector = builder_.CreateVector(variants);
     const std::vector<uint8_t> frame = abi::placesToFrame(declared);
     auto places = frame.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>() : builder_.CreateVector(frame);
-    fb::FinishExecutableBuffer(builder_, fb::CreateExecutable(builder_, abi::kFormatVersion, producer, name,
-                                                              exportVector, imageVector, variantVector, places));
+    const bool isOrdered =
+        std::ranges::any_of(declared, [](const abi::Export &value) { return !value.layout.parameters.empty(); });
+    const uint32_t version = isOrdered ? abi::kOrderedFormatVersion : abi::kFormatVersion;
+    fb::FinishExecutableBuffer(builder_, fb::CreateExecutable(builder_, version, producer, name, exportVector,
+                                                              imageVector, variantVector, places));
     std::vector<uint8_t> executable(builder_.GetBufferPointer(), builder_.GetBufferPointer() + builder_.GetSize());
     if (Status status = abi::verifyExecutable(executable, context_.job.name); !status.ok())
       return makeError(StatusCode::Internal, "the executable written does not verify: ", status.message());

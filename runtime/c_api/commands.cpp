@@ -56,10 +56,11 @@ tenon_status_t *tenon_command_buffer_create(tenon_device_t *device, const tenon_
     TENON_C_ASSIGN_OR_RETURN(tenon_command_buffer_options_t given, readStruct(options, "options"));
     if (given.slot_count > (1u << 16))
       return toC(makeError(StatusCode::OutOfRange, given.slot_count, " slots, at most 65536 are possible"));
-    if (given.mode > TENON_COMMANDS_GRAPH)
-      return toC(makeError(StatusCode::InvalidArgument, "unknown command buffer mode ", static_cast<int>(given.mode)));
-    read = {given.one_shot, given.slot_count};
-    mode = static_cast<CommandBufferMode>(given.mode);
+    const uint32_t wanted = numberOf(given.mode);
+    if (wanted > TENON_COMMANDS_GRAPH)
+      return toC(makeError(StatusCode::InvalidArgument, "unknown command buffer mode ", wanted));
+    read = {isSet(given.one_shot), given.slot_count};
+    mode = static_cast<CommandBufferMode>(wanted);
   }
   TENON_C_ASSIGN_OR_RETURN(std::shared_ptr<CommandBuffer> commands, createCommandBuffer(device->value, read, mode));
   if (Status status = commands->begin(); !status.ok())
@@ -99,10 +100,8 @@ tenon_status_t *tenon_command_buffer_dispatch(tenon_command_buffer_t *commands, 
   TENON_C_REQUIRE(commands);
   TENON_C_ASSIGN_OR_RETURN(tenon_dispatch_t given, readStruct(dispatch, "dispatch"));
   TENON_C_REQUIRE(given.executable);
-  if (given.binding_count != 0)
-    TENON_C_REQUIRE(given.bindings);
-  if (given.constant_count != 0)
-    TENON_C_REQUIRE(given.constants);
+  TENON_C_RETURN_IF_ERROR(checkArray(given.bindings, given.binding_count, "bindings"));
+  TENON_C_RETURN_IF_ERROR(checkArray(given.constants, given.constant_count, "constants"));
   DispatchArguments arguments;
   for (size_t i = 0; i < given.binding_count; ++i)
     arguments.bindings.push_back(readRef(given.bindings[i]));
@@ -154,8 +153,7 @@ void tenon_queue_release(tenon_queue_t *queue) {
 tenon_status_t *tenon_queue_submit(tenon_queue_t *queue, const tenon_submission_t *submission) {
   TENON_C_REQUIRE(queue);
   TENON_C_ASSIGN_OR_RETURN(ReadSubmission read, readSubmission(submission));
-  if (read.given.binding_count != 0)
-    TENON_C_REQUIRE(read.given.bindings);
+  TENON_C_RETURN_IF_ERROR(checkArray(read.given.bindings, read.given.binding_count, "bindings"));
   if (!read.given.commands)
     return toC(queue->value->submit(read.waits, {}, read.signals));
   std::vector<TableEntry> table;

@@ -50,15 +50,17 @@ const char *tenon_status_message(const tenon_status_t *status) {
   return status ? status->message.c_str() : "";
 }
 const char *tenon_status_code_name(tenon_status_code_t code) {
-  if (code < TENON_OK || code > TENON_INTERNAL)
+  const uint32_t number = numberOf(code);
+  if (number > TENON_INTERNAL)
     return "unknown code";
-  return statusCodeName(static_cast<StatusCode>(code)).data(); // a string literal
+  return statusCodeName(static_cast<StatusCode>(number)).data(); // a string literal
 }
 tenon_status_t *tenon_status_create(tenon_status_code_t code, const char *message) {
-  if (code == TENON_OK)
+  const uint32_t number = numberOf(code);
+  if (number == TENON_OK)
     return nullptr;
-  const bool isKnown = code > TENON_OK && code <= TENON_INTERNAL;
-  return toC(Status(isKnown ? static_cast<StatusCode>(code) : StatusCode::Internal, message ? message : ""));
+  const bool isKnown = number <= TENON_INTERNAL;
+  return toC(Status(isKnown ? static_cast<StatusCode>(number) : StatusCode::Internal, message ? message : ""));
 }
 void tenon_status_free(tenon_status_t *status) {
   delete status;

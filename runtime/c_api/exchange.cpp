@@ -8,6 +8,17 @@ using namespace tenon;
 using namespace tenon::runtime;
 using namespace tenon::runtime::c_api;
 
+namespace {
+
+Result<Semaphore::TimepointKind> readKind(const tenon_timepoint_kind_t &kind) {
+  const uint32_t number = numberOf(kind);
+  if (number > TENON_TIMEPOINT_SYNC_FILE)
+    return makeError(StatusCode::InvalidArgument, "unknown kind of timepoint ", number);
+  return static_cast<Semaphore::TimepointKind>(number);
+}
+
+} // namespace
+
 tenon_status_t *tenon_dlpack_export(const tenon_value_t *value, struct DLManagedTensorVersioned **out) {
   TENON_C_OUTPUT(out);
   TENON_C_ASSIGN_OR_RETURN(tenon_value_t given, readStruct(value, "value"));
@@ -62,10 +73,12 @@ tenon_status_t *tenon_semaphore_export_timepoint(tenon_semaphore_t *semaphore, u
                                                  tenon_timepoint_kind_t kind, uint64_t *out) {
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(semaphore);
-  return toC(semaphore->value->exportTimepoint(value, static_cast<Semaphore::TimepointKind>(kind)));
+  TENON_C_ASSIGN_OR_RETURN(const Semaphore::TimepointKind wanted, readKind(kind));
+  return toC(semaphore->value->exportTimepoint(value, wanted));
 }
 tenon_status_t *tenon_semaphore_import_timepoint(tenon_semaphore_t *semaphore, uint64_t value,
                                                  tenon_timepoint_kind_t kind, uint64_t handle) {
   TENON_C_REQUIRE(semaphore);
-  return toC(semaphore->value->importTimepoint(value, static_cast<Semaphore::TimepointKind>(kind), handle));
+  TENON_C_ASSIGN_OR_RETURN(const Semaphore::TimepointKind given, readKind(kind));
+  return toC(semaphore->value->importTimepoint(value, given, handle));
 }

@@ -27,22 +27,60 @@ void tenon_executable_release(tenon_executable_t *executable) {
 size_t tenon_executable_export_count(const tenon_executable_t *executable) {
   return executable ? executable->value->view().exportCount() : 0;
 }
+/// An export's declaration. OutOfRange: there is none of this number.
+static Result<const abi::Export *> exportOf(const tenon_executable_t &executable, uint32_t ordinal) {
+  const abi::ExecutableView &view = executable.value->view();
+  if (ordinal >= view.exportCount())
+    return makeError(StatusCode::OutOfRange, "executable '", view.name(), "' has ", view.exportCount(),
+                     " exports, there is no export ", ordinal);
+  return &view.exportAt(ordinal);
+}
 tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executable, uint32_t ordinal,
                                              tenon_export_info_t *out) {
   TENON_C_REQUIRE(executable);
-  const abi::ExecutableView &view = executable->value->view();
-  if (ordinal >= view.exportCount())
-    return toC(makeError(StatusCode::OutOfRange, "executable '", view.name(), "' has ", view.exportCount(),
-                         " exports, there is no export ", ordinal));
-  const abi::Export &declared = view.exportAt(ordinal);
+  TENON_C_ASSIGN_OR_RETURN(const abi::Export *declared, exportOf(*executable, ordinal));
   tenon_export_info_t value = {};
-  value.name = declared.name.c_str();
-  value.binding_count = static_cast<uint32_t>(declared.layout.bindings.size());
-  value.constant_count = static_cast<uint32_t>(declared.layout.constants.size());
-  std::copy(declared.launch.workgroupSize.begin(), declared.launch.workgroupSize.end(), value.workgroup_size);
-  value.dynamic_shared_bytes = declared.launch.dynamicSharedBytes;
-  TENON_C_ASSIGN_OR_RETURN(abi::ParameterLayout parameters, abi::computeParameterLayout(declared.layout));
+  value.name = declared->name.c_str();
+  value.binding_count = static_cast<uint32_t>(declared->layout.bindings.size());
+  value.constant_count = static_cast<uint32_t>(declared->layout.constants.size());
+  std::copy(declared->launch.workgroupSize.begin(), declared->launch.workgroupSize.end(), value.workgroup_size);
+  value.dynamic_shared_bytes = declared->launch.dynamicSharedBytes;
+  TENON_C_ASSIGN_OR_RETURN(abi::ParameterLayout parameters, abi::computeParameterLayout(declared->layout));
   value.constant_word_count = parameters.words;
+  value.parameter_count = static_cast<uint32_t>(parameters.parameters.size());
+  value.slot_count = static_cast<uint32_t>(parameters.slots.size());
+  return toC(writeStruct(out, value, "out"));
+}
+tenon_status_t *tenon_executable_slot_info(const tenon_executable_t *executable, uint32_t ordinal, uint32_t slot,
+                                           tenon_slot_info_t *out) {
+  TENON_C_REQUIRE(executable);
+  TENON_C_ASSIGN_OR_RETURN(const abi::Export *declared, exportOf(*executable, ordinal));
+  TENON_C_ASSIGN_OR_RETURN(abi::ParameterLayout parameters, abi::computeParameterLayout(declared->layout));
+  if (slot >= parameters.slots.size())
+    return toC(makeError(StatusCode::OutOfRange, "export '", declared->name, "' has ", parameters.slots.size(),
+                         " slots, there is no slot ", slot));
+  const abi::Slot &found = parameters.slots[slot];
+  tenon_slot_info_t value = {};
+  value.name = "";
+  switch (found.kind) {
+  case abi::ParameterKind::Binding:
+    value.kind = TENON_SLOT_BINDING;
+    value.name = declared->layout.bindings[found.index].name.c_str();
+    break;
+  case abi::ParameterKind::Constant:
+    value.kind = TENON_SLOT_CONSTANT;
+    value.name = declared->layout.constants[found.index].name.c_str();
+    break;
+  case abi::ParameterKind::Hidden:
+    value.kind = TENON_SLOT_HIDDEN;
+    break;
+  case abi::ParameterKind::Struct: // is no slot
+    break;
+  }
+  value.index = found.index;
+  value.parameter = found.parameter;
+  value.offset = parameters.offsetIn(found);
+  value.size = found.size;
   return toC(writeStruct(out, value, "out"));
 }
 tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out) {

@@ -15,7 +15,7 @@ tenon_status_t *tenon_pool_create(tenon_device_t *device, const tenon_pool_optio
   TENON_C_ASSIGN_OR_RETURN(tenon_pool_options_t given, readStruct(options, "options"));
   const std::string name = given.name ? given.name : "pool";
   const std::shared_ptr<Device> &on = device->value;
-  switch (given.kind) {
+  switch (const uint32_t kind = numberOf(given.kind)) {
   case TENON_POOL_DRIVER:
     return giveHandle(DriverPool::create(on, {name, given.limit_bytes, given.release_threshold}), out);
   case TENON_POOL_BLOCKS:
@@ -28,8 +28,9 @@ tenon_status_t *tenon_pool_create(tenon_device_t *device, const tenon_pool_optio
     return giveHandle(RangePool::create(on, {name, given.slab_bytes ? given.slab_bytes : RangePoolOptions().slabBytes,
                                              given.alignment ? given.alignment : kBufferAlignment, given.limit_bytes}),
                       out);
+  default:
+    return toC(makeError(StatusCode::InvalidArgument, "unknown kind of pool ", kind));
   }
-  return toC(makeError(StatusCode::InvalidArgument, "unknown kind of pool ", static_cast<int>(given.kind)));
 }
 void tenon_pool_release(tenon_pool_t *pool) {
   delete pool;
@@ -56,9 +57,9 @@ tenon_status_t *tenon_queue_allocate(tenon_queue_t *queue, const tenon_submissio
   const uint64_t alignment = given.alignment ? given.alignment : kBufferAlignment;
   if (given.pool)
     return giveHandle(queue->value->allocateFrom(read.waits, given.pool->value, given.bytes,
-                                                 {options, alignment, given.wait_for_memory}, read.signals),
+                                                 {options, alignment, isSet(given.wait_for_memory)}, read.signals),
                       out);
-  if (alignment > kBufferAlignment || given.wait_for_memory)
+  if (alignment > kBufferAlignment || isSet(given.wait_for_memory))
     return toC(makeError(StatusCode::InvalidArgument, "an allocation without a pool: the driver aligns to ",
                          kBufferAlignment, " bytes and waits for no memory"));
   return giveHandle(queue->value->allocate(read.waits, given.bytes, options, read.signals), out);

@@ -13,11 +13,10 @@ tenon_status_t *tenon_device_profile_begin(tenon_device_t *device, const tenon_p
   ProfileFilter filter;
   if (options) {
     TENON_C_ASSIGN_OR_RETURN(tenon_profile_options_t given, readStruct(options, "options"));
-    filter.host = !given.no_host, filter.device = !given.no_device;
+    filter.host = !isSet(given.no_host), filter.device = !isSet(given.no_device);
     if (given.kinds != 0)
       filter.kinds = given.kinds;
-    if (given.export_count != 0)
-      TENON_C_REQUIRE(given.exports);
+    TENON_C_RETURN_IF_ERROR(checkArray(given.exports, given.export_count, "exports"));
     for (size_t i = 0; i < given.export_count; ++i) {
       TENON_C_REQUIRE(given.exports[i]);
       filter.exports.push_back(given.exports[i]);

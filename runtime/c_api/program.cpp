@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: programs, calls, results.
 #include "runtime/c_api/support.h"
+#include "runtime/program/call_inputs.h"
+#include "support/memory.h"
 
 #include <optional>
 
@@ -44,8 +46,15 @@ Status readValues(const tenon_value_t *given, size_t count, std::vector<Value> &
 }
 
 /// Calls with the results that the caller has, or with new ones, which he then has.
+/// The count of inputs is held against the function before one is read.
 template <typename Call>
-tenon_status_t *callWithResults(const tenon_value_t *inputs, size_t count, tenon_results_t **results, Call call) {
+tenon_status_t *callWithResults(const tenon_program &program, uint32_t function, const tenon_value_t *inputs,
+                                size_t count, tenon_results_t **results, Call call) {
+  if (function >= tenon_program_function_count(&program))
+    return toC(makeError(StatusCode::OutOfRange, "the program has ", tenon_program_function_count(&program),
+                         " functions, there is no function ", function));
+  if (Status counted = checkInputCount(program.value->function(function), count); !counted.ok())
+    return toC(std::move(counted));
   std::unique_ptr<tenon_results> made;
   if (!*results)
     made = std::make_unique<tenon_results>();
@@ -74,7 +83,9 @@ tenon_status_t *tenon_program_create_with_options(tenon_device_t *device, const 
   TENON_C_REQUIRE(device);
   TENON_C_REQUIRE(data);
   auto program = std::make_unique<tenon_program>();
-  program->copied.resize(bytes / sizeof(tenon_program::Block) + 1);
+  if (Status room = resizeChecked(program->copied, bytes / sizeof(tenon_program::Block) + 1, "the program's copy");
+      !room.ok())
+    return toC(std::move(room));
   std::memcpy(program->copied.data(), data, bytes);
   const std::span<const uint8_t> copy = {program->copied.front().bytes, bytes};
   return load(device, std::move(program), copy, name ? name : "program", options, out);
@@ -113,9 +124,10 @@ tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, 
                                    size_t input_count, tenon_results_t **out) {
   TENON_C_OUTPUT(out);
   TENON_C_REQUIRE(program);
-  return callWithResults(inputs, input_count, out, [&](std::span<const Value> read, std::vector<Value> &results) {
-    return program->value->callInto(function, read, results);
-  });
+  return callWithResults(*program, function, inputs, input_count, out,
+                         [&](std::span<const Value> read, std::vector<Value> &results) {
+                           return program->value->callInto(function, read, results);
+                         });
 }
 tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                          size_t input_count, const tenon_call_options_t *options,
@@ -125,16 +137,17 @@ tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t func
   CallOptions read;
   if (options) {
     TENON_C_ASSIGN_OR_RETURN(tenon_call_options_t given, readStruct(options, "options"));
-    read.synchronous = given.synchronous;
-    read.graph = !given.no_graph;
-    if (given.on_stream)
+    read.synchronous = isSet(given.synchronous);
+    read.graph = !isSet(given.no_graph);
+    if (isSet(given.on_stream))
       read.stream = static_cast<CUstream>(given.stream);
     else if (given.stream)
       return toC(makeError(StatusCode::InvalidArgument, "'options' has a stream, and on_stream is not set"));
   }
-  return callWithResults(inputs, input_count, results, [&](std::span<const Value> values, std::vector<Value> &out) {
-    return program->value->callInto(function, values, out, read);
-  });
+  return callWithResults(*program, function, inputs, input_count, results,
+                         [&](std::span<const Value> values, std::vector<Value> &out) {
+                           return program->value->callInto(function, values, out, read);
+                         });
 }
 tenon_status_t *tenon_program_submit(tenon_program_t *program, tenon_queue_t *queue,
                                      const tenon_submission_t *submission, uint32_t function,
@@ -148,9 +161,10 @@ tenon_status_t *tenon_program_submit(tenon_program_t *program, tenon_queue_t *qu
   TENON_C_ASSIGN_OR_RETURN(std::vector<SemaphorePoint> waits, readPoints(given.waits, given.wait_count, "waits"));
   TENON_C_ASSIGN_OR_RETURN(std::vector<SemaphorePoint> signals,
                            readPoints(given.signals, given.signal_count, "signals"));
-  return callWithResults(inputs, input_count, results, [&](std::span<const Value> values, std::vector<Value> &out) {
-    return program->value->submit(*queue->value, waits, function, values, out, signals);
-  });
+  return callWithResults(*program, function, inputs, input_count, results,
+                         [&](std::span<const Value> values, std::vector<Value> &out) {
+                           return program->value->submit(*queue->value, waits, function, values, out, signals);
+                         });
 }
 void tenon_results_release(tenon_results_t *results) {
   delete results;
@@ -178,7 +192,7 @@ tenon_status_t *tenon_results_value(const tenon_results_t *results, size_t index
   auto buffer = std::make_unique<tenon_buffer>(tenon_buffer{std::const_pointer_cast<Buffer>(tensor.buffer)});
   value.buffer = buffer.get();
   Status written = writeStruct(out, value, "out");
-  if (written.ok())
+  if (written.ok() && out->struct_size >= offsetof(tenon_value_t, shape)) // else nobody has the handle
     buffer.release();
   return toC(std::move(written));
 }

@@ -2,6 +2,8 @@
 // From the structs of the C API to those of the runtime.
 #include "runtime/c_api/support.h"
 
+#include "abi/format/verify.h"
+
 namespace tenon::runtime::c_api {
 
 tenon_status_t *toC(Status status) {
@@ -23,9 +25,10 @@ Result<BufferOptions> readOptions(const tenon_buffer_options_t *given) {
   if (!given)
     return BufferOptions{};
   TENON_ASSIGN_OR_RETURN(tenon_buffer_options_t options, readStruct(given, "options"));
-  if (options.memory != TENON_DEVICE_LOCAL && options.memory != TENON_HOST_VISIBLE)
-    return makeError(StatusCode::InvalidArgument, "unknown memory type ", static_cast<int>(options.memory));
-  return BufferOptions{static_cast<MemoryType>(options.memory), options.usage ? options.usage : kUsageAll,
+  const uint32_t memory = numberOf(options.memory);
+  if (memory > TENON_HOST_VISIBLE)
+    return makeError(StatusCode::InvalidArgument, "unknown memory type ", memory);
+  return BufferOptions{static_cast<MemoryType>(memory), options.usage ? options.usage : kUsageAll,
                        options.access ? options.access : kAccessAll};
 }
 
@@ -35,9 +38,15 @@ Buffer::Release releaseOf(tenon_release_fn released, void *user) {
   return [released, user] { released(user); };
 }
 
+Status checkArray(const void *array, size_t count, const char *name) {
+  if (count > kMostElements)
+    return makeError(StatusCode::OutOfRange, "'", name, "' has ", count, " elements, at most ", kMostElements,
+                     " are read");
+  return count != 0 && !array ? nullArgument(name) : okStatus();
+}
+
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name) {
-  if (count != 0 && !points)
-    return nullArgument(name);
+  TENON_RETURN_IF_ERROR(checkArray(points, count, name));
   std::vector<SemaphorePoint> out;
   for (size_t i = 0; i < count; ++i) {
     if (!points[i].semaphore)
@@ -71,7 +80,7 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
   if (!given)
     return options;
   TENON_ASSIGN_OR_RETURN(tenon_image_options_t read, readStruct(given, "options"));
-  switch (read.images) {
+  switch (const uint32_t images = numberOf(read.images)) {
   case TENON_IMAGES_DEFAULT:
     break;
   case TENON_IMAGES_ANY:
@@ -84,7 +93,7 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
     options.images = ImagePolicy::Ptx;
     break;
   default:
-    return makeError(StatusCode::InvalidArgument, "unknown images ", static_cast<int>(read.images));
+    return makeError(StatusCode::InvalidArgument, "unknown images ", images);
   }
   if (read.variant)
     options.variant = read.variant;
@@ -92,13 +101,17 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
 }
 
 Status readValue(const tenon_value_t &given, Value &out) {
-  if (given.element < TENON_I1 || given.element > TENON_INDEX)
-    return makeError(StatusCode::InvalidArgument, "unknown element type ", static_cast<int>(given.element));
-  const auto element = static_cast<abi::ElementType>(given.element);
+  const uint32_t number = numberOf(given.element);
+  if (number > TENON_INDEX)
+    return makeError(StatusCode::InvalidArgument, "unknown element type ", number);
+  const auto element = static_cast<abi::ElementType>(number);
   if (!given.buffer) {
     out = Scalar{element, given.scalar_bits};
     return okStatus();
   }
+  if (given.rank > abi::kMaxRank)
+    return makeError(StatusCode::OutOfRange, "a tensor has rank ", given.rank, ", at most ", abi::kMaxRank,
+                     " is possible");
   if (given.rank != 0 && !given.shape)
     return makeError(StatusCode::InvalidArgument, "a tensor of rank ", given.rank, " has no shape");
   if (!std::holds_alternative<Tensor>(out))

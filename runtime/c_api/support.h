@@ -60,19 +60,49 @@ tenon_status_t *toC(Status status);
 /// Takes over; NULL is ok.
 Status fromC(tenon_status_t *status);
 
+/// The number of an enum that a caller gave, who may be written in C and pass any. As a value of the enum, C++ leaves
+/// undefined what reading it gives, and a compiler may drop the comparison that should refuse it.
+template <typename Enum>
+  requires(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(uint32_t))
+uint32_t numberOf(const Enum &given) {
+  uint32_t number = 0;
+  std::memcpy(&number, &given, sizeof(number));
+  return number;
+}
+
+/// The most elements that an array of a caller may have: points of a submission, bindings, constants, names. More is a
+/// size that was never set, and reading so many would leave the caller's memory.
+constexpr size_t kMostElements = 1 << 16;
+/// OutOfRange: more than kMostElements; InvalidArgument: some, and no array.
+Status checkArray(const void *array, size_t count, const char *name);
+
+/// Likewise of a bool, whose byte may be any: all but 0 is true.
+inline bool isSet(const bool &given) {
+  unsigned char byte = 0;
+  static_assert(sizeof(given) == sizeof(byte));
+  std::memcpy(&byte, &given, sizeof(byte));
+  return byte != 0;
+}
+
 inline Status nullArgument(const char *name) {
   return makeError(StatusCode::InvalidArgument, "argument '", name, "' is NULL");
+}
+
+/// The first member of a struct. Every sizeof is a multiple of 8, since a size_t is in it: another number would cut a
+/// pointer in two.
+inline Result<size_t> structSize(const void *given, size_t known, const char *name) {
+  size_t size = 0;
+  std::memcpy(&size, given, sizeof(size));
+  if (size < sizeof(size) || size > 4096 || size % sizeof(size) != 0)
+    return makeError(StatusCode::InvalidArgument, "'", name, "' has struct_size ", size, ", expected sizeof, ", known);
+  return size;
 }
 
 /// A caller's struct of any age: what it lacks is zero; what it has more must be zero.
 template <typename T> Result<T> readStruct(const T *given, const char *name) {
   if (!given)
     return nullArgument(name);
-  size_t size = 0;
-  std::memcpy(&size, given, sizeof(size));
-  if (size < sizeof(size) || size > 4096)
-    return makeError(StatusCode::InvalidArgument, "'", name, "' has struct_size ", size, ", expected sizeof, ",
-                     sizeof(T));
+  TENON_ASSIGN_OR_RETURN(const size_t size, structSize(given, sizeof(T), name));
   const auto *bytes = reinterpret_cast<const unsigned char *>(given);
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)
@@ -88,11 +118,7 @@ template <typename T> Result<T> readStruct(const T *given, const char *name) {
 template <typename T> Status writeStruct(T *target, const T &value, const char *name) {
   if (!target)
     return nullArgument(name);
-  size_t size = 0;
-  std::memcpy(&size, target, sizeof(size));
-  if (size < sizeof(size) || size > 4096)
-    return makeError(StatusCode::InvalidArgument, "'", name, "' has struct_size ", size, ", expected sizeof, ",
-                     sizeof(T));
+  TENON_ASSIGN_OR_RETURN(const size_t size, structSize(target, sizeof(T), name));
   auto *bytes = reinterpret_cast<unsigned char *>(target);
   std::memset(bytes + sizeof(size), 0, size - sizeof(size));
   std::memcpy(bytes + sizeof(size), reinterpret_cast<const unsigned char *>(&value) + sizeof(size),
@@ -137,6 +163,11 @@ Result<ReadSubmission> readPointsOnly(const tenon_submission_t *submission, cons
 #define TENON_C_OUTPUT(argument)                                                                                       \
   TENON_C_REQUIRE(argument);                                                                                           \
   *(argument) = {}
+#define TENON_C_RETURN_IF_ERROR(expr)                                                                                  \
+  do {                                                                                                                 \
+    if (::tenon::Status tenonCStatus_ = (expr); !tenonCStatus_.ok())                                                   \
+      return ::tenon::runtime::c_api::toC(std::move(tenonCStatus_));                                                   \
+  } while (false)
 #define TENON_C_ASSIGN_OR_RETURN(decl, expr)                                                                           \
   TENON_C_ASSIGN_OR_RETURN_IMPL_(TENON_CONCAT_(tenonCResult_, __LINE__), decl, expr)
 #define TENON_C_ASSIGN_OR_RETURN_IMPL_(result, decl, expr)                                                             \

@@ -3,11 +3,14 @@
 #include "runtime/cuda/driver.h"
 
 #include "runtime/cuda/driver_status.h"
+#include "runtime/cuda/install_layout.h"
 #include "support/number.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <fstream>
+#include <type_traits>
 
 namespace tenon::runtime::cuda {
 
@@ -41,6 +44,26 @@ Result<DeviceSelector> DeviceSelector::parse(std::string_view text) {
   return selector;
 }
 
+/// The file that holds this function, with its folders and without links. Asking the loader would give the name that a
+/// library was loaded by, which may be relative to a folder that is no longer the current one.
+static std::string ownFile() {
+  const auto own = reinterpret_cast<uintptr_t>(&ownFile);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    // 7f0c1000-7f0c2000 r-xp 00001000 fe:00 1234   /usr/lib/libtenon_runtime.so.0
+    std::string_view rest = line;
+    const std::optional<uintptr_t> begin = takeNumber<uintptr_t>(rest, 16);
+    if (!begin || !rest.starts_with('-'))
+      continue;
+    rest.remove_prefix(1);
+    const std::optional<uintptr_t> end = takeNumber<uintptr_t>(rest, 16);
+    const size_t path = rest.find('/');
+    if (end && own >= *begin && own < *end)
+      return path == std::string_view::npos ? std::string() : std::string(rest.substr(path));
+  }
+  return {};
+}
+
 DriverSearch DriverSearch::fromEnvironment() {
   auto variable = [](const char *name) {
     const char *value = std::getenv(name);
@@ -49,22 +72,25 @@ DriverSearch DriverSearch::fromEnvironment() {
   DriverSearch search;
   search.driverVariable = variable("TENON_CUDA_DRIVER");
   search.emulatorVariable = variable("TENON_EMULATOR_LIBRARY");
-  std::error_code failed;
-  auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed)
-    search.executableFolder = self.parent_path().string();
+  search.ownFolder = std::filesystem::path(ownFile()).parent_path().string();
   return search;
 }
 
 std::vector<std::string> DriverSearch::emulatorLibraries() const {
   constexpr const char *kName = "libtenon_emulator.so";
-  std::vector<std::string> paths;
   if (!emulatorVariable.empty())
-    paths.push_back(emulatorVariable);
-  if (!executableFolder.empty()) {
-    // Beside it, in a build tree (build/runtime/tools, build/tests/unit/runtime), installed (bin and lib).
-    for (const char *folder : {"", "../emulator/", "../../emulator/", "../../../emulator/", "../lib/"})
-      paths.push_back(std::filesystem::path(concat(executableFolder, "/", folder, kName)).lexically_normal().string());
+    return {emulatorVariable};
+  std::vector<std::string> paths;
+  const auto add = [&](std::string_view folder) {
+    paths.push_back(std::filesystem::path(concat(ownFolder, "/", folder, kName)).lexically_normal().string());
+  };
+  if (!ownFolder.empty()) {
+    add("");                         // a library, installed; a bundle
+    add(TENON_LIBRARIES_FROM_TOOLS); // a tool, installed: lib, lib64 or lib/x86_64-linux-gnu
+    // In a build tree (build/runtime, build/runtime/tools, build/tests/unit/runtime), and nowhere else.
+    for (const std::string up : {"../", "../../", "../../../"})
+      if (std::error_code failed; std::filesystem::exists(concat(ownFolder, "/", up, "build.ninja"), failed))
+        add(up + "emulator/");
   }
   paths.push_back(kName);
   return paths;
@@ -85,10 +111,18 @@ Status Driver::resolveSymbols(void *library) {
 #undef TENON_DRIVER_SYMBOL
   // What only the emulator has is not exported; it gives it to who asks by name.
   using GetProcAddress = CUresult (*)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
-  void *own = nullptr;
-  if (auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2")))
-    if (get("tenonEmulatorReadOnlyParameter", &own, CUDA_VERSION, 0, nullptr) == CUDA_SUCCESS)
-      readOnlyParameter = reinterpret_cast<decltype(readOnlyParameter)>(own);
+  auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
+  auto findOwn = [&](const char *name, auto &out) {
+    void *own = nullptr;
+    if (get && get(name, &own, CUDA_VERSION, 0, nullptr) == CUDA_SUCCESS)
+      out = reinterpret_cast<std::remove_reference_t<decltype(out)>>(own);
+  };
+  findOwn("tenonEmulatorReadOnlyPointer", readOnlyPointer);
+  if (readOnlyPointer) { // it is the emulator
+    findOwn("tenonEmulatorNameModule", nameModule);
+    findOwn("tenonEmulatorInterrupt", interrupt);
+    findOwn("tenonEmulatorLastReport", lastReport);
+  }
   if (!missing.empty())
     return makeError(StatusCode::Unavailable, "the library lacks ", missing, ": not a CUDA driver, or one too old");
   return okStatus();

@@ -2,8 +2,10 @@
 // The CUDA driver, found and opened at run time: no CUDA library is linked. Its functions are in driver_table.h.
 //
 //   --device=cuda       libcuda.so.1, then libcuda.so
-//   --device=emulator   $TENON_EMULATOR_LIBRARY, then libtenon_emulator.so beside the executable, in the build tree's
-//                       emulator/ folder, in ../lib, and on the loader's path
+//   --device=emulator   what $TENON_EMULATOR_LIBRARY names; where it is not set, libtenon_emulator.so beside the tool
+//   or
+//                       libtenon_runtime.so, where both were installed (lib/x86_64-linux-gnu), in a build tree its own,
+//                       and where the loader looks; never beside the user's program or in the current folder
 //   no --device         the GPU where libcuda.so.1 loads, cuInit succeeds and a device exists; else the emulator, said
 //                       in one line (Driver::notice)
 //   TENON_CUDA_DRIVER   `emulator` or a library's path serves every device name, so that a test written for a GPU runs
@@ -36,12 +38,12 @@ struct DeviceSelector {
 struct DriverSearch {
   std::string driverVariable;   // TENON_CUDA_DRIVER
   std::string emulatorVariable; // TENON_EMULATOR_LIBRARY
-  std::string executableFolder; // folder of the running program
+  std::string ownFolder;        // of the file that this code is loaded from: a tool, or libtenon_runtime.so
   std::vector<std::string> cudaLibraries = {"libcuda.so.1", "libcuda.so"};
 
-  /// From the environment and /proc/self/exe.
+  /// From the environment and /proc/self/maps.
   static DriverSearch fromEnvironment();
-  /// The paths of the emulator, in the order they are tried.
+  /// The paths of the emulator, in the order they are tried. Where the variable is set, it alone.
   std::vector<std::string> emulatorLibraries() const;
 };
 

@@ -18,9 +18,17 @@ public:
 #include "runtime/cuda/driver_symbols.inc"
 #undef TENON_DRIVER_OPTIONAL_SYMBOL
 #undef TENON_DRIVER_SYMBOL
-  /// Of the emulator, else null: parameter `index` of the kernel is a pointer that it must not write through; a report
-  /// calls it `name`.
-  bool (*readOnlyParameter)(CUfunction function, size_t index, const char *name) = nullptr;
+  /// Of the emulator, else null: at byte `offset` of parameter `index` stands a pointer that the kernel must not write
+  /// through; a report calls it `name`.
+  bool (*readOnlyPointer)(CUfunction function, size_t index, size_t offset, const char *name) = nullptr;
+  /// Of the emulator, else null: its reports call the module that this thread loads next `name`.
+  void (*nameModule)(const char *name) = nullptr;
+  /// Of the emulator, else null: ends the launch that runs, with a report; a signal handler may call it. False: none
+  /// runs.
+  bool (*interrupt)() = nullptr;
+  /// Of the emulator, else null: why the last kernel failed or was refused, up to `capacity` bytes with a NUL behind
+  /// them. Returns the length.
+  size_t (*lastReport)(char *buffer, size_t capacity) = nullptr;
 
 protected:
   std::string path_;

@@ -10,13 +10,11 @@ namespace tenon::runtime {
 
 ArgumentPack::ArgumentPack(const abi::ParameterLayout &layout, TensorMapEncoder encode)
     : layout_(&layout), encode_(encode), words_((layout.bytes + sizeof(Word) - 1) / sizeof(Word)),
-      maps_(layout.tensorMaps.size()), encodedFrom_(layout.tensorMaps.size()) {
+      addresses_(layout.bindings), maps_(layout.tensorMaps.size()), encodedFrom_(layout.tensorMaps.size()) {
   uint8_t *block = reinterpret_cast<uint8_t *>(words_.data());
-  for (const abi::Parameter &parameter : layout.parameters) {
+  pointers_.reserve(layout.parameters.size());
+  for (const abi::Parameter &parameter : layout.parameters)
     pointers_.push_back(block + parameter.offset);
-    if (parameter.kind == abi::ParameterKind::Binding)
-      addresses_.push_back(0);
-  }
 }
 
 Result<ArgumentPack> ArgumentPack::pack(const abi::ParameterLayout &layout, TensorMapEncoder encode,
@@ -26,25 +24,25 @@ Result<ArgumentPack> ArgumentPack::pack(const abi::ParameterLayout &layout, Tens
   return pack;
 }
 
-Status ArgumentPack::setTensorMap(const abi::Parameter &parameter, std::span<const DeviceRange> bindings,
+Status ArgumentPack::setTensorMap(const abi::Slot &slot, std::span<const DeviceRange> bindings,
                                   std::span<const uint64_t> constants) {
-  const abi::EncodedTensorMap &declared = layout_->tensorMaps[parameter.tensorMap];
-  const std::span<const uint64_t> extents = constants.subspan(parameter.firstWord, parameter.words);
+  const abi::EncodedTensorMap &declared = layout_->tensorMaps[slot.tensorMap];
+  const std::span<const uint64_t> extents = constants.subspan(slot.firstWord, slot.words);
   const DeviceRange &range = bindings[declared.map.binding];
-  Encoded &known = encodedFrom_[parameter.tensorMap];
-  CUtensorMap &map = maps_[parameter.tensorMap];
+  Encoded &known = encodedFrom_[slot.tensorMap];
+  CUtensorMap &map = maps_[slot.tensorMap];
   const bool isSame = known.valid && known.range.address == range.address && known.range.bytes == range.bytes &&
                       std::equal(extents.begin(), extents.end(), known.extents.begin());
   if (!isSame) {
     known.valid = false;
     Status status = encodeTensorMap(encode_, declared, range, extents, map);
     if (!status.ok())
-      return std::move(status).withContext(concat("constant ", parameter.index));
+      return std::move(status).withContext(concat("constant ", slot.index));
     known.valid = true;
     known.range = range;
     std::copy(extents.begin(), extents.end(), known.extents.begin());
   }
-  std::memcpy(reinterpret_cast<uint8_t *>(words_.data()) + parameter.offset, &map, sizeof(map));
+  std::memcpy(reinterpret_cast<uint8_t *>(words_.data()) + slot.offset, &map, sizeof(map));
   return okStatus();
 }
 
@@ -54,9 +52,11 @@ Status ArgumentPack::set(std::span<const DeviceRange> bindings, std::span<const 
   TENON_RETURN_IF_ERROR(abi::packParameters(*layout_, addresses_.data(), bindings.size(), constants.data(),
                                             constants.size(), reinterpret_cast<uint8_t *>(words_.data()),
                                             words_.size() * sizeof(Word)));
-  for (const abi::Parameter &parameter : layout_->parameters)
-    if (parameter.tensorMap != abi::Parameter::kNoTensorMap)
-      TENON_RETURN_IF_ERROR(setTensorMap(parameter, bindings, constants));
+  if (layout_->tensorMaps.empty())
+    return okStatus();
+  for (const abi::Slot &slot : layout_->slots)
+    if (slot.tensorMap != abi::Slot::kNoTensorMap)
+      TENON_RETURN_IF_ERROR(setTensorMap(slot, bindings, constants));
   return okStatus();
 }
 

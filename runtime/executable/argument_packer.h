@@ -49,7 +49,7 @@ private:
     DeviceRange range;
     std::array<uint64_t, abi::kMaxTensorMapRank> extents = {};
   };
-  Status setTensorMap(const abi::Parameter &parameter, std::span<const DeviceRange> bindings,
+  Status setTensorMap(const abi::Slot &slot, std::span<const DeviceRange> bindings,
                       std::span<const uint64_t> constants);
 
   const abi::ParameterLayout *layout_;

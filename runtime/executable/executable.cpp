@@ -6,6 +6,7 @@
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/executable/jit_cache.h"
+#include "support/memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,17 @@ Executable::Executable(std::shared_ptr<Device> device, const abi::ExecutableView
     : device_(std::move(device)), view_(view), options_(std::move(options)), slots_(view.exportCount()) {}
 
 namespace {
+
+/// Why the emulator refused what it was asked for last; empty on other drivers.
+std::string emulatorReport(const cuda::Driver &driver) {
+  std::string text(driver.lastReport ? driver.lastReport(nullptr, 0) + 1 : 1, '\0');
+  if (driver.lastReport)
+    driver.lastReport(text.data(), text.size());
+  text.resize(strnlen(text.data(), text.size()));
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text;
+}
 
 /// Bytes, the view of them, and the executable on the view, in the order of their lives.
 struct OwnedExecutable {
@@ -33,7 +45,8 @@ struct OwnedExecutable {
 Result<std::shared_ptr<Executable>> Executable::create(std::shared_ptr<Device> device, std::span<const uint8_t> bytes,
                                                        std::string_view name, const ExecutableOptions &options) {
   auto owned = std::make_shared<OwnedExecutable>();
-  owned->bytes.resize(bytes.size() / sizeof(OwnedExecutable::Block) + 1);
+  TENON_RETURN_IF_ERROR(resizeChecked(owned->bytes, bytes.size() / sizeof(OwnedExecutable::Block) + 1,
+                                      concat("the copy of '", name, "'")));
   if (!bytes.empty())
     std::memcpy(owned->bytes.data(), bytes.data(), bytes.size());
   TENON_ASSIGN_OR_RETURN(owned->view, abi::ExecutableView::create({owned->bytes.front().bytes, bytes.size()}, name));
@@ -128,7 +141,11 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   refused = isImageRefusal(found);
   out.module = image.module.get();
   out.encodeTensorMap = candidate.origin == abi::Origin::Generated ? encodeNoTensorMap : driver.cuTensorMapEncodeTiled;
-  TENON_RETURN_IF_ERROR(cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')")));
+  if (found != CUDA_SUCCESS) {
+    Status failure = cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')"));
+    const std::string reasons = refused ? emulatorReport(driver) : std::string();
+    return reasons.empty() ? std::move(failure) : makeError(failure.code(), failure.message(), "\n", reasons);
+  }
   TENON_RETURN_IF_ERROR(checkFunction(out, candidate));
   declareReadOnly(out);
   return okStatus();
@@ -138,14 +155,15 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
 void Executable::declareReadOnly(const LoadedExport &loaded) const {
   const cuda::Driver &driver = device_->driver();
   const std::vector<abi::Binding> &bindings = loaded.declaration->layout.bindings;
-  for (size_t k = 0; driver.readOnlyParameter && k < loaded.parameters.parameters.size(); ++k) {
-    const abi::Parameter &parameter = loaded.parameters.parameters[k];
-    if (parameter.kind != abi::ParameterKind::Binding || !bindings[parameter.index].readOnly)
+  if (!driver.readOnlyPointer)
+    return;
+  for (const abi::Slot &slot : loaded.parameters.slots) {
+    if (slot.kind != abi::ParameterKind::Binding || !bindings[slot.index].readOnly)
       continue;
-    std::string name = concat("binding ", parameter.index);
-    if (!bindings[parameter.index].name.empty())
-      name += concat(" '", bindings[parameter.index].name, "'");
-    driver.readOnlyParameter(loaded.function, k, name.c_str());
+    std::string name = concat("binding ", slot.index);
+    if (!bindings[slot.index].name.empty())
+      name += concat(" '", bindings[slot.index].name, "'");
+    driver.readOnlyPointer(loaded.function, slot.parameter, loaded.parameters.offsetIn(slot), name.c_str());
   }
 }
 

@@ -91,6 +91,8 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   std::array<void *, 2> values = {error.data(), reinterpret_cast<void *>(uintptr_t(error.size()))};
   const unsigned optionCount = error.empty() ? 0 : static_cast<unsigned>(options.size());
   CUmodule module = nullptr;
+  if (driver.nameModule && image.source())
+    driver.nameModule(image.source()->c_str());
   const CUresult result = driver.cuModuleLoadDataEx(&module, bytes.data(), optionCount, options.data(), values.data());
 
   if (result == CUDA_SUCCESS) {

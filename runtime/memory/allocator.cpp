@@ -64,6 +64,9 @@ Result<std::shared_ptr<Buffer>> importDeviceMemory(Device &device, uint64_t addr
   TENON_ASSIGN_OR_RETURN(const BufferOptions local, deviceLocalOptions(options));
   if (address == 0 && bytes != 0)
     return makeError(StatusCode::InvalidArgument, "a null address was given for ", bytes, " bytes to import");
+  if (bytes > UINT64_MAX - address)
+    return makeError(StatusCode::InvalidArgument, "device memory to import: ", bytes, " bytes from address ", address,
+                     " on end behind the last address");
   return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, local, nullptr, std::move(released));
 }
 
@@ -73,6 +76,9 @@ Result<std::shared_ptr<Buffer>> importHostMemory(Device &device, void *memory, u
   if (!memory || bytes == 0)
     return makeError(StatusCode::InvalidArgument, "host memory to import: ", bytes, " bytes at ",
                      memory ? "an address" : "a null address");
+  if (bytes > UINT64_MAX - reinterpret_cast<uint64_t>(memory))
+    return makeError(StatusCode::InvalidArgument, "host memory to import: ", bytes, " bytes from address ",
+                     reinterpret_cast<uint64_t>(memory), " on end behind the last address");
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   const cuda::Driver &driver = device.driver();

@@ -8,13 +8,20 @@
 
 namespace tenon::runtime {
 
+// A slab's size is a number of 64 bits, and each of its blocks is an entry in host memory.
+static constexpr uint64_t kMostBlockBytes = uint64_t(1) << 42;
+static constexpr uint64_t kMostBlocks = uint64_t(1) << 20;
+
 Result<std::shared_ptr<Pool>> BlockPool::create(std::shared_ptr<Device> device, const BlockPoolOptions &options) {
   if (options.blockBytes == 0 || options.blocksPerSlab == 0)
     return makeError(StatusCode::InvalidArgument, "pool '", options.name, "': ", options.blocksPerSlab, " blocks of ",
                      options.blockBytes, " bytes in a slab: expected some of each");
+  if (options.blockBytes > kMostBlockBytes || options.blocksPerSlab > kMostBlocks)
+    return makeError(StatusCode::InvalidArgument, "pool '", options.name, "': ", options.blocksPerSlab, " blocks of ",
+                     options.blockBytes, " bytes in a slab: at most ", kMostBlocks, " blocks of ", kMostBlockBytes,
+                     " are possible");
   std::shared_ptr<BlockPool> pool(new BlockPool(std::move(device), options));
-  uint64_t slab = 0;
-  if (__builtin_mul_overflow(pool->blockBytes_, pool->blocksPerSlab_, &slab) || pool->mayReserve(0) < slab)
+  if (pool->mayReserve(0) < pool->blockBytes_ * pool->blocksPerSlab_)
     return makeError(StatusCode::InvalidArgument, "pool '", options.name, "': the limit of ", options.limitBytes,
                      " bytes is below one slab: ", options.blocksPerSlab, " blocks of ", pool->blockBytes_, " bytes");
   return std::shared_ptr<Pool>(std::move(pool));

@@ -34,7 +34,10 @@ std::string typeDifference(const abi::fb::ValueType &declared, const Value &valu
     return concat("rank ", tensor->shape.size(), ", expected rank ", rank);
   for (uint32_t i = 0; i < rank; ++i) {
     const int64_t extent = declared.shape()->Get(i);
-    if (tensor->shape[i] < 0 || (extent >= 0 && tensor->shape[i] != extent))
+    if (tensor->shape[i] < 0)
+      return concat("dimension ", i, " is ", tensor->shape[i],
+                    extent < 0 ? std::string(", a size of 0 or more is wanted") : concat(", expected ", extent));
+    if (extent >= 0 && tensor->shape[i] != extent)
       return concat("dimension ", i, " is ", tensor->shape[i], ", expected ", extent);
   }
   Result<uint64_t> bytes = denseBytes(tensor->shape, tensor->element);

@@ -43,6 +43,7 @@ public:
 
 private:
   Status evaluateChecks() const;
+  std::string comparedValues(uint32_t condition) const;
   Status planBuffers();
   Status planResults();
   Status planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index);
@@ -68,9 +69,36 @@ Status Planner::evaluateChecks() const {
     if (registers_[check.condition()] != 0)
       continue;
     std::string where = check.location() ? concat(check.location()->string_view(), ": ") : std::string();
-    return makeError(StatusCode::InvalidArgument, where, name(), ": ", check.message()->string_view());
+    return makeError(StatusCode::InvalidArgument, where, name(), ": ", check.message()->string_view(),
+                     comparedValues(check.condition()));
   }
   return okStatus();
+}
+
+/// " (argument 0: 8, argument 1: 7)": the values that a failed check compared; "" where it compares nothing.
+std::string Planner::comparedValues(uint32_t condition) const {
+  using abi::fb::RegisterOpcode;
+  const auto &operations = *function_.registers();
+  const abi::fb::RegisterOp &compare = *operations.Get(condition);
+  if (compare.opcode() != RegisterOpcode::Eq && compare.opcode() != RegisterOpcode::Lt)
+    return {};
+  const abi::fb::RegisterOp &a = *operations.Get(compare.a()), &b = *operations.Get(compare.b());
+  const bool sameDimension = a.opcode() != RegisterOpcode::Dim || b.opcode() != RegisterOpcode::Dim || a.b() == b.b();
+  std::string text;
+  for (uint32_t index : {compare.a(), compare.b()}) {
+    const abi::fb::RegisterOp &operand = *operations.Get(index);
+    if (operand.opcode() == RegisterOpcode::Const) // the message has it
+      continue;
+    text += text.empty() ? " (" : ", ";
+    if (operand.opcode() == RegisterOpcode::Dim && !sameDimension)
+      text += concat("dimension ", operand.b(), " of ");
+    if (operand.opcode() == RegisterOpcode::Dim || operand.opcode() == RegisterOpcode::Arg)
+      text += concat("argument ", operand.a());
+    else
+      text += "computed";
+    text += concat(": ", registers_[index]);
+  }
+  return text.empty() ? text : text + ')';
 }
 
 Status Planner::planBuffers() {

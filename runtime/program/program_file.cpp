@@ -3,6 +3,7 @@
 #include "runtime/program/program_file.h"
 
 #include "support/file.h"
+#include "support/memory.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -33,8 +34,10 @@ ProgramFile::~ProgramFile() {
 
 Result<ProgramFile> ProgramFile::open(const std::string &path) {
   ProgramFile file;
-  const int descriptor = path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status;
+  struct stat status = {};
+  // What is no file is not even opened here: a pipe would have had its reader.
+  const bool isFile = path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  const int descriptor = isFile ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
   if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     void *memory = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (memory != MAP_FAILED) {
@@ -50,6 +53,7 @@ Result<ProgramFile> ProgramFile::open(const std::string &path) {
 
   // A pipe, an empty file, or one that cannot be opened: readFile says why.
   TENON_ASSIGN_OR_RETURN(std::string text, readFile(path));
+  TENON_RETURN_IF_ERROR(checkMemory(text.size() + kAlignment, concat("'", path, "'")));
   const size_t rounded = (text.size() + kAlignment) / kAlignment * kAlignment;
   auto *memory = static_cast<uint8_t *>(std::aligned_alloc(kAlignment, rounded));
   if (!memory)

@@ -96,6 +96,9 @@ Result<std::shared_ptr<File>> File::importMemory(void *memory, uint64_t bytes, u
   TENON_RETURN_IF_ERROR(checkAccess(access));
   if (!memory && bytes != 0)
     return makeError(StatusCode::InvalidArgument, "file '", name, "': a null address was given for ", bytes, " bytes");
+  if (bytes > UINT64_MAX - reinterpret_cast<uint64_t>(memory))
+    return makeError(StatusCode::InvalidArgument, "file '", name, "': ", bytes, " bytes from address ",
+                     reinterpret_cast<uint64_t>(memory), " on end behind the last address");
   std::shared_ptr<File> file(new File(std::move(name), bytes, access));
   file->memory_ = static_cast<uint8_t *>(memory);
   file->released_ = std::move(released);

@@ -107,7 +107,7 @@ void Semaphore::advance(uint64_t value) {
 
 void Semaphore::fail(Status status) {
   if (status.ok())
-    status = makeError(StatusCode::Internal, "a semaphore was failed without a reason");
+    status = makeError(StatusCode::Aborted, "a semaphore was failed without a reason");
   Released released;
   {
     std::lock_guard lock(mutex_);

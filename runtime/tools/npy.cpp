@@ -2,6 +2,7 @@
 // The header is a Python literal of a fixed form; a small reader takes exactly that form and names what else it finds.
 #include "runtime/tools/npy.h"
 
+#include "support/memory.h"
 #include "support/number.h"
 
 #include <algorithm>
@@ -201,7 +202,13 @@ Result<HostTensor> readNpy(std::string_view file, size_t &offset) {
   if (rest.size() < bytes)
     return makeError(StatusCode::OutOfRange, "the .npy holds ", rest.size(), " bytes of elements, ",
                      tensorTypeSpelling(header.shape, element), " has ", bytes);
-  HostTensor tensor{element, std::move(header.shape), std::vector<uint8_t>(rest.begin(), rest.begin() + bytes)};
+  const std::string_view behind = rest.substr(bytes);
+  if (!behind.empty() && !behind.starts_with(kMagic))
+    return makeError(StatusCode::InvalidArgument, "after the .npy array come ", behind.size(),
+                     " bytes that begin no other: the file is damaged, or its header is of another array");
+  HostTensor tensor{element, std::move(header.shape), {}};
+  TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, bytes, tensorTypeSpelling(tensor.shape, element)));
+  std::copy_n(rest.begin(), bytes, tensor.bytes.begin());
   offset = static_cast<size_t>(rest.data() - file.data()) + bytes;
   return tensor;
 }

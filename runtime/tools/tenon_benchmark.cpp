@@ -14,8 +14,10 @@
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
+#include "runtime/tools/interrupt.h"
 #include "runtime/tools/timed_call.h"
 #include "support/command_line.h"
+#include "support/memory.h"
 
 #include <benchmark/benchmark.h>
 #include <cstdio>
@@ -136,6 +138,7 @@ Status run(const Options &options) {
   // The program, on a device.
   TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(options.files.front()));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  reportOnInterrupt(*device);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-benchmark: %s\n", notice.c_str());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
@@ -171,6 +174,7 @@ std::vector<std::string> takeBenchmarkFlags(std::vector<char *> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reportMissingMemory("tenon-benchmark");
   Options options;
   CommandLine commandLine(
       "tenon-benchmark", "FILE.tenon|- --function=NAME [--input=VALUE...] [--benchmark_FLAG=VALUE...]",

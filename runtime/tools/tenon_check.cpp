@@ -14,7 +14,9 @@
 #include "runtime/program/program.h"
 #include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
+#include "runtime/tools/interrupt.h"
 #include "support/command_line.h"
+#include "support/memory.h"
 
 #include <cstdio>
 
@@ -86,6 +88,7 @@ Status run(const Options &options, const std::shared_ptr<Trace> &trace, Counts &
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
   TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options.images));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  reportOnInterrupt(*device);
   device->setTrace(trace);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-check: %s\n", notice.c_str());
@@ -119,6 +122,7 @@ int fail(std::string_view why) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reportMissingMemory("tenon-check");
   Options options;
   CommandLine commandLine("tenon-check", "FILE.tenon|-...",
                           "Calls every function that takes no arguments and says which check.expect_* hold.");

@@ -16,8 +16,10 @@
 #include "runtime/tools/compare.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/input_values.h"
+#include "runtime/tools/interrupt.h"
 #include "runtime/tools/kernel_output.h"
 #include "support/command_line.h"
+#include "support/memory.h"
 #include "support/number.h"
 
 #include <cstdio>
@@ -134,6 +136,7 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   // The program, on a device.
   TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
+  reportOnInterrupt(*device);
   device->setTrace(trace);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
@@ -185,6 +188,7 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reportMissingMemory("tenon-run");
   Options options;
   CommandLine commandLine("tenon-run", "FILE.tenon|- --function=NAME [--input=VALUE...]",
                           "Calls a function of a program and prints its results.");

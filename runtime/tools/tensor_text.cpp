@@ -3,9 +3,11 @@
 #include "runtime/tools/tensor_text.h"
 
 #include "runtime/values/element_text.h"
+#include "support/memory.h"
 #include "support/number.h"
 #include "support/text.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -13,6 +15,7 @@ namespace tenon::runtime {
 
 namespace {
 
+constexpr uint64_t kFillPiece = 256 << 10;            // bytes, of whole elements
 constexpr uint64_t kMaxTextBytes = uint64_t(1) << 40; // of a tensor given on a command line
 
 bool isSeparator(char c) {
@@ -170,16 +173,20 @@ Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view 
   if (bytes > kMaxTextBytes)
     return makeError(StatusCode::OutOfRange, formatTensorType(type), " has ", bytes, " bytes, the limit here is ",
                      kMaxTextBytes);
-  HostTensor tensor{type.element, type.shape, std::vector<uint8_t>(bytes)};
+  HostTensor tensor{type.element, type.shape, {}};
+  TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, bytes, formatTensorType(type)));
   text = trimmed(text);
   if (text.empty())
     return tensor;
   const uint32_t size = abi::byteSize(type.element);
   const uint64_t capacity = bytes / size;
   TENON_ASSIGN_OR_RETURN(uint64_t count, ElementReader(type, text, tensor.bytes).read(capacity));
-  if (count == 1)
-    for (uint64_t i = 1; i < capacity; ++i)
-      std::memcpy(tensor.bytes.data() + i * size, tensor.bytes.data(), size);
+  if (count == 1) // what is filled is copied behind itself, in pieces that stay in a cache
+    for (uint64_t filled = size; filled < bytes;) {
+      const uint64_t piece = std::min({filled, bytes - filled, kFillPiece});
+      std::memcpy(tensor.bytes.data() + filled, tensor.bytes.data(), piece);
+      filled += piece;
+    }
   else if (count != capacity)
     return makeError(StatusCode::InvalidArgument, count, " elements, ", formatTensorType(type), " has ", capacity,
                      " (one alone would fill it)");

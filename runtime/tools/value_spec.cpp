@@ -5,6 +5,7 @@
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
 #include "support/file.h"
+#include "support/memory.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -41,7 +42,10 @@ Status ValueReader::readSpec(std::string_view spec, const abi::fb::ValueType *ty
     if (content.size() != bytes)
       return makeError(StatusCode::InvalidArgument, "'", path, "' has ", content.size(), " bytes, ",
                        formatTensorType(tensorType), " has ", bytes);
-    out.push_back(HostTensor{tensorType.element, tensorType.shape, {content.begin(), content.end()}});
+    HostTensor tensor{tensorType.element, tensorType.shape, {}};
+    TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, bytes, formatTensorType(tensorType)));
+    std::copy(content.begin(), content.end(), tensor.bytes.begin());
+    out.push_back(std::move(tensor));
     return okStatus();
   }
   if (type && type->kind() == abi::fb::ValueKind::Scalar) {

@@ -2,6 +2,7 @@
 // One table of element types, one description of a place, and two structs that differ in a header.
 #include "runtime/values/dlpack.h"
 
+#include "abi/format/verify.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
@@ -51,7 +52,9 @@ template <typename Struct> Result<Struct *> exportTensor(const Tensor &tensor, u
   int64_t stride = 1;
   for (size_t i = tensor.shape.size(); i-- > 0;) {
     made->strides[i] = stride;
-    stride *= std::max<int64_t>(tensor.shape[i], 1);
+    // Beside an extent of 0 the others may be any: no element is there whose stride matters.
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(tensor.shape[i], 1), &stride))
+      stride = 0;
   }
   const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
                                 [&](const TypeRow &type) { return type.element == tensor.element; });
@@ -81,6 +84,9 @@ bool isDense(const dlpack::TensorView &view) {
 }
 
 Result<Tensor> describeTensor(const dlpack::TensorView &view) {
+  if (view.rank > int32_t(abi::kMaxRank))
+    return makeError(StatusCode::Unimplemented, "DLPack: a tensor of rank ", view.rank, ", at most ", abi::kMaxRank,
+                     " is possible");
   if (view.rank < 0 || (view.rank != 0 && !view.shape))
     return makeError(StatusCode::InvalidArgument, "DLPack: a tensor of rank ", view.rank, " without a shape");
   const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow &type) {

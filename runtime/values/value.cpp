@@ -5,6 +5,7 @@
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/memory/transfer.h"
+#include "support/memory.h"
 
 namespace tenon::runtime {
 
@@ -58,7 +59,8 @@ Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor) {
 
 Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor) {
   TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(tensor.shape, tensor.element));
-  HostTensor host{tensor.element, tensor.shape, std::vector<uint8_t>(bytes)};
+  HostTensor host{tensor.element, tensor.shape, {}};
+  TENON_RETURN_IF_ERROR(resizeChecked(host.bytes, bytes, tensorTypeSpelling(tensor.shape, tensor.element)));
   TENON_RETURN_IF_ERROR(downloadBytes(*tensor.buffer, 0, host.bytes));
   return host;
 }

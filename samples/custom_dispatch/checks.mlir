@@ -9,23 +9,23 @@
 #write = #hal.pipeline.binding<storage_buffer>
 
 module @checks {
-  hal.executable.source private @executable attributes {
+  hal.executable.source private @executable <
     objects = #hal.executable.objects<{#nvptx_sm_75 = [#hal.executable.object<{path = "kernels_sm_75.ptx"}>]}>
-  } {
+  > {
     hal.executable.export public @simple_mul ordinal(0)
         layout(#hal.pipeline.layout<constants = 1, bindings = [#read, #read, #write]>)
         count(%device: !hal.device, %workload: index) -> (index, index, index) {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]>
     hal.executable.export public @simple_mul_inplace ordinal(1)
         layout(#hal.pipeline.layout<constants = 1, bindings = [#read, #write]>)
         count(%device: !hal.device, %workload: index) -> (index, index, index) {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]>
   }
 
   // Against numbers written down. An input is kept from the optimizer by util.unfoldable_constant.

@@ -13,13 +13,13 @@
 
 module @example attributes {hal.device.targets = [#cuda_target]} {
   // The hand-written kernels: which object serves which target, and what each kernel's parameters are.
-  hal.executable.source private @executable attributes {
+  hal.executable.source private @executable <
     objects = #hal.executable.objects<{
       #nvptx_sm_75 = [#hal.executable.object<{path = "kernels_sm_75.ptx"}>],
       #nvptx_sm_80 = [#hal.executable.object<{path = "kernels_sm_80.ptx"}>],
       #nvptx_sm_90 = [#hal.executable.object<{path = "kernels_sm_90.ptx"}>]
     }>
-  } {
+  > {
     // void simple_mul(const float *lhs, const float *rhs, float *result, int size)
     hal.executable.export public @simple_mul ordinal(0)
         layout(#hal.pipeline.layout<constants = 1, bindings = [
@@ -32,7 +32,7 @@ module @example attributes {hal.device.targets = [#cuda_target]} {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]>
 
     // void simple_mul_inplace(const float *factor, float *inout, int size)
     hal.executable.export public @simple_mul_inplace ordinal(1)
@@ -44,7 +44,7 @@ module @example attributes {hal.device.targets = [#cuda_target]} {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]>
   }
 
   // (arg0 * arg1 + arg1) * (arg0 * arg1): hand-written, generated, hand-written.

@@ -10,9 +10,9 @@
 #cuda_target = #hal.device.target<"cuda", [#nvptx_sm_75, #nvptx_sm_90]> : !hal.device
 
 module @fallback attributes {hal.device.targets = [#cuda_target]} {
-  hal.executable.source private @kernels attributes {
+  hal.executable.source private @kernels <
     objects = #hal.executable.objects<{#nvptx_sm_90 = [#hal.executable.object<{path = "kernels_sm_90.ptx"}>]}>
-  } {
+  > {
     // void simple_mul(const float *lhs, const float *rhs, float *result, int size)
     hal.executable.export public @simple_mul ordinal(0)
         layout(#hal.pipeline.layout<constants = 1, bindings = [
@@ -24,7 +24,7 @@ module @fallback attributes {hal.device.targets = [#cuda_target]} {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index], tenon.fallback = @simple_mul_in_mlir}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]> attributes {tenon.fallback = @simple_mul_in_mlir}
 
     // void simple_mul_inplace(const float *factor, float *inout, int size)
     hal.executable.export public @simple_mul_inplace ordinal(1)
@@ -36,7 +36,7 @@ module @fallback attributes {hal.device.targets = [#cuda_target]} {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index], tenon.fallback = @simple_mul_inplace_in_mlir}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]> attributes {tenon.fallback = @simple_mul_inplace_in_mlir}
   }
 
   // What simple_mul computes, of what a dispatch of it passes. A kernel gets pointers, not tensors: tenon.dims says

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The precompiled header of every library but the compiler's: parts of the standard library that cost most to parse, and
-// nothing of ours. Every file still includes what it uses; the sanitizer build has no precompiled header and shows it.
+// The precompiled header of every library but the compiler's: parts of the standard library that cost most to parse,
+// and nothing of ours. Every file still includes what it uses; the sanitizer build has no precompiled header and shows
+// it.
 #pragma once
 
 #include <algorithm>

@@ -61,6 +61,39 @@ TEST_P(Dispatch, StructsByValue) {
   }));
   EXPECT_EQ(download<uint32_t>(*out), numbers(25, 1));
 }
+// The order of a kernel's parameters is its layout's business: a dispatch passes bindings and constants by number.
+TEST_P(Dispatch, AnyOrderOfParameters) {
+  constexpr uint32_t n = 200;
+  auto in = upload(numbers(n)), more = upload(numbers(n, 5)), out = zeros(n);
+  OK(run([&](CommandBuffer &commands) {
+    return commands.dispatch(executable, kScaleAndOffsetOrdered, {4, 1, 1},
+                             {{BufferRef::of(in), BufferRef::of(more), BufferRef::of(out)}, {n, 3, 1000}});
+  }));
+  const auto found = download<uint32_t>(*out);
+  for (uint32_t i = 0; i < n; ++i)
+    EXPECT_EQ(found[i], i * 3 + i + 5 + 1000) << i;
+}
+// What slots are bound to changes from submission to submission: pointers in structs are changed in their places.
+TEST_P(Dispatch, AnyOrderOfParametersThroughSlots) {
+  auto commands = record(
+      [&](CommandBuffer &c) {
+        TENON_RETURN_IF_ERROR(
+            c.dispatch(executable, kScaleAndOffsetOrdered, {1, 1, 1},
+                       {{BufferRef::ofSlot(0), BufferRef::ofSlot(1), BufferRef::ofSlot(2)}, {8, 2, 1}}));
+        TENON_RETURN_IF_ERROR(c.barrier());
+        return c.dispatch(executable, kScaleAndOffsetOrdered, {1, 1, 1},
+                          {{BufferRef::ofSlot(2), BufferRef::ofSlot(0), BufferRef::ofSlot(1)}, {8, 10, 0}});
+      },
+      {.slotCount = 3});
+  auto a = upload(numbers(8)), b = upload(numbers(8, 100)), c = zeros(8), d = upload(numbers(8, 7)), e = zeros(8);
+  OK(run(commands, {{a}, {b}, {c}}));
+  EXPECT_EQ(download<uint32_t>(*c)[3], 3u * 2 + 103 + 1); // c = 2 a + b + 1
+  EXPECT_EQ(download<uint32_t>(*b)[3], 110u * 10 + 3);    // b = 10 c + a
+  OK(run(commands, {{d}, {a}, {e}}));
+  EXPECT_EQ(download<uint32_t>(*e)[3], 10u * 2 + 3 + 1); // e = 2 d + a + 1
+  EXPECT_EQ(download<uint32_t>(*a)[3], 24u * 10 + 10);   // a = 10 e + d
+  EXPECT_EQ(download<uint32_t>(*b)[3], 110u * 10 + 3);   // the first ones stay as they are
+}
 TEST_P(Dispatch, SeveralEntryPoints) {
   auto buffer = zeros(kThreads);
   OK(run([&](CommandBuffer &commands) {
@@ -257,6 +290,15 @@ TEST_F(QueueDispatch, ConstantsAndBindings) {
                      {{BufferRef::of(input), BufferRef::of(out)}, {4, 3, 10}}, {&signal, 1}));
   OK(done->wait(1, kWaitForever));
   EXPECT_EQ(download<uint32_t>(*out), (std::vector<uint32_t>{13, 16, 19, 22}));
+}
+TEST_F(QueueDispatch, AnyOrderOfParameters) {
+  auto input = upload(numbers(4, 1)), more = upload(numbers(4, 100)), out = zeros(4);
+  auto done = Semaphore::create();
+  const SemaphorePoint signal = {done, 1};
+  OK(queue->dispatch({}, executable, kScaleAndOffsetOrdered, {1, 1, 1},
+                     {{BufferRef::of(input), BufferRef::of(more), BufferRef::of(out)}, {4, 3, 10}}, {&signal, 1}));
+  OK(done->wait(1, kWaitForever));
+  EXPECT_EQ(download<uint32_t>(*out), (std::vector<uint32_t>{113, 117, 121, 125}));
 }
 TEST_F(QueueDispatch, OneThatWaitsHoldsUpNoOther) {
   auto input = upload(numbers(4, 1)), first = zeros(4), second = zeros(4);

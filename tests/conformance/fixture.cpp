@@ -35,7 +35,8 @@ std::vector<abi::Export> kernelExports() {
                            {"reverse_shared", 0, 1, 0},
                            {"write_to_null", 0, 1, 0},
                            {"store_structs", 0, 1, 0},
-                           {"scale_and_offset", 1, 2, 3}};
+                           {"scale_and_offset", 1, 2, 3},
+                           {"scale_and_offset_ordered", 2, 3, 3}};
   std::vector<abi::Export> exports;
   for (const Row &row : kRows) {
     abi::Export out;
@@ -62,13 +63,21 @@ std::vector<abi::Export> kernelExports() {
   exports[kStoreStructs].layout.constants = {abi::Constant::scalar(abi::ElementType::I32), structOf(12, 4),
                                              structOf(64, 64), structOf(16, 16),
                                              abi::Constant::scalar(abi::ElementType::I8)};
+  // Bindings in, more, out; constants n, factor, offset, as a dispatch of scale_and_offset passes them.
+  exports[kScaleAndOffsetOrdered].layout.parameters = {
+      abi::DeclaredParameter::constant(0), abi::DeclaredParameter::binding(0),
+      abi::DeclaredParameter::structOf(24, 8,
+                                       {{abi::ParameterKind::Binding, 2, 0},
+                                        {abi::ParameterKind::Constant, 2, 8},
+                                        {abi::ParameterKind::Binding, 1, 16}}),
+      abi::DeclaredParameter::structOf(1, 1), abi::DeclaredParameter::constant(1)};
   exports[kReverseShared].launch.dynamicSharedBytes = kThreads * 4;
   return exports;
 }
 
 std::string readPtx(int arch) {
   const char *folder = std::getenv("TENON_CONFORMANCE_KERNELS");
-  const std::string own = cuda::DriverSearch::fromEnvironment().executableFolder;
+  const std::string own = cuda::DriverSearch::fromEnvironment().ownFolder;
   auto text = readFile(concat(folder && *folder ? folder : own.c_str(), "/conformance_kernels_sm_", arch, ".ptx"));
   if (!text.ok())
     return std::string();

@@ -39,7 +39,8 @@ enum Kernel : uint32_t {
   kReverseShared,
   kWriteToNull,
   kStoreStructs,
-  kScaleAndOffset
+  kScaleAndOffset,
+  kScaleAndOffsetOrdered
 };
 inline constexpr uint32_t kThreads = 64; // of every workgroup
 

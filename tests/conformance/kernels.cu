@@ -43,6 +43,19 @@ extern "C" __global__ void store_typed(uint64_t *out, int8_t a, int64_t b, float
   }
 }
 
+// Parameters in an order of their own: a scalar first, pointers in a struct, one that is not used.
+struct Places {
+  unsigned *out;
+  unsigned offset;
+  const unsigned *more;
+};
+extern "C" __global__ void scale_and_offset_ordered(unsigned n, const unsigned *in, Places places, bool unused,
+                                                    unsigned factor) {
+  unsigned i = globalIndex();
+  if (i < n && !unused)
+    places.out[i] = in[i] * factor + places.more[i] + places.offset;
+}
+
 // Found by its name from the host.
 extern "C" __device__ unsigned conformance_table[4] = {1, 20, 300, 4000};
 

@@ -42,6 +42,33 @@ static test::FunctionSpec doubleSum() {
   return function;
 }
 
+/// g(a, b): t = 3 a + b + 7; return 3 t + a + 7: by a kernel whose pointers stand behind scalars and in a struct.
+static test::FunctionSpec orderedSum() {
+  test::FunctionSpec function{.name = "g"};
+  function.inputs = {{abi::ElementType::I32, {-1}}, {abi::ElementType::I32, {-1}}};
+  function.registers = {RegisterOp(RegisterOpcode::Dim, 0, 0, 0, 0),     // 0: elements
+                        RegisterOp(RegisterOpcode::Const, 0, 0, 0, 4),   // 1
+                        RegisterOp(RegisterOpcode::Mul, 0, 1, 0, 0),     // 2: bytes
+                        RegisterOp(RegisterOpcode::Const, 0, 0, 0, 64),  // 3
+                        RegisterOp(RegisterOpcode::CeilDiv, 0, 3, 0, 0), // 4: workgroups
+                        RegisterOp(RegisterOpcode::Const, 0, 0, 0, 1),   // 5
+                        RegisterOp(RegisterOpcode::Const, 0, 0, 0, 3),   // 6: factor
+                        RegisterOp(RegisterOpcode::Const, 0, 0, 0, 7)};  // 7: offset
+  function.buffers = {{BufferSource::Input, 0},
+                      {BufferSource::Input, 1},
+                      {BufferSource::Transient, 0, 2},
+                      {BufferSource::Transient, 0, 2}};
+  auto scale = [](uint32_t in, uint32_t more, uint32_t out) {
+    return test::CommandSpec{.ordinal = kScaleAndOffsetOrdered,
+                             .grid = {4, 5, 5},
+                             .ranges = {test::wholeBuffer(in), test::wholeBuffer(more), test::wholeBuffer(out)},
+                             .constants = {0, 6, 7}};
+  };
+  function.commands = {scale(0, 1, 2), scale(2, 0, 3)};
+  function.results = {{.type = {abi::ElementType::I32, {-1}}, .buffer = 3, .shape = {0}}};
+  return function;
+}
+
 class ProgramCalls : public DeviceTest {
 protected:
   void SetUp() override {
@@ -49,7 +76,7 @@ protected:
     if (!device)
       return;
     bytes = std::make_unique<test::AlignedBytes>(
-        test::buildProgram({doubleSum()}, {Environment::shared().executableBytes}));
+        test::buildProgram({doubleSum(), orderedSum()}, {Environment::shared().executableBytes}));
     program = Program::load(device, bytes->span(), "conformance").take();
     cuda::ContextScope scope = device->enter();
     for (CUstream &stream : streams)
@@ -85,6 +112,23 @@ TEST_F(ProgramCalls, SameShapesOtherBuffers) {
       const std::vector<Value> inputs = {vector(1000, float(i)), vector(1000, 10)};
       OK(program->callInto(0, inputs, results, {.graph = graph}));
       EXPECT_EQ(read(results[0]), std::vector<float>(1000, float(2 * i + 20)));
+    }
+}
+// What is replayed is patched where the pointers stand, in a struct too.
+TEST_F(ProgramCalls, AnyOrderOfParametersWithOtherBuffers) {
+  std::vector<Value> results;
+  for (bool graph : {true, false})
+    for (uint32_t i = 1; i <= 4; ++i) {
+      auto ints = [&](uint32_t from) {
+        return Value(Tensor{abi::ElementType::I32, {200}, upload(numbers(200, from))});
+      };
+      const std::vector<Value> inputs = {ints(i), ints(100 * i)};
+      OK(program->callInto(1, inputs, results, {.graph = graph}));
+      const auto found = download<uint32_t>(*std::get<Tensor>(results[0]).buffer);
+      for (uint32_t k = 0; k < 200; ++k) {
+        const uint32_t a = i + k, b = 100 * i + k;
+        ASSERT_EQ(found[k], 3 * (3 * a + b + 7) + a + 7) << graph << ' ' << i << ' ' << k;
+      }
     }
 }
 TEST_F(ProgramCalls, OtherShapesInTurn) {

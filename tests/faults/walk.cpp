@@ -103,7 +103,7 @@ struct Emulator {
     Emulator out;
     TENON_ASSIGN_OR_RETURN(out.driver, cuda::Driver::openFirst(search.emulatorLibraries(), "the emulator"));
     void *library = dlopen(out.driver->path().c_str(), RTLD_NOW | RTLD_LOCAL);
-    using Find = CUresult (*)(const char *, void **, int, cuuint64_t, void *);
+    using Find = decltype(&cuGetProcAddress_v2);
     auto find = reinterpret_cast<Find>(dlsym(library, "cuGetProcAddress_v2"));
     CUcontext context = nullptr;
     if (!find || find("tenonEmulatorSetFailures", reinterpret_cast<void **>(&out.setFailures), 13000, 0, nullptr) ||

@@ -142,8 +142,9 @@ protected:
   struct Shape {
     unsigned x = 1, y = 1, z = 1;
   };
-  template <typename... Args> CUresult launch(Shape grid, Shape block, unsigned shared, Args... args) {
-    void *parameters[] = {&args...};
+  /// By reference: a copy of a tensor map on the stack need not lie at a multiple of 64.
+  template <typename... Args> CUresult launch(Shape grid, Shape block, unsigned shared, const Args &...args) {
+    void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
     CUresult result = driver().cuLaunchKernel_(function_, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
                                                nullptr, parameters, nullptr);
     return result == CUDA_SUCCESS ? driver().cuCtxSynchronize_() : result;

@@ -54,6 +54,22 @@ std::vector<Mutant> mutantsOf(std::string_view ptx, std::string_view kernel, con
                                                      : "cp.async.wait_group";
       mutants.push_back({names.number("no " + form), line, edited(text, i.range.begin, i.range.end, "")});
     }
+    if (isBarrier && !i.hasModifier("warp")) {
+      // `if (...) __syncthreads();`, for half of each warp and for half of the block.
+      const std::string_view barrier = text.substr(i.range.begin, i.range.end - i.range.begin);
+      const std::string thread = "{ .reg .b32 %mutant<4>; .reg .pred %around<1>;\nmov.u32 %mutant0, %tid.x;\n"
+                                 "mov.u32 %mutant1, %tid.y;\nmov.u32 %mutant2, %ntid.x;\n"
+                                 "mad.lo.u32 %mutant0, %mutant1, %mutant2, %mutant0;\nmov.u32 %mutant3, %ntid.y;\n";
+      for (auto [who, choose] :
+           {std::pair("half of each warp", "and.b32 %mutant0, %mutant0, 16;\nsetp.ne.u32 %around0, %mutant0, 0;\n"),
+            std::pair("half of the block",
+                      "mul.lo.u32 %mutant2, %mutant2, %mutant3;\nmul.lo.u32 %mutant0, %mutant0, 2;\n"
+                      "setp.ge.u32 %around0, %mutant0, %mutant2;\n")})
+        mutants.push_back(
+            {names.number(std::string("around a barrier, ") + who), line,
+             edited(text, i.range.begin, i.range.end,
+                    thread + choose + "@%around0 bra AROUND;\n" + std::string(barrier) + "\nAROUND: }\n")});
+    }
     if (i.opcode == "mbarrier" && (i.hasModifier("try_wait") || i.hasModifier("test_wait")))
       mutants.push_back(
           {names.number("no mbarrier wait"), line,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Broken twins of a kernel, made from its PTX: every barrier and every fence of the asynchronous proxy
-// deleted, every asynchronous wait dropped, every shared array one element shorter, a store through every read-only
-// parameter. Each is one edit of the text.
+// Broken twins of a kernel, made from its PTX: every barrier and every fence of the asynchronous proxy deleted, half of
+// each warp and half of the block led around each barrier, every asynchronous wait dropped, every shared array one
+// element shorter, a store through every read-only parameter. Each is one edit of the text.
 #pragma once
 
 #include <cstdint>

@@ -13,16 +13,24 @@
 // else, and a declaration elsewhere (MLIR, a manifest) must agree with it. The record is a few hundred bytes of module
 // data that no code reads: it costs nothing when the kernel runs.
 //
-// Parameters, in the kernel's order; a name may be left out:
+// Parameters, in the kernel's order, whatever that is; a name may be left out. A dispatch passes bindings and constants
+// by number, each counted from 0 as they stand here:
 //   TENON_READ(const T *, name)       a binding that the kernel does not write
 //   TENON_WRITE(T *, name)            a binding that it writes, and may read
-//   TENON_CONSTANT(T, name)           a scalar, a struct by value or a CUtensorMap; constants follow all bindings
-//   TENON_HIDDEN(T *, name)           a trailing pointer that is passed as null (a compiler's scratch memory)
+//   TENON_CONSTANT(T, name)           a scalar, a struct by value or a CUtensorMap
+//   TENON_HIDDEN(T *, name)           a pointer that is passed as null (a compiler's scratch memory)
+//   TENON_UNUSED(T, name)             a parameter that the kernel does not use: it is passed as zeros
+//   TENON_STRUCT(T, name)             a struct by value with pointers in it; what no member names is passed as zeros:
+//                                       TENON_STRUCT(Params, p).read(TENON_MEMBER(Params, x))
+//                                           .write(TENON_MEMBER(Params, y)).constant(TENON_MEMBER(Params, n))
+// TENON_CONSTANT(Params, p).read(TENON_MEMBER(Params, x)) is a struct whose bytes the dispatch passes as one constant;
+// only the pointers that are named so become bindings. TENON_MEMBER(Params, inner.x) reaches into members;
+// TENON_AT(const float *, 16) is a member by its offset in bytes.
 // TENON_CONSTANT(CUtensorMap, map).encoded<float>(0, {8, 16}) is a tensor map that the runtime encodes from binding 0,
 // of 8 rows of 16 floats (the order of the tensor's shape); behind it .swizzled(128), .interleaved(16), .promoted(256),
 // .stridden({1, 2}), .filledWithNans(). The binding needs .aligned(16).
 // `.aligned(16)` behind a binding asks for a base address that is a multiple of 16, as 16-byte accesses need; a pointer
-// to float4 and the like asks for its own alignment by itself. A type with a comma in it needs an alias.
+// to float4 and the like asks for its own alignment by itself. A type with commas in it needs a name behind it.
 //
 // Launch, in any order; the workgroup must be there:
 //   TENON_WORKGROUP(x, y, z)          threads of a workgroup (a block)
@@ -45,7 +53,9 @@
 #error "tenon/kernel.cuh needs C++17: nvcc -std=c++17"
 #endif
 
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 
 // Types that Tenon knows by name; their headers need not be included.
 struct __half;
@@ -67,10 +77,16 @@ struct CUtensorMap_st;
                                                     TENON_DECLARED_##function))>::isRight(&function, 0),               \
                 "kernel '" #function "' does not take what its declaration says: " TENON_DECLARED_TEXT_##function)
 
-#define TENON_READ(...) TENON_SLOT_(::tenon::kernel::SlotKind::Read, __VA_ARGS__, )
-#define TENON_WRITE(...) TENON_SLOT_(::tenon::kernel::SlotKind::Write, __VA_ARGS__, )
-#define TENON_CONSTANT(...) TENON_SLOT_(::tenon::kernel::SlotKind::Constant, __VA_ARGS__, )
-#define TENON_HIDDEN(...) TENON_SLOT_(::tenon::kernel::SlotKind::Hidden, __VA_ARGS__, )
+#define TENON_READ(...) TENON_SLOT_(::tenon::kernel::SlotKind::Read, __VA_ARGS__)
+#define TENON_WRITE(...) TENON_SLOT_(::tenon::kernel::SlotKind::Write, __VA_ARGS__)
+#define TENON_CONSTANT(...) TENON_SLOT_(::tenon::kernel::SlotKind::Constant, __VA_ARGS__)
+#define TENON_HIDDEN(...) TENON_SLOT_(::tenon::kernel::SlotKind::Hidden, __VA_ARGS__)
+#define TENON_UNUSED(...) TENON_SLOT_(::tenon::kernel::SlotKind::Unused, __VA_ARGS__)
+#define TENON_STRUCT(...) TENON_STRUCT_(__VA_ARGS__, )
+#define TENON_MEMBER(type, ...)                                                                                        \
+  (::tenon::kernel::Member<decltype(::std::declval<type &>().__VA_ARGS__)>{#__VA_ARGS__,                               \
+                                                                           unsigned(offsetof(type, __VA_ARGS__)), 0})
+#define TENON_AT(type, bytes) (::tenon::kernel::Member<type>{"", (bytes), 0})
 
 #define TENON_WORKGROUP(...) (::tenon::kernel::Workgroup<__VA_ARGS__>{})
 #define TENON_CLUSTER(...) (::tenon::kernel::Cluster<__VA_ARGS__>{})
@@ -80,8 +96,22 @@ struct CUtensorMap_st;
 #define TENON_PROGRAMMATIC_LAUNCH (::tenon::kernel::ProgrammaticLaunch{})
 #define TENON_NAME(name) (::tenon::kernel::ExportName{name})
 
-// The name arrives with the comma behind it, "x,", or is empty.
-#define TENON_SLOT_(kind, type, ...) (::tenon::kernel::Slot<kind, type>{#type, #__VA_ARGS__, 0})
+// A type, or a type and a name; of more parts the last is the name and the others are the type, which has commas:
+// `TENON_READ(const Pair<int, float> *, x)`. The name keeps a comma behind it, "x,", or is empty.
+#define TENON_SLOT_(kind, ...)                                                                                         \
+  TENON_EIGHTH_(__VA_ARGS__, TENON_SLOT_7_, TENON_SLOT_6_, TENON_SLOT_5_, TENON_SLOT_4_, TENON_SLOT_3_, TENON_SLOT_2_, \
+                TENON_SLOT_1_, )                                                                                       \
+  (kind, __VA_ARGS__)
+#define TENON_EIGHTH_(a, b, c, d, e, f, g, chosen, ...) chosen
+#define TENON_SLOT_1_(kind, type) (::tenon::kernel::Slot<kind, type>{#type, "", 0})
+#define TENON_SLOT_2_(kind, type, name) (::tenon::kernel::Slot<kind, type>{#type, #name ",", 0})
+#define TENON_SLOT_3_(kind, a, b, name) TENON_NAMED_(kind, name, a, b)
+#define TENON_SLOT_4_(kind, a, b, c, name) TENON_NAMED_(kind, name, a, b, c)
+#define TENON_SLOT_5_(kind, a, b, c, d, name) TENON_NAMED_(kind, name, a, b, c, d)
+#define TENON_SLOT_6_(kind, a, b, c, d, e, name) TENON_NAMED_(kind, name, a, b, c, d, e)
+#define TENON_SLOT_7_(kind, a, b, c, d, e, f, name) TENON_NAMED_(kind, name, a, b, c, d, e, f)
+#define TENON_NAMED_(kind, name, ...) (::tenon::kernel::Slot<kind, __VA_ARGS__>{#__VA_ARGS__, #name ",", 0})
+#define TENON_STRUCT_(type, ...) (::tenon::kernel::StructSlot<false, type>{#type, #__VA_ARGS__, {}})
 
 // Not static, so that the name stays as it is with -rdc=true; not const, so that clang keeps it out of the 64 KiB of
 // constant memory.
@@ -105,7 +135,7 @@ template <unsigned Size, unsigned Alignment> struct Bytes;
 
 namespace kernel {
 
-enum class SlotKind { Read, Write, Constant, Hidden };
+enum class SlotKind { Read, Write, Constant, Hidden, Unused };
 
 /// How the runtime encodes a tensor map; rank 0: it does not.
 struct MapEncoding {
@@ -118,6 +148,16 @@ struct MapEncoding {
 /// Name of a scalar type in a declaration; null: passed by value as it is.
 template <class Type> constexpr const char *elementName();
 
+/// A member of a struct: what it is called, and where it stands.
+template <class Type> struct Member {
+  const char *name;
+  unsigned offset;
+  unsigned alignment; // of the memory that it points to
+  constexpr Member aligned(unsigned bytes) const { return {name, offset, bytes}; }
+};
+
+template <bool IsPassed, class Type, class... Slots> struct StructSlot;
+
 template <SlotKind Kind, class Type> struct Slot {
   const char *type;
   const char *name;
@@ -126,6 +166,14 @@ template <SlotKind Kind, class Type> struct Slot {
   constexpr Slot aligned(unsigned bytes) const {
     static_assert(Kind == SlotKind::Read || Kind == SlotKind::Write, "aligned() is for TENON_READ and TENON_WRITE");
     return {type, name, bytes};
+  }
+  template <class Pointer> constexpr auto read(const Member<Pointer> &member) const { return asStruct().read(member); }
+  template <class Pointer> constexpr auto write(const Member<Pointer> &member) const {
+    return asStruct().write(member);
+  }
+  constexpr StructSlot<true, Type> asStruct() const {
+    static_assert(Kind == SlotKind::Constant, "pointers stand in a TENON_CONSTANT or a TENON_STRUCT");
+    return {type, name, {}};
   }
   template <class Element, unsigned Rank> constexpr Slot encoded(unsigned binding, const unsigned (&box)[Rank]) const {
     static_assert(std::is_same<std::remove_cv_t<Type>, CUtensorMap_st>::value, "encoded() is for a CUtensorMap");
@@ -168,6 +216,47 @@ template <SlotKind Kind, class Type> struct Slot {
   }
 };
 
+/// The members of a struct that are named, each with its offset.
+template <class... Slots> struct Members {};
+template <class First, class... Rest> struct Members<First, Rest...> {
+  First slot;
+  unsigned offset;
+  Members<Rest...> rest;
+};
+template <class Last> constexpr Members<Last> append(const Members<> &, const Last &slot, unsigned offset) {
+  return {slot, offset, {}};
+}
+template <class Last, class First, class... Rest>
+constexpr Members<First, Rest..., Last> append(const Members<First, Rest...> &members, const Last &slot,
+                                               unsigned offset) {
+  return {members.slot, members.offset, append(members.rest, slot, offset)};
+}
+
+/// A struct by value with slots in it. IsPassed: a dispatch passes its other bytes; else they are zero.
+template <bool IsPassed, class Type, class... Slots> struct StructSlot {
+  const char *type;
+  const char *name;
+  Members<Slots...> members;
+
+  template <class Pointer> constexpr auto read(const Member<Pointer> &member) const {
+    return add<SlotKind::Read>(member);
+  }
+  template <class Pointer> constexpr auto write(const Member<Pointer> &member) const {
+    return add<SlotKind::Write>(member);
+  }
+  template <class Value> constexpr auto constant(const Member<Value> &member) const {
+    static_assert(!IsPassed, "the dispatch passes all bytes of a TENON_CONSTANT but its pointers: declare a "
+                             "TENON_STRUCT for constants of their own");
+    return add<SlotKind::Constant>(member);
+  }
+
+private:
+  template <SlotKind Kind, class Value>
+  constexpr StructSlot<IsPassed, Type, Slots..., Slot<Kind, Value>> add(const Member<Value> &member) const {
+    return {type, name, append(members, Slot<Kind, Value>{"", member.name, member.alignment}, member.offset)};
+  }
+};
+
 template <unsigned X, unsigned Y = 1, unsigned Z = 1> struct Workgroup {
   static_assert(X > 0 && Y > 0 && Z > 0, "TENON_WORKGROUP: every extent is at least 1");
   static_assert(X * Y * Z <= 1024 && Z <= 64, "TENON_WORKGROUP: at most 1024 threads, 64 of them along z (K-8)");
@@ -191,6 +280,8 @@ template <class... Items> List<Items...> listOf(Items...);
 
 template <class Item> struct IsSlot : std::false_type {};
 template <SlotKind Kind, class Type> struct IsSlot<Slot<Kind, Type>> : std::true_type {};
+template <bool IsPassed, class Type, class... Slots>
+struct IsSlot<StructSlot<IsPassed, Type, Slots...>> : std::true_type {};
 template <class Item> struct IsWorkgroup : std::false_type {};
 template <unsigned X, unsigned Y, unsigned Z> struct IsWorkgroup<Workgroup<X, Y, Z>> : std::true_type {};
 
@@ -249,22 +340,50 @@ template <class Pointer> struct CheckSlot<Slot<SlotKind::Hidden, Pointer>> {
                 "TENON_HIDDEN declares a pointer that is passed as null");
   static constexpr bool ok = true;
 };
+template <class Type> struct CheckSlot<Slot<SlotKind::Unused, Type>> {
+  static constexpr bool ok = true;
+};
+template <bool IsPassed, class Type, class... Slots> struct CheckSlot<StructSlot<IsPassed, Type, Slots...>> {
+  static_assert(!std::is_scalar<Type>::value && !std::is_reference<Type>::value,
+                "pointers stand within a struct that is passed by value");
+  static_assert(IsPassed || sizeof...(Slots) != 0,
+                "TENON_STRUCT has no members: name them with .read(), .write() and .constant(), or declare "
+                "TENON_CONSTANT or TENON_UNUSED");
+  static constexpr bool ok = (true & ... & CheckSlot<Slots>::ok);
+};
 template <class Type> struct CheckSlot<Slot<SlotKind::Constant, Type>> {
   static_assert(!std::is_pointer<Type>::value && !std::is_reference<Type>::value,
                 "TENON_CONSTANT passes a value: declare a pointer with TENON_READ or TENON_WRITE");
   static constexpr bool ok = true;
 };
 
-/// 0 bindings, 1 constants, 2 hidden pointers.
-template <SlotKind Kind, class Type> constexpr int rankOf(Slot<Kind, Type> *) {
-  return Kind == SlotKind::Constant ? 1 : Kind == SlotKind::Hidden ? 2 : 0;
+template <class Slot> struct DeclaredType;
+template <SlotKind Kind, class Type> struct DeclaredType<Slot<Kind, Type>> {
+  using type = Type;
+};
+template <bool IsPassed, class Type, class... Slots> struct DeclaredType<StructSlot<IsPassed, Type, Slots...>> {
+  using type = Type;
+};
+
+/// 0 bindings, 1 constants, 2 hidden pointers; -1 what has no place among these.
+template <class Item> constexpr int rankOf(Item *) {
+  return -1;
 }
-template <class... Slots> constexpr bool isOrdered(List<Slots...> *) {
+template <SlotKind Kind, class Type> constexpr int rankOf(Slot<Kind, Type> *) {
+  return Kind == SlotKind::Constant ? 1 : Kind == SlotKind::Hidden ? 2 : Kind == SlotKind::Unused ? -1 : 0;
+}
+/// Whether the slots stand as K-3 has them where a layout says nothing.
+template <class... Items> constexpr bool isUsualOrder() {
   int last = 0;
-  bool ordered = true;
-  ((ordered = ordered && last <= rankOf(static_cast<Slots *>(nullptr)), last = rankOf(static_cast<Slots *>(nullptr))),
-   ...);
-  return ordered;
+  bool usual = true;
+  auto step = [&](bool isSlot, int rank) {
+    if (!isSlot)
+      return;
+    usual = usual && rank >= last;
+    last = rank;
+  };
+  (step(IsSlot<Items>::value, rankOf(static_cast<Items *>(nullptr))), ...);
+  return usual;
 }
 
 template <class Kept, class... Items> struct SlotsOf {
@@ -278,10 +397,11 @@ struct SlotsOf<List<Kept...>, Item, Rest...>
 template <bool SameCount, int Number, class Parameters, class Slots> struct Compare {
   static constexpr bool ok = SameCount; // another count was reported; pairs would only repeat it, shifted
 };
-template <int Number, class First, class... Types, SlotKind Kind, class Declared, class... Slots>
-struct Compare<true, Number, List<First, Types...>, List<Slot<Kind, Declared>, Slots...>> {
-  static constexpr bool ok = (CheckSlot<Slot<Kind, Declared>>::ok && Parameter<Number, First, Declared>::ok) &
-                             Compare<true, Number + 1, List<Types...>, List<Slots...>>::ok;
+template <int Number, class First, class... Types, class Declared, class... Slots>
+struct Compare<true, Number, List<First, Types...>, List<Declared, Slots...>> {
+  static constexpr bool ok =
+      (CheckSlot<Declared>::ok && Parameter<Number, First, typename DeclaredType<Declared>::type>::ok) &
+      Compare<true, Number + 1, List<Types...>, List<Slots...>>::ok;
 };
 
 template <class Items> struct Check;
@@ -291,10 +411,6 @@ template <class... Items> struct Check<List<Items...>> {
     constexpr int declared = (0 + ... + int(IsSlot<Items>::value));
     static_assert((0 + ... + int(IsWorkgroup<Items>::value)) == 1,
                   "a kernel's declaration has one TENON_WORKGROUP(x, y, z)");
-    static_assert(
-        isOrdered(static_cast<Slots *>(nullptr)),
-        "bindings (TENON_READ, TENON_WRITE) come first, then constants, then hidden pointers (K-3): change the "
-        "order of the kernel's parameters");
     return ParameterCount<int(sizeof...(Types)), declared>::ok &
            Compare<int(sizeof...(Types)) == declared, 0, List<Types...>, Slots>::ok;
   }
@@ -390,6 +506,16 @@ constexpr void sizeAndAlignment(Writer &out, const char *kind, unsigned size, un
   out.number(alignment);
 }
 
+/// Of a type that a header may only know by these.
+template <class Type> struct Extent {
+  static constexpr unsigned size = sizeof(Type), alignment = alignof(Type);
+  static constexpr bool isCopyable = std::is_trivially_copyable<Type>::value;
+};
+template <unsigned Size, unsigned Alignment> struct Extent<Bytes<Size, Alignment>> {
+  static constexpr unsigned size = Size, alignment = Alignment;
+  static constexpr bool isCopyable = true;
+};
+
 template <class Type> struct ConstantWriter {
   static constexpr void write(Writer &out) {
     if constexpr (std::is_same<Type, CUtensorMap_st>::value) {
@@ -469,6 +595,13 @@ constexpr void writeName(Writer &out, bool &first, const char *name) {
   out.quoted(name, ',');
 }
 
+template <class Visit> constexpr void forEachMember(const Members<> &, Visit) {}
+template <class First, class... Rest, class Visit>
+constexpr void forEachMember(const Members<First, Rest...> &members, Visit visit) {
+  visit(members.slot, members.offset);
+  forEachMember(members.rest, visit);
+}
+
 // Each writes what belongs into its list and nothing for other items.
 template <class Item> constexpr void writeBinding(Writer &, bool &, const Item &) {}
 template <SlotKind Kind, class Type>
@@ -492,6 +625,11 @@ constexpr void writeBinding(Writer &out, bool &first, const Slot<Kind, Type> &sl
   }
 }
 
+template <bool IsPassed, class Type, class... Slots>
+constexpr void writeBinding(Writer &out, bool &first, const StructSlot<IsPassed, Type, Slots...> &slot) {
+  forEachMember(slot.members, [&](const auto &member, unsigned) { writeBinding(out, first, member); });
+}
+
 template <class Item> constexpr void writeConstant(Writer &, bool &, const Item &) {}
 template <SlotKind Kind, class Type>
 constexpr void writeConstant(Writer &out, bool &first, const Slot<Kind, Type> &slot) {
@@ -506,6 +644,20 @@ constexpr void writeConstant(Writer &out, bool &first, const Slot<Kind, Type> &s
   }
 }
 
+template <bool IsPassed, class Type, class... Slots>
+constexpr void writeConstant(Writer &out, bool &first, const StructSlot<IsPassed, Type, Slots...> &slot) {
+  if constexpr (IsPassed) {
+    static_assert(Extent<Type>::isCopyable, "TENON_CONSTANT passes bytes: the type must be trivially copyable");
+    out.separator(first);
+    out.put('{');
+    sizeAndAlignment(out, "Struct", Extent<Type>::size, Extent<Type>::alignment);
+    bool start = false;
+    writeName(out, start, slot.name);
+    out.put('}');
+  }
+  forEachMember(slot.members, [&](const auto &member, unsigned) { writeConstant(out, first, member); });
+}
+
 template <class Item> constexpr bool isHidden(const Item &) {
   return false;
 }
@@ -513,8 +665,74 @@ template <class Type> constexpr bool isHidden(const Slot<SlotKind::Hidden, Type>
   return true;
 }
 
+/// Numbers of the bindings and constants so far.
+struct Numbers {
+  unsigned bindings = 0, constants = 0;
+};
+
+constexpr void writeExtent(Writer &out, unsigned size, unsigned alignment) {
+  out.put("\"size\":");
+  out.number(size);
+  out.put(",\"alignment\":");
+  out.number(alignment);
+}
+
+/// `"binding":0`, of a slot that is no struct.
+template <SlotKind Kind, class Type> constexpr void writePlace(Writer &out, Numbers &next, const Slot<Kind, Type> &) {
+  if constexpr (Kind == SlotKind::Hidden) {
+    out.put("\"hidden\":true");
+  } else if constexpr (Kind == SlotKind::Unused) {
+    writeExtent(out, Extent<Type>::size, Extent<Type>::alignment);
+  } else if constexpr (Kind == SlotKind::Constant) {
+    out.put("\"constant\":");
+    out.number(next.constants++);
+  } else {
+    out.put("\"binding\":");
+    out.number(next.bindings++);
+  }
+}
+
+/// One of `parameters`.
+template <class Item> constexpr void writeParameter(Writer &, bool &, Numbers &, const Item &) {}
+template <SlotKind Kind, class Type>
+constexpr void writeParameter(Writer &out, bool &first, Numbers &next, const Slot<Kind, Type> &slot) {
+  out.separator(first);
+  out.put('{');
+  writePlace(out, next, slot);
+  out.put('}');
+}
+template <bool IsPassed, class Type, class... Slots>
+constexpr void writeParameter(Writer &out, bool &first, Numbers &next,
+                              const StructSlot<IsPassed, Type, Slots...> &slot) {
+  out.separator(first);
+  out.put('{');
+  if constexpr (IsPassed) {
+    out.put("\"constant\":");
+    out.number(next.constants++);
+  } else {
+    writeExtent(out, Extent<Type>::size, Extent<Type>::alignment);
+  }
+  out.put(",\"members\":[");
+  bool start = true;
+  forEachMember(slot.members, [&](const auto &member, unsigned offset) {
+    out.separator(start);
+    out.put("{\"offset\":");
+    out.number(offset);
+    out.put(',');
+    writePlace(out, next, member);
+    out.put('}');
+  });
+  out.put("]}");
+}
+
 template <class Item> constexpr void writeType(Writer &, bool &, const Item &) {}
 template <SlotKind Kind, class Type> constexpr void writeType(Writer &out, bool &first, const Slot<Kind, Type> &slot) {
+  out.separator(first);
+  out.quoted(slot.type);
+}
+
+template <bool IsPassed, class Type, class... Slots>
+constexpr void writeType(Writer &out, bool &first, const StructSlot<IsPassed, Type, Slots...> &slot) {
   out.separator(first);
   out.quoted(slot.type);
 }
@@ -590,8 +808,16 @@ constexpr Writer record(const char *kernel, const char *file, unsigned line, con
   out.put("],\"constants\":[");
   first = true;
   (writeConstant(out, first, items), ...);
+  constexpr bool usual = isUsualOrder<Items...>();
   out.put("],\"hidden_pointers\":");
-  out.number((0u + ... + unsigned(isHidden(items))));
+  out.number(usual ? (0u + ... + unsigned(isHidden(items))) : 0);
+  if constexpr (!usual) {
+    out.put(",\"parameters\":[");
+    first = true;
+    Numbers next;
+    (writeParameter(out, first, next, items), ...);
+    out.put(']');
+  }
   out.put("},\"signature\":[");
   first = true;
   (writeType(out, first, items), ...);

@@ -9,6 +9,9 @@
    - A struct begins with struct_size = sizeof of the struct as the caller was compiled. Fields are only ever added at
      the end; what an older caller does not know is 0, what a newer caller sets and the library does not know is
      refused.
+   - A number that is none of its enum's, a count above 65536, a rank above 64 and memory that would end behind the last
+     address are errors before anything is read by them; so is a size that there is no memory for
+     (TENON_RESOURCE_EXHAUSTED). A pointer that is not NULL must point to what its count says.
    - Sizes and offsets are bytes, timeouts nanoseconds. Functions may be called from any thread; one command buffer is
      recorded by one thread at a time.
    - Symbols carry the version TENON_1. */
@@ -174,9 +177,31 @@ typedef struct tenon_export_info {
   uint32_t workgroup_size[3];
   uint32_t dynamic_shared_bytes;
   uint32_t constant_word_count; /* 64-bit words that a dispatch passes: tenon_dispatch_t */
+  uint32_t parameter_count;     /* of the kernel */
+  uint32_t slot_count;          /* pointers and constants in them: tenon_executable_slot_info */
 } tenon_export_info_t;
 tenon_status_t *tenon_executable_export_info(const tenon_executable_t *executable, uint32_t ordinal,
                                              tenon_export_info_t *out);
+
+/* Where a pointer or a constant stands in the kernel's parameters. A dispatch need not know: it passes bindings and
+   constants by number, and they are put in their places (abi/kernel_abi.md, K-3). */
+typedef enum tenon_slot_kind {
+  TENON_SLOT_BINDING = 0,
+  TENON_SLOT_CONSTANT = 1,
+  TENON_SLOT_HIDDEN = 2 /* a pointer that is passed as null */
+} tenon_slot_kind_t;
+typedef struct tenon_slot_info {
+  size_t struct_size;
+  tenon_slot_kind_t kind;
+  uint32_t index;     /* of the binding or constant */
+  uint32_t parameter; /* of the kernel, from 0 */
+  uint32_t offset;    /* bytes from the start of that parameter: above 0 only in a struct passed by value */
+  uint32_t size;      /* bytes */
+  const char *name;   /* as declared, else empty; valid as long as the executable */
+} tenon_slot_info_t;
+/* In the order of the parameters. TENON_OUT_OF_RANGE: no such export or slot. Since TENON_1_5. */
+tenon_status_t *tenon_executable_slot_info(const tenon_executable_t *executable, uint32_t ordinal, uint32_t slot,
+                                           tenon_slot_info_t *out);
 /* TENON_NOT_FOUND lists the exports there are. */
 tenon_status_t *tenon_executable_find_export(const tenon_executable_t *executable, const char *name, uint32_t *out);
 

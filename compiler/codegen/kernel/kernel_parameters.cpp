@@ -11,14 +11,17 @@
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
-namespace {
-
-/// As its export declares them; where the compiler declares it, a constant for each scalar argument.
 FailureOr<abi::ParameterLayout> parametersOf(const KernelFunction &kernel) {
   func::FuncOp source = kernel.function;
   abi::Layout layout;
   if (kernel.layout) {
     layout = layoutOf(kernel.layout);
+    for (const abi::DeclaredParameter &parameter : layout.parameters)
+      if (parameter.kind == abi::ParameterKind::Constant && !parameter.members.empty())
+        return source.emitError() << "no kernel can be generated: pointers stand within constant " << parameter.index
+                                  << ", whose bytes are arguments of the function: declare a struct that has the "
+                                     "constants as members, 'struct<SIZE, alignment = N>(binding 0 at 0, constant 0 at "
+                                     "8)'";
   } else {
     layout.bindings.resize(kernel.bindings);
     for (uint32_t argument : kernel.scalarArguments) {
@@ -32,12 +35,24 @@ FailureOr<abi::ParameterLayout> parametersOf(const KernelFunction &kernel) {
   Result<abi::ParameterLayout> block = abi::computeParameterLayout(layout);
   if (!block.ok())
     return source.emitError() << "no kernel can be generated: " << block.status().message();
+  SmallVector<bool> hasPointer(layout.bindings.size());
+  for (const abi::Slot &slot : block->slots)
+    if (slot.kind == abi::ParameterKind::Binding)
+      hasPointer[slot.index] = true;
+  for (auto [i, has] : llvm::enumerate(hasPointer))
+    if (!has)
+      return source.emitError() << "no kernel can be generated: the layout's parameters leave out binding " << i
+                                << ", to which a tensor map leads; generated code reads the tensor and not its map, so "
+                                   "list the binding too, or drop the fallback";
   return block.take();
 }
 
+namespace {
+
 /// What is more than a scalar is passed by value: its bytes are the parameter, and the kernel sees a pointer to them.
 bool isByValue(const KernelFunction &kernel, const abi::Parameter &parameter) {
-  return parameter.kind == abi::ParameterKind::Constant && kernel.constants[parameter.index].declared;
+  return parameter.kind == abi::ParameterKind::Struct ||
+         (parameter.kind == abi::ParameterKind::Constant && kernel.constants[parameter.index].declared);
 }
 
 /// Types of the kernel's parameters, in the order of the parameter block.
@@ -45,12 +60,12 @@ SmallVector<Type> parameterTypes(const KernelFunction &kernel, const abi::Parame
   func::FuncOp source = kernel.function;
   SmallVector<Type> types;
   for (const abi::Parameter &parameter : block.parameters) {
-    if (parameter.kind == abi::ParameterKind::Binding)
-      types.push_back(LLVM::LLVMPointerType::get(b.getContext(), /*addressSpace=*/1));
-    else if (isByValue(kernel, parameter))
+    if (isByValue(kernel, parameter))
       types.push_back(LLVM::LLVMPointerType::get(b.getContext()));
-    else
+    else if (parameter.kind == abi::ParameterKind::Constant)
       types.push_back(parameterType(source.getArgument(kernel.constants[parameter.index].arguments.front()).getType()));
+    else
+      types.push_back(LLVM::LLVMPointerType::get(b.getContext(), /*addressSpace=*/1));
   }
   return types;
 }
@@ -63,31 +78,33 @@ Type parameterType(Type type) {
   return type;
 }
 
-FailureOr<LLVM::LLVMFuncOp> createKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters, StringRef name,
+                              ModuleOp module) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  FailureOr<abi::ParameterLayout> block = parametersOf(kernel);
-  if (failed(block))
-    return failure();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), parameterTypes(kernel, *block, b));
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), parameterTypes(kernel, parameters, b));
   auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.op).getLoc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   const std::array<int32_t, 3> workgroup =
       kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(dispatch::kThreadsPerWorkgroup), 1, 1});
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(workgroup));
-  for (auto [i, parameter] : llvm::enumerate(block->parameters)) {
+  for (auto [i, parameter] : llvm::enumerate(parameters.parameters)) {
     if (!isByValue(kernel, parameter))
       continue;
     auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), parameter.size);
     function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(parameter.alignment));
   }
-  for (uint32_t i = 0; i < kernel.bindings; ++i) {
+  for (const abi::Slot &slot : parameters.slots) {
+    if (slot.kind != abi::ParameterKind::Binding ||
+        parameters.parameters[slot.parameter].kind != abi::ParameterKind::Binding)
+      continue; // of a pointer in a struct nothing can be said here
     if (!kernel.workgroupSize)
-      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    if (!kernel.isWritten(i))
-      function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
-    else if (i >= kernel.tensorArguments.size())
-      function.setArgAttr(i, LLVM::LLVMDialect::getWriteOnlyAttrName(), b.getUnitAttr());
+      function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (!kernel.isWritten(slot.index))
+      function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+    else if (slot.index >= kernel.tensorArguments.size())
+      function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getWriteOnlyAttrName(), b.getUnitAttr());
   }
   return function;
 }

@@ -121,15 +121,7 @@ LogicalResult DispatchOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedSha
     auto ranked = dyn_cast<RankedTensorType>(type);
     if (!ranked)
       continue;
-    ValueRange dims = resultDims(i);
-    for (int64_t size : ranked.getShape()) {
-      if (ShapedType::isDynamic(size)) {
-        shape.push_back(dims.front());
-        dims = dims.drop_front();
-      } else {
-        shape.push_back(builder.getIndexAttr(size));
-      }
-    }
+    shape = shapeWith(builder, ranked, resultDims(i));
   }
   return success();
 }

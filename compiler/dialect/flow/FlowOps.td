@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// flow: a program as dispatches over tensors.
+// flow: a program as dispatches over tensors, and the operations on tensors that programs of IREE have beside them.
 #ifndef TENON_COMPILER_DIALECT_FLOW_OPS
 #define TENON_COMPILER_DIALECT_FLOW_OPS
 
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -58,6 +59,54 @@ def Flow_DispatchOp : Op<Flow_Dialect, "dispatch", [AttrSizedOperandSegments, No
     /// Indices of the results that are not tied: these follow the tensor arguments in the bindings.
     ::llvm::SmallVector<unsigned> untiedResults();
   }];
+}
+
+//===-- flow.tensor.* --------------------------------------------------------------------------------------------===//
+
+// Gone after tenon-read-input: constants of MLIR's own are as good.
+def Flow_TensorConstantOp : Op<Flow_Dialect, "tensor.constant", [NoMemoryEffect]> {
+  let summary = "a tensor constant: flow.tensor.constant dense<1.0> : tensor<4xf32>";
+  let description = "`-> tensor<?xf32>` behind it makes it dynamic, as flow.tensor.dynamic_constant is: older files.";
+  let arguments = (ins TypedAttrInterface:$value);
+  let results = (outs AnyType:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Flow_TensorDynamicConstantOp : Op<Flow_Dialect, "tensor.dynamic_constant", [NoMemoryEffect]> {
+  let summary = "a constant whose shape the compiler does not see";
+  let description = "`flow.tensor.dynamic_constant dense<1.0> : tensor<4xf32> -> tensor<?xf32>`";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Flow_TensorTieShapeOp : Op<Flow_Dialect, "tensor.tie_shape", [Pure, AllTypesMatch<["source", "result"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "a tensor with its dynamic dimensions: flow.tensor.tie_shape %0 : tensor<?x4xf32>{%d}";
+  let description = "That the tensor has these dimensions is checked when the program runs.";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$dynamic_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+// The bytes of a tensor as another type or shape.
+class Flow_ReinterpretOp<string word> : Op<Flow_Dialect, word, [Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, Variadic<Index>:$result_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Flow_TensorBitCastOp : Flow_ReinterpretOp<"tensor.bitcast"> {
+  let summary = "bytes as another type and shape: flow.tensor.bitcast %0 : tensor<16xi32> -> tensor<4x8xi16>";
+}
+
+def Flow_TensorReshapeOp : Flow_ReinterpretOp<"tensor.reshape"> {
+  let summary = "elements in another shape: flow.tensor.reshape %0 : tensor<?x4xf32>{%d} -> tensor<?xf32>{%n}";
 }
 
 #endif

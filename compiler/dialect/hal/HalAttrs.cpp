@@ -65,11 +65,40 @@ void HalDialect::registerAttributesAndTypes() {
 
 //===-- Targets --------------------------------------------------------------------------------------------------===//
 
+// IREE describes a GPU by an attribute of its own code generator, `#iree_gpu.target<arch = "sm_80", features = ..>`
+// under one of two names. Its architecture is what `target_arch` says; the rest is for kernels that IREE generates.
+static ParseResult readTargetInfo(AsmParser &parser, SMLoc loc, DictionaryAttr &configuration) {
+  NamedAttrList entries(configuration);
+  StringRef arch;
+  for (StringRef name : {"iree_codegen.target_info", "iree.gpu.target"}) {
+    auto info = dyn_cast_or_null<OpaqueAttr>(entries.get(name));
+    if (!info)
+      continue;
+    StringRef text = info.getAttrData();
+    const size_t at = text.find("arch = \"");
+    if (at == StringRef::npos)
+      continue;
+    arch = text.drop_front(at + 8).take_until([](char c) { return c == '"'; });
+    entries.erase(name);
+  }
+  if (arch.empty())
+    return success();
+  auto named = dyn_cast_or_null<StringAttr>(entries.get("target_arch"));
+  if (named && named.getValue() != arch)
+    return parser.emitError(loc) << "target_arch is \"" << named.getValue() << "\", the target's info says \"" << arch
+                                 << "\": keep one";
+  entries.set("target_arch", parser.getBuilder().getStringAttr(arch));
+  configuration = entries.getDictionary(parser.getContext());
+  return success();
+}
+
 Attribute ExecutableTargetAttr::parse(AsmParser &parser, Type) {
   StringAttr backend, format;
   DictionaryAttr configuration = parser.getBuilder().getDictionaryAttr({});
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseAttribute(backend) || parser.parseComma() || parser.parseAttribute(format) ||
-      (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(configuration)) || parser.parseGreater())
+      (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(configuration)) || parser.parseGreater() ||
+      readTargetInfo(parser, loc, configuration))
     return {};
   return get(parser.getContext(), backend, format, configuration);
 }
@@ -153,6 +182,30 @@ void DeviceTargetAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+Attribute DeviceAffinityAttr::parse(AsmParser &parser, Type) {
+  FlatSymbolRefAttr device;
+  SmallVector<int64_t> queues;
+  auto parseQueue = [&] { return parser.parseInteger(queues.emplace_back()); };
+  if (parser.parseLess() || parser.parseAttribute(device))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) && succeeded(parser.parseOptionalStar())) // `*`: any queue
+    return parser.parseGreater() ? Attribute() : get(parser.getContext(), device, queues);
+  if (failed(parser.parseOptionalGreater()) &&
+      (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseQueue) || parser.parseGreater()))
+    return {};
+  return get(parser.getContext(), device, queues);
+}
+
+void DeviceAffinityAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getDevice();
+  if (!getQueues().empty()) {
+    printer << ", [";
+    llvm::interleaveComma(getQueues(), printer);
+    printer << ']';
+  }
+  printer << '>';
+}
+
 //===-- Objects --------------------------------------------------------------------------------------------------===//
 
 Attribute ExecutableObjectAttr::parse(AsmParser &parser, Type) {
@@ -187,11 +240,20 @@ Attribute ExecutableObjectsAttr::parse(AsmParser &parser, Type) {
   SmallVector<Attribute> targets, objects;
   auto parseEntry = [&]() -> ParseResult {
     ExecutableTargetAttr target;
+    std::string text;
+    SMLoc loc = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalString(&text)))
+      return parser.emitError(loc) << "key \"" << text << "\" is a string, a target is wanted: #hal.executable.target<"
+                                   << "\"cuda\", \"cuda-nvptx-fb\", {target_arch = \"sm_80\"}>";
     if (parser.parseCustomAttributeWithFallback(target) || parser.parseEqual())
       return failure();
     SmallVector<Attribute> ofTarget;
     auto parseObject = [&]() -> ParseResult {
       ExecutableObjectAttr object;
+      SMLoc objectLoc = parser.getCurrentLocation();
+      if (succeeded(parser.parseOptionalString(&text)))
+        return parser.emitError(objectLoc) << "object \"" << text << "\" is a string, #hal.executable.object<{path = \""
+                                           << text << "\"}> is wanted";
       if (parser.parseCustomAttributeWithFallback(object))
         return failure();
       ofTarget.push_back(object);

@@ -30,6 +30,9 @@ def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
 
 def Hal_ExecutableTargetAttr : Hal_Attr<"ExecutableTarget", "executable.target"> {
   let summary = "what device code is for: #hal.executable.target<\"cuda\", \"cuda-nvptx-fb\", {target_arch = \"sm_80\"}>";
+  let description = [{
+    IREE's `iree_codegen.target_info = #iree_gpu.target<arch = "sm_80", ..>` is read as `target_arch = "sm_80"`.
+  }];
   let parameters = (ins "::mlir::StringAttr":$backend, "::mlir::StringAttr":$format,
                         "::mlir::DictionaryAttr":$configuration);
   let extraClassDeclaration = [{
@@ -46,6 +49,11 @@ def Hal_DeviceTargetAttr : Hal_Attr<"DeviceTarget", "device.target", [TypedAttrI
     /// Always !hal.device.
     ::mlir::Type getType() const;
   }];
+}
+
+def Hal_DeviceAffinityAttr : Hal_Attr<"DeviceAffinity", "device.affinity"> {
+  let summary = "the device that something runs on: #hal.device.affinity<@device>, with queues <@device, [0, 1]>";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$device, ArrayRefParameter<"int64_t">:$queues);
 }
 
 def Hal_ExecutableObjectAttr : Hal_Attr<"ExecutableObject", "executable.object"> {
@@ -74,6 +82,16 @@ def Hal_PipelineBindingAttr : Hal_Attr<"PipelineBinding", "pipeline.binding"> {
   let parameters = (ins "::tenon::abi::BindingKind":$kind, "bool":$readOnly, "bool":$indirect, "uint32_t":$alignment);
 }
 
+def Hal_ParameterAttr : Hal_Attr<"Parameter", "parameter"> {
+  let summary = "one kernel parameter: #hal.parameter<struct<24, alignment = 8>(binding 1 at 0, constant 2 at 8)>";
+  let description = [{
+    What it may be is abi/kernel_abi.md, "Any other order". A member of a struct is one too, at its offset; size and
+    alignment are a struct's. Inside a layout it stands without `#hal.parameter<..>`.
+  }];
+  let parameters = (ins "::tenon::abi::ParameterKind":$kind, "uint32_t":$index, "uint32_t":$offset, "uint32_t":$size,
+                        "uint32_t":$alignment, ArrayRefParameter<"ParameterAttr">:$members);
+}
+
 def Hal_PipelineLayoutAttr : Hal_Attr<"PipelineLayout", "pipeline.layout"> {
   let summary = "the declared ABI of an export: #hal.pipeline.layout<constants = 1, bindings = [..], flags = Indirect>";
   let description = [{
@@ -81,9 +99,13 @@ def Hal_PipelineLayoutAttr : Hal_Attr<"PipelineLayout", "pipeline.layout"> {
     constantTypes then holds constantCount types: scalars, `tuple<i64, f32>` for a struct by value (a dispatch passes its
     members one by one), `!hal.tensor_map<..>`. The older `push_constants = N, sets = [<0, bindings = [..]>]` is
     read, its bindings in the order of (set, binding).
+
+    `parameters = [constant 0, binding 0, ..]` (Tenon's extension) lists the kernel's parameters where they do not stand
+    as K-3 has them: bindings, then constants.
   }];
   let parameters = (ins "uint32_t":$constantCount, ArrayRefParameter<"::mlir::Type">:$constantTypes,
-                        ArrayRefParameter<"PipelineBindingAttr">:$bindings, "bool":$indirect);
+                        ArrayRefParameter<"PipelineBindingAttr">:$bindings, "bool":$indirect,
+                        ArrayRefParameter<"ParameterAttr">:$parameters);
 }
 
 // What older files spell inside `sets = [...]`, and as attributes of their own.

@@ -5,6 +5,7 @@
 //   #hal.pipeline.layout<push_constants = 1, sets = [<0, bindings = [<0, storage_buffer, ReadOnly>]>]>    older
 //   #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>]>     printed
 #include "compiler/dialect/hal/HalAttrs.h"
+#include "compiler/dialect/hal/parameter_order.h"
 #include "compiler/dialect/shared/assembly.h"
 
 #include "abi/arch_table.h"
@@ -20,8 +21,8 @@ namespace tenon::compiler::hal {
 
 //===-- Bindings -------------------------------------------------------------------------------------------------===//
 
-// `ReadOnly`, `"ReadOnly|Indirect"`, `None`.
-static ParseResult parseFlags(AsmParser &parser, bool &readOnly, bool &indirect) {
+// `ReadOnly`, `"ReadOnly|Indirect"`, `None`. `wanted` ends the error about any other word.
+static ParseResult parseFlags(AsmParser &parser, bool &readOnly, bool &indirect, StringRef wanted) {
   SMLoc loc = parser.getCurrentLocation();
   std::string text;
   if (parser.parseKeywordOrString(&text))
@@ -35,7 +36,7 @@ static ParseResult parseFlags(AsmParser &parser, bool &readOnly, bool &indirect)
     else if (word == "Indirect")
       indirect = true;
     else if (word != "None")
-      return parser.emitError(loc) << "binding flag '" << word << "' is unknown, 'ReadOnly' or 'Indirect' is wanted";
+      return parser.emitError(loc) << "flag '" << word << "' is unknown, " << wanted;
   }
   return success();
 }
@@ -49,6 +50,23 @@ static void printFlags(AsmPrinter &printer, bool readOnly, bool indirect) {
 
 // cuMemAlloc promises 256 bytes; more can be promised by a larger suballocation, up to a page of 2 MiB.
 static constexpr int64_t kMaxAlignment = 2 << 20;
+
+// `= 16`, behind `alignment`. A type behind the number changes nothing.
+static ParseResult parseAlignment(AsmParser &parser, uint32_t &alignment) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalEqual()))
+    return parser.emitError(loc) << "expected '=' behind 'alignment', as in 'alignment = 16'";
+  loc = parser.getCurrentLocation();
+  int64_t value;
+  Type type;
+  if (parser.parseInteger(value) || (succeeded(parser.parseOptionalColon()) && parser.parseType(type)))
+    return failure();
+  if (value <= 0 || value > kMaxAlignment || !llvm::isPowerOf2_64(value))
+    return parser.emitError(loc) << "binding alignment is " << value << ", a power of two up to " << kMaxAlignment
+                                 << " is wanted";
+  alignment = uint32_t(value);
+  return success();
+}
 
 // `storage_buffer, ReadOnly, alignment = 16`, without the brackets.
 static FailureOr<PipelineBindingAttr> parseBindingBody(AsmParser &parser) {
@@ -64,21 +82,10 @@ static FailureOr<PipelineBindingAttr> parseBindingBody(AsmParser &parser) {
   bool readOnly = false, indirect = false;
   uint32_t alignment = 0;
   while (succeeded(parser.parseOptionalComma())) {
-    if (failed(parser.parseOptionalKeyword("alignment"))) {
-      if (parseFlags(parser, readOnly, indirect))
-        return failure();
-      continue;
-    }
-    SMLoc alignmentLoc = parser.getCurrentLocation();
-    int64_t value;
-    if (parser.parseEqual() || parser.parseInteger(value))
+    bool isAlignment = succeeded(parser.parseOptionalKeyword("alignment"));
+    if (isAlignment ? parseAlignment(parser, alignment)
+                    : parseFlags(parser, readOnly, indirect, "ReadOnly, Indirect or 'alignment = 16' is wanted"))
       return failure();
-    if (value <= 0 || value > kMaxAlignment || !llvm::isPowerOf2_64(value)) {
-      parser.emitError(alignmentLoc) << "binding alignment is " << value << ", a power of two up to " << kMaxAlignment
-                                     << " is wanted";
-      return failure();
-    }
-    alignment = uint32_t(value);
   }
   return PipelineBindingAttr::get(parser.getContext(), kind, readOnly, indirect, alignment);
 }
@@ -142,7 +149,7 @@ void DescriptorSetBindingAttr::print(AsmPrinter &printer) const {
 static ParseResult parseLayoutFlags(AsmParser &parser, bool &indirect) {
   bool readOnly = false;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseFlags(parser, readOnly, indirect))
+  if (parseFlags(parser, readOnly, indirect, "Indirect is wanted"))
     return failure();
   if (readOnly)
     return parser.emitError(loc) << "flag 'ReadOnly' belongs to a binding, a layout takes 'Indirect' only";
@@ -251,11 +258,12 @@ struct LayoutBody {
   SmallVector<Type> constantTypes;
   SmallVector<PipelineBindingAttr> bindings;
   SmallVector<DescriptorSetLayoutAttr> sets;
+  SmallVector<ParameterAttr> parameters;
   bool indirect = false;
 
   ParseResult parseEntry(AsmParser &parser) {
     StringRef word;
-    if (parseKeywordOf(parser, word, {"constants", "push_constants", "bindings", "sets", "flags"}) ||
+    if (parseKeywordOf(parser, word, {"constants", "push_constants", "bindings", "sets", "parameters", "flags"}) ||
         parser.parseEqual())
       return failure();
     if (word == "constants" || word == "push_constants")
@@ -264,6 +272,8 @@ struct LayoutBody {
       return parseBindings(parser, bindings);
     if (word == "sets")
       return parseBindings(parser, sets);
+    if (word == "parameters")
+      return parseParameters(parser, parameters);
     return parseLayoutFlags(parser, indirect);
   }
 };
@@ -280,7 +290,8 @@ Attribute PipelineLayoutAttr::parse(AsmParser &parser, Type) {
   }
   if (flattenSets(parser, loc, body.sets, body.bindings, body.indirect))
     return {};
-  return get(parser.getContext(), body.constantCount, body.constantTypes, body.bindings, body.indirect);
+  return get(parser.getContext(), body.constantCount, body.constantTypes, body.bindings, body.indirect,
+             body.parameters);
 }
 
 void PipelineLayoutAttr::print(AsmPrinter &printer) const {
@@ -294,7 +305,13 @@ void PipelineLayoutAttr::print(AsmPrinter &printer) const {
   }
   printer << "bindings = [";
   llvm::interleaveComma(getBindings(), printer);
-  printer << (getIndirect() ? "], flags = Indirect>" : "]>");
+  printer << ']';
+  if (!getParameters().empty()) {
+    printer << ", parameters = [";
+    printParameters(printer, getParameters());
+    printer << ']';
+  }
+  printer << (getIndirect() ? ", flags = Indirect>" : ">");
 }
 
 Attribute InterfaceBindingAttr::parse(AsmParser &parser, Type) {

@@ -86,6 +86,40 @@ static ParseResult parseLayoutClause(OpAsmParser &parser, StringRef name, Operat
   return success();
 }
 
+// Launch attributes are numbers of type index. Users write others too, which say the same.
+static void indexLaunchAttributes(OpAsmParser &parser, NamedAttrList &attributes, ArrayRef<StringAttr> names) {
+  for (StringAttr name : names)
+    if (auto number = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
+        number && number.getValue().getBitWidth() <= 64)
+      attributes.set(name, parser.getBuilder().getIndexAttr(number.getValue().getSExtValue()));
+}
+
+//===-- hal.executable.source ------------------------------------------------------------------------------------===//
+
+ParseResult ExecutableSourceOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr visibility, name;
+  Region &body = *result.addRegion();
+  if (parseSymbolVisibility(parser, visibility) ||
+      parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes))
+    return failure();
+  result.addAttribute(getSymVisibilityAttrName(result.name), visibility);
+  if (parseAttributes(parser, result.attributes) || parser.parseRegion(body))
+    return failure();
+  if (body.empty())
+    body.emplaceBlock();
+  return success();
+}
+
+void ExecutableSourceOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  compiler::printSymbolVisibility(printer, getSymVisibilityAttr());
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printAttributes(printer, *this, {getSymNameAttrName(), getSymVisibilityAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody());
+}
+
 //===-- hal.executable.export ------------------------------------------------------------------------------------===//
 
 ParseResult ExecutableExportOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -99,7 +133,15 @@ ParseResult ExecutableExportOp::parse(OpAsmParser &parser, OperationState &resul
   Region &condition = *result.addRegion();
   Type index = parser.getBuilder().getIndexType();
   StringRef word;
-  while (succeeded(parser.parseOptionalKeyword(&word, {"ordinal", "layout", "count", "condition", "fallback"}))) {
+  while (true) {
+    OptionalParseResult isAttributes = parseOptionalAttributes(parser, result.attributes);
+    if (isAttributes.has_value()) {
+      if (failed(*isAttributes))
+        return failure();
+      continue;
+    }
+    if (failed(parser.parseOptionalKeyword(&word, {"ordinal", "layout", "count", "condition", "fallback"})))
+      break;
     ParseResult parsed = success();
     if (word == "ordinal")
       parsed = parseParenthesizedAttr(parser, getOrdinalAttrName(result.name), index, result);
@@ -114,8 +156,8 @@ ParseResult ExecutableExportOp::parse(OpAsmParser &parser, OperationState &resul
   }
   if (!result.attributes.get(getLayoutAttrName(result.name)))
     return parser.emitError(loc) << "export '" << name.getValue() << "' has no layout(#hal.pipeline.layout<..>)";
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
-    return failure();
+  indexLaunchAttributes(parser, result.attributes,
+                        {getSubgroupSizeAttrName(result.name), getWorkgroupLocalMemoryAttrName(result.name)});
   // The count region of older files stands last and names its arguments in a block header.
   SMLoc regionLoc = parser.getCurrentLocation();
   Region older;
@@ -148,9 +190,9 @@ void ExecutableExportOp::print(OpAsmPrinter &printer) {
     printer << " count";
     printHostRegion(printer, getWorkgroupCount(), countTypes(getContext()));
   }
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getSymNameAttrName(), getSymVisibilityAttrName(), getOrdinalAttrName(),
-                                            getLayoutAttrName(), getConditionFallbackAttrName()});
+  printAttributes(printer, *this,
+                  {getSymNameAttrName(), getSymVisibilityAttrName(), getOrdinalAttrName(), getLayoutAttrName(),
+                   getConditionFallbackAttrName()});
 }
 
 unsigned ExecutableExportOp::workloadRank() {
@@ -297,7 +339,15 @@ ParseResult DispatchExternOp::parse(OpAsmParser &parser, OperationState &result)
   Region &count = *result.addRegion();
   ExternObjects objects;
   StringRef word;
-  while (succeeded(parser.parseOptionalKeyword(&word, {"count", "layout", "bindings", "objects"}))) {
+  while (true) {
+    OptionalParseResult isAttributes = parseOptionalAttributes(parser, result.attributes);
+    if (isAttributes.has_value()) {
+      if (failed(*isAttributes))
+        return failure();
+      continue;
+    }
+    if (failed(parser.parseOptionalKeyword(&word, {"count", "layout", "bindings", "objects"})))
+      break;
     ParseResult parsed = success();
     if (word == "count")
       parsed = parseTypedRegion(parser, word, count);
@@ -319,7 +369,9 @@ ParseResult DispatchExternOp::parse(OpAsmParser &parser, OperationState &result)
   result.addAttribute(getTargetObjectsAttrName(result.name), builder.getArrayAttr(objects.objects));
   for (std::unique_ptr<Region> &condition : objects.conditions)
     result.addRegion(std::move(condition));
-  return parser.parseOptionalAttrDictWithKeyword(result.attributes);
+  indexLaunchAttributes(parser, result.attributes,
+                        {getSubgroupSizeAttrName(result.name), getWorkgroupLocalMemoryAttrName(result.name)});
+  return success();
 }
 
 void DispatchExternOp::print(OpAsmPrinter &printer) {
@@ -354,10 +406,10 @@ void DispatchExternOp::print(OpAsmPrinter &printer) {
   });
   printer << "})";
   printer.decreaseIndent();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getExportNameAttrName(), getLayoutAttrName(), getTargetsAttrName(),
-                                            getTargetOrdinalsAttrName(), getTargetObjectsAttrName(),
-                                            getTiedOperandsAttrName(), getBindingsAttrName(), "operandSegmentSizes"});
+  printAttributes(printer, *this,
+                  {getExportNameAttrName(), getLayoutAttrName(), getTargetsAttrName(), getTargetOrdinalsAttrName(),
+                   getTargetObjectsAttrName(), getTiedOperandsAttrName(), getBindingsAttrName(),
+                   "operandSegmentSizes"});
 }
 
 } // namespace tenon::compiler::hal

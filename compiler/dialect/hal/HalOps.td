@@ -23,13 +23,17 @@ class Hal_ContainerOp<string word, list<Trait> traits = []>
 def Hal_ExecutableSourceOp : Hal_ContainerOp<"executable.source"> {
   let summary = "device code of every target together, and the kernels it offers";
   let description = [{
+    ```mlir
+    hal.executable.source private @executable <objects = #hal.executable.objects<{#sm_80 = [..]}>> { .. }
+    ```
     Holds hal.executable.export operations and, for generated code, a builtin.module with the kernel bodies. Every
-    other form of declaration is turned into this one by tenon-normalize-executables.
+    other form of declaration is turned into this one by tenon-normalize-executables. Older files write
+    `attributes {objects = ..}`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<Hal_ExecutableObjectsAttr>:$objects);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "custom<SymbolVisibility>($sym_visibility) $sym_name attr-dict-with-keyword $body";
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
@@ -62,11 +66,12 @@ def Hal_ExecutableExportOp : Hal_Op<"executable.export", [IsolatedFromAbove, Sym
         count(%device: !hal.device, %workload: index) -> (index, index, index) {
       ...
       hal.return %x, %y, %z : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index]>
     ```
-    Also read: `condition(..) -> i1 {..} fallback(@other)`, and the count region of older files, which trails
-    `attributes {..}` as `{ ^bb0(%device: !hal.device, %workload: index): .. }`. subgroup_size is in lanes,
-    workgroup_local_memory (dynamic shared memory) in bytes.
+    Also read: `attributes {workgroup_size = ..}` before or behind the count region, `condition(..) -> i1 {..}
+    fallback(@other)`, and the count region of older files, which trails `attributes {..}` as
+    `{ ^bb0(%device: !hal.device, %workload: index): .. }`. subgroup_size is in lanes, workgroup_local_memory (dynamic
+    shared memory) in bytes.
 
     `tenon.fallback = @function` among the attributes (Tenon's extension, here and on hal.dispatch.extern) names a
     function of the module that computes what the kernel does, of what a dispatch passes: it is compiled to the same
@@ -120,7 +125,7 @@ def Hal_DispatchExternOp : Hal_Op<"dispatch.extern", [IsolatedFromAbove, AttrSiz
       count(%device: !hal.device, %w: index) -> (index, index, index) { .. }
       layout(#hal.pipeline.layout<..>)
       objects({#target ordinal(0) = [#hal.executable.object<..>]})
-      attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+      <workgroup_size = [64 : index, 1 : index, 1 : index]>
     ```
     Operands and results are those of flow.dispatch. An object entry may carry `if(%device: !hal.device) -> i1 {..}`.
   }];

@@ -10,6 +10,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
 
+#include "support/nearest_names.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::hal {
@@ -97,10 +99,18 @@ static LogicalResult verifyOrdinals(Block &body) {
 }
 
 static LogicalResult verifyWorkgroupSize(Operation *op, StringRef name, ArrayAttr size) {
-  if (!size)
+  if (!size) {
+    std::vector<std::string> others;
+    for (NamedAttribute entry : op->getDiscardableAttrs())
+      others.push_back(entry.getName().str());
+    std::vector<std::string> near = nearestNames("workgroup_size", others, 1);
+    if (!near.empty())
+      return op->emitOpError() << "'" << name << "' has no workgroup_size, but '" << near.front()
+                               << "': is it misspelt?";
     return op->emitOpError() << "'" << name
-                             << "' has no workgroup_size: add attributes {workgroup_size = [64 : index, 1 : index, 1 "
-                                ": index]} with the kernel's block size";
+                             << "' has no workgroup_size: add <workgroup_size = [64 : index, 1 : index, 1 : index]> "
+                                "behind the count region, with the kernel's block size";
+  }
   int64_t threads = 1;
   bool right = !size.empty() && size.size() <= 3;
   for (Attribute attribute : size) {

@@ -2,6 +2,7 @@
 // Reading declarations into abi/'s value types. Nothing is checked here that a verifier has checked before.
 #include "compiler/dialect/hal/declarations.h"
 
+#include "abi/arch_spelling.h"
 #include "abi/struct_layout.h"
 #include "compiler/dialect/hal/HalOps.h"
 
@@ -100,23 +101,33 @@ abi::Layout layoutOf(hal::PipelineLayoutAttr layout) {
     result.constants.assign(layout.getConstantCount(), abi::Constant::word());
   for (Type type : layout.getConstantTypes())
     result.constants.push_back(constantOf(type));
+  for (hal::ParameterAttr parameter : layout.getParameters()) {
+    abi::DeclaredParameter &declared = result.parameters.emplace_back(parameter.getKind(), parameter.getIndex(),
+                                                                      parameter.getSize(), parameter.getAlignment());
+    for (hal::ParameterAttr member : parameter.getMembers())
+      declared.members.push_back({member.getKind(), member.getIndex(), member.getOffset()});
+  }
+  result.simplifyOrder();
   return result;
 }
 
 FailureOr<abi::TargetArch> targetArchOf(hal::ExecutableTargetAttr target,
                                         llvm::function_ref<InFlightDiagnostic()> emitError) {
-  auto report = [&](const Twine &found) {
+  auto report = [&](const Twine &found, const std::string &advice) {
     if (emitError)
-      emitError() << found << ", one of the known architectures is wanted: " << abi::knownArchList();
+      emitError() << found << advice;
     return failure();
   };
+  const std::string wanted = ", one of the known architectures is wanted: ";
   Attribute entry = target.getConfiguration().get("target_arch");
   auto text = dyn_cast_or_null<StringAttr>(entry);
   if (!text)
-    return report(entry ? "'target_arch' of the target is no string" : "the target has no 'target_arch'");
+    return report(entry ? "'target_arch' of the target is no string" : "the target has no 'target_arch'",
+                  wanted + abi::knownArchList());
   std::optional<abi::TargetArch> arch = abi::parseTargetArch(std::string_view(text.getValue()));
   if (!arch || !abi::findArch(*arch))
-    return report("target architecture '" + text.getValue() + "' is unknown");
+    return report("target architecture '" + text.getValue() + "' is unknown",
+                  ": " + abi::archAdvice(std::string_view(text.getValue())));
   return *arch;
 }
 

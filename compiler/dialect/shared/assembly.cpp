@@ -25,6 +25,74 @@ ParseResult parseKeywordOf(AsmParser &parser, StringRef &word, ArrayRef<StringRe
   return error;
 }
 
+//===-- Attributes -----------------------------------------------------------------------------------------------===//
+
+// `name = value`, `name` (a unit).
+static ParseResult parseEntry(OpAsmParser &parser, NamedAttrList &entries) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string name;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  Attribute value = parser.getBuilder().getUnitAttr();
+  if (succeeded(parser.parseOptionalEqual()) && parser.parseAttribute(value))
+    return failure();
+  if (entries.get(name))
+    return parser.emitError(loc) << "attribute '" << name << "' is given twice";
+  entries.append(name, value);
+  return success();
+}
+
+OptionalParseResult parseOptionalAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
+  SMLoc loc = parser.getCurrentLocation();
+  NamedAttrList entries;
+  if (succeeded(parser.parseOptionalLess())) {
+    ParseResult parsed = parser.parseOptionalAttrDict(entries); // <{..}>
+    if (succeeded(parsed) && failed(parser.parseOptionalGreater()))
+      parsed =
+          failure(parser.parseCommaSeparatedList([&] { return parseEntry(parser, entries); }) || parser.parseGreater());
+    if (failed(parsed))
+      return failure();
+  } else if (succeeded(parser.parseOptionalKeyword("attributes"))) {
+    if (failed(parser.parseOptionalAttrDict(entries)))
+      return failure();
+  } else {
+    return std::nullopt;
+  }
+  for (NamedAttribute entry : entries) {
+    if (attributes.get(entry.getName()))
+      return parser.emitError(loc) << "attribute '" << entry.getName().getValue() << "' is given twice";
+    attributes.push_back(entry);
+  }
+  return success();
+}
+
+ParseResult parseAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
+  while (true) {
+    OptionalParseResult parsed = parseOptionalAttributes(parser, attributes);
+    if (!parsed.has_value())
+      return success();
+    if (failed(*parsed))
+      return failure();
+  }
+}
+
+void printAttributes(OpAsmPrinter &printer, Operation *op, ArrayRef<StringRef> elided) {
+  ArrayRef<StringAttr> own = op->getName().getAttributeNames();
+  SmallVector<NamedAttribute> inherent = llvm::filter_to_vector(op->getAttrs(), [&](NamedAttribute entry) {
+    return llvm::is_contained(own, entry.getName()) && !llvm::is_contained(elided, entry.getName().getValue());
+  });
+  if (!inherent.empty()) {
+    printer << " <";
+    llvm::interleaveComma(inherent, printer, [&](NamedAttribute entry) {
+      printer << entry.getName().getValue();
+      if (!isa<UnitAttr>(entry.getValue()))
+        printer << " = " << entry.getValue();
+    });
+    printer << '>';
+  }
+  printer.printOptionalAttrDictWithKeyword(llvm::to_vector(op->getDiscardableAttrs()), elided);
+}
+
 ParseResult parseSymbolVisibility(OpAsmParser &parser, StringAttr &visibility) {
   StringRef word = "public";
   (void)parser.parseOptionalKeyword(&word, {"public", "private", "nested"});
@@ -63,8 +131,7 @@ ParseResult parseDispatchOperands(OpAsmParser &parser, DispatchSignature &signat
   return parser.parseOperandList(signature.arguments, OpAsmParser::Delimiter::Paren);
 }
 
-// `{%d0, %d1}`, as many as `type` has dynamic dimensions.
-static ParseResult parseDims(OpAsmParser &parser, Type type, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &allDims) {
+ParseResult parseDims(OpAsmParser &parser, Type type, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &allDims) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   SmallVector<OpAsmParser::UnresolvedOperand> dims;
   if (parser.parseOperandList(dims, OpAsmParser::Delimiter::OptionalBraces))
@@ -76,6 +143,19 @@ static ParseResult parseDims(OpAsmParser &parser, Type type, SmallVectorImpl<OpA
                                  << ": write one value in {} for each '?' of the type";
   llvm::append_range(allDims, dims);
   return success();
+}
+
+SmallVector<OpFoldResult> shapeWith(OpBuilder &builder, RankedTensorType type, ValueRange dims) {
+  SmallVector<OpFoldResult> shape;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size)) {
+      shape.push_back(dims.front());
+      dims = dims.drop_front();
+    } else {
+      shape.push_back(builder.getIndexAttr(size));
+    }
+  }
+  return shape;
 }
 
 static ParseResult parseResult(OpAsmParser &parser, DispatchSignature &signature) {

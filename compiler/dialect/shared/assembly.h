@@ -11,8 +11,23 @@ namespace tenon::compiler {
 /// Number of dynamic dimensions of a shaped type; 0 for any other type.
 unsigned dynamicDimCount(mlir::Type type);
 
+/// `{%d0, %d1}` behind a type, as many as it has dynamic dimensions.
+mlir::ParseResult parseDims(mlir::OpAsmParser &parser, mlir::Type type,
+                            llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &dims);
+/// The sizes of a ranked tensor whose dynamic ones are `dims`.
+llvm::SmallVector<mlir::OpFoldResult> shapeWith(mlir::OpBuilder &builder, mlir::RankedTensorType type,
+                                                mlir::ValueRange dims);
+
 /// One keyword of `words`, or an error that lists them.
 mlir::ParseResult parseKeywordOf(mlir::AsmParser &parser, llvm::StringRef &word, llvm::ArrayRef<llvm::StringRef> words);
+
+/// The attributes of an operation, in every notation and any order: `<name = value, ..>` (what the operation defines
+/// itself, as newer IREE prints it), `<{..}>`, `attributes {..}`. Nothing is there: nothing is read.
+mlir::ParseResult parseAttributes(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
+/// One of those, if it stands here: whether it does, and how that went.
+mlir::OptionalParseResult parseOptionalAttributes(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
+/// ` <name = value, ..> attributes {..}`: what the operation defines itself, then the others.
+void printAttributes(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> elided);
 
 /// `public`, `private` or `nested`; absent means public, and is printed as that.
 mlir::ParseResult parseSymbolVisibility(mlir::OpAsmParser &parser, mlir::StringAttr &visibility);

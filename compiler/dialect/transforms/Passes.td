@@ -11,14 +11,14 @@ def NormalizeExecutables : Pass<"tenon-normalize-executables", "::mlir::ModuleOp
     Before: hal.executable with variants, hal.dispatch.extern, generic target keys, exports without ordinals.
     ```mlir
     %0 = hal.dispatch.extern "f"[%w](%n, %a) : (i32, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
-      count(..) {..} layout(..) objects({#cuda ordinal(0) = [..]}) attributes {workgroup_size = [64 : index]}
+      count(..) {..} layout(..) objects({#cuda ordinal(0) = [..]}) <workgroup_size = [64 : index]>
     ```
     After: hal.executable.source with objects per target that names its architecture, exports with ordinals from 0,
     workgroup_size of three extents, flow.dispatch with the one entry point @executable::@export, and
     hal.device.targets on the module.
     ```mlir
-    hal.executable.source private @extern_dispatch_0 attributes {objects = #hal.executable.objects<{#sm_80 = [..]}>} {
-      hal.executable.export public @f ordinal(0) layout(..) count(..) {..} attributes {workgroup_size = [64, 1, 1]}
+    hal.executable.source private @extern_dispatch_0 <objects = #hal.executable.objects<{#sm_80 = [..]}>> {
+      hal.executable.export public @f ordinal(0) layout(..) count(..) {..} <workgroup_size = [64, 1, 1]>
     }
     %0 = flow.dispatch @extern_dispatch_0::@f[%w](%n, %a) : ..
     ```

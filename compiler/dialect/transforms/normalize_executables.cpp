@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Users have declared kernels in several ways over the years. Everything after this pass sees one of them; the steps
 // below, in order, take the others to it.
+#include "abi/arch_spelling.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
@@ -53,8 +54,7 @@ private:
       std::optional<abi::TargetArch> arch = abi::parseTargetArch(name);
       if (!arch || !abi::findArch(*arch))
         return getOperation().emitError()
-               << "target architecture '" << name
-               << "' is unknown, one of the known architectures is wanted: " << abi::knownArchList();
+               << "target architecture '" << name << "' is unknown: " << abi::archAdvice(name);
       fallback.push_back(cudaTarget(&getContext(), *arch));
     }
     return success();

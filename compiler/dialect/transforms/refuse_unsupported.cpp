@@ -4,6 +4,7 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
+#include "support/nearest_names.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,6 +38,7 @@ public:
 
 private:
   bool ok_ = true;
+  llvm::DenseSet<std::pair<Attribute, Attribute>> reportedTargets_;
 
   InFlightDiagnostic error(Operation *op) {
     ok_ = false;
@@ -67,10 +69,15 @@ private:
     }
   }
 
+  // A wrong back end is said once, where it is first named: targets and the objects for them all have it.
   void checkTarget(Operation *op, hal::ExecutableTargetAttr target) {
-    if (target.getBackend() != "cuda" || target.getFormat() != "cuda-nvptx-fb")
+    if (target.getBackend() == "cuda" && target.getFormat() == "cuda-nvptx-fb")
+      return;
+    ok_ = false;
+    if (reportedTargets_.insert({target.getBackend(), target.getFormat()}).second)
       error(op) << "executable target \"" << target.getBackend().getValue() << "\", \"" << target.getFormat().getValue()
-                << "\" is found, \"cuda\", \"cuda-nvptx-fb\" is wanted";
+                << "\" is found, \"cuda\", \"cuda-nvptx-fb\" is wanted, as in #hal.executable.target<\"cuda\", "
+                << "\"cuda-nvptx-fb\", {target_arch = \"sm_80\"}>";
   }
 
   void checkLayout(Operation *op, StringRef name, hal::PipelineLayoutAttr layout) {
@@ -83,10 +90,17 @@ private:
 
   // No pass reads an attribute without a dialect's prefix: it is likely misspelt.
   void checkAttributes(Operation *op, StringRef name, StringRef wanted) {
-    for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (!attribute.getName().getValue().contains('.'))
-        error(op) << "'" << name << "' has unknown attribute '" << attribute.getName().getValue() << "', " << wanted
-                  << " is wanted";
+    const std::vector<std::string> known = {"workgroup_size", "subgroup_size", "workgroup_local_memory"};
+    for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+      const StringRef found = attribute.getName().getValue();
+      if (found.contains('.'))
+        continue;
+      InFlightDiagnostic message = error(op);
+      message << "'" << name << "' has unknown attribute '" << found << "', " << wanted << " is wanted";
+      if (std::vector<std::string> near = nearestNames(std::string_view(found), known, 1);
+          !near.empty() && wanted == kLaunchAttributes)
+        message << ": did you mean '" << near.front() << "'?";
+    }
   }
   static constexpr StringRef kLaunchAttributes = "workgroup_size, subgroup_size or workgroup_local_memory";
 

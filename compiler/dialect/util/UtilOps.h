@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// util.unfoldable_constant and util.optimization_barrier.
+// Functions, globals and values of util. UtilOps.td describes them.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -8,9 +8,12 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "compiler/dialect/util/UtilDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/util/UtilAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/util/UtilOps.h.inc"

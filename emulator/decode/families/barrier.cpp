@@ -24,13 +24,15 @@ bool decodeWarpBarrier(Decoder &decoder) {
   return decoder.finish(form, decoded);
 }
 
-/// bar and barrier. `.aligned` promises that all threads of a warp execute it together, which is not needed here.
+/// bar and barrier. `.aligned`, and `bar` always, promises that all threads of a warp execute it together, which only
+/// the check of barriers asks for.
 bool decodeBar(Decoder &decoder) {
   Form form(decoder.in());
   Decoded decoded;
   const ptx::List<Operand> &o = decoder.in().operands;
   form.take("cta");
-  form.take("aligned");
+  const bool isAligned = form.take("aligned") || decoder.in().opcode == "bar";
+  decoded.imm = isAligned;
   int action = form.takeOneOf({"sync", "arrive", "red"});
   if (action < 0)
     return decoder.unsupported();

@@ -46,7 +46,7 @@ bool takeMemoryForm(Decoder &decoder, Form &form, MemoryForm &out) {
 /// The destinations of a load: `d`, or a run at `list`.
 bool loadDestinations(Decoder &decoder, const Operand &operand, ScalarType type, uint32_t count, Decoded &decoded) {
   if (count == 1)
-    return decoder.destination(operand, type, decoded.d, true);
+    return decoder.destination(onlyElement(operand), type, decoded.d, true);
   std::vector<uint32_t> elements;
   if (!decoder.vectorElements(operand, type, count, false, elements))
     return false;
@@ -59,8 +59,8 @@ bool decodeWideAccess(Decoder &decoder, Form &form, MemorySpace space, bool isLo
   const ptx::List<Operand> &o = decoder.in().operands;
   Decoded decoded;
   if (!decoder.expectOperands(2, 2) || !decoder.address(o[isLoad ? 1 : 0], space, decoded) ||
-      !(isLoad ? decoder.destination(o[0], ScalarType::B128, decoded.d)
-               : decoder.source(o[1], ScalarType::B128, decoded.b)))
+      !(isLoad ? decoder.destination(onlyElement(o[0]), ScalarType::B128, decoded.d)
+               : decoder.source(onlyElement(o[1]), ScalarType::B128, decoded.b)))
     return false;
   decoded.flag = static_cast<uint8_t>(space);
   decoded.kind = Kind::Checked;
@@ -77,15 +77,16 @@ bool decodeLoadParameter(Decoder &decoder, Form &form, ScalarType type, uint32_t
     return decoder.fail("'" + decoder.in().form() + "' reads " + std::to_string(bytes * count) + " bytes at offset " +
                         std::to_string(offset) + " of a parameter of " + std::to_string(slot.bytes));
   uint32_t at = slot.offset + static_cast<uint32_t>(offset);
-  if (count == 1 && decoder.bindConstant(form, decoder.in().operands[0], bytes, decoder.parameter(at, bytes)))
+  const Operand &value = decoder.in().operands[0];
+  if (count == 1 && decoder.bindConstant(form, onlyElement(value), bytes, decoder.parameter(at, bytes)))
     return true;
   std::vector<uint32_t> elements(1, kNoOperand);
   if (count == 1) {
-    if (!decoder.destination(decoder.in().operands[0], type, elements[0], true))
+    if (!decoder.destination(onlyElement(value), type, elements[0], true))
       return false;
   } else {
     elements.clear();
-    if (!decoder.vectorElements(decoder.in().operands[0], type, count, false, elements))
+    if (!decoder.vectorElements(value, type, count, false, elements))
       return false;
   }
   if (!form.left().empty())
@@ -136,7 +137,7 @@ bool decodeStore(Decoder &decoder) {
   if (!decoder.address(decoder.in().operands[0], what.space, decoded))
     return false;
   if (what.count == 1) {
-    if (!decoder.source(decoder.in().operands[1], what.type, decoded.b, true))
+    if (!decoder.source(onlyElement(decoder.in().operands[1]), what.type, decoded.b, true))
       return false;
   } else {
     std::vector<uint32_t> elements;

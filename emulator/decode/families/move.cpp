@@ -5,6 +5,8 @@
 #include "emulator/handlers/wide.h"
 #include "ptx/scalar_type.h"
 
+#include <array>
+
 namespace tenon::emulator {
 namespace {
 
@@ -56,7 +58,7 @@ bool decodeUnpack(Decoder &decoder, ScalarType type) {
 bool decodeMov(Decoder &decoder) {
   Form form(decoder.in());
   ScalarType type = form.takeType();
-  const ptx::List<Operand> &o = decoder.in().operands;
+  const std::array<Operand, 2> o = {onlyElement(decoder.in().operands[0]), onlyElement(decoder.in().operands[1])};
   if (o[1].kind == Operand::Kind::Vector)
     return decodePack(decoder, type);
   if (o[0].kind == Operand::Kind::Vector)

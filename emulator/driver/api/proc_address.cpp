@@ -3,7 +3,7 @@
 // table is made of the names in functions.inc, which cuda.h maps to the version of this header.
 #include "emulator/driver/api/inspect.h"
 #include "emulator/driver/call.h"
-#include "emulator/driver/module/kernel.h"
+#include "emulator/driver/module/module.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +24,8 @@ struct Entry {
 
 /// Not part of CUDA: the report of the last kernel that failed, NUL-terminated. Returns its length.
 size_t lastReport(char *buffer, size_t capacity) {
+  if (forkedFlag())
+    return 0;
   Driver &driver = tenon::emulator::driver();
   std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
   if (buffer && capacity) {
@@ -67,16 +69,47 @@ uint64_t threadInstructions() {
   return driver.threadInstructions;
 }
 
-/// Not part of CUDA: parameter `index` of the kernel is a pointer that it must not write through. name: what a report
-/// calls it. False: no such kernel or no such pointer.
-bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
+/// Not part of CUDA: at byte `offset` of parameter `index` stands a pointer that the kernel must not write through.
+/// name: what a report calls it. False: no such kernel or no such pointer.
+bool readOnlyPointer(CUfunction function, size_t index, size_t offset, const char *name) {
+  if (forkedFlag())
+    return false;
   Driver &driver = tenon::emulator::driver();
   std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
   Kernel *kernel = reinterpret_cast<Kernel *>(function);
-  if (!driver.kernels.count(kernel) || index >= kernel->decoded->parameters.size() ||
-      kernel->decoded->parameters[index].bytes != sizeof(CUdeviceptr))
+  if (!driver.kernels.count(kernel) || index >= kernel->decoded->parameters.size())
     return false;
-  kernel->readOnlyParameters[index] = name && *name ? name : "parameter " + std::to_string(index);
+  const size_t bytes = kernel->decoded->parameters[index].bytes;
+  if (offset % sizeof(CUdeviceptr) != 0 || bytes < sizeof(CUdeviceptr) || offset > bytes - sizeof(CUdeviceptr))
+    return false;
+  std::string &known = kernel->readOnlyPointers[{index, offset}];
+  known = name && *name ? name : "parameter " + std::to_string(index);
+  return true;
+}
+
+/// A pointer that is the whole parameter.
+bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
+  if (forkedFlag())
+    return false;
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
+  const Kernel *kernel = reinterpret_cast<const Kernel *>(function);
+  return driver.kernels.count(const_cast<Kernel *>(kernel)) && index < kernel->decoded->parameters.size() &&
+         kernel->decoded->parameters[index].bytes == sizeof(CUdeviceptr) && readOnlyPointer(function, index, 0, name);
+}
+
+/// Not part of CUDA: reports call the module that this thread loads next so: the file that its PTX came from.
+void nameModule(const char *name) {
+  nextModuleName() = name ? name : "";
+}
+
+/// Not part of CUDA: ends the launch that runs, with a report of where its warps stand. May be called by a signal
+/// handler. False: none runs.
+bool interrupt() {
+  RunControl &control = tenon::emulator::driver().control;
+  if (forkedFlag() || !control.running)
+    return false;
+  control.isInterrupted = true;
   return true;
 }
 
@@ -84,6 +117,9 @@ bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
 const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *>(&lastReport)},
                              {"tenonEmulatorThreadInstructions", reinterpret_cast<void *>(&threadInstructions)},
                              {"tenonEmulatorReadOnlyParameter", reinterpret_cast<void *>(&readOnlyParameter)},
+                             {"tenonEmulatorInterrupt", reinterpret_cast<void *>(&interrupt)},
+                             {"tenonEmulatorNameModule", reinterpret_cast<void *>(&nameModule)},
+                             {"tenonEmulatorReadOnlyPointer", reinterpret_cast<void *>(&readOnlyPointer)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
                              {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)},
                              {"tenonEmulatorSetFailures", reinterpret_cast<void *>(&setFailures)},
@@ -98,6 +134,8 @@ CUresult cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_
     for (const Entry &entry : kOwnEntries)
       if (!strcmp(entry.name, symbol)) {
         *out = entry.address;
+        if (entry.address == reinterpret_cast<void *>(&lastReport))
+          tenon::emulator::driver().reportsAreRead = true;
         if (status)
           *status = CU_GET_PROC_ADDRESS_SUCCESS;
         return CUDA_SUCCESS;

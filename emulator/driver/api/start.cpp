@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <pthread.h>
 
 using namespace tenon;
 using namespace tenon::emulator;
@@ -70,6 +71,8 @@ CUresult initialise(Driver &driver) {
     fprintf(stderr,
             "tenon emulator: %s: kernels run on the CPU, times mean nothing (TENON_EMULATOR_QUIET=1 silences this)\n",
             driver.devices[0]->name().c_str());
+  driver.control.timeoutSeconds = settings.timeoutSeconds;
+  pthread_atfork(nullptr, nullptr, [] { forkedFlag() = true; });
   driver.initialised = true;
   return CUDA_SUCCESS;
 }

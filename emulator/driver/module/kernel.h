@@ -4,6 +4,8 @@
 
 #include "emulator/machine/decoded_kernel.h"
 
+#include <cuda.h>
+
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -19,8 +21,12 @@ struct Kernel {
   int maxDynamicShared = 0; // set by the opt-in attribute; the default is what is left of 48 KiB
   int carveout = -1;
   bool nonPortableCluster = false;
-  std::map<size_t, std::string> readOnlyParameters; // index, what a report calls it
+  std::map<std::pair<size_t, size_t>, std::string> readOnlyPointers; // parameter, byte in it; what a report says
 };
+
+/// What a call that asks for the kernel has to return: CUDA_SUCCESS, or an error when the emulator cannot run it; the
+/// reasons are then the last report. A driver that loads lazily compiles a kernel at that time too.
+CUresult askFor(const Kernel &kernel);
 
 /// The live kernel of a handle, or null.
 Kernel *findKernel(const void *handle);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules and libraries: PTX text in, kernels and variables out. Every kernel is decoded when the module loads, so that
-// what cannot run is refused here, with a log in the form of a JIT compiler's.
+// what is wrong is refused here, with a log in the form of a JIT compiler's. What ptxas takes and the emulator does not
+// refuses the kernel that has it, when somebody asks for that (kernel.h); the info log names it.
 #include "emulator/driver/module/module.h"
 
 #include "emulator/decode/decode.h"
@@ -8,9 +9,11 @@
 #include "emulator/driver/device.h"
 
 #include "ptx/parse/parser.h"
+#include "support/file.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace tenon;
 using namespace tenon::emulator;
@@ -157,7 +160,11 @@ CUresult loadModule(Context *context, const void *image, JitLog &log, Module **o
       return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
   }
-  auto source = std::make_shared<SourceFile>("ptx-module-" + std::to_string(++driver.modulesLoaded), std::string(text));
+  ++driver.modulesLoaded;
+  std::string name = std::exchange(nextModuleName(), {});
+  if (name.empty())
+    name = "ptx-module-" + std::to_string(driver.modulesLoaded);
+  auto source = std::make_shared<SourceFile>(std::move(name), std::string(text));
   Diagnostics diagnostics;
   auto module = std::make_unique<Module>();
   module->context = context;
@@ -188,14 +195,22 @@ CUresult loadModule(Context *context, const void *image, JitLog &log, Module **o
       context->device->memory->free(global.address);
     return CUDA_ERROR_INVALID_PTX;
   }
-  for (auto &[name, kernel] : module->kernels)
+  for (auto &[name, kernel] : module->kernels) {
     driver.kernels.insert(kernel.get());
+    if (!kernel->decoded->refusal.empty())
+      log.info += "kernel '" + name + "' cannot run:\n" + kernel->decoded->refusal;
+  }
   driver.modules.insert(module.get());
   *out = module.release();
   return CUDA_SUCCESS;
 }
 
 } // namespace
+
+std::string &nextModuleName() {
+  static thread_local std::string name;
+  return name;
+}
 
 void unloadModule(Module *module) {
   Driver &driver = tenon::emulator::driver();
@@ -270,6 +285,17 @@ CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, CU
   return loadWithLogs(context, image, count, options, values, reinterpret_cast<Module **>(out));
 }
 
+CUresult cuModuleLoad(CUmodule *out, const char *path) {
+  TENON_ENTER_CONTEXT();
+  if (!out || !path)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Result<std::string> image = readFile(path);
+  if (!image.ok())
+    return CUDA_ERROR_FILE_NOT_FOUND;
+  nextModuleName() = path;
+  return loadWithLogs(context, image->c_str(), 0, nullptr, nullptr, reinterpret_cast<Module **>(out));
+}
+
 CUresult cuModuleUnload(CUmodule handle) {
   TENON_ENTER_CONTEXT();
   Module *module = moduleOf(driver, handle);
@@ -289,6 +315,8 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
   auto it = module->kernels.find(name);
   if (it == module->kernels.end())
     return CUDA_ERROR_NOT_FOUND;
+  if (CUresult result = askFor(*it->second); result != CUDA_SUCCESS)
+    return result;
   *out = reinterpret_cast<CUfunction>(it->second.get());
   return CUDA_SUCCESS;
 }
@@ -362,6 +390,8 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
   auto it = module->kernels.find(name);
   if (it == module->kernels.end())
     return CUDA_ERROR_NOT_FOUND;
+  if (CUresult result = askFor(*it->second); result != CUDA_SUCCESS)
+    return result;
   *out = reinterpret_cast<CUkernel>(it->second.get());
   return CUDA_SUCCESS;
 }

@@ -27,6 +27,9 @@ struct Module {
   std::map<std::string, Global, std::less<>> globals;
 };
 
+/// What the module that this thread loads next is called in reports: its file; empty: a number.
+std::string &nextModuleName();
+
 /// Finishes the context's work, which refers to the kernels, and frees the module.
 void unloadModule(Module *module);
 

@@ -11,25 +11,33 @@ namespace tenon::emulator {
 std::vector<ReadOnlyRange> readOnlyRanges(const Kernel &kernel, const Memory &memory,
                                           const std::vector<uint8_t> &parameters) {
   std::vector<ReadOnlyRange> ranges;
-  if (kernel.readOnlyParameters.empty())
+  if (kernel.readOnlyPointers.empty())
     return ranges;
-  std::vector<uint64_t> values; // of everything that may be a pointer, by index
-  for (const ParameterSlot &slot : kernel.decoded->parameters) {
-    values.push_back(0);
-    if (slot.bytes == sizeof(uint64_t))
-      memcpy(&values.back(), parameters.data() + slot.offset, sizeof(uint64_t));
-  }
-  for (const auto &[index, name] : kernel.readOnlyParameters) {
-    uint64_t begin = values[index];
+  auto valueAt = [&](size_t index, size_t offset) {
+    uint64_t value = 0;
+    memcpy(&value, parameters.data() + kernel.decoded->parameters[index].offset + offset, sizeof(value));
+    return value;
+  };
+  struct Value {
+    uint64_t address;
+    bool isReadOnly;
+  };
+  std::vector<Value> values; // of everything that may be a pointer, those in structs included
+  for (size_t i = 0; i < kernel.decoded->parameters.size(); ++i)
+    for (size_t offset = 0; offset + sizeof(uint64_t) <= kernel.decoded->parameters[i].bytes;
+         offset += sizeof(uint64_t))
+      values.push_back({valueAt(i, offset), kernel.readOnlyPointers.contains({i, offset})});
+  for (const auto &[place, name] : kernel.readOnlyPointers) {
+    const uint64_t begin = valueAt(place.first, place.second);
     const Allocation *allocation = memory.find(begin);
     if (!allocation)
       continue;
     uint64_t end = allocation->end();
     bool alsoWritten = false;
-    for (size_t other = 0; other < values.size(); ++other) {
-      alsoWritten |= values[other] == begin && !kernel.readOnlyParameters.count(other);
-      if (values[other] > begin)
-        end = std::min(end, values[other]);
+    for (const Value &other : values) {
+      alsoWritten |= other.address == begin && !other.isReadOnly;
+      if (other.address > begin)
+        end = std::min(end, other.address);
     }
     if (!alsoWritten)
       ranges.push_back({begin, end - begin, name});

@@ -9,6 +9,7 @@
 #include "emulator/driver/module/read_only.h"
 #include "emulator/schedule/run_launch.h"
 
+#include <cstdio>
 #include <cstring>
 
 namespace tenon::emulator {
@@ -139,6 +140,7 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
   if (driver.checks.readonly)
     launch.readOnly = readOnlyRanges(*work.kernel, memory, work.parameters);
   launch.gridWorkspace = work.cooperative ? context->gridWorkspace : 0;
+  launch.control = &driver.control;
   std::vector<const Memory *> peers;
   for (const Context *peer : context->peers)
     if (peer->active)
@@ -147,6 +149,9 @@ Fault runKernel(Driver &driver, Context *context, const KernelWork &work) {
   LaunchResult result = runLaunch(launch, memory, context->services, driver.threads, driver.queue.random());
   driver.queue.advanceTime(result.instructions);
   driver.threadInstructions += result.threadInstructions;
+  for (const std::string &note : result.notes)
+    if (driver.notes.insert(note).second)
+      fprintf(stderr, "tenon emulator: note: %s\n", note.c_str());
   return result.fault;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/access/plan/effect.h"
 
+#include "linker/access/origins.h"
+
 #include <algorithm>
-#include <optional>
+#include <bit>
 
 namespace tenon::linker {
 namespace {
@@ -56,14 +58,71 @@ Effect refine(const ptx::OpcodeRow &row, const ptx::Instruction &instruction, pt
   case EffectRule::Wmma:
     return instruction.hasModifier("load")    ? Effect::Load
            : instruction.hasModifier("store") ? Effect::Store
-                                              : Effect::Scale;
+                                              : Effect::Gather;
   case EffectRule::Barrier:
-    return instruction.hasModifier("red") ? Effect::Number : Effect::None;
+    return instruction.hasModifier("red") ? Effect::Gather : Effect::None;
   case EffectRule::TensorMemory:
-    return instruction.hasModifier("ld") ? Effect::ForeignLoad : Effect::None;
-  case EffectRule::Mad:
-    return instruction.hasModifier("hi") ? Effect::Scale : Effect::MultiplyAdd;
+    if (instruction.hasModifier("ld"))
+      return Effect::TensorLoad;
+    return instruction.hasModifier("st") || instruction.hasModifier("cp") || instruction.hasModifier("mma") ||
+                   instruction.hasModifier("shift")
+               ? Effect::TensorStore
+               : Effect::None;
+  case EffectRule::TensorMap:
+    return instruction.hasModifier("cp_fenceproxy") ? Effect::CopyToGlobal : Effect::Store;
+  case EffectRule::Vote:
+    return instruction.hasModifier("ballot") ? Effect::Gather : Effect::Narrow;
   }
+}
+
+/// What the modifiers say of the operands' types.
+struct Types {
+  uint32_t count = 0;
+  uint32_t firstBytes = 0, lastBytes = 0; // 0: no type is written
+  bool isFloat = false, isPacked = false, isPredicate = false, isSigned = false;
+};
+
+Types typesOf(const ptx::Instruction &instruction) {
+  using ptx::ScalarType;
+  Types types;
+  for (std::string_view modifier : instruction.modifiers) {
+    const ScalarType type = ptx::parseScalarType(modifier);
+    if (type == ScalarType::None)
+      continue;
+    types.lastBytes = ptx::byteSize(type);
+    if (types.count++ == 0)
+      types.firstBytes = types.lastBytes;
+    types.isPredicate |= type == ScalarType::Pred;
+    types.isPacked |= type == ScalarType::U16x2 || type == ScalarType::S16x2;
+    types.isSigned |= modifier.front() == 's';
+    types.isFloat |= modifier.front() != 's' && modifier.front() != 'u' && modifier.front() != 'b';
+    types.isFloat |= modifier.starts_with("bf");
+  }
+  types.isFloat &= !types.isPredicate;
+  return types;
+}
+
+/// Of a result of so many bytes.
+Finish finishOf(uint32_t bytes) {
+  constexpr uint32_t kWhole = 8;
+  return bytes == 1 ? Finish::LowByte : bytes != 0 && bytes < kWhole ? Finish::Truncate : Finish::Keep;
+}
+
+constexpr Transfer kBlend = {Combine::Blend, Finish::Keep};
+
+/// Sums and products of integers are taken modulo a power of two; all else may depend on every bit.
+Transfer integers(const ptx::Instruction &instruction, const Types &types, Combine combine) {
+  if (types.isFloat || instruction.hasModifier("sat") || instruction.hasModifier("hi"))
+    return kBlend;
+  if (types.isPacked)
+    return {Combine::Mix, Finish::Keep};
+  return {combine, instruction.hasModifier("wide") ? Finish::Keep : finishOf(types.lastBytes)};
+}
+
+Transfer conversion(const ptx::Instruction &instruction, const Types &types) {
+  const bool isExact = types.count == 2 && !types.isFloat && !types.isPacked && !instruction.hasModifier("sat") &&
+                       !instruction.hasModifier("pack");
+  return isExact ? Transfer{Combine::Join, finishOf(std::min(types.firstBytes, types.lastBytes))} : kBlend;
 }
 
 } // namespace
@@ -80,40 +139,156 @@ bool dependsOnOperands(std::string_view opcode) {
 
 EffectOf effectOf(const ptx::Instruction &instruction) {
   const ptx::OpcodeRow *row = ptx::findOpcode(instruction.opcode);
-  if (!row) {
-    if (hasAddress(instruction))
-      return {.effect = Effect::Unknown, .space = firstSpace(instruction)};
-    return {.effect = Effect::Scale};
-  }
-  switch (row->effect) {
-  case Effect::Load:
-  case Effect::Store:
-  case Effect::Atomic:
-  case Effect::Unknown:
-  case Effect::None:
-  case Effect::Scale: {
-    const ptx::StateSpace space = row->effect == Effect::None && row->rule == EffectRule::Fixed
-                                      ? ptx::StateSpace::Generic
-                                      : firstSpace(instruction);
-    return {.effect = refine(*row, instruction, space), .space = space};
-  }
-  case Effect::Number:
+  const ptx::StateSpace space = firstSpace(instruction);
+  if (!row) // nobody knows whether it looks at one thread only
+    return {hasAddress(instruction) ? Effect::Unknown : Effect::Gather, space};
+  return {refine(*row, instruction, space), space};
+}
+
+Transfer transferOf(const ptx::Instruction &instruction, const EffectOf &effect) {
+  const Types types = typesOf(instruction);
+  const Finish finish = finishOf(types.firstBytes);
+  switch (effect.effect) {
   case Effect::Copy:
-  case Effect::Sum:
-  case Effect::Difference:
-  case Effect::MultiplyAdd:
-  case Effect::Mask:
-  case Effect::LocalAddress:
-  case Effect::ForeignLoad:
-  case Effect::CopyToGlobal:
-  case Effect::CopyToShared:
-  case Effect::StoreToMap:
-  case Effect::Call:
-    break;
+    return {Combine::Join, finish};
+  case Effect::Convert:
+    return conversion(instruction, types);
+  case Effect::ToAddress: {
+    const bool isWindow = effect.space == ptx::StateSpace::Shared || effect.space == ptx::StateSpace::Local ||
+                          effect.space == ptx::StateSpace::Param;
+    return {isWindow && !instruction.hasModifier("to") ? Combine::Within : Combine::Join, Finish::Keep};
   }
-  return {.effect = refine(*row, instruction, ptx::StateSpace::Generic),
-          .firstSource = row->firstSource,
-          .sources = row->sources};
+  case Effect::Shuffle:
+    return {Combine::Shuffle, finish};
+  case Effect::Select:
+    return {Combine::Select, finish};
+  case Effect::Extreme:
+    return types.isPacked || instruction.hasModifier("relu") ? kBlend : Transfer{Combine::Extreme, finish};
+  case Effect::Sum:
+    return integers(instruction, types, Combine::Sum);
+  case Effect::Difference:
+    return integers(instruction, types, Combine::Difference);
+  case Effect::Negate:
+    return types.isFloat ? kBlend : Transfer{Combine::Difference, finish};
+  case Effect::MultiplyAdd:
+    return integers(instruction, types, Combine::MultiplyAdd);
+  case Effect::Product:
+    return integers(instruction, types, Combine::Mix);
+  case Effect::Mask:
+  case Effect::Bitwise:
+    return {Combine::Mix, types.isPredicate ? Finish::Narrow : Finish::Keep};
+  case Effect::ShiftLeft:
+    return {Combine::Shift, Finish::Keep};
+  case Effect::Compare: {
+    // p + n == p + m tells nothing of p; p + n < p + m does, where one of the two wraps around.
+    const bool isEquality = instruction.hasModifier("eq") || instruction.hasModifier("ne");
+    return {isEquality && !types.isFloat ? Combine::Equal : Combine::Blend, Finish::Narrow};
+  }
+  case Effect::IsAddress:
+    return {Combine::Join, Finish::IsZero};
+  case Effect::Narrow:
+    return {Combine::Blend, Finish::Narrow};
+  case Effect::Gather:
+    return {Combine::Blend, Finish::Gather};
+  case Effect::ShiftRight:
+  case Effect::Extract:
+  case Effect::Remainder:
+  case Effect::Blend:
+  case Effect::Carry:
+  default:
+    return kBlend;
+  }
+}
+
+// Immediates ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint64_t kFewAnswers = uint64_t(1) << kFewBits;
+
+std::optional<uint64_t> immediate(const ptx::Instruction &instruction, size_t operand) {
+  if (operand >= instruction.operands.size() || instruction.operands[operand].kind != ptx::Operand::Kind::Integer)
+    return {};
+  return instruction.operands[operand].bits;
+}
+
+std::optional<Refined> refineBits(const ptx::Instruction &instruction, const Types &types, Effect effect) {
+  if (instruction.operands.size() != 3 || types.isPredicate || types.lastBytes == 0)
+    return {};
+  const uint64_t all = types.lastBytes < 8 ? (uint64_t(1) << (8 * types.lastBytes)) - 1 : ~uint64_t(0);
+  for (uint32_t operand : {2u, 1u}) {
+    const std::optional<uint64_t> bits = immediate(instruction, operand);
+    if (!bits)
+      continue;
+    const uint64_t mask = *bits & all;
+    const uint32_t other = 3 - operand;
+    if (effect == Effect::Mask && mask <= kPublicBits)
+      return Refined{{Combine::Join, Finish::LowByte}, other};
+    if (effect == Effect::Mask && std::popcount(mask) <= kFewBits)
+      return Refined{{Combine::Join, Finish::Narrow}, other};
+    // The rest stays where it is: what is taken off or put on is public.
+    const uint64_t changed = effect == Effect::Mask ? all & ~mask : mask;
+    if (changed <= kPublicBits && (instruction.opcode != "lop3"))
+      return Refined{{Combine::Join, finishOf(types.lastBytes)}, other};
+  }
+  return {};
+}
+
+std::optional<Refined> refineShift(const ptx::Instruction &instruction, const Types &types) {
+  const std::optional<uint64_t> by = immediate(instruction, 2);
+  if (!by || types.lastBytes == 0 || *by + kFewBits < 8 * types.lastBytes)
+    return {};
+  return Refined{{Combine::Blend, Finish::Narrow}, 1};
+}
+
+std::optional<Refined> refineExtract(const ptx::Instruction &instruction) {
+  const std::optional<uint64_t> from = immediate(instruction, 2), count = immediate(instruction, 3);
+  if (!count)
+    return {};
+  if (from && (*from & 255) + (*count & 255) <= std::bit_width(kPublicBits))
+    return Refined{{Combine::Join, Finish::LowByte}, 1};
+  if (from && (*count & 255) <= kFewBits)
+    return Refined{{Combine::Blend, Finish::Narrow}, 1};
+  return {};
+}
+
+std::optional<Refined> refineRemainder(const ptx::Instruction &instruction, const Types &types) {
+  const std::optional<uint64_t> by = immediate(instruction, 2);
+  if (!by || types.isFloat || *by == 0)
+    return {};
+  if (!types.isSigned && std::has_single_bit(*by) && *by <= kPublicBits + 1)
+    return Refined{{Combine::Join, Finish::LowByte}, 1};
+  if (*by <= (types.isSigned ? kFewAnswers / 2 : kFewAnswers)) // of both signs
+    return Refined{{Combine::Blend, Finish::Narrow}, 1};
+  return {};
+}
+
+std::optional<Refined> refineCompare(const ptx::Instruction &instruction, const Types &types) {
+  const bool isEquality = instruction.hasModifier("eq") || instruction.hasModifier("ne");
+  const std::optional<uint64_t> with = immediate(instruction, 2);
+  if (!isEquality || types.isFloat || instruction.operands.size() != 3 || !with || *with != 0)
+    return {};
+  return Refined{{Combine::Join, Finish::IsZero}, 1};
+}
+
+} // namespace
+
+std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect) {
+  switch (effect) {
+  case Effect::Mask:
+  case Effect::Bitwise:
+    return refineBits(instruction, typesOf(instruction), effect);
+  case Effect::ShiftRight:
+    return refineShift(instruction, typesOf(instruction));
+  case Effect::Extract:
+    return refineExtract(instruction);
+  case Effect::Remainder:
+    return refineRemainder(instruction, typesOf(instruction));
+  case Effect::Compare:
+    return refineCompare(instruction, typesOf(instruction));
+  default:
+    return {};
+  }
 }
 
 } // namespace tenon::linker

@@ -3,8 +3,11 @@
 // operands make of that.
 #pragma once
 
+#include "linker/access/transfer.h"
 #include "ptx/module.h"
 #include "ptx/opcode_table.h"
+
+#include <optional>
 
 namespace tenon::linker {
 
@@ -12,11 +15,22 @@ using ptx::Effect;
 
 struct EffectOf {
   Effect effect = Effect::None;
-  ptx::StateSpace space = ptx::StateSpace::Generic; // of the address
-  uint8_t firstSource = 0, sources = 0;             // Copy: which operands; 0 sources: all but the result
+  ptx::StateSpace space = ptx::StateSpace::Generic; // of the address, or that cvta converts from
 };
 
 EffectOf effectOf(const ptx::Instruction &instruction);
+
+/// What an instruction that computes (ptx::isComputed) does to the roles of its operands, as far as opcode and
+/// modifiers tell; of cvta to generic addresses source 1 is an address of the space.
+Transfer transferOf(const ptx::Instruction &instruction, const EffectOf &effect);
+
+/// The same, where an operand is a number that is written there, and tells more: `and` with a mask, `shr` by 56,
+/// `setp.eq` with 0. Then only operand `source` counts.
+struct Refined {
+  Transfer transfer;
+  uint32_t source = 1; // operand
+};
+std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect);
 
 /// Whether some operand is an address.
 bool hasAddress(const ptx::Instruction &instruction);

@@ -29,12 +29,14 @@ bool beginsWithAddress(const ptx::Instruction &instruction) {
 }
 
 Form formOf(const ptx::Instruction &instruction) {
-  const ptx::OpcodeRow *row = ptx::findOpcode(instruction.opcode);
-  return {.effect = effectOf(instruction),
+  const EffectOf effect = effectOf(instruction);
+  return {.effect = effect,
+          .transfer = transferOf(instruction, effect),
           .width = widthOf(instruction),
+          .setsCarry = instruction.hasModifier("cc"),
           .nonCoherent = instruction.hasModifier("nc"),
           .isFloat = std::any_of(instruction.modifiers.begin(), instruction.modifiers.end(), isFloat),
-          .convertsAddress = row && row->convertsAddress,
+          .convertsAddress = effect.effect == Effect::ToAddress,
           .dependsOnOperands = dependsOnOperands(instruction.opcode),
           .hasAddress = hasAddress(instruction),
           .beginsWithAddress = beginsWithAddress(instruction)};

@@ -19,7 +19,9 @@ struct Width {
 
 struct Form {
   EffectOf effect;
+  Transfer transfer; // of what computes
   Width width;
+  bool setsCarry = false; // .cc
   bool nonCoherent = false;
   bool isFloat = false;           // computes with floating-point numbers
   bool convertsAddress = false;   // cvta

@@ -8,10 +8,17 @@ namespace tenon::linker {
 using Kind = ptx::NameRef::Kind;
 
 void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
-                      Plan &plan) {
+                      const ParameterSlots &slots, Plan &plan) {
   module_ = &module;
   function_ = &function;
   plan_ = &plan;
+  slots_ = &slots;
+  if (function.isEntry) {
+    arguments_.resize(function.parameters.size());
+    for (uint32_t i = 0; i < arguments_.size(); ++i)
+      kernelArgument(slots, i, function.parameters[i].bytes(), arguments_[i]);
+  }
+  known_.table.setSecrets(secretsOf(slots));
   uses_ = &useFinder_.run(function, names);
   flowBuilder_.run(function, plan.flow);
   parametersAreKnown_ = function.isEntry;
@@ -27,7 +34,9 @@ void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, 
 void PlanBuilder::planSteps() {
   reset();
   numberCells();
-  for (const ptx::BasicBlock &block : plan_->flow.blocks) {
+  for (uint32_t number = 0; number < plan_->flow.blocks.size(); ++number) {
+    const ptx::BasicBlock &block = plan_->flow.blocks[number];
+    known_.enterBlock(number);
     plan_->firstStep.push_back(static_cast<uint32_t>(plan_->steps.size()));
     if (block.reachable)
       for (uint32_t i = block.begin; i < block.end; ++i)
@@ -49,25 +58,41 @@ void PlanBuilder::reset() {
   plan_->firstStep.clear();
   plan_->values.clear();
   plan_->calls.clear();
-  plan_->notes.assign(plan_->parameterCount, ParameterNote());
+  plan_->notes.assign(slots_->size(), SlotNote());
   plan_->tracked.clear();
   plan_->disagreeing.clear();
   plan_->undefined.clear();
-  localAddresses_.clear();
+  plan_->foreignSteer = kNoInstruction;
+  places_.clear();
+  filled_.clear();
+  halves_.clear();
   writesParameters_ = false;
 }
 
 void PlanBuilder::numberCells() {
-  uint32_t next = plan_->parameterCount + plan_->returnCount;
+  plan_->cellBytes.clear();
+  plan_->hasRegisterParameters = false;
+  for (const std::vector<ptx::Variable> *variables : {&function_->parameters, &function_->returns})
+    for (const ptx::Variable &variable : *variables) {
+      plan_->cellBytes.push_back(variable.bytes());
+      plan_->hasRegisterParameters |= variable.space == ptx::StateSpace::Reg;
+    }
   cellOfDeclaration_.assign(function_->declarations.size(), UINT32_MAX);
-  for (size_t i = 0; i < function_->declarations.size(); ++i)
-    if (function_->declarations[i].space == ptx::StateSpace::Param)
-      cellOfDeclaration_[i] = next++;
-  plan_->firstLocalCell = next;
-  for (size_t i = 0; i < function_->declarations.size(); ++i)
-    if (function_->declarations[i].space == ptx::StateSpace::Local)
-      cellOfDeclaration_[i] = next++;
-  plan_->cellCount = next;
+  auto number = [this](ptx::StateSpace space) {
+    for (size_t i = 0; i < function_->declarations.size(); ++i)
+      if (const ptx::Variable &variable = function_->declarations[i];
+          variable.space == space && (space != ptx::StateSpace::Shared || variable.bytes() != 0)) {
+        cellOfDeclaration_[i] = static_cast<uint32_t>(plan_->cellBytes.size());
+        plan_->cellBytes.push_back(variable.bytes());
+      }
+    return static_cast<uint32_t>(plan_->cellBytes.size());
+  };
+  plan_->firstPlaceCell = number(ptx::StateSpace::Param);
+  plan_->firstSharedCell = number(ptx::StateSpace::Local);
+  // A shared variable of another function is one for all its calls, which an instance does not know of.
+  if (function_->isEntry)
+    number(ptx::StateSpace::Shared);
+  plan_->cellCount = static_cast<uint32_t>(plan_->cellBytes.size());
 }
 
 /// The names and numbers of operands, those of vectors, lists and addresses included, from left to right.
@@ -89,53 +114,53 @@ void PlanBuilder::addInstruction(uint32_t index) {
   const ptx::Instruction &instruction = function_->instructions[index];
   form_ = &forms_.of(instruction);
   const EffectOf &effect = form_->effect;
-  if (effect.effect == Effect::None && !form_->hasAddress)
-    return;
   current_ = index;
   instruction_ = &instruction;
-  nextName_ = uses_->namesOf(index).data() + !instruction.predicate.empty();
+  const bool isGuarded = !instruction.predicate.empty();
+  known_.setGuarded(isGuarded);
+  if (isGuarded || instruction.facts.control == ptx::Control::TableBranch)
+    addGuard();
+  if (effect.effect == Effect::None && !form_->hasAddress)
+    return;
+  nextName_ = uses_->namesOf(index).data() + isGuarded;
   if (effect.effect == Effect::None)
     return noteAddress(0); // a prefetch
   if (form_->convertsAddress)
     noteAddress(1);
-  if (effect.effect == Effect::Load ? loadKnown(effect) : defineFromKnown(effect))
+  if (effect.effect == Effect::Load ? loadKnown(effect) : defineFromKnown())
     return;
   leaves_.clear();
   const uint32_t operands = static_cast<uint32_t>(instruction.operands.size());
   for (uint32_t i = 0; i < operands; ++i)
     addLeaves(instruction.operands[i], i);
-  switch (effect.effect) {
-  case Effect::None:
-    return;
-  case Effect::Number:
+  if (effect.effect == Effect::Number)
     return defineAs(OriginTable::kNumber);
-  case Effect::ForeignLoad:
-    return defineAs(known_.foreign);
+  if (effect.effect == Effect::Copy)
+    return addMove();
+  if (ptx::isComputed(effect.effect))
+    return addComputed();
+  switch (effect.effect) {
   case Effect::LocalAddress:
     return defineAs(known_.local);
-  case Effect::Copy:
-    return addCopy(effect);
-  case Effect::Sum:
-    followLocalAddress();
-    return addSum(sourcesOf(1, operands));
-  case Effect::Difference:
-    return addDifference();
-  case Effect::MultiplyAdd:
-    return addMultiplyAdd();
-  case Effect::Mask:
-    return addMask();
-  case Effect::Scale:
-    return addScale(sourcesOf(0, operands));
-  case Effect::Load:
-  case Effect::Store:
-  case Effect::Atomic:
-  case Effect::CopyToGlobal:
-  case Effect::CopyToShared:
-  case Effect::StoreToMap:
-  case Effect::Unknown:
-    return addMemory(effect);
   case Effect::Call:
     return addCall();
+  case Effect::ForeignLoad: {
+    sourcesOf(0, operands);
+    sources_.push_back(PlannedValue::known(known_.foreign));
+    return compute({Combine::Blend, Finish::Keep}, sources_, leaves_);
+  }
+  case Effect::Synchronise:
+    for (PlannedValue source : sourcesOf(0, operands))
+      addSteer(source);
+    return defineAs(OriginTable::kNumber);
+  case Effect::SharedProduct:
+    return finish(begin(StepKind::SharedProduct), sourcesOf(0, operands));
+  case Effect::TensorLoad:
+    return finish(begin(StepKind::TensorLoad), sourcesOf(0, operands));
+  case Effect::TensorStore:
+    return finish(begin(StepKind::TensorStore), sourcesOf(0, operands));
+  default:
+    return addMemory(effect);
   }
 }
 
@@ -146,7 +171,7 @@ std::optional<uint32_t> PlanBuilder::cellOf(const Leaf &leaf) const {
     return leaf.ref.index;
   if (leaf.ref.kind == Kind::Return)
     return plan_->returnCell(leaf.ref.index);
-  if (leaf.ref.kind == Kind::Variable && cellOfDeclaration_[leaf.ref.index] < plan_->firstLocalCell)
+  if (leaf.ref.kind == Kind::Variable && cellOfDeclaration_[leaf.ref.index] < plan_->firstPlaceCell)
     return cellOfDeclaration_[leaf.ref.index];
   return {};
 }

@@ -3,8 +3,10 @@
 // is told by its form; what its operands stand for, by `ptx::DefUse`; what they are known to hold, by KnownValues.
 #pragma once
 
+#include "linker/access/cell.h"
+#include "linker/access/plan/halves.h"
 #include "linker/access/plan/known_values.h"
-#include "linker/access/plan/local_addresses.h"
+#include "linker/access/plan/place_addresses.h"
 #include "linker/access/plan/plan.h"
 #include "ptx/control_flow.h"
 #include "ptx/def_use.h"
@@ -19,8 +21,11 @@ class PlanBuilder {
 public:
   /// To be called before the functions of another parse.
   void startModule() { forms_.startModule(); }
-  /// Fills `plan` for a function that has its body. `names`: of all that the body may name.
-  void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names, Plan &plan);
+  /// Fills `plan` for a function that has its body.
+  /// @param names  of all that the body may name
+  /// @param slots  of a kernel's parameters; of another function, none
+  void run(const ptx::Module &module, const ptx::Function &function, const ptx::ModuleNames &names,
+           const ParameterSlots &slots, Plan &plan);
   /// What every name of the body planned last stands for.
   const ptx::DefUse &uses() const { return *uses_; }
 
@@ -56,27 +61,34 @@ private:
   void finish(Step step, std::span<const PlannedValue> sources) { finish(step, sources, leaves_); }
 
   // plan_values.cpp: results that follow from operands
-  bool defineFromKnown(const EffectOf &effect);
-  OriginTable::Id knownOperand(uint32_t operand, const ptx::NameRef *&name) const;
+  bool defineFromKnown();
+  OriginTable::Id knownOperand(uint32_t operand, const ptx::NameRef *&name);
   void defineAs(OriginTable::Id value) { defineAs(value, leaves_); }
   void defineAs(OriginTable::Id value, std::span<const Leaf> leaves);
-  template <typename Sources, typename Add>
-  void addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind, StepKind one);
-  void addCopy(const EffectOf &effect);
-  void addSum(std::span<const PlannedValue> sources);
-  void addScale(std::span<const PlannedValue> sources);
-  void addDifference();
-  void addMultiplyAdd();
-  void addMask();
+  void compute(Transfer transfer, std::span<const PlannedValue> sources, std::span<const Leaf> leaves);
+  void addComputed();
+  void addMove();
+  void addTestOfLowBits();
+  bool addMovedHalf(std::span<const PlannedValue> others);
+  bool addJoinedHalves();
+  void addCarryOut(std::span<const PlannedValue> sources);
+
+  // plan_control.cpp: what decides where control goes on
+  void addGuard();
+  void addSteer(PlannedValue value);
 
   // plan_memory.cpp: accesses and calls
   void noteAddress(uint32_t operand);
-  std::optional<LocalPlace> localPlaceOf(const Leaf &leaf) const;
-  void followLocalAddress();
+  std::optional<VariablePlace> placeOf(const Leaf &leaf) const;
+  void followPlace();
   void addMemory(const EffectOf &effect);
   bool loadKnown(const EffectOf &effect);
   void addLoad(Step step, PlannedValue address);
+  OriginTable::Id foreignBehind(OriginTable::Id address);
+  Origins loadArgument(uint32_t parameter, int64_t offset, uint32_t bytes) const;
+  bool noteFilled(const Step &step);
   void addCellAccess(bool loads, uint32_t cell, int64_t offset);
+  void noteLoaded(uint32_t parameter, int64_t offset, uint32_t bytes);
   void addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset, uint32_t bytes);
   void addCall();
 
@@ -89,11 +101,20 @@ private:
   FormTable forms_;
   KnownValues known_;
   const ptx::DefUse *uses_ = nullptr;
+  const ParameterSlots *slots_ = nullptr;
+  std::vector<Cell> arguments_; // [parameters] of a kernel
   Plan *plan_ = nullptr;
   bool parametersAreKnown_ = false;         // of a kernel that does not write its own
   bool writesParameters_ = false;           // it does, which only a call or text that ptxas refuses can do
-  std::vector<uint32_t> cellOfDeclaration_; // [declarations]; UINT32_MAX: neither .param nor .local
-  LocalAddresses localAddresses_;
+  std::vector<uint32_t> cellOfDeclaration_; // [declarations]; UINT32_MAX: no cell
+  PlaceAddresses places_;
+  struct Filled {
+    uint32_t cell = 0, block = 0;
+    int64_t offset = 0;
+    uint32_t bytes = 0;
+  };
+  std::vector<Filled> filled_; // places of local variables that were stored to, of a function that is called
+  Halves halves_;
 
   // Of the instruction at hand.
   uint32_t current_ = 0;

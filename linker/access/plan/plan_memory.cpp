@@ -20,30 +20,40 @@ static uint32_t copyAlignment(const ptx::Instruction &instruction) {
                                          : 0;
 }
 
-/// The place whose address a name stands for, if that is one for certain: the variable itself, or a register with one
-/// definition, which came to it by constants.
-std::optional<LocalPlace> PlanBuilder::localPlaceOf(const Leaf &leaf) const {
-  if (leaf.isImmediate)
-    return {};
-  if (leaf.ref.kind == Kind::Variable && function_->declarations[leaf.ref.index].space == ptx::StateSpace::Local)
-    return LocalPlace{cellOfDeclaration_[leaf.ref.index], 0};
-  return leaf.ref.kind == Kind::Register ? localAddresses_.find(leaf.ref.index) : std::nullopt;
+/// cp.async.bulk.shared::cluster.shared::cta: from one workgroup to another, or to itself.
+static bool isSharedSource(const ptx::Instruction &instruction) {
+  return std::ranges::count_if(instruction.modifiers,
+                               [](std::string_view modifier) { return modifier.starts_with("shared"); }) > 1;
 }
 
-/// `mov`, `cvta` and `add` of a constant carry a place along.
-void PlanBuilder::followLocalAddress() {
-  if (plan_->firstLocalCell == plan_->cellCount || leaves_.size() < 2 || !instruction_->predicate.empty())
+/// The place whose address a name stands for, if that is one for certain: the variable itself, or a register with one
+/// definition, which came to it by constants.
+std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) const {
+  if (leaf.isImmediate)
+    return {};
+  if (leaf.ref.kind == Kind::Parameter && parametersAreKnown_)
+    return VariablePlace{leaf.ref.index, 0};
+  if (leaf.ref.kind == Kind::Variable && cellOfDeclaration_[leaf.ref.index] != UINT32_MAX &&
+      plan_->isPlaceCell(cellOfDeclaration_[leaf.ref.index]))
+    return VariablePlace{cellOfDeclaration_[leaf.ref.index], 0};
+  return leaf.ref.kind == Kind::Register ? places_.find(leaf.ref.index) : std::nullopt;
+}
+
+/// `mov`, `cvta`, `cvt` of a shared address and `add` of a constant carry a place along.
+void PlanBuilder::followPlace() {
+  if ((plan_->firstPlaceCell == plan_->cellCount && !parametersAreKnown_) || leaves_.size() < 2 ||
+      !instruction_->predicate.empty())
     return;
   const Leaf &result = leaves_[0];
   if (!result.isResult() || !known_.hasOneDefinition(result.ref.index))
     return;
   const std::string_view opcode = instruction_->opcode;
-  const std::optional<LocalPlace> place = localPlaceOf(leaves_[1]);
+  const std::optional<VariablePlace> place = placeOf(leaves_[1]);
   const bool sums = opcode == "add" && leaves_.size() == 3 && leaves_[2].isImmediate;
-  const bool copies = (opcode == "mov" || opcode == "cvta") && leaves_.size() == 2;
+  const bool widens = opcode == "cvt" && form_->transfer.combine == Combine::Join && form_->width.element >= 4;
+  const bool copies = (opcode == "mov" || opcode == "cvta" || widens) && leaves_.size() == 2;
   if (place && (sums || copies))
-    localAddresses_.add(result.ref.index,
-                        place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
+    places_.add(result.ref.index, place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
 }
 
 /// An address that no step will look at, in operand 0 or behind a result: parameters that go into it as they are.
@@ -58,7 +68,7 @@ void PlanBuilder::noteAddress(uint32_t operand) {
   const ptx::NameRef &name = nextName_[operand];
   if (base.kind != ptx::Operand::Kind::Name || name.kind != Kind::Register)
     return;
-  const uint64_t bases = known_.table[known_.peek(name.index)].plus & (slotBit(kFurtherParameters) - 1);
+  const uint64_t bases = known_.table[known_.peek(name.index)].plus & (slotBit(kFurtherSlots) - 1);
   const bool isSole = std::has_single_bit(bases);
   for (uint64_t left = bases; left != 0; left &= left - 1) {
     const auto parameter = static_cast<size_t>(std::countr_zero(left));
@@ -78,18 +88,17 @@ bool PlanBuilder::loadKnown(const EffectOf &effect) {
   if (result.kind != Kind::Register || !result.isDefinition || !known_.hasOneDefinition(result.index))
     return false;
   if (base.kind == Kind::Parameter && parametersAreKnown_) {
-    const CellEntry cell = kernelArgument(base.index, function_->parameters[base.index].bytes());
-    const Origins value = loadFrom({&cell, 1}, operands[1].offset, std::max<uint32_t>(1, form_->width.element));
+    const uint32_t bytes = std::max<uint32_t>(1, form_->width.element);
+    const Origins value = loadArgument(base.index, operands[1].offset, bytes);
     if (!known_.define(result.index, known_.table.idOf(value), true))
       return false;
-    plan_->notes[base.index].named = true;
-    plan_->notes[base.index].loadedAsFloat |= form_->isFloat;
+    noteLoaded(base.index, operands[1].offset, bytes);
     return true;
   }
   if (base.kind != Kind::Register || effect.space != ptx::StateSpace::Global)
     return false;
   const OriginTable::Id address = known_.peek(base.index);
-  if (address == OriginTable::kUnknown || !known_.define(result.index, known_.foreign, true))
+  if (address == OriginTable::kUnknown || !known_.define(result.index, foreignBehind(address), true))
     return false;
   if (known_.table[address].involved() & kParameterBits) {
     const PlannedValue source = PlannedValue::known(address);
@@ -120,24 +129,30 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
   const bool loads = effect.effect == Effect::Load;
   if (cell && (loads || effect.effect == Effect::Store))
     return addCellAccess(loads, *cell, offset);
-  const bool mayBeLocal = effect.space == ptx::StateSpace::Local || effect.space == ptx::StateSpace::Generic;
-  if (base && mayBeLocal && (instruction_->opcode == "ld" || instruction_->opcode == "st") && form_->width.element != 0)
-    if (std::optional<LocalPlace> place = localPlaceOf(*base))
+  const bool mayBePlace = effect.space == ptx::StateSpace::Local || effect.space == ptx::StateSpace::Shared ||
+                          effect.space == ptx::StateSpace::Generic || (loads && effect.space == ptx::StateSpace::Param);
+  if (base && mayBePlace && (instruction_->opcode == "ld" || instruction_->opcode == "st") && form_->width.element != 0)
+    if (std::optional<VariablePlace> place = placeOf(*base); place && (loads || plan_->isPlaceCell(place->cell)))
       return addCellAccess(loads, place->cell, static_cast<int64_t>(uint64_t(place->offset) + uint64_t(offset)));
 
   const PlannedValue at = base ? valueOf(*base) : PlannedValue::known(OriginTable::kNumber);
   Step step = begin(StepKind::Store);
   step.space = effect.space;
   step.bytes = form_->width.bytes();
+  step.element = form_->width.element;
   step.nonCoherent = form_->nonCoherent;
   switch (effect.effect) {
   case Effect::Load:
     return addLoad(step, at);
   case Effect::CopyToShared:
     step.kind = StepKind::CopyToShared;
-    step.space = ptx::StateSpace::Global;
+    step.space = isSharedSource(*instruction_) ? ptx::StateSpace::Shared : ptx::StateSpace::Global;
     step.bytes = copyAlignment(*instruction_);
-    return finish(step, {&at, 1}, {});
+    sources_.assign(1, at);
+    for (const Leaf &leaf : leaves_) // where to, how much, which tile
+      if (&leaf != base)
+        sources_.push_back(valueOf(leaf));
+    return finish(step, sources_, {});
   case Effect::CopyToGlobal:
     step.kind = StepKind::CopyToGlobal;
     step.bytes = copyAlignment(*instruction_);
@@ -153,8 +168,8 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
   }
   sources_.assign(1, at);
   for (const Leaf &leaf : leaves_)
-    if (leaf.operand != address && !leaf.ref.isDefinition && !isAddress(leaf.operand))
-      sources_.push_back(valueOf(leaf));
+    if (leaf.operand == address ? &leaf != base : !leaf.ref.isDefinition && !isAddress(leaf.operand))
+      sources_.push_back(valueOf(leaf)); // of a tensor's address, its coordinates
   finish(step, sources_);
 }
 
@@ -174,10 +189,48 @@ void PlanBuilder::addLoad(Step step, PlannedValue address) {
   case ptx::StateSpace::Tex:
     break;
   }
-  const bool mayBeParameter = !address.isKnown() || (known_.table[address.id()].involved() & kParameterBits);
-  if (step.space == ptx::StateSpace::Global && mayBeParameter)
+  if (!address.isKnown())
+    return finish(step, {&address, 1});
+  if (step.space == ptx::StateSpace::Global && (known_.table[address.id()].involved() & kParameterBits))
     finish(step, {&address, 1}, {});
-  defineAs(known_.foreign);
+  defineAs(foreignBehind(address.id()));
+}
+
+/// What memory that everybody sees holds behind an address: which of it is told by what the address tells.
+OriginTable::Id PlanBuilder::foreignBehind(OriginTable::Id address) {
+  const Secrets &secrets = known_.table.secrets();
+  const Origins &origins = known_.table[address];
+  return secrets.tells(origins) ? known_.table.select(known_.foreign, known_.table.idOf(secrets.told(origins)))
+                                : known_.foreign;
+}
+
+/// A parameter of a kernel, by name. Beyond its bytes the others stand, nobody knows which.
+Origins PlanBuilder::loadArgument(uint32_t parameter, int64_t offset, uint32_t bytes) const {
+  const Secrets &secrets = known_.table.secrets();
+  const uint64_t size = function_->parameters[parameter].bytes();
+  if (offset >= 0 && uint64_t(offset) + bytes <= size)
+    return loadFrom(arguments_[parameter], offset, bytes, secrets);
+  Origins any = Origins::number();
+  for (const Cell &argument : arguments_)
+    any.join(loadAnywhere(argument, secrets));
+  return any;
+}
+
+/// A local variable of a function that is called begins with what another function has left there. Whether a load may
+/// find that: no store of the whole place stands before it in its block or in the first one.
+bool PlanBuilder::noteFilled(const Step &step) {
+  if (function_->isEntry || plan_->slotOfCell(step.cell) != kLocalMemory)
+    return false;
+  const uint32_t block = plan_->flow.blockOf[current_];
+  if (step.kind == StepKind::StoreCell) {
+    if (!step.predicated)
+      filled_.push_back({step.cell, block, step.offset, step.bytes});
+    return false;
+  }
+  return std::ranges::none_of(filled_, [&](const Filled &place) {
+    return place.cell == step.cell && (place.block == block || place.block == 0) && place.offset <= step.offset &&
+           step.offset + int64_t(step.bytes) <= place.offset + int64_t(place.bytes);
+  });
 }
 
 /// ld.param, st.param of a .param variable by name, accesses of a known place: element by element.
@@ -200,18 +253,31 @@ void PlanBuilder::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
     step.cell = cell;
     step.bytes = bytes;
     step.offset = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
+    step.mayBeBlank = noteFilled(step);
     finish(step, sources_, loads ? elements.subspan(i, 1) : std::span<const Leaf>());
+  }
+}
+
+/// The slots of a parameter that a load by name finds.
+void PlanBuilder::noteLoaded(uint32_t parameter, int64_t offset, uint32_t bytes) {
+  for (uint32_t i = 0; i < slots_->size(); ++i) {
+    const ParameterSlot &slot = (*slots_)[i];
+    if (slot.parameter != parameter)
+      continue;
+    const auto begin = static_cast<int64_t>(slot.offset);
+    if (slot.isPointer && (offset >= begin + 8 || offset + int64_t(bytes) <= begin))
+      continue;
+    plan_->notes[i].named = true;
+    plan_->notes[i].loadedAsFloat |= form_->isFloat;
   }
 }
 
 void PlanBuilder::addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset,
                                      uint32_t bytes) {
-  const CellEntry cell = kernelArgument(parameter, function_->parameters[parameter].bytes());
   for (size_t i = 0; i < elements.size(); ++i) {
-    plan_->notes[parameter].named = true;
-    plan_->notes[parameter].loadedAsFloat |= form_->isFloat;
     const auto at = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
-    defineAs(known_.table.idOf(loadFrom({&cell, 1}, at, bytes)), elements.subspan(i, 1));
+    noteLoaded(parameter, at, bytes);
+    defineAs(known_.table.idOf(loadArgument(parameter, at, bytes)), elements.subspan(i, 1));
   }
 }
 
@@ -222,6 +288,8 @@ void PlanBuilder::addCall() {
   const bool hasResults = !instruction_->operands.empty() && instruction_->operands[0].kind == ptx::Operand::Kind::List;
   const uint32_t callee = hasResults ? 1 : 0;
   for (const Leaf &leaf : leaves_) {
+    if (leaf.operand == callee && leaf.isRegister())
+      addSteer(known_.read(leaf.ref.index));
     if (leaf.operand == callee) {
       site.name = instruction_->operands[callee].name;
       if (!leaf.isImmediate && leaf.ref.kind == Kind::Function)

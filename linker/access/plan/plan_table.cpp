@@ -7,7 +7,7 @@ namespace tenon::linker {
 
 void PlanTable::add(const ptx::Module &module, const ptx::Function &function, PlanBuilder &builder) {
   Plan plan;
-  builder.run(module, function, names, plan);
+  builder.run(module, function, names, {}, plan);
   keep(std::move(plan));
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Instructions that compute. Where every operand is known, so is the result, and there is no step; where some are, they
-// go into the step as one constant.
+// Instructions that compute. Where every operand is known, so is the result, and there is no step.
 #include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
 
 namespace tenon::linker {
 
-constexpr uint64_t kLargestLowBitMask = 4095; // what is left of an address under it says where it is aligned, no more
+constexpr uint64_t kLargestAlignmentMask = 4095; // `and` with it asks where an address is aligned (K-14)
 
 /// What a name or a number is known to stand for; kUnknown for all else. `name` goes on to the next one.
-OriginTable::Id PlanBuilder::knownOperand(uint32_t operand, const ptx::NameRef *&name) const {
+OriginTable::Id PlanBuilder::knownOperand(uint32_t operand, const ptx::NameRef *&name) {
   switch (instruction_->operands[operand].kind) {
   case ptx::Operand::Kind::Integer:
   case ptx::Operand::Kind::Float32:
@@ -40,7 +39,8 @@ static bool mayRepeat(const Form &form, const ptx::Instruction &instruction) {
 
 /// The short way, which most instructions go: one register is computed from plain operands that are all known. False
 /// where it leads nowhere, and then nothing has happened.
-bool PlanBuilder::defineFromKnown(const EffectOf &effect) {
+bool PlanBuilder::defineFromKnown() {
+  const Effect effect = form_->effect.effect;
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   const ptx::NameRef *name = nextName_;
   if (operands < 2 || operands > 5 || instruction_->operands[0].kind != ptx::Operand::Kind::Name ||
@@ -48,50 +48,38 @@ bool PlanBuilder::defineFromKnown(const EffectOf &effect) {
     return false;
   const uint32_t result = name++->index;
   const bool mayAssume = known_.hasOneDefinition(result) || mayRepeat(*form_, *instruction_);
-  if (effect.effect == Effect::Number)
+  if (effect == Effect::Number)
     return known_.define(result, OriginTable::kNumber, mayAssume);
-  if (effect.effect > Effect::Scale)
+  if (!ptx::isComputed(effect) || effect == Effect::Carry)
     return false;
   OriginTable::Id known[5] = {};
-  for (uint32_t i = 1; i < operands; ++i)
+  bool areNumbers = true;
+  for (uint32_t i = 1; i < operands; ++i) {
     if ((known[i] = knownOperand(i, name)) == OriginTable::kUnknown)
       return false;
-  OriginTable &table = known_.table;
-  OriginTable::Id value = OriginTable::kNumber;
-  switch (effect.effect) {
-  case Effect::Copy: {
-    if (plan_->firstLocalCell != plan_->cellCount)
-      return false; // it may be the address of a place
-    const uint32_t from = effect.sources ? effect.firstSource : 1;
-    const uint32_t to = effect.sources ? std::min<uint32_t>(from + effect.sources, operands) : operands;
-    value = OriginTable::kUnknown;
-    for (uint32_t i = from; i < to; ++i)
-      value = table.join(value, known[i]);
-    break;
+    areNumbers &= known[i] == OriginTable::kNumber;
   }
-  case Effect::Sum:
-    if (plan_->firstLocalCell != plan_->cellCount)
-      return false;
-    for (uint32_t i = 1; i < operands; ++i)
-      value = table.sum(value, known[i]);
-    break;
-  case Effect::Scale:
-    for (uint32_t i = 1; i < operands; ++i)
-      value = table.sum(value, table.scaled(known[i]));
-    break;
-  case Effect::Difference:
-    if (operands != 3)
-      return false;
-    value = table.difference(known[1], known[2]);
-    break;
-  case Effect::MultiplyAdd:
-    if (operands != 4)
-      return false;
-    value = table.sum(table.sum(table.scaled(known[1]), table.scaled(known[2])), known[3]);
-    break;
-  default:
+  if (areNumbers && effect != Effect::ToAddress)
+    return known_.define(result, OriginTable::kNumber, mayAssume);
+  // It may be the address of a place, a mask that K-14 asks for, half a pointer, or set the carry flag.
+  if (effect == Effect::ToAddress || effect == Effect::Mask || form_->setsCarry ||
+      (effect == Effect::Shuffle && !halves_.empty()))
     return false;
+  if (effect == Effect::Copy || effect == Effect::Sum || effect == Effect::Convert) {
+    if (!halves_.empty())
+      return false;
+    for (uint32_t i = 1; i < operands; ++i)
+      if (known_.table[known[i]].involved() & kPrivateBits)
+        return false;
   }
+  Transfer transfer = form_->transfer;
+  uint32_t first = 1, count = operands - 1;
+  if (const std::optional<Refined> refined = refinedBy(*instruction_, effect)) {
+    transfer = refined->transfer;
+    first = refined->source;
+    count = 1;
+  }
+  const OriginTable::Id value = evaluate(transfer, count, [&](uint32_t i) { return known[first + i]; }, known_.table);
   return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
 }
 
@@ -104,7 +92,7 @@ void PlanBuilder::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) 
     if (known_.define(leaf.ref.index, value, mayAssume))
       continue;
     if (step.results == 0) {
-      step = begin(StepKind::Copy);
+      step = begin(StepKind::Compute);
       step.first = static_cast<uint32_t>(plan_->values.size());
     }
     addResult(step, leaf.ref.index);
@@ -116,78 +104,145 @@ void PlanBuilder::defineAs(OriginTable::Id value, std::span<const Leaf> leaves) 
   plan_->steps.push_back(step);
 }
 
-/// What is known of the sources becomes one value, from `nothing` on; the step keeps the others, and that value behind
-/// them. `one` is the kind of a step that is left with a single source.
-template <typename Sources, typename Add>
-void PlanBuilder::addFolded(const Sources &sources, OriginTable::Id nothing, Add add, StepKind kind, StepKind one) {
-  OriginTable::Id known = nothing;
+/// Results from sources, in the order that `transfer` expects.
+void PlanBuilder::compute(Transfer transfer, std::span<const PlannedValue> sources, std::span<const Leaf> leaves) {
+  if (sources.empty())
+    return defineAs(OriginTable::kNumber, leaves);
+  const bool areKnown = std::ranges::all_of(sources, &PlannedValue::isKnown);
+  if (areKnown) {
+    const auto count = static_cast<uint32_t>(sources.size());
+    return defineAs(evaluate(transfer, count, [&](uint32_t i) { return sources[i].id(); }, known_.table), leaves);
+  }
+  const bool isCommutative =
+      transfer.combine == Combine::Sum || transfer.combine == Combine::Blend || transfer.combine == Combine::Mix;
   rest_.clear();
-  for (PlannedValue source : sources)
-    if (source.isKnown())
-      known = add(known, source.id());
-    else
+  for (PlannedValue source : sources) // a number does nothing to these
+    if (!isCommutative || !source.isKnown() || source.id() != OriginTable::kNumber)
       rest_.push_back(source);
-  if (rest_.empty())
-    return defineAs(known);
-  if (known != nothing)
-    rest_.push_back(PlannedValue::known(known));
-  finish(begin(rest_.size() == 1 ? one : kind), rest_);
+  Step step = begin(StepKind::Compute);
+  step.transfer = transfer;
+  finish(step, rest_, leaves);
 }
 
-void PlanBuilder::addCopy(const EffectOf &effect) {
-  followLocalAddress();
-  const uint32_t from = effect.sources ? effect.firstSource : 1;
-  const uint32_t to = effect.sources ? from + effect.sources : static_cast<uint32_t>(instruction_->operands.size());
-  auto join = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.join(a, b); };
-  addFolded(sourcesOf(from, to), OriginTable::kUnknown, join, StepKind::Copy, StepKind::Copy);
-}
-
-void PlanBuilder::addSum(std::span<const PlannedValue> sources) {
-  auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, b); };
-  addFolded(sources, OriginTable::kNumber, sum, StepKind::Sum, StepKind::Copy);
-}
-
-void PlanBuilder::addScale(std::span<const PlannedValue> sources) {
-  auto sum = [this](OriginTable::Id a, OriginTable::Id b) { return known_.table.sum(a, known_.table.scaled(b)); };
-  addFolded(sources, OriginTable::kNumber, sum, StepKind::Scale, StepKind::Scale);
-}
-
-void PlanBuilder::addDifference() {
+void PlanBuilder::addComputed() {
+  const Effect effect = form_->effect.effect;
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
-  const std::span<const PlannedValue> sources = sourcesOf(1, operands);
-  if (operands != 3 || sources.size() != 2)
-    return addScale(sources);
-  if (sources[0].isKnown() && sources[1].isKnown())
-    return defineAs(known_.table.difference(sources[0].id(), sources[1].id()));
-  finish(begin(StepKind::Difference), sources);
+  if (effect == Effect::Sum || effect == Effect::ToAddress || effect == Effect::Convert)
+    followPlace();
+  if (effect == Effect::Mask)
+    addTestOfLowBits();
+  sourcesOf(0, operands);
+  if (form_->setsCarry)
+    addCarryOut(sources_);
+  if (effect == Effect::Carry) {
+    return finish(begin(StepKind::AddCarry), sources_);
+  }
+  if (effect == Effect::ToAddress && form_->transfer.combine == Combine::Within)
+    sources_.push_back(valueOf(form_->effect.space));
+  if (effect == Effect::Shuffle && addMovedHalf(std::span(sources_).subspan(std::min<size_t>(1, sources_.size()))))
+    return;
+  if (const std::optional<Refined> refined = refinedBy(*instruction_, effect)) {
+    const std::span<const PlannedValue> source = sourcesOf(refined->source, refined->source + 1);
+    return compute(refined->transfer, source, leaves_);
+  }
+  compute(form_->transfer, sources_, leaves_);
 }
 
-void PlanBuilder::addMultiplyAdd() {
-  const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
-  const std::span<const PlannedValue> sources = sourcesOf(1, operands);
-  if (operands != 4 || sources.size() != 3)
-    return addScale(sources);
-  if (!sources[0].isKnown() || !sources[1].isKnown())
-    return finish(begin(StepKind::MultiplyAdd), sources);
-  OriginTable &table = known_.table;
-  sources_[0] = PlannedValue::known(table.sum(table.scaled(sources[0].id()), table.scaled(sources[1].id())));
-  sources_[1] = sources_[2];
-  addSum(std::span<const PlannedValue>(sources_).first(2));
-}
-
-void PlanBuilder::addMask() {
+/// K-14: a kernel that looks at the low bits of a pointer takes care of its alignment.
+void PlanBuilder::addTestOfLowBits() {
   const bool testsLowBits = std::any_of(leaves_.begin(), leaves_.end(), [](const Leaf &leaf) {
-    return leaf.isImmediate && leaf.bits <= kLargestLowBitMask;
+    return leaf.isImmediate && leaf.bits <= kLargestAlignmentMask;
   });
-  const std::span<const PlannedValue> sources = sourcesOf(1, 3);
   if (!testsLowBits)
-    return addSum(sources);
-  const bool mayBePointer = std::any_of(sources.begin(), sources.end(), [this](PlannedValue source) {
-    return !source.isKnown() || (known_.table[source.id()].plus & kParameterBits);
+    return;
+  const std::span<const PlannedValue> sources = sourcesOf(1, 3);
+  const bool mayBePointer = std::ranges::any_of(sources, [this](PlannedValue source) {
+    const Origins known = source.isKnown() ? known_.table[source.id()] : Origins();
+    return !source.isKnown() || ((known.plus | known.mixed) & kParameterBits);
   });
   if (mayBePointer)
     finish(begin(StepKind::TestLowBits), sources, {});
-  defineAs(OriginTable::kNumber);
+}
+
+/// mov: as it is, or halves of a register taken apart or put together. Registers of 128 bits hold whole values side by
+/// side.
+void PlanBuilder::addMove() {
+  constexpr uint32_t kWidest = 16;
+  const ptx::List<ptx::Operand> &operands = instruction_->operands;
+  const uint32_t bytes = form_->width.element;
+  const bool splits = operands.size() == 2 && operands[0].kind == ptx::Operand::Kind::Vector;
+  const bool packs = operands.size() == 2 && operands[1].kind == ptx::Operand::Kind::Vector;
+  followPlace();
+  if (bytes >= kWidest || (!splits && !packs)) {
+    if (!splits && addMovedHalf({}))
+      return;
+    return compute(form_->transfer, sourcesOf(1, static_cast<uint32_t>(operands.size())), leaves_);
+  }
+  if (packs)
+    return addJoinedHalves() ? void() : compute({Combine::Pack, Finish::Keep}, sourcesOf(1, 2), leaves_);
+  const size_t count = operands[0].elements.size();
+  const std::vector<PlannedValue> whole(sourcesOf(1, 2).begin(), sourcesOf(1, 2).end());
+  for (size_t i = 0; i < count && i < leaves_.size(); ++i) {
+    const Leaf &leaf = leaves_[i];
+    compute(i == 0 ? Transfer{Combine::Join, Finish::Truncate} : Transfer{Combine::Blend, Finish::Keep}, whole,
+            {&leaf, 1});
+    const bool isLasting = whole.size() == 1 && (whole[0].isKnown() || known_.hasOneDefinition(whole[0].reg()));
+    if (bytes == 8 && count == 2 && isLasting && leaf.isResult() && known_.hasOneDefinition(leaf.ref.index) &&
+        instruction_->predicate.empty())
+      halves_.add({.reg = leaf.ref.index, .split = current_, .isUpper = i == 1, .whole = whole[0]});
+  }
+}
+
+/// Half of a value in another register, or from another thread, which numbers (`others`) choose. Whether it is one.
+bool PlanBuilder::addMovedHalf(std::span<const PlannedValue> others) {
+  if (halves_.empty() || leaves_.size() < 2 || !instruction_->predicate.empty())
+    return false;
+  const Leaf &result = leaves_[0];
+  const auto source = std::ranges::find(leaves_, 1u, &Leaf::operand);
+  if (source == leaves_.end() || !source->isRegister() || !result.isResult() ||
+      !known_.hasOneDefinition(result.ref.index))
+    return false;
+  std::optional<Half> half = halves_.find(source->ref.index);
+  if (!half)
+    return false;
+  const bool isShuffle = form_->effect.effect == Effect::Shuffle;
+  if (isShuffle) {
+    auto mix = [&half](uint64_t value) { half->moves = (half->moves ^ value) * 0x9e3779b97f4a7c15; };
+    mix(plan_->flow.blockOf[current_] + 1);
+    mix(instruction_->spelling);
+    for (const Leaf &leaf : leaves_) {
+      if (leaf.operand < 2)
+        continue;
+      if (!leaf.isImmediate && (!leaf.isRegister() || !known_.hasOneDefinition(leaf.ref.index)))
+        return false;
+      mix(leaf.isImmediate ? leaf.bits : leaf.ref.index);
+    }
+    for (PlannedValue other : others)
+      if (!other.isKnown() || other.id() != OriginTable::kNumber)
+        return false;
+  }
+  half->reg = result.ref.index;
+  halves_.add(*half);
+  return false; // the half itself is computed as any other value
+}
+
+/// Both halves of one value: it is that value again.
+bool PlanBuilder::addJoinedHalves() {
+  if (halves_.empty() || leaves_.size() != 3 || form_->width.element != 8 || !leaves_[1].isRegister() ||
+      !leaves_[2].isRegister())
+    return false;
+  const std::optional<Half> lower = halves_.find(leaves_[1].ref.index), upper = halves_.find(leaves_[2].ref.index);
+  if (!lower || !upper || lower->isUpper || !lower->belongsTo(*upper))
+    return false;
+  compute({Combine::Join, Finish::Keep}, {&lower->whole, 1}, leaves_);
+  return true;
+}
+
+// The carry flag ------------------------------------------------------------------------------------------------------
+
+/// One bit, of which every sum with .cc may have left it.
+void PlanBuilder::addCarryOut(std::span<const PlannedValue> sources) {
+  finish(begin(StepKind::SetCarry), sources, {});
 }
 
 } // namespace tenon::linker

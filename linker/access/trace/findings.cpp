@@ -5,43 +5,46 @@
 
 namespace tenon::linker {
 
-void Findings::reset(size_t parameters, const std::vector<bool> &pointers) {
+void Findings::reset(const ParameterSlots &slots) {
   clear();
-  trace_.parameters.resize(parameters);
+  slots_ = &slots;
+  trace_.slots.resize(slots.size());
   pointerBits_ = 0;
-  for (uint32_t i = 0; i < parameters && i < pointers.size(); ++i)
-    if (pointers[i])
+  for (uint32_t i = 0; i < slots.size(); ++i)
+    if (slots[i].isPointer)
       pointerBits_ |= slotBit(slotOf(i));
 }
 
 void Findings::clear() {
-  std::vector<ParameterAccess> parameters = std::move(trace_.parameters);
-  parameters.assign(parameters.size(), ParameterAccess());
+  std::vector<SlotAccess> slots = std::move(trace_.slots);
+  slots.assign(slots.size(), SlotAccess());
   trace_ = {};
-  trace_.parameters = std::move(parameters);
-  soleBases_ = jointBases_ = 0;
+  trace_.slots = std::move(slots);
+  soleBases_ = jointBases_ = leaked_ = 0;
+  foreignWrite_ = foreignSteer_ = {};
 }
 
-template <typename Function> void Findings::forEachParameter(uint64_t bits, Function function) {
-  const size_t count = trace_.parameters.size();
-  for (uint64_t left = bits & (slotBit(kFurtherParameters) - 1); left != 0; left &= left - 1) {
+template <typename Function> void Findings::forEachSlot(uint64_t bits, Function function) {
+  const size_t count = trace_.slots.size();
+  for (uint64_t left = bits & (slotBit(kFurtherSlots) - 1); left != 0; left &= left - 1) {
     const auto slot = static_cast<size_t>(std::countr_zero(left));
     if (slot >= count)
       return;
-    function(trace_.parameters[slot]);
+    function(trace_.slots[slot]);
   }
-  if (bits & slotBit(kFurtherParameters))
-    for (size_t i = kTrackedParameters; i < count; ++i)
-      function(trace_.parameters[i]);
+  if (bits & slotBit(kFurtherSlots))
+    for (size_t i = kTrackedSlots; i < count; ++i)
+      function(trace_.slots[i]);
 }
 
 void Findings::named(uint32_t parameter) {
-  if (parameter < trace_.parameters.size())
-    trace_.parameters[parameter].named = true;
+  for (size_t i = 0; i < trace_.slots.size(); ++i)
+    if ((*slots_)[i].parameter == parameter)
+      trace_.slots[i].named = true;
 }
 
-void Findings::noted(uint32_t parameter, const ParameterNote &note) {
-  ParameterAccess &access = trace_.parameters[parameter];
+void Findings::noted(uint32_t slot, const SlotNote &note) {
+  SlotAccess &access = trace_.slots[slot];
   access.named |= note.named;
   access.loadedAsFloat |= note.loadedAsFloat;
   access.soleBase |= note.soleBase;
@@ -49,22 +52,22 @@ void Findings::noted(uint32_t parameter, const ParameterNote &note) {
 }
 
 void Findings::lowBitsTested(const Origins &value) {
-  forEachParameter(value.plus, [](ParameterAccess &access) { access.lowBitsTested = true; });
+  forEachSlot(value.plus | value.mixed, [](SlotAccess &access) { access.lowBitsTested = true; });
 }
 
 void Findings::addressed(const Origins &address, const Step &step, AccessPlace place) {
-  forEachParameter(address.involved() & pointerBits_, [](ParameterAccess &access) { access.addressed = true; });
+  forEachSlot(address.aimed() & pointerBits_, [](SlotAccess &access) { access.addressed = true; });
   const uint64_t bases = address.plus & kParameterBits;
-  (std::has_single_bit(bases) && bases != slotBit(kFurtherParameters) ? soleBases_ : jointBases_) |= bases;
+  (std::has_single_bit(bases) && bases != slotBit(kFurtherSlots) ? soleBases_ : jointBases_) |= bases;
   const uint64_t pointers = pointerBits_ | ~kParameterBits;
-  if ((address.involved() & pointers) == 0)
-    forEachParameter(address.plus, [&](ParameterAccess &access) {
+  if ((address.aimed() & pointers) == 0)
+    forEachSlot(address.plus, [&](SlotAccess &access) {
       access.addressed = true;
       if (!access.aloneInAddress)
         access.aloneInAddress = place;
     });
   if (step.bytes > 8)
-    forEachParameter(address.plus & pointerBits_, [&](ParameterAccess &access) {
+    forEachSlot(address.plus & pointerBits_, [&](SlotAccess &access) {
       if (step.bytes > access.widestBytes) {
         access.widestBytes = step.bytes;
         access.widest = place;
@@ -75,37 +78,62 @@ void Findings::addressed(const Origins &address, const Step &step, AccessPlace p
 void Findings::read(const Origins &address, const Step &step, AccessPlace place) {
   addressed(address, step, place);
   if (step.nonCoherent)
-    forEachParameter(address.plus & pointerBits_, [&](ParameterAccess &access) {
+    forEachSlot(address.plus & pointerBits_, [&](SlotAccess &access) {
       if (!access.nonCoherent)
         access.nonCoherent = place;
     });
 }
 
+/// What is told of a pointer by less than an address (`few`) does not lead to its memory where the address surely is
+/// another one's, or of memory that no binding leads to; where it may be several, or a part of one, it may complete it.
 void Findings::written(const Origins &address, const Step &step, AccessPlace place) {
   addressed(address, step, place);
-  const uint64_t involved = address.involved() & pointerBits_;
+  const uint64_t aimed = address.aimed() & pointerBits_, few = address.few & pointerBits_;
   // Surely one buffer: its pointer stands in the address on every path, or nothing else that is an address does.
   const uint64_t based = address.plus & pointerBits_;
-  const bool single = std::has_single_bit(based) && based != slotBit(kFurtherParameters);
-  const bool onlyBase =
-      involved == based && !(address.involved() & ~kParameterBits) && !((address.minus | address.other) & based);
+  const bool single = std::has_single_bit(based) && based != slotBit(kFurtherSlots);
+  const bool onlyBase = (aimed | few) == based && !(address.aimed() & ~kParameterBits) &&
+                        !((address.minus | address.mixed | address.part) & based);
   const uint64_t sure = single && ((address.surely() & based) || onlyBase) ? based : 0;
-  forEachParameter(sure, [&](ParameterAccess &access) {
+  forEachSlot(sure, [&](SlotAccess &access) {
     if (!access.written)
       access.written = place;
   });
-  forEachParameter(involved & ~sure, [&](ParameterAccess &access) {
+  const uint64_t maybe = aimed == sure ? 0 : (aimed | few) & ~sure;
+  forEachSlot(maybe, [&](SlotAccess &access) {
     if (!access.maybeWritten)
       access.maybeWritten = place;
   });
+  leaked(few);
+  if ((address.involved() & slotBit(kForeign)) && !foreignWrite_)
+    foreignWrite_ = place;
   if (!sure)
     trace_.writesElsewhere = true;
   if ((address.plus & slotBit(kModuleMemory)) && !trace_.writesModule)
     trace_.writesModule = place;
 }
 
-void Findings::escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPlace place) {
-  forEachParameter(bits & pointerBits_, [&](ParameterAccess &access) {
+void Findings::steered(const Origins &value, AccessPlace place) {
+  forEachSlot(value.involved() & pointerBits_, [&](SlotAccess &access) {
+    if (!access.steers)
+      access.steers = place;
+  });
+  if ((value.involved() & slotBit(kForeign)) && !foreignSteer_)
+    foreignSteer_ = place;
+}
+
+/// What was loaded may tell bits of a pointer that the kernel has put into memory, whenever that was.
+void Findings::settleLeaks() {
+  forEachSlot(leaked_, [&](SlotAccess &access) {
+    if (foreignWrite_ && !access.maybeWritten)
+      access.maybeWritten = foreignWrite_;
+    if (foreignSteer_ && !access.steers)
+      access.steers = foreignSteer_;
+  });
+}
+
+void Findings::escaped(uint64_t bits, MaybePlace SlotAccess::*how, AccessPlace place) {
+  forEachSlot(bits & pointerBits_, [&](SlotAccess &access) {
     access.addressed = true;
     if (!(access.*how))
       access.*how = place;
@@ -113,8 +141,9 @@ void Findings::escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPl
 }
 
 KernelTrace Findings::take() {
-  forEachParameter(soleBases_, [](ParameterAccess &access) { access.soleBase = true; });
-  forEachParameter(jointBases_, [](ParameterAccess &access) { access.jointBase = true; });
+  settleLeaks();
+  forEachSlot(soleBases_, [](SlotAccess &access) { access.soleBase = true; });
+  forEachSlot(jointBases_, [](SlotAccess &access) { access.jointBase = true; });
   return std::move(trace_);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "linker/access/origins.h"
+#include "linker/access/parameter_slot.h"
 #include "linker/access/plan/plan.h"
 #include "linker/access/trace/kernel_trace.h"
 
@@ -14,19 +15,23 @@ namespace tenon::linker {
 
 class Findings {
 public:
-  /// For a kernel with these parameters.
-  void reset(size_t parameters, const std::vector<bool> &pointers);
+  /// For a kernel with these slots, which outlive the trace.
+  void reset(const ParameterSlots &slots);
 
-  /// Slots of the parameters that are declared as pointers.
+  /// Slots that are declared as pointers.
   uint64_t pointerBits() const { return pointerBits_; }
 
   void named(uint32_t parameter);
-  void noted(uint32_t parameter, const ParameterNote &note);
+  void noted(uint32_t slot, const SlotNote &note);
   void lowBitsTested(const Origins &value);
   void read(const Origins &address, const Step &step, AccessPlace place);
   void written(const Origins &address, const Step &step, AccessPlace place);
   /// Pointers of these slots go where the trace does not follow.
-  void escaped(uint64_t bits, MaybePlace ParameterAccess::*how, AccessPlace place);
+  void escaped(uint64_t bits, MaybePlace SlotAccess::*how, AccessPlace place);
+  /// Which instructions run depends on this value.
+  void steered(const Origins &value, AccessPlace place);
+  /// Some bits of these pointers stand in memory that everybody sees: whatever is loaded from there may tell them.
+  void leaked(uint64_t bits) { leaked_ |= bits & pointerBits_; }
   void storedToMap(AccessPlace place) {
     if (!trace_.storedToMap)
       trace_.storedToMap = place;
@@ -38,11 +43,16 @@ public:
   KernelTrace take();
 
 private:
-  template <typename Function> void forEachParameter(uint64_t bits, Function function);
+  template <typename Function> void forEachSlot(uint64_t bits, Function function);
   void addressed(const Origins &address, const Step &step, AccessPlace place);
 
+  void settleLeaks();
+
   uint64_t pointerBits_ = 0;
-  uint64_t soleBases_ = 0, jointBases_ = 0; // ParameterAccess::soleBase, jointBase: slots
+  uint64_t leaked_ = 0;
+  MaybePlace foreignWrite_, foreignSteer_;  // the first write, the first branch that loaded values have a say in
+  uint64_t soleBases_ = 0, jointBases_ = 0; // SlotAccess::soleBase, jointBase: slots
+  const ParameterSlots *slots_ = nullptr;
   KernelTrace trace_;
 };
 

@@ -23,7 +23,10 @@ void Instance::prepare() {
     else
       cells[i].clear();
   cellWasRead.assign(plan->cellCount, false);
+  carry = Origins::number();
   blockStates.assign(plan->flow.blocks.size() * plan->tracked.size(), Origins());
+  for (size_t i = 0; i < plan->tracked.size(); ++i)
+    blockStates[i] = Origins::number(); // what stands in a register before anything is put into it
   trackedIndex.assign(plan->tracked.empty() ? 0 : plan->registerCount, 0);
   for (uint32_t i = 0; i < plan->tracked.size(); ++i)
     trackedIndex[plan->tracked[i]] = i + 1;

@@ -13,6 +13,7 @@ struct Instance {
   std::vector<Origins> values;        // registers, then constants
   std::vector<Cell> cells;            // [plan.cellCount]
   std::vector<bool> cellWasRead;      // [plan.cellCount]
+  Origins carry;                      // the carry flag
   std::vector<Origins> blockStates;   // [blocks x tracked] at the beginning of each block
   std::vector<uint32_t> trackedIndex; // register -> position among tracked + 1; empty: none is tracked
   uint32_t round = 0;

@@ -13,13 +13,14 @@ static constexpr uint32_t kMaxCallDepth = 64;
 static constexpr size_t kMaxInstances = 8;         // argument sets of one function; further ones share the last
 static constexpr size_t kMaxBlockStates = 1 << 20; // registers told apart times blocks, of one function
 
-KernelTrace KernelTracer::run(const ptx::Module &module, PlanTable &plans, Plan &entry,
-                              const std::vector<bool> &pointers) {
+KernelTrace KernelTracer::run(const ptx::Module &module, PlanTable &plans, Plan &entry, const ParameterSlots &slots) {
   module_ = &module;
   plans_ = &plans;
   entry_ = &entry;
   alone_ = entry.calls.empty();
-  findings_.reset(entry.parameterCount, pointers);
+  slots_ = &slots;
+  findings_.reset(slots);
+  algebra_.secrets = secretsOf(slots);
   recording_ = gaveUp_ = false;
   for (uint32_t i = 0;; ++i) {
     refining_ = i < kMaxRefinements;
@@ -39,7 +40,7 @@ KernelTrace KernelTracer::run(const ptx::Module &module, PlanTable &plans, Plan 
 }
 
 KernelTrace KernelTracer::take() {
-  for (uint32_t i = 0; i < entry_->parameterCount; ++i)
+  for (uint32_t i = 0; i < entry_->notes.size(); ++i)
     findings_.noted(i, entry_->notes[i]);
   if (gaveUp_)
     findings_.gaveUp();
@@ -51,12 +52,15 @@ void KernelTracer::reset() {
   for (std::unique_ptr<Instance> &instance : order_)
     spare_.push_back(std::move(instance));
   order_.clear();
-  memory_.reset();
+  memory_.reset(algebra_.secrets);
   root_ = &newInstance(*entry_);
   const std::vector<ptx::Variable> &parameters = module_->functions[entry_->function].parameters;
   root_->arguments.resize(parameters.size());
-  for (uint32_t i = 0; i < parameters.size(); ++i)
-    root_->arguments[i].assign(1, kernelArgument(i, parameters[i].bytes()));
+  for (uint32_t i = 0; i < parameters.size(); ++i) {
+    kernelArgument(*slots_, i, parameters[i].bytes(), root_->arguments[i]);
+    for (const CellEntry &entry : root_->arguments[i])
+      memory_.remember(kParamMemory, static_cast<uint32_t>(entry.bytes), entry.value);
+  }
 }
 
 /// What a sweep reads was put down before it in the same sweep or in one before; when that holds to the end, and what
@@ -169,6 +173,8 @@ void KernelTracer::runInstance(Instance &instance, uint32_t depth) {
 void KernelTracer::sweepOnce(Instance &instance, uint32_t depth) {
   sweepChanged_ = false;
   const Plan &plan = *instance.plan;
+  if (recording_ && plan.foreignSteer != kNoInstruction)
+    findings_.steered(Origins::of(kForeign), {plan.function, plan.foreignSteer});
   for (uint32_t i = 0; i < plan.flow.blocks.size(); ++i) {
     if (!plan.flow.blocks[i].reachable)
       continue;

@@ -6,18 +6,19 @@
 // its steps combine them; a sweep over the reachable blocks in their order is repeated while something grows that was
 // read before, which in bodies without loops is never. A register with several definitions is one value as long as they
 // agree; those that disagree are told apart block by block. A called function is run once per distinct set of argument
-// origins. A .local variable is told apart place by place where addresses are constants (spilled pointers, small
-// arrays); beyond that thread-private and shared memory are one cell each: what is stored there may be what is loaded.
+// origins. A .local variable, or a .shared one of the kernel, is told apart place by place where addresses are
+// constants (spilled pointers, structs); beyond that thread-private and shared memory are one each: what is stored
+// there may be what is loaded.
 //
-// What counts as proved: nothing that derives from the parameter is an address of a write, and the pointer does not
-// leave the kernel's registers and private memory, by a store or by a call of code that is not here. Two bindings of
-// one dispatch may still be the same memory, and a buffer may hold pointers of its own: that is the program's business.
+// What counts as proved: origins.h and ../README.md. Two bindings of one dispatch may still be the same memory, and a
+// buffer may hold pointers of its own: that is the program's business.
 //
 // A kernel that calls nothing is one function, and is recorded while it is swept; its last sweep, in which no value
 // changes that was read before, is the one that counts. Where there are calls, all functions are run until nothing
 // changes, and then swept once more to record.
 #pragma once
 
+#include "linker/access/origin_algebra.h"
 #include "linker/access/plan/plan_table.h"
 #include "linker/access/trace/findings.h"
 #include "linker/access/trace/instance.h"
@@ -33,9 +34,9 @@ namespace tenon::linker {
 /// Traces kernels, one after the other; keeps its memory in between.
 class KernelTracer {
 public:
-  /// @param entry    the plan of a kernel of the module; those of the functions that it calls are in `plans`
-  /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
-  KernelTrace run(const ptx::Module &module, PlanTable &plans, Plan &entry, const std::vector<bool> &pointers);
+  /// @param entry  the plan of a kernel of the module; those of the functions that it calls are in `plans`
+  /// @param slots  of its parameters, with which it was planned
+  KernelTrace run(const ptx::Module &module, PlanTable &plans, Plan &entry, const ParameterSlots &slots);
 
 private:
   // kernel_tracer.cpp: sweeps until nothing changes
@@ -53,16 +54,23 @@ private:
   // trace_step.cpp: one step
   void execute(Instance &instance, const Step &step, uint32_t depth);
   void define(Instance &instance, const Step &step, const Origins &value);
-  void loadCell(Instance &instance, const Step &step);
+  void steer(const Origins &value, AccessPlace place);
+
+  // trace_memory.cpp: what touches memory
+  Origins loadCell(Instance &instance, const Step &step);
   void storeCell(Instance &instance, const Step &step, const Origins &value);
+  void takeCell(Instance &instance, const Step &step);
   void store(const Origins &address, const Origins &value, const Step &step, AccessPlace place);
-  void remember(uint32_t slot, const Origins &value);
-  void scatter(uint32_t slot, const Origins &value);
-  const Origins &contents(uint32_t slot);
-  Origins behind(const Origins &address, ptx::StateSpace space);
+  void storeToMap(const Origins &map, const Origins &value, const Step &step, AccessPlace place);
+  void copyToShared(const Origins &from, const Origins &how, const Step &step, AccessPlace place);
+  void remember(uint32_t slot, uint32_t bytes, const Origins &value);
+  void scatter(uint32_t slot, uint32_t bytes, const Origins &value);
+  void note(bool isNew, uint32_t slot);
+  const MemoryContents &contents(uint32_t slot);
+  Origins behind(const Origins &address, ptx::StateSpace space, uint32_t bytes);
   void noteNamed(const Instance &instance, uint32_t cell);
   void noteRead(const Origins &address, const Step &step, AccessPlace place);
-  void escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place);
+  void escape(const Origins &value, MaybePlace SlotAccess::*how, AccessPlace place);
   void unknownOperation(const Origins &value, AccessPlace place);
 
   // trace_call.cpp: calls
@@ -75,11 +83,13 @@ private:
   const ptx::Module *module_ = nullptr;
   PlanTable *plans_ = nullptr;
   Plan *entry_ = nullptr;
+  const ParameterSlots *slots_ = nullptr;
   Findings findings_;
   std::unordered_map<uint32_t, std::vector<Instance *>> instances_; // of called functions; for lookup only
   std::vector<std::unique_ptr<Instance>> order_, spare_;
   Instance *root_ = nullptr;
   PrivateMemory memory_;
+  OriginAlgebra algebra_;
   uint64_t slotsRead_ = 0; // private memory that was read in this sweep, as bits
   uint32_t round_ = 0;
   bool alone_ = false;        // the kernel calls nothing

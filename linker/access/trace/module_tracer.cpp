@@ -10,10 +10,10 @@ ModuleTracer::ModuleTracer(const ptx::Module &module) : module_(module) {
       plans_.add(module, function, builder_);
 }
 
-KernelTrace ModuleTracer::trace(const ptx::Function &entry, const std::vector<bool> &pointers) {
+KernelTrace ModuleTracer::trace(const ptx::Function &entry, const ParameterSlots &slots) {
   Plan plan;
-  builder_.run(module_, entry, plans_.names, plan);
-  return tracer_.run(module_, plans_, plan, pointers);
+  builder_.run(module_, entry, plans_.names, slots, plan);
+  return tracer_.run(module_, plans_, plan, slots);
 }
 
 } // namespace tenon::linker

@@ -13,9 +13,12 @@ class ModuleTracer {
 public:
   explicit ModuleTracer(const ptx::Module &module);
 
-  /// @param entry    a kernel with a body, of the module
-  /// @param pointers [parameters] which of them are declared as pointers; the rest are constants
-  KernelTrace trace(const ptx::Function &entry, const std::vector<bool> &pointers);
+  /// @param entry  a kernel with a body, of the module
+  KernelTrace trace(const ptx::Function &entry, const ParameterSlots &slots);
+  /// @param pointers  [parameters] which of them are declared as pointers; the rest are constants
+  KernelTrace trace(const ptx::Function &entry, const std::vector<bool> &pointers) {
+    return trace(entry, slotPerParameter(pointers));
+  }
 
 private:
   const ptx::Module &module_;

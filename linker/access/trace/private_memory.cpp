@@ -3,45 +3,79 @@
 
 namespace tenon::linker {
 
-void PrivateMemory::reset() {
-  contents_.fill(Origins::number());
-  remember(kSharedMemory, Origins::of(kForeign));
-  scattered_ = Origins::number();
+static constexpr uint32_t kWord = 8;
+
+bool MemoryContents::store(uint32_t bytes, const Origins &value, const Secrets &secrets) {
+  if (bytes == kWord)
+    return joinInto(words_, value);
+  const bool isFirst = !cuts_;
+  cuts_ = true;
+  return joinInto(pieces_, secrets.cut(value)) || isFirst;
 }
 
-bool PrivateMemory::scatter(uint32_t slot, const Origins &value) {
-  const bool isNew = remember(slot, value);
-  return (slot == kLocalMemory && joinInto(scattered_, value)) || isNew;
+Origins MemoryContents::load(uint32_t bytes, const Secrets &secrets) const {
+  Origins value = pieces_;
+  if (bytes == kWord)
+    value.join(words_);
+  if (bytes != kWord || cuts_)
+    value.join(secrets.cut(words_));
+  return value;
 }
 
-Origins PrivateMemory::behind(const Origins &address, ptx::StateSpace space) const {
+Origins MemoryContents::over(const Origins &value, const Secrets &secrets) const {
+  Origins all = value;
+  if (cuts_)
+    all.join(secrets.cut(value));
+  return all;
+}
+
+void PrivateMemory::reset(Secrets secrets) {
+  secrets_ = secrets;
+  contents_.fill(MemoryContents());
+  scattered_.fill(MemoryContents());
+  parametersEscaped = false;
+  contents_[kSharedMemory - kParamMemory] = MemoryContents(Origins::of(kForeign));
+  tensor = MemoryContents(Origins::of(kForeign));
+}
+
+bool PrivateMemory::scatter(uint32_t slot, uint32_t bytes, const Origins &value) {
+  const bool isNew = remember(slot, bytes, value);
+  return scattered_[slot - kParamMemory].store(bytes, value, secrets_) || isNew;
+}
+
+Origins PrivateMemory::behind(const Origins &address, ptx::StateSpace space, uint32_t bytes) const {
+  if (!address.isKnown())
+    return {};
+  Origins value;
   switch (space) {
   case ptx::StateSpace::Local:
-    return at(kLocalMemory);
-  case ptx::StateSpace::Shared:
-    return at(kSharedMemory);
-  case ptx::StateSpace::Param:
-    return at(kParamMemory);
-  case ptx::StateSpace::Generic:
+    value = at(kLocalMemory).load(bytes, secrets_);
     break;
+  case ptx::StateSpace::Shared:
+    value = at(kSharedMemory).load(bytes, secrets_);
+    break;
+  case ptx::StateSpace::Param:
+    value = at(kParamMemory).load(bytes, secrets_);
+    break;
+  case ptx::StateSpace::Generic: {
+    const uint64_t bits = address.aimed();
+    const bool anywhere = bits & slotBit(kForeign); // an address from memory may be one of private memory
+    for (uint32_t slot : kPrivateSlots)
+      if ((anywhere && isLoadable(slot)) || (bits & slotBit(slot)))
+        value.join(at(slot).load(bytes, secrets_));
+    if (!(address.surely() & kPrivateBits))
+      value.join(Origins::of(kForeign));
+    break;
+  }
   case ptx::StateSpace::Reg:
   case ptx::StateSpace::Sreg:
   case ptx::StateSpace::Const:
   case ptx::StateSpace::Global:
   case ptx::StateSpace::Tex:
-    return Origins::of(kForeign);
+    value = Origins::of(kForeign);
+    break;
   }
-  Origins value;
-  if (!address.isKnown())
-    return value;
-  const uint64_t bits = address.involved();
-  const bool anywhere = bits & slotBit(kForeign); // an address from memory may be one of private memory
-  for (uint32_t slot : kPrivateSlots)
-    if (anywhere || (bits & slotBit(slot)))
-      value.join(at(slot));
-  if (!(address.surely() & kPrivateBits))
-    value.join(Origins::of(kForeign));
-  return value;
+  return secrets_.tells(address) ? select(value, secrets_.told(address)) : value;
 }
 
 } // namespace tenon::linker

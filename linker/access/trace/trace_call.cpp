@@ -14,9 +14,7 @@ void KernelTracer::receive(Instance &instance, const Passed &result, const Cell 
     sweepChanged_ |= joinInto(instance.cells[result.index], value);
     return;
   }
-  Origins all;
-  for (const CellEntry &entry : value)
-    all.join(entry.value);
+  const Origins all = value.size() == 1 ? value.front().value : loadAnywhere(value, algebra_.secrets);
   Plan &plan = *instance.plan;
   if (result.index >= plan.registerCount)
     return;
@@ -35,7 +33,7 @@ Plan *KernelTracer::planOf(uint32_t function) {
     function = plans_->names.find(module_->functions[function].name).index;
   // Kernels are launched, not called: their parameters are constants of their plans.
   Plan *plan = plans_->find(function);
-  return plan && !plan->isEntry ? plan : nullptr;
+  return plan && !plan->isEntry && !plan->hasRegisterParameters ? plan : nullptr;
 }
 
 void KernelTracer::call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth) {
@@ -60,7 +58,7 @@ void KernelTracer::call(Instance &instance, const CallSite &site, const Step &st
   for (size_t i = 0; i < site.results.size(); ++i) {
     receive(instance, site.results[i], called.returns[i], step);
     if (called.returns[i].empty() && !called.active)
-      receive(instance, site.results[i], anywhere(Origins::number()), step);
+      receive(instance, site.results[i], anywhere(Origins::partOf(algebra_.secrets.pointers)), step); // what was there
   }
 }
 
@@ -70,15 +68,16 @@ void KernelTracer::callUnknown(Instance &instance, const CallSite &site, const S
   if (!reads) {
     for (const Passed &passed : site.arguments)
       for (const CellEntry &entry : passedValue(instance, passed))
-        escape(entry.value, &ParameterAccess::passed, place);
+        escape(entry.value, &SlotAccess::passed, place);
     if (recording_ && site.name != "malloc")
       findings_.writesElsewhere();
   }
   Origins value = Origins::of(kForeign);
   if (!reads && site.name != "malloc")
-    for (const Passed &passed : site.arguments) // it may hand back what it was given
-      for (const CellEntry &entry : passedValue(instance, passed))
-        value.join(entry.value);
+    for (const Passed &passed : site.arguments) { // it may hand back what it was given, or something made of it
+      const Cell cell = passedValue(instance, passed);
+      value.join(loadAnywhere(cell, algebra_.secrets));
+    }
   for (const Passed &result : site.results)
     receive(instance, result, anywhere(value), step);
 }

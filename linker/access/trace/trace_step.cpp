@@ -11,6 +11,7 @@ public:
       : values_(instance.values.data()), sources_(instance.plan->values.data() + step.first + step.results),
         count_(step.sources) {}
 
+  uint32_t count() const { return count_; }
   const Origins &operator[](uint32_t i) const { return values_[sources_[i]]; }
   Origins join(uint32_t from) const {
     Origins value;
@@ -18,19 +19,13 @@ public:
       value.join((*this)[i]);
     return value;
   }
-  Origins sum() const {
+  /// Any function of them.
+  Origins blend(uint32_t from = 0) const {
     Origins value = Origins::number();
-    for (uint32_t i = 0; i < count_; ++i)
-      value = linker::sum(value, (*this)[i]);
+    for (uint32_t i = from; i < count_; ++i)
+      value = linker::blend(value, (*this)[i]);
     return value;
   }
-  Origins scaledSum(uint32_t count) const {
-    Origins value = Origins::number();
-    for (uint32_t i = 0; i < count; ++i)
-      value = linker::sum(value, (*this)[i].scaled());
-    return value;
-  }
-  Origins scaledSum() const { return scaledSum(count_); }
   Origins stored() const { return count_ > 1 ? join(1) : Origins::number(); } // discard stores nothing
 
 private:
@@ -62,165 +57,78 @@ void KernelTracer::define(Instance &instance, const Step &step, const Origins &v
   }
 }
 
+/// Where control goes on, or whether something is done, is decided by this value.
+void KernelTracer::steer(const Origins &value, AccessPlace place) {
+  if (!recording_)
+    return;
+  gaveUp_ |= !value.isKnown(); // computed from registers that nothing sets
+  findings_.steered(value, place);
+}
+
 void KernelTracer::execute(Instance &instance, const Step &step, uint32_t depth) {
   const AccessPlace place{instance.plan->function, step.instruction};
   const Sources sources(instance, step);
   switch (step.kind) {
-  case StepKind::Copy:
-    return define(instance, step, sources.join(0));
-  case StepKind::Sum:
-    return define(instance, step, sources.sum());
-  case StepKind::Difference:
-    return define(instance, step, sum(sources[0], sources[1].negated()));
-  case StepKind::MultiplyAdd:
-    return define(instance, step, sum(sources.scaledSum(2), sources[2]));
-  case StepKind::Scale:
-    return define(instance, step, sources.scaledSum());
+  case StepKind::Compute:
+    return define(instance, step,
+                  evaluate(step.transfer, step.sources, [&](uint32_t i) { return sources[i]; }, algebra_));
+  case StepKind::SetCarry:
+    sweepChanged_ |= joinInto(instance.carry, algebra_.narrowed(sources.blend()));
+    return;
+  case StepKind::AddCarry:
+    return define(instance, step, blend(sources.blend(), instance.carry));
   case StepKind::TestLowBits:
     if (recording_)
       findings_.lowBitsTested(sources.join(0));
     return;
+  case StepKind::Steer:
+    return steer(sources[0], place);
   case StepKind::LoadCell:
-    return loadCell(instance, step);
+    noteNamed(instance, step.cell);
+    // Empty: a result that is not there yet; the call before it waits for its own arguments.
+    if (instance.plan->isPlaceCell(step.cell) || !instance.cells[step.cell].empty())
+      define(instance, step, loadCell(instance, step));
+    instance.cellWasRead[step.cell] = true;
+    return;
   case StepKind::StoreCell:
     return storeCell(instance, step, sources[0]);
   case StepKind::TakeCell:
-    noteNamed(instance, step.cell);
-    instance.cellWasRead[step.cell] = true;
-    for (const CellEntry &entry : instance.cells[step.cell])
-      remember(kParamMemory, entry.value);
-    return;
+    return takeCell(instance, step);
   case StepKind::Load:
     noteRead(sources[0], step, place);
-    return step.results ? define(instance, step, behind(sources[0], step.space)) : void();
+    return step.results ? define(instance, step, behind(sources[0], step.space, step.element)) : void();
   case StepKind::Store:
     return store(sources[0], sources.stored(), step, place);
   case StepKind::Atomic:
     store(sources[0], sources.stored(), step, place);
-    return step.results ? define(instance, step, behind(sources[0], step.space)) : void();
+    return step.results ? define(instance, step, behind(sources[0], step.space, step.element)) : void();
   case StepKind::CopyToGlobal:
-    return store(sources[0], contents(kSharedMemory), step, place);
+    return store(sources[0], contents(kSharedMemory).all(), step, place);
   case StepKind::CopyToShared:
-    return noteRead(sources[0], step, place);
+    return copyToShared(sources[0], sources.blend(1), step, place);
   case StepKind::StoreToMap:
-    if (recording_) {
-      findings_.writesElsewhere();
-      findings_.storedToMap(place);
+    return storeToMap(sources[0], sources.stored(), step, place);
+  case StepKind::SharedProduct:
+    return define(instance, step,
+                  blend(algebra_.gathered(sources.blend()), contents(kSharedMemory).load(1, algebra_.secrets)));
+  case StepKind::TensorLoad:
+    slotsRead_ |= slotBit(kFurtherSlots + 1);
+    return define(instance, step, blend(sources.blend(), memory_.tensor.load(1, algebra_.secrets)));
+  case StepKind::TensorStore: {
+    Origins value = algebra_.gathered(sources.blend());
+    if (!value.isKnown()) {
+      gaveUp_ |= recording_;
+      return;
     }
-    noteRead(sources[0], step, place); // the map itself
-    escape(sources.join(1), &ParameterAccess::stored, place);
-    return escape(contents(kSharedMemory), &ParameterAccess::stored, place);
+    value.join(contents(kSharedMemory).load(1, algebra_.secrets));
+    return note(memory_.tensor.store(1, value, algebra_.secrets), kFurtherSlots + 1);
+  }
   case StepKind::Unknown:
     unknownOperation(sources.join(0), place);
-    return define(instance, step, sum(sources.scaledSum(), Origins::of(kForeign)));
+    return define(instance, step, Origins(algebra_.gathered(sources.blend())).join(Origins::of(kForeign)));
   case StepKind::Call:
     return call(instance, instance.plan->calls[step.cell], step, depth);
   }
-}
-
-void KernelTracer::loadCell(Instance &instance, const Step &step) {
-  noteNamed(instance, step.cell);
-  instance.cellWasRead[step.cell] = true;
-  const Cell &cell = instance.cells[step.cell];
-  if (instance.plan->isLocalCell(step.cell)) {
-    slotsRead_ |= slotBit(kLocalMemory);
-    return define(instance, step, loadFrom(cell, step.offset, step.bytes).join(memory_.scattered()));
-  }
-  if (!cell.empty()) // else a result that is not there yet: the call before it waits for its own arguments
-    define(instance, step, loadFrom(cell, step.offset, step.bytes));
-}
-
-void KernelTracer::storeCell(Instance &instance, const Step &step, const Origins &value) {
-  if (instance.plan->isLocalCell(step.cell)) {
-    if (!value.isKnown()) {
-      gaveUp_ |= recording_; // computed from registers that nothing sets
-      return;
-    }
-    remember(kLocalMemory, value);
-  }
-  const bool grew = storeInto(instance.cells[step.cell], step.offset, step.bytes, value);
-  sweepChanged_ |= grew && (instance.cellWasRead[step.cell] || !alone_);
-}
-
-/// `value` may stand in this private memory from now on. A kernel that calls nothing reads it again only where it has
-/// read less.
-void KernelTracer::remember(uint32_t slot, const Origins &value) {
-  if (memory_.remember(slot, value) && (!alone_ || (slotsRead_ & slotBit(slot))))
-    changed_ = sweepChanged_ = true;
-}
-void KernelTracer::scatter(uint32_t slot, const Origins &value) {
-  if (memory_.scatter(slot, value) && (!alone_ || (slotsRead_ & slotBit(slot))))
-    changed_ = sweepChanged_ = true;
-}
-
-const Origins &KernelTracer::contents(uint32_t slot) {
-  slotsRead_ |= slotBit(slot);
-  return memory_.at(slot);
-}
-
-Origins KernelTracer::behind(const Origins &address, ptx::StateSpace space) {
-  slotsRead_ |= kPrivateBits; // or fewer: at worst there is one sweep more
-  return memory_.behind(address, space);
-}
-
-void KernelTracer::store(const Origins &address, const Origins &value, const Step &step, AccessPlace place) {
-  if (!address.isKnown() || !value.isKnown()) {
-    gaveUp_ |= recording_; // computed from registers that nothing sets
-    return;
-  }
-  switch (step.space) {
-  case ptx::StateSpace::Local:
-    return scatter(kLocalMemory, value);
-  case ptx::StateSpace::Shared:
-    return remember(kSharedMemory, value);
-  case ptx::StateSpace::Param:
-    return remember(kParamMemory, value);
-  case ptx::StateSpace::Generic:
-  case ptx::StateSpace::Reg:
-  case ptx::StateSpace::Sreg:
-  case ptx::StateSpace::Const:
-  case ptx::StateSpace::Global:
-  case ptx::StateSpace::Tex:
-    break;
-  }
-  const uint64_t bits = address.involved();
-  if (step.space == ptx::StateSpace::Generic)
-    for (uint32_t slot : kPrivateSlots)
-      if (bits & (slotBit(slot) | slotBit(kForeign)))
-        scatter(slot, value);
-  if (step.space == ptx::StateSpace::Generic && (address.surely() & kPrivateBits))
-    return;
-  if (recording_)
-    findings_.written(address, step, place);
-  escape(value, &ParameterAccess::stored, place);
-}
-
-void KernelTracer::noteNamed(const Instance &instance, uint32_t cell) {
-  if (recording_ && &instance == root_)
-    findings_.named(cell);
-}
-
-void KernelTracer::noteRead(const Origins &address, const Step &step, AccessPlace place) {
-  const bool global = step.space == ptx::StateSpace::Generic || step.space == ptx::StateSpace::Global;
-  if (recording_ && global && address.isKnown())
-    findings_.read(address, step, place);
-}
-
-/// The value goes where the trace does not follow.
-void KernelTracer::escape(const Origins &value, MaybePlace ParameterAccess::*how, AccessPlace place) {
-  if (!recording_)
-    return;
-  uint64_t bits = value.involved();
-  for (uint32_t slot : kPrivateSlots) // an address takes along what it leads to
-    if (bits & slotBit(slot))
-      bits |= contents(slot).involved();
-  findings_.escaped(bits, how, place);
-}
-
-void KernelTracer::unknownOperation(const Origins &value, AccessPlace place) {
-  escape(value, &ParameterAccess::passed, place);
-  if (recording_)
-    findings_.writesElsewhere();
 }
 
 } // namespace tenon::linker

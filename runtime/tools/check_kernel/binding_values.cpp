@@ -7,6 +7,7 @@
 #include "runtime/values/element_text.h"
 #include "support/align.h"
 #include "support/file.h"
+#include "support/memory.h"
 #include "support/number.h"
 #include "support/placement.h"
 #include "support/random.h"
@@ -203,7 +204,7 @@ Result<CaseBinding> makeBinding(std::string_view text, bool readOnly, const Size
   TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(out.value.shape, spec.element));
   if (bytes > kMaxBytes)
     return makeError(StatusCode::OutOfRange, bytes, " bytes, at most ", kMaxBytes, " are possible here");
-  out.value.bytes.resize(bytes);
+  TENON_RETURN_IF_ERROR(resizeChecked(out.value.bytes, bytes, tensorTypeSpelling(out.value.shape, out.value.element)));
   if (spec.contents.starts_with('@')) {
     TENON_RETURN_IF_ERROR(readNpyInto(out.value, spec.contents.substr(1)));
   } else if (spec.contents.empty() || spec.contents.find("..") != std::string::npos) {

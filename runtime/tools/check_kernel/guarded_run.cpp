@@ -4,6 +4,7 @@
 #include "runtime/executable/argument_packer.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/memory/transfer.h"
+#include "support/memory.h"
 
 #include <algorithm>
 
@@ -29,7 +30,10 @@ Result<Placed> place(Device &device, const CaseBinding &binding, const abi::Bind
   out.bytes = binding.value.bytes.size();
   if (options.guarded)
     out.before = kGuardBytes + (options.shifted ? shiftOf(declared, binding.value.element) : 0);
-  std::vector<uint8_t> image(out.before + out.bytes + (options.guarded ? kGuardBytes : 0), options.guard);
+  std::vector<uint8_t> image;
+  TENON_RETURN_IF_ERROR(resizeChecked(image, out.before + out.bytes + (options.guarded ? kGuardBytes : 0),
+                                      "a binding between its guards"));
+  std::fill(image.begin(), image.end(), options.guard);
   const bool isOutput = binding.role == BindingRole::Output || binding.role == BindingRole::PartialOutput;
   const auto contents = image.begin() + ptrdiff_t(out.before);
   if (isOutput)
@@ -84,7 +88,8 @@ Result<RunResult> runCase(Device &device, const LoadedExport &kernel, const Case
 
   RunResult out;
   for (uint32_t i = 0; i < placed.size(); ++i) {
-    std::vector<uint8_t> image(placed[i].buffer->size());
+    std::vector<uint8_t> image;
+    TENON_RETURN_IF_ERROR(resizeChecked(image, placed[i].buffer->size(), "what a binding holds after the launch"));
     TENON_RETURN_IF_ERROR(downloadBytes(*placed[i].buffer, 0, image));
     if (options.guarded)
       findDamage(i, placed[i], image, options.guard, out.damage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/kernel_checks.h"
 
+#include "runtime/tools/interrupt.h"
 #include "runtime/values/element_text.h"
 
 #include <algorithm>
@@ -47,6 +48,10 @@ Finding KernelChecks::begin(std::string check) const {
 
 /// Empty when the kernel or the device failed, which is then the finding.
 std::optional<RunResult> KernelChecks::launch(const RunOptions &options, Finding &finding) {
+  if (isInterrupted()) { // Ctrl-C ended the run before this one; the next would not end by itself either
+    fail(finding, "interrupted");
+    return std::nullopt;
+  }
   Result<const LoadedExport *> kernel = session_.load(declared_.ordinal);
   if (!kernel.ok()) {
     fail(finding, std::string(kernel.status().message()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/session.h"
 
+#include "runtime/tools/interrupt.h"
+
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -19,6 +21,7 @@ Status Session::ensureOpen() {
   if (executable_)
     return okStatus();
   TENON_ASSIGN_OR_RETURN(device_, Device::open(options_.device, cuda::DriverSearch::fromEnvironment()));
+  reportOnInterrupt(*device_);
   TENON_ASSIGN_OR_RETURN(executable_, Executable::create(device_, bytes_, name_, options_.executable));
   return okStatus();
 }

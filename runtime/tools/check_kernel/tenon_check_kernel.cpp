@@ -3,8 +3,10 @@
 #include "runtime/tools/check_kernel/report.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
+#include "runtime/tools/interrupt.h"
 #include "support/command_line.h"
 #include "support/file.h"
+#include "support/memory.h"
 #include "support/number.h"
 
 #include <cstdio>
@@ -15,9 +17,11 @@ using namespace tenon::runtime;
 
 namespace {
 
+constexpr const char *kDefaultTimeout = "60"; // seconds
+
 struct Options {
   std::vector<std::string> files, sizes, bindings, constants, tolerances;
-  std::string exportName, workload, grid, reference, variant, device, repeats = "3", seed = "1";
+  std::string exportName, workload, grid, reference, variant, device, repeats = "3", seed = "1", timeout;
   bool json = false;
 };
 
@@ -116,9 +120,12 @@ Result<ExportReport> check(const Options &options, Session &session, const Workl
     TENON_ASSIGN_OR_RETURN(fallback, makeReference("generated", context));
   }
   KernelChecks runner(session, declared, reference.get(), fallback.get(), checks);
-  for (const Case &one : *cases)
+  for (const Case &one : *cases) {
+    if (isInterrupted())
+      break;
     for (Finding &finding : runner.run(one))
       report.findings.push_back(std::move(finding));
+  }
   return report;
 }
 
@@ -141,7 +148,16 @@ Result<int> run(const Options &options) {
         "' is a program: give the executable (.tnx) that tenon-link writes, and the program as --reference");
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(text.data()), text.size());
   // What the emulator can see besides, unless the user says what to look for.
-  setenv("TENON_EMULATOR_CHECK", "races,uninitialised", 0);
+  setenv("TENON_EMULATOR_CHECK", "races,uninitialised,barriers", 0);
+  // A kernel that never ends is a finding like others.
+  if (!options.timeout.empty()) {
+    const std::optional<double> seconds = parseDouble(options.timeout);
+    if (!seconds || *seconds < 0 || *seconds > 1e9)
+      return makeError(StatusCode::InvalidArgument, "--timeout=", options.timeout,
+                       " is not understood; wanted seconds from 0 (any time) to 1000000000");
+  }
+  setenv("TENON_EMULATOR_TIMEOUT", options.timeout.empty() ? kDefaultTimeout : options.timeout.c_str(),
+         /*overwrite=*/!options.timeout.empty());
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Session> open, Session::open(bytes, path, session));
   if (const std::string &notice = open->device().driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-check-kernel: %s\n", notice.c_str());
@@ -150,6 +166,8 @@ Result<int> run(const Options &options) {
   const ReferenceContext context = {bytes, path, session, nullptr};
   std::vector<ExportReport> reports;
   for (const Workload &workload : workloads) {
+    if (isInterrupted())
+      break;
     TENON_ASSIGN_OR_RETURN(ExportReport report, check(options, *open, workload, context, checks, seed));
     if (!options.json) {
       std::fputs(tableOf(report).c_str(), stdout);
@@ -168,6 +186,7 @@ Result<int> run(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  reportMissingMemory("tenon-check-kernel");
   // One case's fault must not end the others, as it does on a GPU.
   setenv("TENON_EMULATOR_FAULTS", "context", /*overwrite=*/0);
   Options options;
@@ -193,6 +212,8 @@ int main(int argc, char **argv) {
   commandLine.text("variant", "NAME", &options.variant, "this variant; left out: the best one for the device");
   commandLine.text("repeats", "N", &options.repeats, "runs that must agree to the bit (3)");
   commandLine.text("seed", "N", &options.seed, "of random contents (1)");
+  commandLine.text("timeout", "SECONDS", &options.timeout,
+                   "how long a launch on the emulator may take (60, or TENON_EMULATOR_TIMEOUT); 0: any time");
   declareDevice(commandLine, &options.device);
   commandLine.flag("json", &options.json, "print findings as JSON");
   if (std::optional<int> status = commandLine.parse(argc, argv))

@@ -9,11 +9,11 @@
 #cuda_target = #hal.device.target<"cuda", [#sm_80]> : !hal.device
 
 module @example attributes {hal.device.targets = [#cuda_target]} {
-  hal.executable.source private @kernels attributes {
+  hal.executable.source private @kernels <
     objects = #hal.executable.objects<{
       #sm_80 = [#hal.executable.object<{path = "kernels_sm_80.ptx"}>]
     }>
-  } {
+  > {
     hal.executable.export public @saxpy ordinal(0)
         layout(#hal.pipeline.layout<constants = [f32, i32], bindings = [
           #hal.pipeline.binding<storage_buffer, ReadOnly>,
@@ -23,7 +23,7 @@ module @example attributes {hal.device.targets = [#cuda_target]} {
       %x = affine.apply affine_map<()[s0] -> (s0 ceildiv 128)>()[%workload]
       %c1 = arith.constant 1 : index
       hal.return %x, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [128 : index, 1 : index, 1 : index]}
+    } <workgroup_size = [128 : index, 1 : index, 1 : index]>
 
     hal.executable.export public @row_sums ordinal(1)
         layout(#hal.pipeline.layout<constants = [i32], bindings = [
@@ -33,7 +33,7 @@ module @example attributes {hal.device.targets = [#cuda_target]} {
         count(%device: !hal.device, %rows: index) -> (index, index, index) {
       %c1 = arith.constant 1 : index
       hal.return %rows, %c1, %c1 : index, index, index
-    } attributes {workgroup_size = [64 : index, 1 : index, 1 : index], workgroup_local_memory = 256 : index}
+    } <workgroup_size = [64 : index, 1 : index, 1 : index], workgroup_local_memory = 256 : index>
   }
 
   // 2 * (sums of the rows) + offsets

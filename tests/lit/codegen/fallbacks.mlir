@@ -10,8 +10,8 @@
 #out = #hal.pipeline.binding<storage_buffer>
 
 module attributes {hal.device.targets = [#cuda]} {
-  // CHECK: hal.executable.source private @kernels attributes {objects =
-  // OBJECTS: hal.executable.source private @kernels attributes {objects = #hal.executable.objects<{#{{.*}} = [#hal.executable.object<{path = "k.ptx"}>]}>, tenon.fallback_objects = #hal.executable.objects<{#{{.*}} = [#hal.executable.object<{path = "<generated>/kernels_fallback_sm_80.ptx", data = {{.*}}path = "<generated>/kernels_fallback_sm_90.ptx"
+  // CHECK: hal.executable.source private @kernels <objects =
+  // OBJECTS: hal.executable.source private @kernels <objects = #hal.executable.objects<{#{{.*}} = [#hal.executable.object<{path = "k.ptx"}>]}>> attributes {tenon.fallback_objects = #hal.executable.objects<{#{{.*}} = [#hal.executable.object<{path = "<generated>/kernels_fallback_sm_80.ptx", data = {{.*}}path = "<generated>/kernels_fallback_sm_90.ptx"
   // OBJECTS-NOT: builtin.module
   hal.executable.source private @kernels attributes {
     objects = #hal.executable.objects<{#sm_90 = [#hal.executable.object<{path = "k.ptx"}>]}>

@@ -149,3 +149,42 @@ func.func @layout(%a: tensor<4xf32>, %n: i32) -> tensor<4xf32> attributes {tenon
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{no kernel can be generated: pointers stand within constant 0, whose bytes are arguments of the function: declare a struct that has the constants as members, 'struct<SIZE, alignment = N>(binding 0 at 0, constant 0 at 8)'}}
+func.func @filled(%a: tensor<4xf32>, %n: i64, %m: i64) -> tensor<4xf32> attributes {tenon.elements_per_thread = 1 : i64, tenon.layout = #hal.pipeline.layout<constants = [tuple<i64, i64>], bindings = [<storage_buffer, ReadOnly>, <storage_buffer>], parameters = [binding 1, constant 0(binding 0 at 8)]>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{no kernel can be generated: the layout's parameters leave out binding 0, to which a tensor map leads; generated code reads the tensor and not its map, so list the binding too, or drop the fallback}}
+func.func @mapped(%a: tensor<4xf32>, %n: i64, %m: i64) -> tensor<4xf32> attributes {tenon.elements_per_thread = 1 : i64, tenon.layout = #hal.pipeline.layout<constants = [i64, !hal.tensor_map<binding = 0, 4x8xf32>, i64], bindings = [<storage_buffer, ReadOnly, alignment = 16>, <storage_buffer>], parameters = [constant 0, constant 1, binding 1, constant 2]>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{no kernel can be generated: [K-3] 'parameters' leaves out binding 1: each binding and each constant stands in it once}}
+func.func @missing(%a: tensor<4xf32>, %n: i64, %m: i64) -> tensor<4xf32> attributes {tenon.elements_per_thread = 1 : i64, tenon.layout = #hal.pipeline.layout<constants = [i64, i64], bindings = [<storage_buffer, ReadOnly>, <storage_buffer>], parameters = [constant 0, constant 1, binding 0]>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      linalg.yield %x : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -4,7 +4,7 @@
 //
 // RUN: tenon-run %t.tenon --function=elementwise --input=2x3xf32=1 --input=2x3xf32=2 --expected_output=2x3xf32=3
 // RUN: not tenon-run %t.tenon --function=elementwise --input=2x3xf32=1 --input=2x4xf32=2 2>&1 | FileCheck %s --check-prefix=DIFFER
-// DIFFER: checks.mlir:{{[0-9]+}}:10: function 'elementwise': dimension 1 of argument 1 is not that of argument 0
+// DIFFER: checks.mlir:{{[0-9]+}}:10: function 'elementwise': dimension 1 of argument 1 is not that of argument 0 (argument 0: 3, argument 1: 4)
 // RUN: not tenon-run %t.tenon --function=casts --input=7x4xf32=1 2>&1 | FileCheck %s --check-prefix=CAST
 // CAST: dimension 0 of argument 0 is not 8
 // RUN: not tenon-run %t.tenon --function=declared --input=4xf32=1 --input=4 --input=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE

@@ -49,7 +49,7 @@ func.func @mask(%x: tensor<6xi32>) -> (tensor<6xi1>, tensor<6xi32>) {
 }
 
 // Sizes and values from scalars.
-// NEGATIVE: dimension 0 of the result is negative
+// NEGATIVE: dimension 0 of the result is negative (argument 0: -5)
 func.func @fill(%n: index, %v: i64, %h: f16) -> (tensor<?xi64>, tensor<?xf16>) {
   %e = tensor.empty(%n) : tensor<?xi64>
   %r = linalg.fill ins(%v : i64) outs(%e : tensor<?xi64>) -> tensor<?xi64>

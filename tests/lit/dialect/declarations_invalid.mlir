@@ -41,7 +41,7 @@ hal.executable.source private @e attributes {objects = #hal.executable.objects<{
 // -----
 
 #sm_81 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_81"}>
-// expected-error-re @+1 {{target architecture 'sm_81' is unknown, one of the known architectures is wanted: {{.*}}sm_80{{.*}}sm_90{{.*}}}}
+// expected-error-re @+1 {{target architecture 'sm_81' is unknown: did you mean 'sm_61', 'sm_80' or 'sm_86'? Known: {{.*}}sm_80{{.*}}sm_90{{.*}}}}
 hal.executable.source private @e attributes {objects = #hal.executable.objects<{
   #sm_81 = [#hal.executable.object<{path = "a.ptx"}>]
 }>} {}
@@ -93,7 +93,7 @@ hal.executable.source private @e attributes {objects = #objects} {
 #objects = #hal.executable.objects<{#sm_80 = [#hal.executable.object<{path = "a.ptx"}>]}>
 #layout = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer>]>
 hal.executable.source private @e attributes {objects = #objects} {
-  // expected-error @+1 {{'f' has no workgroup_size: add attributes {workgroup_size = [64 : index, 1 : index, 1 : index]} with the kernel's block size}}
+  // expected-error @+1 {{'f' has no workgroup_size: add <workgroup_size = [64 : index, 1 : index, 1 : index]> behind the count region, with the kernel's block size}}
   hal.executable.export @f layout(#layout)
   // expected-error @+1 {{'g' has workgroup_size = [], one to three integers from 1 to 1024 are wanted}}
   hal.executable.export @g layout(#layout) attributes {workgroup_size = []}

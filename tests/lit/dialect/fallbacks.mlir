@@ -7,8 +7,8 @@
 #sm_90 = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>
 #layout = #hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>
 module attributes {hal.device.targets = [#hal.device.target<"cuda", [#sm_80, #sm_90]>]} {
-  // CHECK: hal.executable.source private @variants attributes {objects =
-  // CHECK: hal.executable.export public @k {{.*}} attributes {tenon.fallback = @f, workgroup_size = [64 : index, 1 : index, 1 : index]}
+  // CHECK: hal.executable.source private @variants <objects =
+  // CHECK: hal.executable.export public @k {{.*}} <workgroup_size = [64 : index, 1 : index, 1 : index]> attributes {tenon.fallback = @f}
   hal.executable private @variants {
     hal.executable.variant @a target(#sm_90) objects([#hal.executable.object<{path = "a.ptx"}>]) {
       hal.executable.export @k layout(#layout) attributes {workgroup_size = [64 : index], tenon.fallback = @f}
@@ -17,9 +17,9 @@ module attributes {hal.device.targets = [#hal.device.target<"cuda", [#sm_80, #sm
 
   // Two dispatches, two fallbacks, two declarations.
   // CHECK: hal.executable.source private @extern_dispatch_0
-  // CHECK: attributes {tenon.fallback = @f, workgroup_size = [32 : index, 1 : index, 1 : index]}
+  // CHECK: <workgroup_size = [32 : index, 1 : index, 1 : index]> attributes {tenon.fallback = @f}
   // CHECK: hal.executable.source private @extern_dispatch_1
-  // CHECK: attributes {tenon.fallback = @g, workgroup_size = [32 : index, 1 : index, 1 : index]}
+  // CHECK: <workgroup_size = [32 : index, 1 : index, 1 : index]> attributes {tenon.fallback = @g}
   func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
     %0 = hal.dispatch.extern "k"(%x) : (tensor<4xf32>) -> tensor<4xf32>
       count(%device: !hal.device) -> (index, index, index) {

@@ -53,7 +53,7 @@
   // CHECK-SAME: a3 = #hal.pipeline.binding<storage_buffer, ReadOnly>
   a3 = #hal.pipeline.binding<storage_buffer, "ReadOnly">,
   // CHECK-SAME: a4 = #hal.pipeline.binding<storage_buffer, Indirect, alignment = 16>
-  a4 = #hal.pipeline.binding<storage_buffer, Indirect, alignment = 16>,
+  a4 = #hal.pipeline.binding<storage_buffer, Indirect, alignment = 16 : i64>,
   // CHECK-SAME: a5 = #hal.pipeline.binding<storage_buffer>
   a5 = #hal.pipeline.binding<storage_buffer, None>,
   // CHECK-SAME: a6 = #hal.interface.binding<0, 1>

@@ -6,8 +6,23 @@
 
 // -----
 
-// expected-error @+1 {{binding flag 'WriteOnly' is unknown, 'ReadOnly' or 'Indirect' is wanted}}
+// expected-error @+1 {{flag 'WriteOnly' is unknown, ReadOnly, Indirect or 'alignment = 16' is wanted}}
 "x"() {a = #hal.pipeline.binding<storage_buffer, "ReadOnly|WriteOnly">} : () -> ()
+
+// -----
+
+// expected-error @+1 {{flag 'align' is unknown, ReadOnly, Indirect or 'alignment = 16' is wanted}}
+"x"() {a = #hal.pipeline.binding<storage_buffer, align = 16>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{expected '=' behind 'alignment', as in 'alignment = 16'}}
+"x"() {a = #hal.pipeline.binding<storage_buffer, ReadOnly, alignment(16)>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{flag 'ReadWrite' is unknown, Indirect is wanted}}
+"x"() {a = #hal.pipeline.layout<constants = 0, bindings = [], flags = ReadWrite>} : () -> ()
 
 // -----
 
@@ -21,7 +36,7 @@
 
 // -----
 
-// expected-error @+1 {{expected 'constants', 'push_constants', 'bindings', 'sets' or 'flags'}}
+// expected-error @+1 {{expected 'constants', 'push_constants', 'bindings', 'sets', 'parameters' or 'flags'}}
 "x"() {a = #hal.pipeline.layout<constant = 1>} : () -> ()
 
 // -----

@@ -11,13 +11,13 @@
 #layout = #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer>]>
 #objects = #hal.executable.objects<{#sm_80 = [#hal.executable.object<{path = "a.ptx"}>]}>
 
-// CHECK-LABEL: hal.executable.source private @source attributes {objects = #hal.executable.objects<{
+// CHECK-LABEL: hal.executable.source private @source <objects = #hal.executable.objects<{
 hal.executable.source private @source attributes {objects = #objects} {
   // The modern form.
   // CHECK: hal.executable.export public @modern ordinal(0) layout(#hal.pipeline.layout<{{.*}}>) count(%[[D:.*]]: !hal.device, %[[X:.*]]: index, %[[Y:.*]]: index) -> (index, index, index) {
   // CHECK-NEXT: %[[C:.*]] = arith.constant 1 : index
   // CHECK-NEXT: hal.return %[[X]], %[[Y]], %[[C]] : index, index, index
-  // CHECK-NEXT: } attributes {subgroup_size = 32 : index, workgroup_local_memory = 4096 : index, workgroup_size = [64 : index, 2 : index, 1 : index]}
+  // CHECK-NEXT: } <subgroup_size = 32 : index, workgroup_local_memory = 4096 : index, workgroup_size = [64 : index, 2 : index, 1 : index]>
   hal.executable.export public @modern ordinal(0) layout(#layout)
       count(%device: !hal.device, %x: index, %y: index) -> (index, index, index) {
     %c1 = arith.constant 1 : index
@@ -27,17 +27,17 @@ hal.executable.source private @source attributes {objects = #objects} {
   // The count region behind the attributes.
   // CHECK: hal.executable.export public @older ordinal(1) layout({{.*}}) count(%{{.*}}: !hal.device, %[[W:.*]]: index) -> (index, index, index) {
   // CHECK-NEXT: hal.return %[[W]], %[[W]], %[[W]]
-  // CHECK-NEXT: } attributes {workgroup_size = [32 : index]}
+  // CHECK-NEXT: } <workgroup_size = [32 : index]>
   hal.executable.export @older ordinal(1) layout(#layout) attributes {workgroup_size = [32 : index]} {
   ^bb0(%device: !hal.device, %w: index):
     hal.return %w, %w, %w : index, index, index
   }
   // Without an ordinal, a count region or visibility.
-  // CHECK: hal.executable.export public @bare layout({{.*}}) attributes {workgroup_size = [1 : index]}
+  // CHECK: hal.executable.export public @bare layout({{.*}}) <workgroup_size = [1 : index]>
   hal.executable.export @bare layout(#layout) attributes {workgroup_size = [1 : index]}
   // CHECK: hal.executable.export public @conditional layout({{.*}}) condition(%{{.*}}: !hal.device, %[[W2:.*]]: index) -> i1 {
   // CHECK: hal.return %{{.*}} : i1
-  // CHECK: } fallback(@bare) attributes
+  // CHECK: } fallback(@bare) <workgroup_size = [1 : index]>
   hal.executable.export @conditional layout(#layout) condition(%device: !hal.device, %w: index) -> i1 {
     %c1024 = arith.constant 1024 : index
     %small = arith.cmpi slt, %w, %c1024 : index
@@ -108,7 +108,7 @@ func.func @extern(%w: index, %n: i32, %a: tensor<?xf32>, %d: index, %b: tensor<4
         hal.return %ok : i1
       } ordinal(200) = [#hal.executable.object<{path = "b.o"}>]
     })
-    // CHECK: attributes {workgroup_size = [64 : index]}
+    // CHECK: <workgroup_size = [64 : index]>
     attributes {workgroup_size = [64 : index]}
   // CHECK: hal.dispatch.extern "main"(%[[B]], %[[B]]) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %[[B]]
   %1 = hal.dispatch.extern "main"(%b, %b) {tied_operands = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> %b

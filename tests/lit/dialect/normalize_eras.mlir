@@ -15,10 +15,10 @@
 // CHECK-DAG: #[[T90:.*]] = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>
 // CHECK-DAG: #[[L0:.*]] = #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>
 // CHECK-DAG: #[[L1:.*]] = #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>
-// CHECK: hal.executable.source private @executable attributes {objects = #hal.executable.objects<{#[[T75]] = [#hal.executable.object<{path = "kernels_sm_75.ptx"}>], #[[T80]] = [#hal.executable.object<{path = "kernels_sm_80.ptx"}>], #[[T90]] = [#hal.executable.object<{path = "kernels_sm_90.ptx"}>]}>} {
+// CHECK: hal.executable.source private @executable <objects = #hal.executable.objects<{#[[T75]] = [#hal.executable.object<{path = "kernels_sm_75.ptx"}>], #[[T80]] = [#hal.executable.object<{path = "kernels_sm_80.ptx"}>], #[[T90]] = [#hal.executable.object<{path = "kernels_sm_90.ptx"}>]}>> {
 // CHECK:   hal.executable.export public @simple_mul ordinal(0) layout(#[[L0]]) count(%{{.*}}: !hal.device, %{{.*}}: index) -> (index, index, index) {
-// CHECK:   } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+// CHECK:   } <workgroup_size = [64 : index, 1 : index, 1 : index]>
 // CHECK:   hal.executable.export public @simple_mul_inplace ordinal(1) layout(#[[L1]]) count(%{{.*}}: !hal.device, %{{.*}}: index) -> (index, index, index) {
-// CHECK:   } attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}
+// CHECK:   } <workgroup_size = [64 : index, 1 : index, 1 : index]>
 // CHECK: flow.dispatch @executable::@simple_mul[
 // CHECK: flow.dispatch @executable::@simple_mul_inplace[

@@ -10,11 +10,11 @@ module {
   // The name is taken.
   func.func private @extern_dispatch_0()
 
-  // CHECK: hal.executable.source private @[[FIRST:extern_dispatch_0_[0-9]+]] attributes {objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}> = [#hal.executable.object<{path = "a.ptx"}>]}>} {
+  // CHECK: hal.executable.source private @[[FIRST:extern_dispatch_0_[0-9]+]] <objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}> = [#hal.executable.object<{path = "a.ptx"}>]}>> {
   // CHECK-NEXT: hal.executable.export public @main ordinal(0) layout(#hal.pipeline.layout<constants = 1, {{.*}}>) count(%{{.*}}: !hal.device, %[[X:.*]]: index) -> (index, index, index) {
   // CHECK-NEXT: hal.return %[[X]], %[[X]], %[[X]]
-  // CHECK-NEXT: } attributes {workgroup_local_memory = 512 : index, workgroup_size = [64 : index, 1 : index, 1 : index]}
-  // CHECK: hal.executable.source private @extern_dispatch_1 attributes {objects = {{.*}}path = "b.ptx"
+  // CHECK-NEXT: } <workgroup_local_memory = 512 : index, workgroup_size = [64 : index, 1 : index, 1 : index]>
+  // CHECK: hal.executable.source private @extern_dispatch_1 <objects = {{.*}}path = "b.ptx"
   // CHECK: func.func @f(%[[W:.*]]: index, %[[N:.*]]: i32, %[[A:.*]]: tensor<?xf32>, %[[D:.*]]: index)
   func.func @f(%w: index, %n: i32, %a: tensor<?xf32>, %d: index) -> tensor<?xf32> {
     // CHECK-NEXT: %[[R0:.*]] = flow.dispatch @[[FIRST]]::@main[%[[W]]](%[[N]], %[[A]]) : (i32, tensor<?xf32>{%[[D]]}) -> tensor<?xf32>{%[[D]]}

@@ -1,9 +1,14 @@
-// An instruction that the emulator does not run is refused when the module loads, by name, file and line; never skipped.
+// An instruction that the emulator does not run refuses its kernel, by name, file, line and kernel; never skipped. Other
+// kernels of the module run.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: tenon-compile %t/reduce.mlir --object-search-path=%t -o %t/reduce.tenon
-// RUN: not tenon-run %t/reduce.tenon --input=4xi32 2>&1 | FileCheck %s
-// CHECK: [[#]]:[[#]]: error: the emulator does not support 'multimem.red.{{.*}}'
+// RUN: not tenon-run %t/reduce.tenon --function=main --input=4xi32 2>&1 | FileCheck %s --implicit-check-not=error:
+// CHECK: error: {{.*}}no image of export 'reduce'
+// CHECK: refused by the driver: {{.*}}CUDA_ERROR_INVALID_PTX
+// CHECK: reduce.ptx:11:3: error: the emulator does not support 'multimem.red.relaxed.sys.global.add.u32' (kernel 'reduce')
+// RUN: tenon-run %t/reduce.tenon --function=other --input=4xi32=7 | FileCheck %s --check-prefix=OTHER
+// OTHER: 4xi32=7 7 7 7
 
 //--- reduce.ptx
 .version 8.1
@@ -19,6 +24,10 @@
   multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;
   ret;
 }
+.visible .entry nothing(.param .u64 data)
+{
+  ret;
+}
 //--- reduce.mlir
 #target = #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}>
 hal.executable.source private @exe attributes {
@@ -30,8 +39,18 @@ hal.executable.source private @exe attributes {
     %c1 = arith.constant 1 : index
     hal.return %c1, %c1, %c1 : index, index, index
   } attributes {workgroup_size = [1 : index, 1 : index, 1 : index]}
+  hal.executable.export public @nothing ordinal(1)
+      layout(#hal.pipeline.layout<constants = 0, bindings = [#hal.pipeline.binding<storage_buffer>]>)
+      count(%device: !hal.device) -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    hal.return %c1, %c1, %c1 : index, index, index
+  } attributes {workgroup_size = [1 : index, 1 : index, 1 : index]}
 }
 func.func @main(%data: tensor<4xi32>) -> tensor<4xi32> {
   %0 = flow.dispatch @exe::@reduce(%data) : (tensor<4xi32>) -> %data
+  return %0 : tensor<4xi32>
+}
+func.func @other(%data: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = flow.dispatch @exe::@nothing(%data) : (tensor<4xi32>) -> %data
   return %0 : tensor<4xi32>
 }

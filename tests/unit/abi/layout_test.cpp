@@ -37,6 +37,24 @@ TEST(Layout, PrintsTheRareParts) {
             "tensor_map], 1 hidden pointer");
 }
 
+TEST(Layout, PrintsTheOrderOfParameters) {
+  using Kind = ParameterKind;
+  Layout layout;
+  layout.bindings.resize(3);
+  layout.constants = {Constant::word(), {ConstantKind::Struct, ElementType::I32, 16, 8, ""}};
+  layout.parameters = {DeclaredParameter::constant(0),
+                       DeclaredParameter::hidden(),
+                       DeclaredParameter::binding(1),
+                       DeclaredParameter::structOf(16, 8, {{Kind::Binding, 0, 0}, {Kind::Hidden, 0, 8}}),
+                       DeclaredParameter::structOf(4, 2),
+                       DeclaredParameter::constant(1)};
+  layout.parameters.back().members = {{Kind::Binding, 2, 8}};
+  EXPECT_EQ(layout.toString(),
+            "3 bindings (ReadWrite, ReadWrite, ReadWrite), constants = [word, struct<16, align 8>], parameters = "
+            "[constant 0, hidden, binding 1, struct<16, alignment = 8>(binding 0 at 0, hidden at 8), "
+            "padding<4, alignment = 2>, constant 1(binding 2 at 8)]");
+}
+
 TEST(Layout, MakesScalarsNaturallyAligned) {
   for (ElementType type : {ElementType::I1, ElementType::F16, ElementType::I32, ElementType::Index}) {
     Constant constant = Constant::scalar(type);

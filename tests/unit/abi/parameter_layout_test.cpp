@@ -114,13 +114,13 @@ TEST(ParameterLayout, CountsTheWordsOfADispatch) {
   auto result = computeParameterLayout(layout);
   ASSERT_TRUE(result.ok()) << result.status().toString();
   std::string words;
-  for (const Parameter &parameter : result->parameters)
-    words += concat(parameter.firstWord, '+', parameter.words, ' ');
+  for (const Slot &slot : result->slots)
+    words += concat(slot.firstWord, '+', slot.words, ' ');
   EXPECT_EQ(words, "0+0 0+1 1+2 3+2 5+3 8+16 24+1 ");
   EXPECT_EQ(result->words, 25u);
   ASSERT_EQ(result->tensorMaps.size(), 1u);
-  EXPECT_EQ(result->parameters[4].tensorMap, 0u);
-  EXPECT_EQ(result->parameters[5].tensorMap, Parameter::kNoTensorMap);
+  EXPECT_EQ(result->slots[4].tensorMap, 0u);
+  EXPECT_EQ(result->slots[5].tensorMap, Slot::kNoTensorMap);
 }
 
 TEST(ParameterLayout, ChecksTheBindingOfATensorMap) {

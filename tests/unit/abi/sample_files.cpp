@@ -31,7 +31,18 @@ static Offset<fb::Export> writeExport(FlatBufferBuilder &builder, const ExportPa
   auto symbol = parts.symbol.empty() ? Offset<flatbuffers::String>() : builder.CreateString(parts.symbol);
   auto bindingVector = builder.CreateVector(bindings);
   auto constantVector = builder.CreateVector(constants);
-  auto layout = fb::CreateLayout(builder, bindingVector, constantVector, parts.hiddenPointers);
+  std::vector<Offset<fb::Parameter>> parameters;
+  for (const ParameterParts &parameter : parts.parameters) {
+    std::vector<Offset<fb::ParameterMember>> members;
+    for (const ParameterParts::Member &member : parameter.members)
+      members.push_back(
+          fb::CreateParameterMember(builder, member.offset, member.binding, member.constant, member.hidden));
+    auto memberVector = builder.CreateVector(members);
+    parameters.push_back(fb::CreateParameter(builder, parameter.binding, parameter.constant, parameter.hidden,
+                                             parameter.size, parameter.alignment, memberVector));
+  }
+  auto parameterVector = parameters.empty() ? 0 : builder.CreateVector(parameters);
+  auto layout = fb::CreateLayout(builder, bindingVector, constantVector, parts.hiddenPointers, parameterVector);
   auto workgroupSize = optionalVector(builder, parts.workgroupSize);
   auto cluster = optionalVector(builder, parts.cluster);
   auto launch = fb::CreateLaunch(builder, workgroupSize, 0, parts.dynamicShared, cluster);

@@ -58,6 +58,17 @@ struct BindingParts {
   uint32_t alignment = 0;
 };
 
+struct ParameterParts {
+  struct Member {
+    uint32_t offset = 0, binding = 0xffffffff, constant = 0xffffffff;
+    bool hidden = false;
+  };
+  uint32_t binding = 0xffffffff, constant = 0xffffffff;
+  bool hidden = false;
+  uint32_t size = 0, alignment = 0;
+  std::vector<Member> members;
+};
+
 struct ExportParts {
   std::string name = "add";
   std::string symbol;
@@ -65,6 +76,7 @@ struct ExportParts {
   std::vector<BindingParts> bindings = {{true}, {true}, {false}};
   std::vector<ConstantParts> constants = {ConstantParts()};
   uint32_t hiddenPointers = 0;
+  std::vector<ParameterParts> parameters; // empty: absent
   std::optional<Uints> workgroupSize = Uints{64, 1, 1};
   std::optional<Uints> cluster;
   uint32_t dynamicShared = 0;

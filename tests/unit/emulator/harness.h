@@ -82,6 +82,31 @@ inline std::string lastReport() {
   return text.data();
 }
 
+/// Why kernel `k` of a module that loads cannot run.
+inline std::string refusal(const std::string &ptx) {
+  Loaded loaded = load(ptx);
+  EXPECT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  if (loaded.result != CUDA_SUCCESS)
+    return {};
+  lastReport(); // from now on nothing is printed
+  CUfunction function;
+  EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_ERROR_INVALID_PTX) << ptx;
+  cuModuleUnload(loaded.module);
+  return lastReport();
+}
+
+/// What loading a module and asking for its kernel `k` gives: an error, or CUDA_SUCCESS.
+inline CUresult ask(const std::string &ptx) {
+  Loaded loaded = load(ptx);
+  if (loaded.result != CUDA_SUCCESS)
+    return loaded.result;
+  lastReport();
+  CUfunction function;
+  const CUresult result = cuModuleGetFunction(&function, loaded.module, "k");
+  cuModuleUnload(loaded.module);
+  return result;
+}
+
 /// Another TENON_EMULATOR_ORDER until the end of the scope. Nothing may be enqueued at either end. Work that nobody
 /// asks for starts by itself only where a test is about that: a loaded machine stops a test for any time.
 class WithOrder {

@@ -55,7 +55,7 @@ struct TestParameter {
 
 /// A cubin with one kernel, as ptxas 13 writes it.
 inline std::string makeCubin(std::string_view name, std::vector<TestParameter> parameters, uint8_t arch = 80,
-                             uint64_t sharedBytes = 0, uint8_t binding = 1) {
+                             uint64_t sharedBytes = 0, uint8_t binding = 1, uint8_t other = 0x10) {
   std::string info;
   uint16_t end = 0;
   for (size_t i = parameters.size(); i-- > 0;) {
@@ -67,18 +67,18 @@ inline std::string makeCubin(std::string_view name, std::vector<TestParameter> p
   info += "\x03\x19" + little(end);
   info += "\x04\x10" + little(uint16_t(12)) + little(uint32_t(64)) + little(uint32_t(1)) + little(uint32_t(1));
   const std::string kernel(name);
-  std::vector<TestSection> sections = {{.name = ".strtab", .type = 3, .bytes = '\0' + kernel + '\0'},
-                                       {.name = ".symtab",
-                                        .type = 2,
-                                        .bytes = std::string(24, '\0') + little(uint32_t(1)) + char(binding << 4 | 2) +
-                                                 '\0' + little(uint16_t(4)) + little(uint64_t(0)) + little(uint64_t(0)),
-                                        .link = 1},
-                                       {.name = ".nv.info",
-                                        .bytes = "\x04\x2f" + little(uint16_t(8)) + little(uint32_t(1)) +
-                                                 little(uint32_t(14)) + "\x04\x11" + little(uint16_t(8)) +
-                                                 little(uint32_t(1)) + little(uint32_t(48))},
-                                       {.name = ".text." + kernel, .bytes = "code"},
-                                       {.name = ".nv.info." + kernel, .bytes = info}};
+  std::vector<TestSection> sections = {
+      {.name = ".strtab", .type = 3, .bytes = '\0' + kernel + '\0'},
+      {.name = ".symtab",
+       .type = 2,
+       .bytes = std::string(24, '\0') + little(uint32_t(1)) + char(binding << 4 | 2) + char(other) +
+                little(uint16_t(4)) + little(uint64_t(0)) + little(uint64_t(0)),
+       .link = 1},
+      {.name = ".nv.info",
+       .bytes = "\x04\x2f" + little(uint16_t(8)) + little(uint32_t(1)) + little(uint32_t(14)) + "\x04\x11" +
+                little(uint16_t(8)) + little(uint32_t(1)) + little(uint32_t(48))},
+      {.name = ".text." + kernel, .bytes = "code"},
+      {.name = ".nv.info." + kernel, .bytes = info}};
   if (sharedBytes)
     sections.push_back({.name = ".nv.shared." + kernel, .type = 8, .noBits = sharedBytes});
   return makeElf(190, 8, uint32_t(arch) << 8 | 0x6000004, sections);

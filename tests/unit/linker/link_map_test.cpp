@@ -22,7 +22,7 @@ TEST(LinkMap, ListsWhatIsUsedAndWhatIsNot) {
   for (const LinkMap::Unused &entry : output->map.unused)
     unused += entry.object + " " + entry.name + ": " + entry.why + "\n";
   EXPECT_EQ(unused, "dir/k.ptx spare: no export names it\n"
-                    "dir/k.ptx hidden: it is not visible (a template or an unnamed namespace)\n"
+                    "dir/k.ptx hidden: no export names it\n"
                     "other.ptx : none of its kernels is an export; it is left out\n"
                     "other.ptx other: no export names it\n");
   Result<abi::ExecutableView> view = abi::ExecutableView::create(output->executable, "x");

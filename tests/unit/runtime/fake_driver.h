@@ -31,6 +31,7 @@ struct FakeDriver {
   std::string deviceName = "Fake GPU";
   int sharedBytes = 49152, sharedOptinBytes = 166912, threads = 1024;
   bool memoryPools = true;
+  size_t memoryBytes = size_t(8) << 30;     // of one allocation
   float elapsedMilliseconds = 0;            // between any two events
   std::map<std::string, int> failures;      // function -> result of its next calls
   std::map<std::string, int> failuresLeft;  // function -> how many calls fail; absent: all

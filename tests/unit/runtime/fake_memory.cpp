@@ -16,15 +16,23 @@ template <typename T> CUresult set(CUdeviceptr target, T value, size_t count) {
   return CUDA_SUCCESS;
 }
 
+/// `pointer` is one, or a device address.
+template <typename Pointer> CUresult allocate(Pointer *pointer, size_t bytes) {
+  void *memory = bytes > fake().memoryBytes ? nullptr : std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!memory)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  ++fake().liveAllocations;
+  *pointer = (Pointer)memory;
+  return CUDA_SUCCESS;
+}
+
 } // namespace
 
 FAKE CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
   ENTER();
   if (bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
-  ++fake().liveAllocations;
-  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  return CUDA_SUCCESS;
+  return allocate(pointer, bytes);
 }
 FAKE CUresult cuMemFree_v2(CUdeviceptr pointer) {
   ENTER();
@@ -36,9 +44,7 @@ FAKE CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream) {
   ENTER();
   if (bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
-  ++fake().liveAllocations;
-  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  return CUDA_SUCCESS;
+  return allocate(pointer, bytes);
 }
 FAKE CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
   ENTER();
@@ -67,9 +73,7 @@ FAKE CUresult cuMemPoolTrimTo(CUmemoryPool, size_t) {
 }
 FAKE CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool, CUstream) {
   ENTER();
-  ++fake().liveAllocations;
-  *pointer = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  return CUDA_SUCCESS;
+  return allocate(pointer, bytes);
 }
 FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream) {
   ENTER();
@@ -100,9 +104,7 @@ FAKE CUresult cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count,
 }
 FAKE CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
   ENTER();
-  ++fake().liveAllocations;
-  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  return CUDA_SUCCESS;
+  return allocate(pointer, bytes);
 }
 FAKE CUresult cuMemFreeHost(void *pointer) {
   ENTER();
@@ -136,9 +138,11 @@ FAKE CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocation
   *bytes = 4096;
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t, const CUmemAllocationProp *,
+FAKE CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *,
                           unsigned long long) {
   ENTER();
+  if (bytes > fake().memoryBytes)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   ++fake().liveHandles;
   *handle = 1;
   return CUDA_SUCCESS;

@@ -12,7 +12,7 @@ namespace tenon::test {
 
 /// A library that lies beside this test binary: so in the build, and in a bundle carried elsewhere.
 inline std::string besideTest(const std::string &name) {
-  return runtime::cuda::DriverSearch::fromEnvironment().executableFolder + "/" + name;
+  return runtime::cuda::DriverSearch::fromEnvironment().ownFolder + "/" + name;
 }
 inline std::string fakeDriverPath() {
   return besideTest("libtenon_fake_driver.so");

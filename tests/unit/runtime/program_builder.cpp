@@ -6,6 +6,7 @@
 #include "abi/format/verify.h"
 #include "abi/parameter_layout.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenon::test {
@@ -58,8 +59,11 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
     variantTables.push_back(
         fb::CreateVariantDirect(builder, spec.name.c_str(), &arch, spec.origin, 0, &indices, &kernels));
   }
-  auto root = fb::CreateExecutableDirect(builder, abi::kFormatVersion, "test", name.c_str(), &exportTables, &images,
-                                         &variantTables);
+  const bool isOrdered =
+      std::ranges::any_of(exports, [](const abi::Export &e) { return !e.layout.parameters.empty(); });
+  const uint32_t version = isOrdered ? abi::kOrderedFormatVersion : abi::kFormatVersion;
+  auto root =
+      fb::CreateExecutableDirect(builder, version, "test", name.c_str(), &exportTables, &images, &variantTables);
   fb::FinishExecutableBuffer(builder, root);
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }

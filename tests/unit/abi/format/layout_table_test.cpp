@@ -31,6 +31,15 @@ TEST(LayoutTable, KeepsEverything) {
                                        .promotion = TensorMapPromotion::L2B128,
                                        .fill = TensorMapFill::Nans}}};
   value.layout.hiddenPointers = 2;
+  value.layout.parameters = {
+      DeclaredParameter::constant(4),
+      DeclaredParameter::hidden(),
+      DeclaredParameter::constant(0),
+      DeclaredParameter::structOf(24, 8, {{ParameterKind::Constant, 1, 0}, {ParameterKind::Hidden, 0, 8}}),
+      DeclaredParameter::constant(2),
+      DeclaredParameter::structOf(4, 4),
+      DeclaredParameter::binding(1)};
+  value.layout.parameters[4].members = {{ParameterKind::Binding, 0, 0}};
   value.launch = {{128, 2, 1}, 32, 4096, {2, 1, 1}, true, true};
   value.declaredAt = {"dir/example.mlir", 31, 5};
   Export read = roundTrip(value);
@@ -40,6 +49,19 @@ TEST(LayoutTable, KeepsEverything) {
   EXPECT_EQ(read.layout, value.layout);
   EXPECT_EQ(read.launch, value.launch);
   EXPECT_EQ(read.declaredAt, value.declaredAt);
+}
+
+// Files of layouts in the usual order are as they were.
+TEST(LayoutTable, WritesNoOrderWhereThereIsNone) {
+  Export value;
+  value.layout.bindings.resize(2);
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(exportToTable(builder, value));
+  EXPECT_EQ(flatbuffers::GetRoot<fb::Export>(builder.GetBufferPointer())->layout()->parameters(), nullptr);
+  value.layout.parameters = {DeclaredParameter::binding(0), DeclaredParameter::binding(1), DeclaredParameter::hidden()};
+  const Layout read = roundTrip(value).layout;
+  EXPECT_TRUE(read.parameters.empty());
+  EXPECT_EQ(read.hiddenPointers, 1u);
 }
 
 TEST(LayoutTable, TakesTheNameAsTheSymbol) {

@@ -132,6 +132,80 @@ TEST(VerifyExecutable, ChecksLayouts) {
             "bytes of parameters");
 }
 
+// The sample has three bindings and a word.
+TEST(VerifyExecutable, ChecksTheOrderOfParameters) {
+  using Member = ParameterParts::Member;
+  auto order = [](std::vector<ParameterParts> parameters, uint32_t bytes = 28, uint32_t version = 3) {
+    return verdict([&](ExecutableParts &p) {
+      p.version = version;
+      p.exports[0].parameters = std::move(parameters);
+      p.variants[0].kernels[0].parameterBytes = bytes;
+    });
+  };
+  const ParameterParts b0 = {.binding = 0}, b1 = {.binding = 1}, b2 = {.binding = 2}, c0 = {.constant = 0};
+  EXPECT_EQ(order({c0, b2, b0, b1}, 32), "");
+  EXPECT_EQ(order({b0, b1, b2, c0}), ""); // the usual order, said
+  EXPECT_EQ(order({c0, b2, b0, b1}, 32, 2),
+            "'x.tnx': exports[0]: layout: [F-3] parameters are there in format version 2, they came with 3");
+  EXPECT_EQ(order({c0, b2, b0, b1}),
+            "'x.tnx': variants[0]: kernels[0]: facts: [F-12] parameter_bytes is 28, the layout has 32");
+  EXPECT_EQ(verdict([&](ExecutableParts &p) {
+              p.version = 3;
+              p.exports[0].parameters = {c0, b0, {.size = 16, .alignment = 8, .members = {Member{0, 2}, Member{8, 1}}}};
+              p.variants[0].kernels[0].parameterBytes = 32;
+              p.variants[0].kernels[0].offsets = Uints{0, 8, 16};
+            }),
+            "");
+  const std::string at = "'x.tnx': exports[0]: layout: [F-8] ";
+  EXPECT_EQ(order({c0, b0, {.binding = 1, .constant = 0}, b2}),
+            at + "parameters[2]: has 'binding' and 'constant', one of 'binding', 'constant', 'hidden' and 'size' is "
+                 "wanted");
+  EXPECT_EQ(order({c0, {}, b0}),
+            at + "parameters[1]: is empty, one of 'binding', 'constant', 'hidden' and 'size' is wanted");
+  EXPECT_EQ(order({{.binding = 0, .alignment = 8}}),
+            at + "parameters[0]: has an 'alignment', which only a struct has ('size')");
+  EXPECT_EQ(
+      order({{.size = 16, .alignment = 8, .members = {Member{0, 2, 0, true}}}}),
+      at + "parameters[0]: members[0]: has 'binding' and 'constant' and 'hidden', one of 'binding', 'constant' and "
+           "'hidden' is wanted");
+  const std::string block = "'x.tnx': exports[0]: [F-8] layout: [K-3] ";
+  EXPECT_EQ(order({c0, b0, b1}),
+            block + "'parameters' leaves out binding 2: each binding and each constant stands in it once");
+  EXPECT_EQ(order({c0, b0, b1, b2, c0}),
+            block + "parameter 4 is constant 0, which parameter 0 has already: each stands once");
+  EXPECT_EQ(order({c0, b0, b1, {.binding = 0xfffffffe}}),
+            block + "parameter 3 is binding 4294967294, the layout has 3 bindings, numbered from 0");
+  EXPECT_EQ(order({c0, b0, {.size = 16, .alignment = 8, .members = {Member{0, 2}, Member{4, 1}}}}),
+            block + "member 1 of parameter 2 (binding 1 at 4) begins at byte 4, a multiple of 8 is wanted");
+  EXPECT_EQ(order({b0, b1, b2, {.size = 4, .alignment = 4, .members = {Member{0xffffffff, 0xffffffff, 0}}}}),
+            block + "member 0 of parameter 3 (constant 0 at 4294967295) ends at byte 4294967299, the parameter has 4 "
+                    "bytes");
+  EXPECT_EQ(order(std::vector<ParameterParts>(9000, ParameterParts{.hidden = true})),
+            "'x.tnx': exports[0]: layout: [F-8] 9000 parameters, at most 8192 are possible");
+  EXPECT_EQ(order(std::vector<ParameterParts>(5000, ParameterParts{.size = 8, .alignment = 8})),
+            "'x.tnx': exports[0]: [F-8] layout: [K-5] parameter 4095 ends at byte 32768, a kernel takes at most 32764 "
+            "bytes of parameters");
+}
+
+// One table of many members, named by many parameters: reading each would take the square of the file's size.
+TEST(VerifyExecutable, BoundsTheWorkOfSharedParameters) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fb::ParameterMember>> members(
+      180, fb::CreateParameterMember(builder, 0, 0xffffffff, 0xffffffff, true));
+  auto parameter = fb::CreateParameter(builder, 0xffffffff, 0xffffffff, false, 8, 8, builder.CreateVector(members));
+  auto layout = fb::CreateLayout(builder, 0, 0, 0, builder.CreateVector(std::vector(5000, parameter)));
+  auto launch = fb::CreateLaunch(builder, builder.CreateVector(Uints{64, 1, 1}));
+  auto one = fb::CreateExport(builder, builder.CreateString("k"), 0, 0, layout, launch);
+  auto exports = builder.CreateVector(std::vector{one});
+  auto images = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Image>>());
+  auto variants = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Variant>>());
+  fb::FinishExecutableBuffer(builder,
+                             fb::CreateExecutable(builder, 3, 0, builder.CreateString("x"), exports, images, variants));
+  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  Status status = verifyExecutable(AlignedBytes(bytes).span(), "x.tnx");
+  EXPECT_NE(status.message().find("[F-2] tables are shared so often"), std::string::npos) << status.message();
+}
+
 TEST(VerifyExecutable, ChecksImages) {
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.images[0].data = ""; }), "'x.tnx': images[0]: [F-9] the image is empty");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.images[0].size = 0; }), "'x.tnx': images[0]: [F-9] the image is empty");

@@ -45,9 +45,11 @@ TEST(VerifyProgram, VerifiesNestedExecutables) {
   EXPECT_EQ(verdict([](ProgramParts &p) { p.executables[0].variants[0].images = {5}; }),
             "'x': executables[0]: variants[0]: images[0]: [F-10] index is 5, there are 1 images");
   EXPECT_EQ(verdict([](ProgramParts &p) { p.rawExecutable = write(ProgramParts()); }),
-            "'x': executables[0]: [F-1] the file has no identifier 'TNX1': it is of another kind or damaged");
+            "'x': executables[0]: [F-1] found a Tenon program (TNP1), a Tenon executable (TNX1) is wanted: give "
+            "the executable (.tnx) that tenon-link writes");
   EXPECT_EQ(verdict([](ProgramParts &p) { p.rawExecutable = std::vector<uint8_t>(); }),
-            "'x': executables[0]: [F-1] the file has 0 bytes, too few for any");
+            "'x': executables[0]: [F-1] found an empty file, a Tenon executable (TNX1) is wanted: did the tool "
+            "that wrote it fail? (0 bytes)");
   EXPECT_EQ(verdict([](ProgramParts &p) { p.executables.push_back(p.executables[0]); }),
             "'x': executables[1]: [F-4] name 'kernels' is there twice");
 }

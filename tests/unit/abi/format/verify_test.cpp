@@ -38,15 +38,20 @@ TEST(Verify, WantsAnAlignedBuffer) {
 
 TEST(Verify, RefusesAnEmptyFile) {
   alignas(16) const uint8_t none[16] = {};
-  EXPECT_EQ(verifyBoth({none, 0}, false), "data loss: 'x.tnx': [F-1] the file has 0 bytes, too few for any");
+  EXPECT_EQ(verifyBoth({none, 0}, false),
+            "data loss: 'x.tnx': [F-1] found an empty file, a Tenon executable (TNX1) is wanted: "
+            "did the tool that wrote it fail? (0 bytes)");
 }
 
 TEST(Verify, RefusesTheOtherKindOfFile) {
   AlignedBytes executable(write(ExecutableParts())), program(write(ProgramParts()));
   EXPECT_EQ(verifyBoth(executable.span(), true),
-            "data loss: 'x.tenon': [F-1] the file has no identifier 'TNP1': it is of another kind or damaged");
+            "data loss: 'x.tenon': [F-1] found a Tenon executable (TNX1), a Tenon program (TNP1) is wanted: "
+            "tenon-compile makes programs, of MLIR that dispatches the kernels; tenon-check-kernel runs kernels of an "
+            "executable");
   EXPECT_EQ(verifyBoth(program.span(), false),
-            "data loss: 'x.tnx': [F-1] the file has no identifier 'TNX1': it is of another kind or damaged");
+            "data loss: 'x.tnx': [F-1] found a Tenon program (TNP1), a Tenon executable (TNX1) is wanted: give "
+            "the executable (.tnx) that tenon-link writes");
 }
 
 TEST(Verify, RefusesEveryTruncatedFile) {
@@ -66,10 +71,13 @@ TEST(Verify, RefusesEveryTruncatedFile) {
 
 TEST(Verify, NamesTheFormatVersion) {
   ExecutableParts executable;
-  executable.version = 3;
+  executable.version = 4;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(executable)).span(), false),
-            "data loss: 'x.tnx': [F-3] format version 3, this build reads 2: update Tenon");
+            "data loss: 'x.tnx': [F-3] format version 4, this build reads 2 and 3: update Tenon");
   ProgramParts program;
+  program.version = 3; // orders are a matter of the executables in it
+  EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
+            "data loss: 'x.tenon': [F-3] format version 3, this build reads 2: update Tenon");
   program.version = 0;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
             "data loss: 'x.tenon': [F-3] format version 0, this build reads 2: build the file again");

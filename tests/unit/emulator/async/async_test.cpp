@@ -178,7 +178,7 @@ TEST(EmulatorAsync, RefusesOtherForms) {
         "[%b];",
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rd0, {0}], [%b];",
         "multimem.ld_reduce.global.add.u32 %r1, [%rd0];", "st.bulk.shared::cta [%s], 16, 0;"})
-    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+    EXPECT_NE(ask(kernel(body)), CUDA_SUCCESS) << body;
 }
 
 } // namespace

@@ -1,36 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The checks that keep shadow memory, as a program meets them.
-#include "tests/unit/emulator/harness.h"
+#include "tests/unit/emulator/check/checked.h"
 
 namespace tenon::emulator::test {
 namespace {
-
-struct Checked : ::testing::Test {
-  static void SetUpTestSuite() { setenv("TENON_EMULATOR_CHECK", "all", 1); } // before the first cuInit
-  Session session;
-  /// The report of a kernel that has to fail; its body uses %rd<>, %r<>, %p<>, parameters %rd0 and %rd1, thread %r0.
-  static std::string kernel(const std::string &body, const std::string &shared = {}) {
-    return header("sm_80") + shared +
-           ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .pred "
-           "%p<5>;\n"
-           "ld.param.u64 %rd0, [a];\nld.param.u64 %rd1, [b];\nmov.u32 %r0, %tid.x;\n" +
-           body + "ret;\n}\n";
-  }
-  static std::string failure(const std::string &body, const std::vector<CUdeviceptr> &pointers,
-                             const std::string &shared = {}, unsigned blocks = 1, unsigned threads = 64) {
-    CUresult result = run(kernel(body, shared), pointers, blocks, threads);
-    return result == CUDA_SUCCESS ? "(none)" : lastReport();
-  }
-  static void expectClean(const std::string &body, const std::vector<CUdeviceptr> &pointers,
-                          const std::string &shared = {}, unsigned blocks = 1, unsigned threads = 64) {
-    CUresult result = run(kernel(body, shared), pointers, blocks, threads);
-    EXPECT_EQ(result, CUDA_SUCCESS) << (result == CUDA_SUCCESS ? "" : lastReport());
-  }
-};
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-#define EXPECT_HAS(text, part) EXPECT_TRUE(has(text, part)) << text
 
 const char *kTile = ".shared .align 4 .b8 tile[256];\n.shared .align 4 .b8 other[64];\n";
 // tile[t] = t; barrier; out[t] = tile[63-t]
@@ -71,14 +44,36 @@ TEST_F(Checked, StoresOfKernelsInitialise) {
 }
 
 TEST_F(Checked, SharedMemoryIsUninitialisedInEveryBlock) {
-  DeviceArray<int> out(128);
   // Only block 0 writes; what block 1 finds there is nobody's.
-  std::string report =
-      failure("mov.u32 %r6, %ctaid.x;\nsetp.eq.u32 %p0, %r6, 0;\nmov.u32 %r1, tile;\n"
-              "mad.lo.u32 %r2, %r0, 4, %r1;\n@%p0 st.shared.u32 [%r2], %r0;\nld.shared.u32 %r3, [%r2];\n",
-              {out.address, 0}, kTile, 2);
-  EXPECT_HAS(report, "of block (1,0,0): [uninitialised] shared read of 4 bytes");
-  EXPECT_HAS(report, "0 bytes into shared variable 'tile' of 256 bytes");
+  std::string said = report("mov.u32 %r6, %ctaid.x;\nsetp.eq.u32 %p0, %r6, 0;\nmov.u32 %r1, tile;\n"
+                            "mad.lo.u32 %r2, %r0, 4, %r1;\n@%p0 st.shared.u32 [%r2], %r0;\nld.shared.u32 %r3, [%r2];\n"
+                            "add.u32 %r3, %r3, 1;\nst.shared.u32 [%r2], %r3;\n",
+                            kTile, 2);
+  EXPECT_HAS(said, "of block (1,0,0): [uninitialised] shared read: nothing had written the byte 0 bytes into shared "
+                   "variable 'tile' of 256 bytes yet");
+  EXPECT_HAS(said, "ld.shared.u32 %r3, [%r2]");
+  EXPECT_HAS(said, "it was written later by thread (0,0,0) of block (1,0,0)\n  at ");
+  EXPECT_HAS(report("atom.shared.add.u32 %r1, [tile], 1;\n", kTile),
+             "[uninitialised] shared write of 4 bytes at 0x400: nothing has written the byte");
+}
+
+TEST_F(Checked, ABarrierThatComesTooLateIsUninitialised) {
+  // Warp 0 reads what warp 1 writes behind it, both before the barrier.
+  EXPECT_HAS(report("setp.lt.u32 %p0, %r0, 32;\n@%p0 ld.shared.u32 %r1, [tile];\n@!%p0 st.shared.u32 [tile], 1;\n"
+                    "bar.sync 0;\n",
+                    kTile),
+             "[uninitialised] shared read: nothing had written the byte");
+}
+
+TEST_F(Checked, ReadsBeyondWhatWasFilledAreANote) {
+  testing::internal::CaptureStderr();
+  expectNothing("setp.lt.u32 %p0, %r0, 63;\nmov.u32 %r1, other;\nmad.lo.u32 %r2, %r0, 0, %r1;\n@%p0 bra SKIP;\n"
+                "ld.shared.u32 %r3, [%r2+16];\nSKIP:\nbar.sync 0;\nst.shared.u32 [other+16], 1;\n",
+                kTile);
+  expectNothing("ld.shared.u32 %r3, [other+20];\n", kTile);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_HAS(said, "note: kernel 'k': [uninitialised] shared memory is read that nothing writes");
+  EXPECT_HAS(said, "ld.shared.u32 %r3, [other+20]");
 }
 
 TEST_F(Checked, ABarrierOrdersABlock) {
@@ -186,6 +181,37 @@ TEST_F(Checked, AParameterMayBeReadOnly) {
   EXPECT_HAS(lastReport(), "0 bytes into binding 0, which is declared read-only");
 }
 
+TEST_F(Checked, APointerInAStructMayBeReadOnly) {
+  void *found = nullptr;
+  ASSERT_EQ(cuGetProcAddress("tenonEmulatorReadOnlyPointer", &found, 13000, 0, nullptr), CUDA_SUCCESS);
+  auto readOnly = reinterpret_cast<bool (*)(CUfunction, size_t, size_t, const char *)>(found);
+  Loaded loaded = load(".version 8.0\n.target sm_80\n.address_size 64\n"
+                       ".visible .entry k(.param .u32 n, .param .align 8 .b8 p[20]) {\n.reg .b64 %rd<2>;\n"
+                       "ld.param.u64 %rd1, [p+8];\nst.global.u32 [%rd1], 7;\nret;\n}\n");
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  EXPECT_FALSE(readOnly(function, 0, 0, "binding 0")); // 4 bytes
+  EXPECT_FALSE(readOnly(function, 1, 4, "binding 0"));
+  EXPECT_FALSE(readOnly(function, 1, 16, "binding 0"));
+  EXPECT_FALSE(readOnly(function, 2, 0, "binding 0"));
+  ASSERT_TRUE(readOnly(function, 1, 0, "binding 0"));
+  DeviceArray<int> memory(64), other(64);
+  auto launch = [&](CUdeviceptr first, CUdeviceptr second) {
+    int n = 0;
+    CUdeviceptr pointers[3] = {first, second, 0};
+    void *parameters[] = {&n, pointers};
+    EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+    return cuCtxSynchronize();
+  };
+  EXPECT_EQ(launch(memory.address, other.address), CUDA_SUCCESS);
+  EXPECT_EQ(launch(memory.address, memory.address), CUDA_SUCCESS);      // in place
+  EXPECT_EQ(launch(memory.address, memory.address + 16), CUDA_SUCCESS); // where the next pointer of the launch points
+  ASSERT_TRUE(readOnly(function, 1, 8, "binding 1"));
+  EXPECT_NE(launch(memory.address, other.address), CUDA_SUCCESS);
+  EXPECT_HAS(lastReport(), "0 bytes into binding 1, which is declared read-only");
+}
+
 TEST_F(Checked, ContextsSayWhatLeaked) {
   CUdeviceptr kept, freed;
   ::testing::internal::CaptureStderr();
@@ -222,6 +248,125 @@ TEST_F(Checked, AnMbarrierThatNobodyWaitsForOrdersNothing) {
                      "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], 0;\nbar.sync 0;\n";
   EXPECT_HAS(failure(init + exchange("mbarrier.arrive.shared.b64 %rd3, [object];\n"), {out.address, 0}, object),
              "[races] shared read");
+}
+
+// Values that meet in one place.
+TEST_F(Checked, LanesMayWriteTheSameValue) {
+  DeviceArray<uint32_t> out(1);
+  testing::internal::CaptureStderr();
+  expectClean("setp.gt.u32 %p0, %r0, 5;\n@%p0 st.global.u32 [%rd0], 7;\n", {out.address, 0});
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_HAS(said, "tenon emulator: note: kernel 'k': [races] threads write the same value to one place");
+  EXPECT_HAS(said, "st.global.u32 [%rd0], 7");
+  EXPECT_EQ(out.read()[0], 7u);
+  // In shared memory, by vectors, and by two instructions.
+  expectClean("st.shared.v2.u32 [tile], {1, 2};\nbar.sync 0;\nld.shared.u32 %r1, [tile];\n", {0, 0}, kTile);
+  expectClean("setp.lt.u32 %p0, %r0, 32;\n@%p0 st.global.u32 [%rd0], 3;\n@!%p0 st.global.u32 [%rd0], 3;\n",
+              {out.address, 0});
+  EXPECT_HAS(report("setp.lt.u32 %p0, %r0, 32;\n@%p0 st.global.u32 [%rd0], 3;\n@!%p0 st.global.u32 [%rd0], 4;\n"),
+             "[races] global write of 4 bytes");
+}
+
+TEST_F(Checked, APlainReadMayFeedACompareAndSwap) {
+  DeviceArray<uint32_t> out(1);
+  const std::string add = "ld.global.u32 %r1, [%rd0];\nAGAIN:\nmov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 2;\n"
+                          "atom.global.cas.b32 %r1, [%rd0], %r2, %r3;\nsetp.ne.u32 %p0, %r1, %r2;\n@%p0 bra AGAIN;\n";
+  expectClean(add, {out.address, 0}, {}, 4, 64);
+  EXPECT_EQ(out.read()[0], 4 * 64 * 2u);
+  // A plain read that another value than the swapped one depends on is a race as before.
+  EXPECT_HAS(report("ld.global.u32 %r1, [%rd0];\nmad.wide.u32 %rd2, %r0, 4, %rd1;\nst.global.u32 [%rd2], %r1;\n"
+                    "atom.global.add.u32 %r2, [%rd0], 1;\n"),
+             "[races] global ");
+}
+
+TEST_F(Checked, AShuffleTellsWhatALaneAcquired) {
+  // Warp 1 writes data, releases a flag; lane 0 of warp 0 acquires it; the other lanes hear of it by shfl.
+  const std::string body = R"(
+    shr.u32 %r1, %r0, 5;
+    setp.eq.u32 %p0, %r1, 1;
+    @!%p0 bra READ;
+    setp.eq.u32 %p1, %r0, 32;
+    @%p1 st.shared.u32 [tile], 42;
+    @%p1 st.release.cta.shared.u32 [tile+4], 1;
+    bra END;
+  READ:
+    mov.u32 %r2, 0;
+    setp.ne.u32 %p2, %r0, 0;
+    @%p2 bra MEET;
+  WAIT:
+    ld.acquire.cta.shared.u32 %r2, [tile+4];
+    setp.eq.u32 %p3, %r2, 0;
+    @%p3 bra WAIT;
+  MEET:
+    BETWEEN
+    ld.shared.u32 %r4, [tile];
+  END:
+)";
+  auto with = [&](const std::string &between) {
+    std::string text = "setp.eq.u32 %p4, %r0, 0;\n@%p4 st.shared.u32 [tile+4], 0;\nbar.sync 0;\n" + body;
+    return text.replace(text.find("BETWEEN"), 7, between);
+  };
+  expectClean(with("shfl.sync.idx.b32 %r3, %r2, 0, 31, -1;"), {0, 0}, kTile);
+  EXPECT_HAS(report(with(""), kTile), "thread (1,0,0) of block (0,0,0): [uninitialised] shared read");
+  // Of the lanes of its own warp it tells nothing.
+  EXPECT_HAS(report("mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 4, %r1;\nst.shared.u32 [%r2], %r0;\n"
+                    "shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;\nxor.b32 %r3, %r0, 1;\nmad.lo.u32 %r4, %r3, 4, %r1;\n"
+                    "ld.shared.u32 %r5, [%r4];\n",
+                    kTile),
+             "[races] shared read of 4 bytes");
+}
+
+TEST_F(Checked, AnMbarrierMayBeInvalidatedByTheLastThatWaited) {
+  // Who is the last says a counter, whose atomics order nothing.
+  expectClean("setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [tile], 64;\n@%p0 st.shared.u32 [tile+8], 0;\n"
+              "bar.sync 0;\nmbarrier.arrive.shared.b64 %rd2, [tile];\nWAIT:\n"
+              "mbarrier.test_wait.shared.b64 %p1, [tile], %rd2;\n@!%p1 bra WAIT;\n"
+              "atom.shared.add.u32 %r1, [tile+8], 1;\nsetp.eq.u32 %p2, %r1, 63;\n"
+              "@%p2 mbarrier.inval.shared.b64 [tile];\n",
+              {0, 0}, kTile);
+}
+
+TEST_F(Checked, ParametersAreReadThroughRegisters) {
+  DeviceArray<uint64_t> out(64);
+  // A struct by value, its members by address, as compilers read arrays in it.
+  const std::string ptx = header("sm_80") + R"(
+.visible .entry k(.param .align 8 .b8 s[16], .param .u64 b)
+{
+.reg .b64 %rd<9>;
+.reg .b32 %r<9>;
+mov.u32 %r0, %tid.x;
+and.b32 %r1, %r0, 1;
+mov.b64 %rd0, s;
+mad.wide.u32 %rd1, %r1, 8, %rd0;
+ld.param.u64 %rd2, [%rd1];
+ld.param.u64 %rd3, [b];
+mad.wide.u32 %rd4, %r0, 8, %rd3;
+st.global.u64 [%rd4], %rd2;
+ret;
+}
+)";
+  Loaded loaded = load(ptx);
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  uint64_t both[2] = {11, 22};
+  void *parameters[] = {both, &out.address};
+  ASSERT_EQ(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS) << lastReport();
+  EXPECT_EQ(out.read()[0], 11u);
+  EXPECT_EQ(out.read()[33], 22u);
+  cuModuleUnload(loaded.module);
+}
+
+TEST_F(Checked, ReportsCountAndAreReadable) {
+  // 64 threads, one pair of instructions: once, with a count.
+  std::string said = report("st.global.u32 [%rd0], %r0;\n");
+  EXPECT_EQ(said.find("is not ordered after"), said.rfind("is not ordered after")) << said;
+  EXPECT_HAS(said, "and 62 times more between these two instructions");
+  said = report("mad.wide.u32 %rd2, %r0, 8, %rd0;\nadd.u64 %rd2, %rd2, 4096;\nst.global.v2.u32 [%rd2], {%r0, %r0};\n",
+                {}, 1, 32);
+  EXPECT_HAS(said, "out-of-bounds global write of 8 bytes");
+  EXPECT_HAS(said, "and 31 more lanes of its warp");
 }
 
 } // namespace

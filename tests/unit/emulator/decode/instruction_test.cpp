@@ -71,38 +71,103 @@ TEST(EmulatorInstruction, Conversions) {
     checkWords(c.body, pairs(kWords), c.want);
 }
 
-TEST(EmulatorInstruction, RefusesWhatItDoesNotKnow) {
+struct Refusal {
+  const char *instruction, *text;
+};
+
+/// A module whose kernel `k` has `instruction` at 9:3, beside a kernel `other` that has nothing to be refused.
+std::string moduleWith(const char *instruction) {
+  return header() + ".visible .entry k()\n{\n  .reg .b32 %r;\n  .reg .b16 %h;\n  .reg .pred %q;\n  " + instruction +
+         "\n  ret;\n}\n.visible .entry other()\n{\n  ret;\n}\n";
+}
+
+TEST(EmulatorInstruction, RefusesModulesThatAreWrong) {
   Session session;
-  struct Refusal {
-    const char *instruction, *text;
-  };
   const Refusal refusals[] = {
-      {"frob.s32 %r, %r;", "does not support 'frob.s32'"},
-      {"add.ftz.s32 %r, %r, %r;", "'add.ftz.s32': modifier '.ftz'"},
-      {"add.rz.sat.foo.f32 %r, %r, %r;", "modifier '.foo'"},
       {"add.s64 %r, %r, %r;", "register '%r' has 32 bits, 'add.s64' writes 64"},
       {"cvt.f16.f32 %h, %r;", "needs a rounding modifier"},
       {"add.s32 %x, %r, %r;", "'%x', the destination of 'add.s32', is not a declared register"},
+      {"add.s32 %r, %x, %r;", "'%x' in 'add.s32' is neither a declared register nor a special register"},
       {"bra nowhere;", "label 'nowhere' is not in 'k'"},
-      {"mov.u32 %r, %pm0;", "does not support the register '%pm0'"},
       {"call missing;", "'missing' is not declared"},
       {"setp.lo.and.s32 %q, %r, %r;", "takes four operands, found 3"},
       {"add.f32 %r, %r, 1;", "is an integer, a floating-point number is wanted"},
       {"ld.global.v4.b16 %h, [%r];", "wants a vector of 4"},
+      {"ld.global.b16 {%h, %h}, [%r];", "the destination of 'ld.global.b16' is not a register"},
       {"mov.u32 %r;", "'mov.u32' has 1 operands, it takes 2"},
       {"setp.eq.s32 %q;", "'setp.eq.s32' has 1 operands, it takes 3 to 4"},
       {"set.eq.u32.s32 %r, %r;", "'set.eq.u32.s32' has 2 operands, it takes 3 to 4"},
-      {"bar.warp -1;", "does not support 'bar.warp'"},
-      {"cp.bulk [%r], [%r], 4;", "does not support 'cp.bulk'"},
       {"mapa.u32 %r, %r, %r;", "'mapa.u32' needs .target sm_90 or higher, the module has sm_75"},
   };
   for (const Refusal &refusal : refusals) {
-    Loaded loaded = load(header() + ".visible .entry k()\n{\n  .reg .b32 %r;\n  .reg .b16 %h;\n  .reg .pred %q;\n  " +
-                         refusal.instruction + "\n  ret;\n}\n");
+    Loaded loaded = load(moduleWith(refusal.instruction));
     EXPECT_EQ(loaded.result, CUDA_ERROR_INVALID_PTX) << refusal.instruction;
     EXPECT_NE(loaded.log.find(refusal.text), std::string::npos) << refusal.instruction << "\n" << loaded.log;
     EXPECT_NE(loaded.log.find(":9:3: error: "), std::string::npos) << loaded.log;
   }
+}
+
+TEST(EmulatorInstruction, RefusesTheKernelThatItCannotRun) {
+  Session session;
+  const Refusal refusals[] = {
+      {"frob.s32 %r, %r;", "does not support 'frob.s32' (kernel 'k')"},
+      {"add.ftz.s32 %r, %r, %r;", "'add.ftz.s32': modifier '.ftz'"},
+      {"add.rz.sat.foo.f32 %r, %r, %r;", "modifier '.foo'"},
+      {"mov.u32 %r, %pm0;", "does not support the register '%pm0'"},
+      {"bar.warp -1;", "does not support 'bar.warp'"},
+      {"cp.bulk [%r], [%r], 4;", "does not support 'cp.bulk'"},
+  };
+  for (const Refusal &refusal : refusals) {
+    Loaded loaded = load(moduleWith(refusal.instruction));
+    ASSERT_EQ(loaded.result, CUDA_SUCCESS) << refusal.instruction << "\n" << loaded.log;
+    CUfunction function = nullptr;
+    EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_ERROR_INVALID_PTX) << refusal.instruction;
+    EXPECT_EQ(function, nullptr);
+    EXPECT_NE(lastReport().find(refusal.text), std::string::npos) << refusal.instruction << "\n" << lastReport();
+    EXPECT_NE(lastReport().find(":9:3: error: "), std::string::npos) << lastReport();
+    EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "other"), CUDA_SUCCESS) << refusal.instruction;
+    cuModuleUnload(loaded.module);
+  }
+}
+
+TEST(EmulatorInstruction, RefusesCallersOfAFunctionThatItCannotRun) {
+  Session session;
+  Loaded loaded = load(header() + R"(
+.func helper()
+{
+  frob.s32;
+  ret;
+}
+.visible .entry k()
+{
+  call helper;
+  ret;
+}
+.visible .entry other()
+{
+  ret;
+}
+)");
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(lastReport().find(":7:3: error: the emulator does not support 'frob.s32' (function 'helper', which kernel "
+                              "'k' can call)"),
+            std::string::npos)
+      << lastReport();
+  EXPECT_EQ(cuModuleGetFunction(&function, loaded.module, "other"), CUDA_SUCCESS);
+}
+
+TEST(EmulatorInstruction, TakesVectorsOfOne) {
+  Session session;
+  checkWords("  ld.global.b32 { %r }, [ %t + 0 ];\n", pairs(kWords), [](uint32_t a, uint32_t, uint32_t) { return a; });
+  checkWords("  st.global.b32 [%t], {%w1};\n  ld.global.b32 {%r}, [%t];\n  st.global.b32 [%t], {%w0};\n", pairs(kWords),
+             [](uint32_t, uint32_t b, uint32_t) { return b; });
+  // Wider registers, as without braces; and moves.
+  checkWords("  st.global.b16 [%t], {%w1};\n  ld.global.u16 {%r}, [%t];\n", pairs(kWords),
+             [](uint32_t, uint32_t b, uint32_t) { return b & 0xffff; });
+  checkWords("  mov.b32 {%r}, %w1;\n  mov.b32 %r, {%r};\n", pairs(kWords),
+             [](uint32_t, uint32_t b, uint32_t) { return b; });
 }
 
 } // namespace

@@ -127,6 +127,45 @@ TEST(EmulatorDriver, RefusesImagesAsADeviceDoes) {
   EXPECT_NE(tooNew.log.find("does not run on 'Tenon emulator sm_90 (CPU)'"), std::string::npos) << tooNew.log;
 }
 
+TEST(EmulatorDriver, NamesTheFileOfAModule) {
+  Session session;
+  const std::string wrong = header() + ".visible .entry k()\n{\n  add.u32;\n  ret;\n}\n";
+  void *function = nullptr;
+  ASSERT_EQ(cuGetProcAddress("tenonEmulatorNameModule", &function, 13000, 0, nullptr), CUDA_SUCCESS);
+  reinterpret_cast<void (*)(const char *)>(function)("kernels/scale.ptx");
+  EXPECT_EQ(load(wrong).log.find("kernels/scale.ptx:6:3: error: 'add.u32' has 0 operands"), 0u);
+  EXPECT_EQ(load(wrong).log.find("ptx-module-"), 0u); // the name was for one
+
+  // A file is named by itself.
+  const std::string path = testing::TempDir() + "tenon_module.ptx";
+  FILE *file = fopen(path.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  fputs((header() + ".visible .entry k()\n{\n  frob.u32;\n  ret;\n}\n").c_str(), file);
+  fclose(file);
+  CUmodule module;
+  CUfunction kernel;
+  ASSERT_EQ(cuModuleLoad(&module, path.c_str()), CUDA_SUCCESS);
+  lastReport();
+  EXPECT_EQ(cuModuleGetFunction(&kernel, module, "k"), CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(lastReport(), path + ":6:3: error: the emulator does not support 'frob.u32' (kernel 'k')\n");
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  remove(path.c_str());
+  EXPECT_EQ(cuModuleLoad(&module, path.c_str()), CUDA_ERROR_FILE_NOT_FOUND);
+  EXPECT_EQ(cuModuleLoad(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(EmulatorDriver, ListsKernelsThatCannotRunInTheInfoLog) {
+  Session session;
+  const std::string ptx = header() + ".visible .entry k()\n{\n  frob.u32;\n  ret;\n}\n";
+  std::vector<char> log(4096);
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  CUmodule module;
+  ASSERT_EQ(cuModuleLoadDataEx(&module, ptx.c_str(), 2, options, values), CUDA_SUCCESS);
+  EXPECT_NE(std::string(log.data()).find("kernel 'k' cannot run:\nptx-module-"), std::string::npos) << log.data();
+  EXPECT_NE(std::string(log.data()).find(":6:3: error: the emulator does not support 'frob.u32'"), std::string::npos);
+}
+
 struct FaultCase {
   const char *body;
   CUresult code;

@@ -62,12 +62,19 @@ TEST(EmulatorSettings, RefusesWhatItDoesNotUnderstand) {
       {"TENON_EMULATOR_DEADLOCK_SECONDS", "1s"},
       {"TENON_EMULATOR_DEADLOCK_SECONDS", "-1"},
       {"TENON_EMULATOR_DEADLOCK_SECONDS", "nan"},
+      {"TENON_EMULATOR_TIMEOUT", "-1"},
+      {"TENON_EMULATOR_TIMEOUT", "1m"},
+      {"TENON_EMULATOR_TIMEOUT", "nan"},
+      {"TENON_EMULATOR_TIMEOUT", "1e10"},
       {"TENON_EMULATOR_SM", "91"},
       {"TENON_EMULATOR_FAULTS", "all"},
       {"TENON_EMULATOR_LEVEL", "v4"},
       {"TENON_EMULATOR_CHECK", "nothing"},
   };
   EXPECT_IN_A_PROCESS(refusesAllOf(bad), "TENON_EMULATOR_MEMORY=12x is not understood; wanted device memory in MiB");
+  EXPECT_IN_A_PROCESS(refusesAllOf(bad),
+                      "TENON_EMULATOR_TIMEOUT=1m is not understood; wanted seconds that a launch may "
+                      "take, as 60 or 0.5; 0: any time");
   EXPECT_IN_A_PROCESS(refusesAllOf(bad), "TENON_EMULATOR_DEADLOCK_SECONDS=1s is not understood; wanted seconds");
 }
 
@@ -75,6 +82,7 @@ TEST(EmulatorSettings, TakesWhatItUnderstands) {
   EXPECT_IN_A_PROCESS(takes({{"TENON_EMULATOR_MEMORY", "64"},
                              {"TENON_EMULATOR_DEVICES", "8"},
                              {"TENON_EMULATOR_THREADS", "2,together"},
+                             {"TENON_EMULATOR_TIMEOUT", "0.5"},
                              {"TENON_EMULATOR_DRIVER_VERSION", "12.9"},
                              {"TENON_EMULATOR_ORDER", "random:18446744073709551615"},
                              {"TENON_EMULATOR_IDLE_MILLISECONDS", "1000000"},

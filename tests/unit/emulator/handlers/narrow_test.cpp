@@ -38,7 +38,7 @@ TEST(EmulatorNarrow, ConvertsPairs) {
   EXPECT_EQ(result("mov.b16 %h0, 0x38b8; cvt.rn.relu.f16x2.e4m3x2 %r0, %h0;"), 0x3c000000u);
   for (const char *body : {"cvt.rn.e4m3x2.f32 %h0, %f1, %f2;", "cvt.rz.satfinite.e4m3x2.f32 %h0, %f1, %f2;",
                            "cvt.rn.satfinite.f16x2.e4m3x2 %r0, %h0;", "cvt.rn.satfinite.e4m3x2.bf16x2 %h0, %r1;"})
-    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+    EXPECT_NE(ask(kernel(body)), CUDA_SUCCESS) << body;
 }
 
 TEST(EmulatorNarrow, PacksIntegers) {
@@ -93,7 +93,7 @@ TEST(EmulatorWide, AddsVectorsAtomically) {
   for (const char *body : {"red.global.add.v8.f32 [%rd0], {%f1, %f2, %f3, %f4, %f1, %f2, %f3, %f4};",
                            "red.global.min.v2.f32 [%rd0], {%f1, %f2};", "red.global.add.v2.f16x2 [%rd0], {%r1, %r2};",
                            "red.shared.add.v2.f32 [%rd0], {%f1, %f2};"})
-    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+    EXPECT_NE(ask(kernel(body)), CUDA_SUCCESS) << body;
 }
 
 TEST(EmulatorHints, AreCheckedAndChangeNothing) {
@@ -121,7 +121,7 @@ TEST(EmulatorHints, AreCheckedAndChangeNothing) {
        {"setmaxnreg.inc.sync.aligned.u32 250;", "setmaxnreg.inc.sync.aligned.u32 %r1;", "discard.global.L2 [%rd0], 64;",
         "fence.acq_rel;", "fence.proxy.tensormap::generic.acquire.gpu;", "prefetch.tensormap.L2 [%rd0];",
         "createpolicy.fractional.b32 %r1;"})
-    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+    EXPECT_NE(ask(kernel(body)), CUDA_SUCCESS) << body;
 }
 
 } // namespace

@@ -10,7 +10,8 @@ TEST(CheckOptions, CheapChecksAreOnByDefault) {
   CheckOptions options;
   EXPECT_EQ(parseCheckOptions("", options), "");
   EXPECT_TRUE(options.memory && options.readonly);
-  EXPECT_FALSE(options.uninitialised || options.races || options.async || options.leaks || options.shadowed());
+  EXPECT_FALSE(options.uninitialised || options.races || options.barriers || options.async || options.leaks ||
+               options.shadowed());
 }
 
 TEST(CheckOptions, NamesAddToTheDefault) {
@@ -20,11 +21,17 @@ TEST(CheckOptions, NamesAddToTheDefault) {
   EXPECT_FALSE(options.uninitialised || options.leaks);
 }
 
+TEST(CheckOptions, BarriersNeedNoShadowMemory) {
+  CheckOptions options;
+  EXPECT_EQ(parseCheckOptions("barriers", options), "");
+  EXPECT_TRUE(options.barriers && !options.shadowed());
+}
+
 TEST(CheckOptions, AllIsEverything) {
   CheckOptions options;
   EXPECT_EQ(parseCheckOptions("all", options), "");
   EXPECT_TRUE(options.memory && options.readonly && options.races && options.async && options.uninitialised &&
-              options.leaks);
+              options.leaks && options.barriers);
 }
 
 TEST(CheckOptions, RefusesUnknownNamesWithTheList) {

@@ -63,9 +63,9 @@ TEST(EmulatorWgmma, RefusesWhatTheIsaDoesNotKnow) {
         "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %da, %db, %r1, 0, %on, 1, 1, 0, 0;",
         "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%q0, %q1, %q2, %q3}, %da, %db, %on;",
         "wgmma.wait_group.sync.aligned 8;"})
-    EXPECT_NE(load(kernel(body)).result, CUDA_SUCCESS) << body;
+    EXPECT_NE(ask(kernel(body)), CUDA_SUCCESS) << body;
   // Only sm_90a has it.
-  EXPECT_NE(load(kernel(kFence, "sm_90")).result, CUDA_SUCCESS);
+  EXPECT_NE(ask(kernel(kFence, "sm_90")), CUDA_SUCCESS);
 }
 
 TEST(EmulatorWgmma, ReportsDescriptorsThatLeaveSharedMemory) {

@@ -30,6 +30,38 @@ TEST(HeaderWriter, WritesPrototypesOfKnownTypes) {
   EXPECT_HAS(text, "#define TENON_DECLARED_TYPE_saxpy void(const float *, float *, float, int)\n");
 }
 
+TEST(HeaderWriter, ListsParametersInTheirOrder) {
+  using Kind = abi::ParameterKind;
+  abi::Constant block;
+  block.kind = abi::ConstantKind::Struct;
+  block.size = 24;
+  block.alignment = 8;
+  abi::Export declared = makeExport("k", 4, {abi::Constant::scalar(abi::ElementType::F32), block, block});
+  declared.layout.bindings[2] = {.readOnly = true, .alignment = 16, .name = "x"};
+  declared.layout.hiddenPointers = 1;
+  abi::DeclaredParameter filled = abi::DeclaredParameter::constant(1);
+  filled.members = {{Kind::Binding, 3, 8}};
+  declared.layout.parameters = {
+      abi::DeclaredParameter::constant(0),
+      abi::DeclaredParameter::binding(1),
+      abi::DeclaredParameter::hidden(),
+      abi::DeclaredParameter::structOf(48, 8, {{Kind::Binding, 2, 0}, {Kind::Constant, 2, 8}, {Kind::Binding, 0, 32}}),
+      filled,
+      abi::DeclaredParameter::structOf(4, 4)};
+  std::string text = header(declared);
+  EXPECT_HAS(text, "TENON_CONSTANT(float), TENON_WRITE(tenon::Any *), TENON_HIDDEN(void *), "
+                   "TENON_STRUCT(TenonType_k_0).read(TENON_AT(const tenon::Any *, 0).aligned(16))"
+                   ".constant(TENON_AT(TenonType_k_1, 8)).write(TENON_AT(tenon::Any *, 32)), "
+                   "TENON_CONSTANT(TenonType_k_2).write(TENON_AT(tenon::Any *, 8)), TENON_UNUSED(TenonType_k_3), "
+                   "TENON_HIDDEN(void *)\n");
+  EXPECT_HAS(text, "using TenonType_k_0 = tenon::Bytes<48, 8>;\nusing TenonType_k_1 = tenon::Bytes<24, 8>;\n");
+  EXPECT_HAS(header(declared, {"float", "float *", "void *", "Params", "Block", "int", "void *"}),
+             "k(float, float *, void *, Params, Block, int, void *);\n");
+  declared.layout.parameters[1].index = 9;
+  EXPECT_HAS(header(declared), "// it is not checked here, no kernel has this layout: [K-3] parameter 1 is binding 9, "
+                               "the layout has 4 bindings, numbered from 0\n");
+}
+
 TEST(HeaderWriter, ChecksLayoutsWithoutTypes) {
   abi::Constant bytes;
   bytes.kind = abi::ConstantKind::Struct;

@@ -105,7 +105,8 @@ TEST(JsonTable, SaysWhatIsWrong) {
   EXPECT_EQ(mistakeOf(R"({"name": "x"})"), "12: required field is missing: objects in Manifest");
   EXPECT_EQ(mistakeOf(R"({"objects": []})"), "14: required field is missing: name in Manifest");
   EXPECT_EQ(mistakeOf(R"({"name": null, "objects": []})"), "28: required field is missing: name in Manifest");
-  EXPECT_EQ(mistakeOf(R"({"name": "x", "other": 1})"), "14: unknown field: other");
+  EXPECT_EQ(mistakeOf(R"({"name": "x", "other": 1})"),
+            "14: unknown field 'other' of a manifest (known: exports, exports_from_records, name, objects)");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "name": "y", "objects": []})"), "14: field set more than once: name");
   EXPECT_EQ(mistakeOf(R"({"name": 3})"), "9: expected a string, found a number");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": {}})"), "25: expected a list, found '{'");
@@ -116,7 +117,9 @@ TEST(JsonTable, SaysWhatIsWrong) {
   EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "92: expected a list, found '{'");
   EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 1.5})")), "99: '1.5' is no integer");
   EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 5000000000})")), "99: 5000000000 is not from 0 to 4294967295");
-  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": "F99"}]})")), "106: unknown enum value: F99");
+  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": "F99"}]})")),
+            "106: unknown value 'F99'; did you mean 'F16', 'F32' or 'F64'? (known: I1, I8, I16, I32, I64, F16, "
+            "BF16, F32, F64, Index)");
   EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": 256}]})")), "106: 256 is not from 0 to 255");
   EXPECT_EQ(mistakeOf(inExport(R"({"bindings": [{"read_only": "yes"}]})")),
             "107: expected true or false, found a string");

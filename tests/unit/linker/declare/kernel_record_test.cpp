@@ -118,6 +118,40 @@ TEST(KernelRecord, SeesEveryDifference) {
                   "programmatic_dependent_launch: false / true\n");
 }
 
+// Two declarations of k(int n, struct { float *x; float a; float *y; }) that number differently.
+TEST(KernelRecord, ComparesByPlaceWhereTheOrderIsSaid) {
+  using Kind = abi::ParameterKind;
+  const abi::Constant i32 = abi::Constant::scalar(abi::ElementType::I32),
+                      f32 = abi::Constant::scalar(abi::ElementType::F32);
+  abi::Export record = makeExport("k", 2, {i32, f32}), declared = makeExport("k", 2, {f32, i32});
+  record.layout.bindings[0].readOnly = declared.layout.bindings[1].readOnly = true;
+  record.layout.parameters = {
+      abi::DeclaredParameter::constant(0),
+      abi::DeclaredParameter::structOf(24, 8, {{Kind::Binding, 0, 0}, {Kind::Constant, 1, 8}, {Kind::Binding, 1, 16}})};
+  declared.layout.parameters = {
+      abi::DeclaredParameter::constant(1),
+      abi::DeclaredParameter::structOf(24, 8, {{Kind::Binding, 0, 16}, {Kind::Constant, 0, 8}, {Kind::Binding, 1, 0}})};
+  auto text = [&] {
+    std::string out;
+    for (const Difference &difference : differences(record, declared))
+      out += concat(difference.field, ": ", difference.record, " / ", difference.declared, '\n');
+    return out;
+  };
+  EXPECT_EQ(text(), "");
+  declared.layout.bindings[0].readOnly = true;
+  declared.layout.constants[1] = f32;
+  EXPECT_EQ(text(), "access of byte 16 of parameter 1: read and write / read-only\nparameter 0: i32 / f32\n");
+  declared.layout.bindings[0].readOnly = false;
+  declared.layout.constants[1] = i32;
+  std::swap(declared.layout.parameters[0], declared.layout.parameters[1]); // the struct comes first
+  EXPECT_EQ(text(), "parameter 0: i32 / f32\nbyte 8 of parameter 1: f32 / i32\n"
+                    "the order of the parameters: [constant 0, struct<24, alignment = 8>(binding 0 at 0, constant 1 at "
+                    "8, binding 1 at 16)] / [struct<24, alignment = 8>(binding 0 at 16, constant 0 at 8, binding 1 at "
+                    "0), constant 1]\n");
+  declared.layout.parameters.clear();
+  EXPECT_NE(text().find("/ bindings, then constants\n"), std::string::npos) << text();
+}
+
 TEST(KernelRecord, ComparesStructsAndTensorMapsByShape) {
   auto exportOf = [](abi::ConstantKind kind, uint32_t size, uint32_t alignment) {
     abi::Constant constant;
@@ -188,11 +222,11 @@ TEST(CheckRecords, AcceptsADeclarationThatAgrees) {
 
 TEST(CheckRecords, ShowsBothWhereTheyDiffer) {
   Linked linked = linkOne(recordOf("k", kRecordOfPw) + entry("k", "pw"), makeExport("k", 1, {abi::Constant::word()}));
-  EXPECT_EQ(linked.text(), "a.ptx:4:31: error: [K-21] access of binding 0 of 'k' is read-only in the record that the "
-                           "kernel's object holds, read and write in the declaration\n"
-                           "k.cu:7: note: kernel 'k' is recorded here, by TENON_KERNEL\n"
-                           "job.json:7:3: note: export 'k' is declared here\n"
-                           "fix: change the one that is wrong; a new record needs the kernel compiled again\n");
+  EXPECT_EQ(linked.text(),
+            "k.cu:7: error: [K-21] access of binding 0 of 'k' is read-only in its TENON_KERNEL (read from "
+            "a.ptx), read and write in the declaration\n"
+            "job.json:7:3: note: export 'k' is declared here\n"
+            "fix: change the one that is wrong; a new record needs the kernel compiled again\n");
 }
 
 TEST(CheckRecords, ComparesBySymbol) {
@@ -216,7 +250,8 @@ TEST(CheckRecords, FindsVariantsThatAreRecordedDifferently) {
   ManifestExtras extras;
   Diagnostics diagnostics;
   addExportsFromRecords(job, extras, diagnostics);
-  EXPECT_FINDS(linkJob(job), "b.ptx:4:31: error: [K-21] workgroup_size of 'k' is 32x1x1");
+  EXPECT_FINDS(linkJob(job),
+               "k.cu:7: error: [K-21] workgroup_size of 'k' is 32x1x1 in its TENON_KERNEL (read from b.ptx)");
 }
 
 } // namespace

@@ -96,7 +96,9 @@ TEST_F(Manifest, NumbersExportsByPosition) {
 TEST_F(Manifest, RefusesUnknownFieldsAndBadSyntaxWithTheLine) {
   read("{\n  \"name\": \"x\",\n  \"export\": []\n}");
   EXPECT_TRUE(has("m.json:3:")) << diagnostics_.toString();
-  EXPECT_TRUE(has("error: malformed manifest: unknown field: export")) << diagnostics_.toString();
+  EXPECT_TRUE(has("error: malformed manifest: unknown field 'export' of a manifest; did you mean 'exports' or "
+                  "'exports_from_records'?"))
+      << diagnostics_.toString();
   diagnostics_ = {};
   read("{\n  \"name\" \"x\"}");
   EXPECT_TRUE(has("m.json:2:")) << diagnostics_.toString();
@@ -133,7 +135,8 @@ TEST_F(Manifest, ListsEveryPathTried) {
 TEST_F(Manifest, RefusesUnknownTargets) {
   read("{name: \"x\", exports: [], objects: [{path: \"k.ptx\", target: \"sm80\"}, {path: \"k.ptx\", target: "
        "\"sm_83\"}]}");
-  EXPECT_TRUE(has("error: [K-6] target 'sm80' is not known\nfix: known targets: sm_")) << diagnostics_.toString();
+  EXPECT_TRUE(has("error: [K-6] target 'sm80' is not known\nfix: did you mean 'sm_80'? Known: sm_"))
+      << diagnostics_.toString();
   EXPECT_TRUE(has("target 'sm_83' is not known"));
 }
 

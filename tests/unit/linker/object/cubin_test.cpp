@@ -19,7 +19,7 @@ TEST(Cubin, ReadsWhatTheDriverReads) {
   const CubinKernel &kernel = cubin->kernels[0];
   EXPECT_EQ(cubin->findKernel("k"), &kernel);
   EXPECT_EQ(cubin->findKernel("other"), nullptr);
-  EXPECT_TRUE(kernel.isGlobal);
+  EXPECT_TRUE(kernel.isEntry);
   EXPECT_EQ(kernel.registers, 14u);
   EXPECT_EQ(kernel.stackBytes, 48u);
   EXPECT_EQ(kernel.staticSharedBytes, 256u);
@@ -50,11 +50,13 @@ TEST(Cubin, ReadsTheSizeOfAWideParameter) {
   EXPECT_EQ(cubin->kernels.at(0).parameters[0].size, 8u);
 }
 
-TEST(Cubin, SeesLocalKernels) {
-  const std::string bytes = makeCubin("k", {}, 80, 0, 0);
-  Result<Cubin> cubin = readCubin(bytes);
-  ASSERT_TRUE(cubin.ok());
-  EXPECT_FALSE(cubin->kernels.at(0).isGlobal);
+TEST(Cubin, TellsEntriesByTheirMarkAndNotByTheirBinding) {
+  Result<Cubin> local = readCubin(makeCubin("k", {}, 80, 0, /*binding=*/0));
+  ASSERT_TRUE(local.ok());
+  EXPECT_TRUE(local->kernels.at(0).isEntry);
+  Result<Cubin> function = readCubin(makeCubin("k", {}, 80, 0, /*binding=*/1, /*other=*/0));
+  ASSERT_TRUE(function.ok());
+  EXPECT_FALSE(function->kernels.at(0).isEntry);
 }
 
 TEST(Cubin, RefusesWhatIsNone) {

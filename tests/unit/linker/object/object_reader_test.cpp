@@ -17,7 +17,7 @@ protected:
     return *object_;
   }
   const KernelTrace *trace(std::string_view kernel, std::vector<bool> pointers) {
-    return object_->traceOf(*object_->functions.find(kernel), pointers);
+    return object_->traceOf(*object_->functions.find(kernel), slotPerParameter(pointers));
   }
 
   TraceRequests requests_;
@@ -30,7 +30,7 @@ constexpr std::string_view kWrites = ".visible .entry k(.param .u64 p) { .reg .b
                                      "st.global.u32 [%rd1], 1; ret; }\n";
 
 TEST_F(ObjectReaderTest, KeepsNoBodiesAndReadsThemAgain) {
-  requests_.add("k", {true});
+  requests_.add("k", slotPerParameter({true}));
   const Object &object = read(kWrites);
   EXPECT_TRUE(object.module.functions[0].instructions.empty());
   const ptx::Function &body = object.bodyOf(0);
@@ -40,18 +40,18 @@ TEST_F(ObjectReaderTest, KeepsNoBodiesAndReadsThemAgain) {
 }
 
 TEST_F(ObjectReaderTest, TracesTheKernelsThatAreAskedFor) {
-  requests_.add("k", {true});
-  requests_.add("k", {false});
+  requests_.add("k", slotPerParameter({true}));
+  requests_.add("k", slotPerParameter({false}));
   read(std::string(kWrites) + entry("other", "p"));
   ASSERT_NE(trace("k", {true}), nullptr);
-  EXPECT_TRUE(trace("k", {true})->parameters[0].written);
-  EXPECT_FALSE(trace("k", {false})->parameters[0].written) << "a constant";
+  EXPECT_TRUE(trace("k", {true})->slots[0].written);
+  EXPECT_FALSE(trace("k", {false})->slots[0].written) << "a constant";
   EXPECT_EQ(trace("other", {true}), nullptr);
 }
 
 TEST_F(ObjectReaderTest, TracesKernelsInAnyOrder) {
   for (const char *name : {"c", "k", "a", "b"})
-    requests_.add(name, {true});
+    requests_.add(name, slotPerParameter({true}));
   read(entry("b", "p") + entry("none", "p") + std::string(kWrites) + entry("a", "p") + entry("c", "p"));
   for (const char *name : {"a", "b", "c", "k"})
     EXPECT_NE(trace(name, {true}), nullptr) << name;
@@ -59,7 +59,7 @@ TEST_F(ObjectReaderTest, TracesKernelsInAnyOrder) {
 }
 
 TEST_F(ObjectReaderTest, ReadsOneObjectAfterTheOther) {
-  requests_.add("k", {true});
+  requests_.add("k", slotPerParameter({true}));
   ObjectReader reader(requests_);
   const ObjectInput inputs[] = {{.path = "a.ptx", .bytes = ptxModule(std::string(kWrites) + entry("other", "p"))},
                                 {.path = "b.ptx", .bytes = ptxModule(".visible .entry k() { add.s32 %r1 %r2; }\n")},
@@ -74,27 +74,27 @@ TEST_F(ObjectReaderTest, ReadsOneObjectAfterTheOther) {
   ASSERT_EQ(first->module.functions.size(), 2u);
   EXPECT_EQ(first->module.functions[1].name, "other");
   EXPECT_EQ(first->bodyOf(0).instructions[1].modifiers.size(), 2u);
-  EXPECT_TRUE(first->traceOf(first->module.functions[0], {true})->parameters[0].written);
+  EXPECT_TRUE(first->traceOf(first->module.functions[0], slotPerParameter({true}))->slots[0].written);
   ASSERT_EQ(last->module.functions.size(), 1u);
-  EXPECT_FALSE(last->traceOf(last->module.functions[0], {true})->parameters[0].written);
-  EXPECT_TRUE(last->traceOf(last->module.functions[0], {true})->parameters[0].addressed);
+  EXPECT_FALSE(last->traceOf(last->module.functions[0], slotPerParameter({true}))->slots[0].written);
+  EXPECT_TRUE(last->traceOf(last->module.functions[0], slotPerParameter({true}))->slots[0].addressed);
 }
 
 TEST_F(ObjectReaderTest, FollowsCallsToFunctionsFurtherDown) {
-  requests_.add("k", {true});
+  requests_.add("k", slotPerParameter({true}));
   read(".func f(.param .b64 x);\n"
        ".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p];\n"
        "{ .param .b64 a; st.param.b64 [a], %rd1; call f, (a); } ret; }\n"
        ".func f(.param .b64 x) { .reg .b64 %rd<2>; ld.param.b64 %rd1, [x]; st.global.u32 [%rd1], 1; ret; }\n");
   ASSERT_NE(trace("k", {true}), nullptr);
-  const ParameterAccess &access = trace("k", {true})->parameters[0];
+  const SlotAccess &access = trace("k", {true})->slots[0];
   ASSERT_TRUE(access.written);
   EXPECT_EQ(object_->module.functions[access.written->function].name, "f");
   EXPECT_FALSE(object_->module.functions[access.written->function].isDeclaration);
 }
 
 TEST_F(ObjectReaderTest, ANameThatIsDeclaredTooLateIsStillSeen) {
-  requests_.add("k", {true});
+  requests_.add("k", slotPerParameter({true}));
   const Object &object = read(".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; mov.u64 %rd1, late;\n"
                               "st.global.u32 [%rd1], 1; ret; }\n.global .u32 late;\n");
   ASSERT_EQ(object.factsOf(object.module.functions[0]).uses.size(), 1u);

@@ -135,8 +135,9 @@ TEST_F(AssembleImages, HoldsTheCubinAgainstTheLayout) {
                "a.ptx: error: [K-17] the cubin is for sm_90, wanted sm_80\n");
   EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, makeCubin("other", {{0, 8}, {8, 4}})))),
                "error: [K-17] the cubin has no kernel 'k'\n");
-  EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, makeCubin("k", {{0, 8}, {8, 4}}, 80, 0, 0)))),
-               "error: [K-17] the cubin has only a local kernel 'k'\n");
+  EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, makeCubin("k", {{0, 8}, {8, 4}}, 80, 0, 1, 0)))),
+               "error: [K-17] the cubin has code for 'k' that is marked as no entry point\n");
+  EXPECT_LINKS(linkJob(oneKernel(fakePtxas(kLog, makeCubin("k", {{0, 8}, {8, 4}}, 80, 0, /*binding=*/0)))));
   EXPECT_FINDS(linkJob(oneKernel(fakePtxas(kLog, "no cubin"))),
                "a.ptx: error: [K-17] the image is no cubin: the ELF file is damaged");
 }

@@ -76,8 +76,17 @@ TEST(CheckAccess, WhatCannotBeProvedIsAWarningAndStrictlyAnError) {
   EXPECT_FINDS(linkBody("  { .param .b64 a; st.param.b64 [a], %rd1;\n  P: .callprototype _ (.param .b64 x);\n  call "
                         "%rd3, (a), P; }\n  st.global.u32 [%rd2], 7;"),
                "call passes a pointer to it to code that is not in this object");
-  EXPECT_FINDS(linkBody("L: add.s64 %rd4, %rd4, 4;\n  add.s64 %rd3, %rd2, %rd4;\n  st.global.u32 [%rd3], 7;\n @%p1 bra "
-                        "L;\n  ld.global.u32 %r1, [%rd1];"),
+  EXPECT_FINDS(
+      linkBody("  setp.lt.u64 %p1, %rd1, %rd2;\n  @%p1 bra L;\n  st.global.u32 [%rd2], 7;\n  L:"),
+      "a.ptx:10:3: warning: [K-13] cannot prove that 'k' does not write binding 0 'x', which the layout declares "
+      "read-only: which way the kernel goes at bra depends on bits of the pointer, so its writes may be aimed "
+      "with them\n");
+  std::string deep;
+  for (int i = 0; i < 70; ++i)
+    deep += concat(".func f", i, "(.param .b64 a) { .reg .b64 %rd<2>; ld.param.b64 %rd1, [a];\n",
+                   i ? concat("{ .param .b64 b; st.param.b64 [b], %rd1; call f", i - 1, ", (b); }") : std::string(),
+                   " ret; }\n");
+  EXPECT_FINDS(linkBody("  { .param .b64 a; st.param.b64 [a], %rd1;\n  call f69, (a); }", declared(), false, deep),
                "the kernel is too intricate to follow");
   EXPECT_LINKS(linkBody(mixed, declared(/*readOnly=*/false)));
   Linked strict = linkBody(mixed, declared(/*readOnly=*/false), /*strict=*/true);
@@ -124,7 +133,8 @@ TEST(CheckAccess, SwappedSlotsAreAnError) {
   EXPECT_FINDS(linked, "a.ptx:5:15: error: [K-14] 'k' uses parameter 1 as a number, never as an address; the layout "
                        "declares binding 1\n"
                        "job.json:7:3: note: export 'k' is declared here\n"
-                       "fix: the layout's slots and the kernel's parameters stand in a different order\n");
+                       "fix: the layout's slots and the kernel's parameters stand in a different order: list the "
+                       "kernel's ('parameters', K-3)\n");
   EXPECT_FINDS(linked, "a.ptx:6:15: error: [K-14] 'k' uses parameter 2 as an address; the layout declares constant 0 "
                        "'n'\njob.json:7:3: note: export 'k' is declared here\na.ptx:11:3: note: used here by "
                        "st.global.u32\n");
@@ -137,13 +147,83 @@ TEST(CheckAccess, SwappedSlotsAreAnError) {
                "fix: declare a binding: only bindings are buffers that the program keeps alive and in order\n");
 }
 
+/// k(long n, struct { float *x; long stride; float *y; float *unused; } p), with x and y as bindings 1 and 0.
+Linked linkStruct(std::string_view body, std::vector<abi::ParameterMember> more = {}) {
+  abi::Export value = makeExport("k", 2 + more.size(), {abi::Constant::scalar(abi::ElementType::I64)});
+  value.layout.bindings[1].readOnly = true;
+  value.layout.bindings[1].name = "x";
+  std::vector<abi::ParameterMember> members = {{abi::ParameterKind::Binding, 0, 16},
+                                               {abi::ParameterKind::Binding, 1, 0}};
+  members.insert(members.end(), more.begin(), more.end());
+  value.layout.parameters = {abi::DeclaredParameter::constant(0), abi::DeclaredParameter::structOf(32, 8, members)};
+  Job job;
+  job.job.strict = true;
+  job.add(value).object("a.ptx", ptxModule(concat(".visible .entry k(.param .u64 n, .param .align 8 .b8 p[32])\n{\n"
+                                                  "  .reg .b64 %rd<9>; .reg .b32 %r<9>;\n"
+                                                  "  ld.param.u64 %rd1, [p];\n  ld.param.u64 %rd2, [p+16];\n",
+                                                  body, "\n  ret;\n}\n")));
+  return linkJob(job);
+}
+
+TEST(CheckAccess, PointersInAStructAreToldApart) {
+  Linked linked = linkStruct("  ld.global.u32 %r1, [%rd1];\n  st.global.u32 [%rd2], %r1;");
+  EXPECT_LINKS(linked);
+  EXPECT_EQ(verdicts(linked), (std::vector{fb::AccessVerdict::Written, fb::AccessVerdict::ProvedReadOnly}));
+  EXPECT_FINDS(linkStruct("  ld.global.u32 %r1, [%rd2];\n  st.global.u32 [%rd1], %r1;"),
+               "[K-13] 'k' writes binding 1 'x' (st.global.u32), the layout declares it read-only");
+  // Through the struct's address, both pointers at once.
+  EXPECT_FINDS(linkStruct("  ld.param.v2.u64 {%rd3, %rd4}, [p];\n  st.global.u32 [%rd3], 7;\n"
+                          "  st.global.u32 [%rd2], 7;"),
+               "[K-13] 'k' writes binding 1 'x' (st.global.u32), the layout declares it read-only");
+}
+
+TEST(CheckAccess, PointersInAStructAreUsedAsAddresses) {
+  EXPECT_FINDS(
+      linkStruct("  ld.global.u32 %r1, [%rd1];\n  st.global.u32 [%rd2], %r1;", {{abi::ParameterKind::Binding, 2, 24}}),
+      "warning: [K-14] 'k' does not use binding 2\n");
+  EXPECT_FINDS(linkStruct("  ld.param.u64 %rd3, [p+8];\n  and.b64 %rd4, %rd3, 1;\n  st.global.u64 [%rd2], %rd4;\n"
+                          "  ld.global.u32 %r1, [%rd1];",
+                          {{abi::ParameterKind::Binding, 2, 8}}),
+               "'k' uses byte 8 of parameter 1 as a number, never as an address; the layout declares binding 2\n");
+}
+
+// Only the tensor map leads to it: there is no pointer.
+TEST(CheckAccess, ABindingMayBeReachedThroughItsMapAlone) {
+  abi::Constant map;
+  map.kind = abi::ConstantKind::TensorMap;
+  map.element = abi::ElementType::F32;
+  map.size = 128;
+  map.alignment = 64;
+  map.map = abi::TensorMap{.box = {8, 16}};
+  abi::Export value = makeExport("k", 2, {map});
+  value.layout.bindings[0].alignment = 16;
+  value.layout.bindings[0].readOnly = true;
+  value.layout.parameters = {abi::DeclaredParameter::binding(1), abi::DeclaredParameter::constant(0)};
+  auto link = [&](std::string_view body) {
+    Job job;
+    job.add(value).object("a.ptx",
+                          ptxModule(concat(".visible .entry k(.param .u64 q, .param .align 64 .b8 m[128])\n{\n"
+                                           "  .reg .b64 %rd<9>; .reg .b32 %r<9>; .shared .b8 s[512];\n"
+                                           "  ld.param.u64 %rd1, [q]; mov.u64 %rd2, m; mov.b32 %r1, s;\n"
+                                           "  st.global.u32 [%rd1], 7;\n",
+                                           body, "\n  ret;\n}\n"),
+                                    "sm_90"),
+                          "sm_90");
+    return linkJob(job);
+  };
+  EXPECT_EQ(verdicts(link("  ret;")), (std::vector{fb::AccessVerdict::ProvedReadOnly, fb::AccessVerdict::Written}));
+  EXPECT_FINDS(link("  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {%r2, %r3}], [%r1];"),
+               "[K-13] 'k' writes binding 0 (cp.async.bulk.tensor");
+}
+
 TEST(CheckAccess, WideAccessesNeedTheirAlignment) {
   constexpr std::string_view wide = "  ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];\n  st.global.f32 [%rd2], %f1;";
   EXPECT_FINDS(linkBody(wide), "a.ptx:9:3: warning: [K-14] 'k' accesses binding 0 'x' 16 bytes at a time "
                                "(ld.global.v4.f32), the layout promises the alignment of its element alone\n");
   EXPECT_FINDS(linkBody(wide, declared(true, 4)), "the layout promises alignment 4\n");
-  EXPECT_FINDS(linkBody(wide),
-               "fix: declare alignment 16 on binding 0, or test the pointer's low bits and take a narrow");
+  EXPECT_FINDS(
+      linkBody(wide),
+      "fix: declare alignment 16 on binding 0: \"alignment\": 16; or test the pointer's low bits and take a narrow");
   EXPECT_LINKS(linkBody(wide, declared(true, 16)));
   EXPECT_LINKS(linkBody(concat("  and.b64 %rd3, %rd1, 15;\n  setp.ne.s64 %p1, %rd3, 0;\n  @%p1 ret;\n", wide)));
   EXPECT_LINKS(linkBody("  ld.global.v2.f32 {%f1,%f2}, [%rd1];\n  st.global.f32 [%rd2], %f1;"));

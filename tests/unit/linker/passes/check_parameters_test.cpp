@@ -29,8 +29,8 @@ TEST(CheckParameters, CountDiffers) {
       linkParameters(".param .u64 a, .param .u32 n", makeExport("k", 2, {Constant::word()})),
       "a.ptx:4:17: error: [K-11] 'k' has 2 parameters (.u64, .u32), the layout declares 3 (2 bindings and 1 constant)\n"
       "job.json:7:3: note: export 'k' is declared here\n"
-      "fix: declare one binding per pointer, then one constant per scalar; this kernel begins with 1 64-bit "
-      "parameter and has 1 after it");
+      "fix: declare one binding per pointer and one constant per scalar, and their order where it is another "
+      "('parameters'); this kernel begins with 1 64-bit parameter and has 1 after it");
 }
 
 TEST(CheckParameters, ExtraPointersMayBeScratch) {
@@ -96,17 +96,19 @@ TEST(CheckParameters, PointersMustBePointersToGlobalMemory) {
                "[K-4] parameter 0 of 'k' is .u64 .ptr .shared .align 4, the layout declares binding 0 (.u64, a "
                "pointer) to global memory");
   EXPECT_FINDS(linkParameters(".param .f64 p", makeExport("k", 1)), "fix: make it a pointer in the kernel");
-  EXPECT_FINDS(linkParameters(".param .u64 p, .param .u64 .ptr .global .align 4 q",
-                              makeExport("k", 1, {Constant::scalar(ElementType::I64)})),
-               "fix: it is a pointer: declare a binding; bindings come first, constants after them");
+  EXPECT_FINDS(
+      linkParameters(".param .u64 p, .param .u64 .ptr .global .align 4 q",
+                     makeExport("k", 1, {Constant::scalar(ElementType::I64)})),
+      "fix: it is a pointer: declare a binding; where a constant comes before it, list the parameters in their order");
 }
 
 TEST(CheckParameters, PointerAlignmentMustBePromised) {
   abi::Export declared = makeExport("k", 1);
   EXPECT_LINKS(linkParameters(".param .u64 .ptr .global .align 8 p", declared));
-  EXPECT_FINDS(linkParameters(".param .u64 .ptr .global .align 16 p", declared),
-               "is .u64 .ptr .global .align 16, the layout promises alignment of the element alone\n"
-               "job.json:7:3: note: export 'k' is declared here\nfix: declare alignment 16 on binding 0");
+  EXPECT_FINDS(
+      linkParameters(".param .u64 .ptr .global .align 16 p", declared),
+      "is .u64 .ptr .global .align 16, the layout promises alignment of the element alone\n"
+      "job.json:7:3: note: export 'k' is declared here\nfix: declare alignment 16 on binding 0: \"alignment\": 16");
   declared.layout.bindings[0].alignment = 16;
   EXPECT_LINKS(linkParameters(".param .u64 .ptr .global .align 16 p", declared));
 }

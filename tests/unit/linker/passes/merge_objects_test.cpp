@@ -8,6 +8,12 @@ namespace {
 
 using namespace testing;
 
+std::string imageText(const Linked &linked, uint32_t image) {
+  const abi::ExecutableView executable = view(linked);
+  Result<std::vector<uint8_t>> bytes = executable.imageBytes(image);
+  return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : std::string();
+}
+
 const std::string kUser = ".extern .func f();\n" + entry("k", "p", "", "  call f;\n");
 
 TEST(MergeObjects, MakesOneImageOfObjectsThatNeedEachOther) {
@@ -44,6 +50,67 @@ TEST(MergeObjects, FindingsNameThePlaceAsWritten) {
   EXPECT_FINDS(linked, "a.ptx:7:17: error: [K-11] 'k' has 1 parameter");
   EXPECT_FINDS(linked,
                "b.ptx:5:22: error: [K-10] function 'gone', used by 'f' (reached from 'k'), is defined in no object");
+}
+
+/// `w` stores a number through its argument; the kernel calls it.
+std::string weakUser(std::string_view function, std::string_view name = "k") {
+  return std::string(function) + entry(name, "p", "",
+                                       concat("  .reg .b64 d; ld.param.u64 d, [", name,
+                                              "_param_0];\n  { .param .b64 a; st.param.b64 [a], d; call w, (a); }\n"));
+}
+std::string storing(std::string_view linkage, int value) {
+  return concat(linkage, " .func w(.param .b64 a) { .reg .b64 d; ld.param.b64 d, [a]; st.global.b32 [d], ", value,
+                "; ret; }\n");
+}
+
+TEST(MergeObjects, TheStrongDefinitionRunsInsteadOfAWeakOne) {
+  for (bool strongFirst : {false, true})
+    for (bool otherSymbol : {false, true}) { // which joins the objects anyway
+      Job job = Job().add(makeExport("k", 1));
+      const std::string user =
+          ptxModule(concat(otherSymbol ? ".extern .global .b32 v;\n" : "", weakUser(storing(".weak", 1111))));
+      const std::string strong = ptxModule(concat(".visible .global .b32 v = 1;\n", storing(".visible", 2222)));
+      job.object("a.ptx", strongFirst ? strong : user).object("b.ptx", strongFirst ? user : strong);
+      Linked linked = linkJob(job);
+      EXPECT_LINKS(linked);
+      const std::string text = imageText(linked, 0);
+      EXPECT_NE(text.find("2222"), std::string::npos) << text;
+      EXPECT_EQ(text.find("1111"), std::string::npos) << text;
+    }
+}
+
+TEST(MergeObjects, TheFirstOfTwoWeakDefinitionsRuns) {
+  Job job = Job().add(makeExport("k", 1)).add(makeExport("l", 1));
+  job.object("a.ptx", ptxModule(weakUser(storing(".weak", 1111))));
+  job.object("b.ptx", ptxModule(weakUser(storing(".weak", 2222), "l")));
+  Linked linked = linkJob(job);
+  EXPECT_LINKS(linked);
+  ASSERT_EQ(view(linked).raw().images()->size(), 1u);
+  EXPECT_EQ(imageText(linked, 0).find("2222"), std::string::npos);
+}
+
+TEST(MergeObjects, TheSameWeakDefinitionTwiceJoinsNothing) {
+  Job job = Job().add(makeExport("k", 1)).add(makeExport("l", 1));
+  std::string spaced = storing(".weak", 1111);
+  spaced.replace(spaced.find("ld.param"), 0, "// a comment\n.loc 1 7 3, function_name $L, inlined_at 1 2 3\n");
+  job.object("a.ptx", ptxModule(weakUser(storing(".weak", 1111))));
+  job.object("b.ptx", ptxModule(weakUser(spaced, "l")));
+  Linked linked = linkJob(job);
+  EXPECT_LINKS(linked);
+  EXPECT_EQ(view(linked).raw().images()->size(), 2u);
+}
+
+TEST(MergeObjects, AStrongVariableTakesThePlaceOfWeakAndCommonOnes) {
+  for (const char *weaker : {".weak .global .b32 v = 1111;\n", ".common .global .b32 v;\n"}) {
+    Job job = Job().add(makeExport("k", 1));
+    job.object("a.ptx", ptxModule(concat(weaker, entry("k", "p", "", "  .reg .b32 r; ld.global.b32 r, [v];\n"))));
+    job.object("b.ptx", ptxModule(".visible .global .b32 v = 2222;\n"));
+    Linked linked = linkJob(job);
+    EXPECT_LINKS(linked);
+    const std::string text = imageText(linked, 0);
+    EXPECT_NE(text.find("2222"), std::string::npos) << text;
+    EXPECT_EQ(text.find("1111"), std::string::npos) << text;
+  }
 }
 
 TEST(MergeObjects, KeepsVariantsApart) {

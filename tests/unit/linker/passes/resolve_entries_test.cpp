@@ -62,14 +62,51 @@ TEST(ResolveEntries, SeesThatExternCIsMissing) {
 
 TEST(ResolveEntries, SaysWhenTheNameIsNoEntry) {
   EXPECT_FINDS(linkOne(".visible .func k() { ret; }\n", makeExport("k", 1)),
-               "a.ptx:4:16: error: [K-2] 'k' is a function (.func), wanted an entry point (.visible .entry)");
+               "a.ptx:4:16: error: [K-2] 'k' is a function (.func), wanted an entry point (.entry)");
   EXPECT_FINDS(linkOne(".visible .global .b32 k;\n", makeExport("k", 1)), "[K-2] 'k' is a variable");
 }
 
-TEST(ResolveEntries, SaysWhenTheEntryIsNotVisible) {
-  EXPECT_FINDS(linkOne(".entry k(.param .u64 p) { ret; }\n", makeExport("k", 1)),
-               "[K-2] entry point 'k' is not .visible: the driver cannot find it");
+TEST(ResolveEntries, TakesEntriesThatAreNotVisible) {
+  EXPECT_LINKS(linkOne(".entry k(.param .u64 p) { ret; }\n", makeExport("k", 1)));
   EXPECT_LINKS(linkOne(".weak .entry k(.param .u64 p) { ret; }\n", makeExport("k", 1)));
+  EXPECT_FINDS(linkOne(".entry k(.param .u32 p) { ret; }\n", makeExport("k", 1)), "[K-4]"); // proved as any other
+}
+
+constexpr const char *kPrivateEntry = ".entry k(.param .u32 p) { ret; }\n"; // does not fit the layout
+
+TEST(ResolveEntries, TakesTheVisibleEntryBeforeAPrivateOne) {
+  for (bool first : {false, true}) {
+    Job job = Job().add(makeExport("k", 1));
+    job.object("a.ptx", ptxModule(first ? kPrivateEntry : entry("k", "p")));
+    job.object("b.ptx", ptxModule(first ? entry("k", "p") : kPrivateEntry));
+    EXPECT_LINKS(linkJob(job));
+  }
+}
+
+TEST(ResolveEntries, RefusesAnExportWithTwoPrivateEntries) {
+  Job job = Job().add(makeExport("k", 1)).add(makeExport("x", 1));
+  job.object("a.ptx", ptxModule(".entry k(.param .u64 p) { ret; }\n" + entry("x", "p")));
+  job.object("b.ptx", ptxModule(".entry k(.param .u64 p) { ret; }\n"));
+  Linked linked = linkJob(job);
+  EXPECT_FINDS(linked, "b.ptx:4:8: error: [K-12] export 'k' may mean this entry point 'k' or another, each private to "
+                       "its object in variant 'sm_80'\n"
+                       "a.ptx:4:8: note: the other one\n"
+                       "job.json:7:3: note: export 'k' is declared here\n"
+                       "fix: rename one, make one visible, or give the objects different variant names");
+  EXPECT_EQ(linked.diagnostics.errorCount(), 1u);
+  job.job.exports = Job().add(makeExport("x", 1)).job.exports; // nobody names it
+  EXPECT_LINKS(linkJob(job));
+}
+
+TEST(ResolveEntries, KeepsThePrivateNameOfAnEntryInMergedObjects) {
+  const std::string calls = "{ call f; ret; }\n";
+  for (bool first : {false, true}) {
+    const std::string kernel = ".extern .func f();\n.entry k(.param .u64 p) " + calls;
+    const std::string library = ".func k() { ret; }\n.visible .func f() " + std::string("{ call k; ret; }\n");
+    Job job = Job().add(makeExport("k", 1));
+    job.object("a.ptx", ptxModule(first ? kernel : library)).object("b.ptx", ptxModule(first ? library : kernel));
+    EXPECT_LINKS(linkJob(job));
+  }
 }
 
 TEST(ResolveEntries, ReportsEveryExportMissingInEveryVariant) {

@@ -39,7 +39,8 @@ TEST(LinkOptions, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(mistake({"--replace", "k=k.ptx", "a.tnx", "--map=m", "-o", "b.tnx"}),
             "--replace takes neither --map, --reproduce, --explain nor --require-coverage");
   EXPECT_EQ(mistake({"a.json", "--jobs=0", "-o", "x"}), "--jobs is a number from 1 to 1024, not '0'");
-  EXPECT_TRUE(mistake({"a.json", "--target=sm_83", "-o", "x"}).starts_with("unknown target 'sm_83'; known: sm_"));
+  EXPECT_TRUE(mistake({"a.json", "--target=sm_83", "-o", "x"})
+                  .starts_with("unknown target 'sm_83'; did you mean 'sm_53', 'sm_80' or 'sm_86'? Known: sm_"));
   EXPECT_TRUE(mistake({"a.json", "--images=sass", "-o", "x"}).starts_with("--images is "));
 }
 

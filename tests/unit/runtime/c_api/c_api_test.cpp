@@ -84,6 +84,70 @@ TEST_F(CApiTest, NullArgumentsAreErrors) {
   tenon_program_release(nullptr);
 }
 
+// Where things stand in the kernel is told; a dispatch passes them by number all the same.
+TEST_F(CApiTest, TellsTheOrderOfParameters) {
+  std::vector<abi::Export> exports = {makeExport("ordered", 2, 2)};
+  exports[0].layout.bindings[0].name = "from";
+  exports[0].layout.constants[1].name = "count";
+  exports[0].layout.parameters = {
+      abi::DeclaredParameter::constant(1),
+      abi::DeclaredParameter::structOf(24, 8,
+                                       {{abi::ParameterKind::Binding, 1, 0}, {abi::ParameterKind::Binding, 0, 16}}),
+      abi::DeclaredParameter::structOf(2, 2), abi::DeclaredParameter::hidden(), abi::DeclaredParameter::constant(0)};
+  const std::vector<uint8_t> bytes = buildExecutable("exe", exports, {{.name = "v", .image = "ptx"}});
+  tenon_executable_t *executable = nullptr;
+  expectOk(tenon_executable_create(device, bytes.data(), bytes.size(), "test", &executable));
+  tenon_export_info_t info = {.struct_size = sizeof(info)};
+  expectOk(tenon_executable_export_info(executable, 0, &info));
+  EXPECT_EQ(info.parameter_count, 5u);
+  EXPECT_EQ(info.slot_count, 5u);
+  std::string found;
+  tenon_slot_info_t slot = {.struct_size = sizeof(slot)};
+  for (uint32_t i = 0; i < info.slot_count; ++i) {
+    expectOk(tenon_executable_slot_info(executable, 0, i, &slot));
+    found += concat(int(slot.kind), ' ', slot.index, " '", slot.name, "' ", slot.parameter, '+', slot.offset, ' ',
+                    slot.size, "; ");
+  }
+  EXPECT_EQ(found, "1 1 'count' 0+0 4; 0 1 '' 1+0 8; 0 0 'from' 1+16 8; 2 0 '' 3+0 8; 1 0 '' 4+0 4; ");
+  expectStatus(tenon_executable_slot_info(executable, 0, 5, &slot), TENON_OUT_OF_RANGE,
+               "export 'ordered' has 5 slots, there is no slot 5");
+  expectStatus(tenon_executable_slot_info(executable, 1, 0, &slot), TENON_OUT_OF_RANGE, "there is no export 1");
+  expectStatus(tenon_executable_slot_info(nullptr, 0, 0, &slot), TENON_INVALID_ARGUMENT, "'executable' is NULL");
+  expectStatus(tenon_executable_slot_info(executable, 0, 0, nullptr), TENON_INVALID_ARGUMENT, "'out' is NULL");
+
+  struct Places {
+    uint64_t to, unused, from;
+  };
+  fake.parameters["ordered"] = {{0, 4}, {8, 24}, {32, 2}, {40, 8}, {48, 4}};
+  std::vector<uint64_t> seen;
+  fake.kernels["ordered"] = [&](const FakeLaunch &launch) {
+    const Places places = launch.parameter<Places>(1);
+    seen = {launch.parameter<uint32_t>(0),
+            places.to,
+            places.unused,
+            places.from,
+            launch.parameter<uint16_t>(2),
+            launch.parameter<uint64_t>(3),
+            launch.parameter<uint32_t>(4)};
+  };
+  tenon_command_buffer_t *commands = nullptr;
+  expectOk(tenon_command_buffer_create(device, nullptr, &commands));
+  const tenon_buffer_ref_t bindings[] = {ref(0, 4), ref(32, 4)};
+  const uint64_t constants[] = {7, 8};
+  tenon_dispatch_t dispatch = {.struct_size = sizeof(dispatch)};
+  dispatch.executable = executable;
+  dispatch.grid[0] = dispatch.grid[1] = dispatch.grid[2] = 1;
+  dispatch.bindings = bindings, dispatch.binding_count = 2;
+  dispatch.constants = constants, dispatch.constant_count = 2;
+  expectOk(tenon_command_buffer_dispatch(commands, &dispatch));
+  expectOk(tenon_command_buffer_end(commands));
+  submitAndWait(commands, 1);
+  const uint64_t address = tenon_buffer_address(buffer);
+  EXPECT_EQ(seen, (std::vector<uint64_t>{8, address + 32, 0, address, 0, 0, 7}));
+  tenon_command_buffer_release(commands);
+  tenon_executable_release(executable);
+}
+
 TEST_F(CApiTest, RecordsSubmitsAndReads) {
   std::vector<abi::Export> exports = {makeExport("add", 2, 1)};
   const std::vector<uint8_t> bytes = buildExecutable("exe", exports, {{.name = "v", .image = "ptx"}});
@@ -201,6 +265,10 @@ TEST_F(CApiTest, CallsPrograms) {
   expectOk(tenon_results_value(results, 0, &value));
   EXPECT_EQ(value.shape[0], 16);
   EXPECT_EQ(tenon_buffer_address(value.buffer), tenon_buffer_address(buffer));
+  tenon_value_t cut = {.struct_size = offsetof(tenon_value_t, buffer)}; // no room for a handle: none is given
+  expectOk(tenon_results_value(results, 0, &cut));
+  EXPECT_EQ(cut.element, TENON_F32);
+  EXPECT_EQ(cut.buffer, nullptr);
   tenon_buffer_release(value.buffer);
   expectOk(tenon_results_value(results, 1, &value));
   EXPECT_EQ(value.scalar_bits, -3);

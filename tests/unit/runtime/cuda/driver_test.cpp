@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/runtime/fixture.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 namespace tenon::runtime::cuda {
 
 using namespace tenon::test;
@@ -72,16 +76,29 @@ TEST_F(DriverTest, AFailingCuInitIsNamed) {
 }
 
 TEST_F(DriverTest, EmulatorIsLookedForInItsPlaces) {
-  search.emulatorVariable = "/e/lib.so";
-  search.executableFolder = "/a/b/c/bin";
-  const std::vector<std::string> expected = {"/e/lib.so",
-                                             "/a/b/c/bin/libtenon_emulator.so",
-                                             "/a/b/c/emulator/libtenon_emulator.so",
-                                             "/a/b/emulator/libtenon_emulator.so",
-                                             "/a/emulator/libtenon_emulator.so",
-                                             "/a/b/c/lib/libtenon_emulator.so",
-                                             "libtenon_emulator.so"};
-  EXPECT_EQ(search.emulatorLibraries(), expected);
+  search.ownFolder = "/a/b/c/bin";
+  const std::vector<std::string> installed = search.emulatorLibraries();
+  ASSERT_EQ(installed.size(), 3u); // nothing of a build tree
+  EXPECT_EQ(installed[0], "/a/b/c/bin/libtenon_emulator.so");
+  EXPECT_TRUE(installed[1].starts_with("/a/b/c/lib")) << installed[1];
+  EXPECT_TRUE(installed[1].ends_with("/libtenon_emulator.so")) << installed[1];
+  EXPECT_EQ(installed[2], "libtenon_emulator.so");
+
+  search.emulatorVariable = "/e/lib.so"; // alone: a mistake in it is an error, not another emulator
+  EXPECT_EQ(search.emulatorLibraries(), std::vector<std::string>{"/e/lib.so"});
+}
+
+TEST_F(DriverTest, EmulatorOfABuildTreeIsLookedForInItAlone) {
+  const DriverSearch own = DriverSearch::fromEnvironment();
+  EXPECT_EQ(own.ownFolder, std::filesystem::read_symlink("/proc/self/exe").parent_path().string());
+  const std::string root = ::testing::TempDir() + "tenon_build_tree";
+  std::filesystem::create_directories(root + "/runtime/tools");
+  std::ofstream(root + "/build.ninja") << "";
+  search.ownFolder = root + "/runtime/tools";
+  const std::vector<std::string> paths = search.emulatorLibraries();
+  EXPECT_EQ(std::count(paths.begin(), paths.end(), root + "/emulator/libtenon_emulator.so"), 1) << paths.size();
+  EXPECT_EQ(paths.size(), 4u);
+  std::filesystem::remove_all(root);
 }
 
 TEST_F(DriverTest, EmulatorVariableNamesTheLibrary) {
@@ -111,7 +128,7 @@ TEST_F(DriverTest, WithoutAGpuTheEmulatorIsTakenAndSaid) {
 
 TEST_F(DriverTest, NeitherGpuNorEmulatorSaysBoth) {
   search.emulatorVariable = absent;
-  search.executableFolder = "/nowhere";
+  search.ownFolder = "/nowhere";
   auto status = open("").takeStatus();
   EXPECT_STATUS(status, Unavailable, "no GPU: the CUDA driver");
   EXPECT_STATUS(status, Unavailable, "no emulator: the emulator (libtenon_emulator.so) cannot be loaded");

@@ -67,6 +67,7 @@ TEST_F(CallTest, RefusesWrongInputs) {
   const Value a = vector({1, 2, 3}), s = scalar(1);
   const Value doubles = Tensor{ElementType::F64, {1}, std::get<Tensor>(a).buffer};
   const Value matrix = Tensor{ElementType::F32, {1, 3}, std::get<Tensor>(a).buffer};
+  const Value negative = Tensor{ElementType::F32, {-1}, std::get<Tensor>(a).buffer};
   const Value tooLong = Tensor{ElementType::F32, {9}, std::get<Tensor>(a).buffer};
   struct Case {
     uint32_t function;
@@ -88,7 +89,11 @@ TEST_F(CallTest, RefusesWrongInputs) {
       {0, {s, a, s}, "input 0 of function 'f' is f32, expected tensor<?xf32>: a scalar was given for a tensor"},
       {0, {a, a, Scalar{ElementType::I32, 1}}, "input 2 of function 'f' is i32, expected f32: the types differ"},
       {0, {a, tooLong, s}, "its buffer has 12 bytes, the tensor needs 36"},
-      {0, {a, vector({1}), s}, "f.mlir:3:5: function 'f': the lengths differ"},
+      {0, {a, vector({1}), s}, "f.mlir:3:5: function 'f': the lengths differ (argument 0: 3, argument 1: 1)"},
+      {0,
+       {negative, a, s},
+       "input 0 of function 'f' is tensor<-1xf32>, expected tensor<?xf32>: dimension 0 is -1, a size of 0 or more is "
+       "wanted"},
   };
   for (const Case &c : cases)
     EXPECT_STATUS(program->call(c.function, c.inputs).status(), InvalidArgument, c.message);

@@ -30,7 +30,7 @@ TEST(TimelineSemaphore, KeepsItsFirstFailure) {
 TEST(TimelineSemaphore, AFailureHasAReason) {
   auto semaphore = Semaphore::create();
   semaphore->fail(okStatus());
-  EXPECT_STATUS(semaphore->query().status(), Internal, "failed without a reason");
+  EXPECT_STATUS(semaphore->query().status(), Aborted, "failed without a reason");
 }
 
 TEST(TimelineSemaphore, AWaitTimesOut) {

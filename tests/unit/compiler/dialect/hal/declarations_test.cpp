@@ -54,6 +54,27 @@ TEST_F(Declarations, LayoutOfTypedConstants) {
                                                           abi::Constant::scalar(abi::ElementType::F16)}));
 }
 
+TEST_F(Declarations, LayoutOfParametersInAnyOrder) {
+  using Kind = abi::ParameterKind;
+  const std::string head =
+      "#hal.pipeline.layout<constants = [i64, f32], bindings = [<storage_buffer>, <storage_buffer>], "
+      "parameters = [";
+  abi::Layout layout = layoutOf(parseAttr<hal::PipelineLayoutAttr>(
+      head + "hidden, constant 1, struct<32, alignment = 8>(binding 1 at 0, constant 0 at 8, hidden at 16), "
+             "padding<4, alignment = 2>, binding 0, hidden]>"));
+  EXPECT_EQ(layout.parameters, (std::vector<abi::DeclaredParameter>{
+                                   abi::DeclaredParameter::hidden(), abi::DeclaredParameter::constant(1),
+                                   abi::DeclaredParameter::structOf(
+                                       32, 8, {{Kind::Binding, 1, 0}, {Kind::Constant, 0, 8}, {Kind::Hidden, 0, 16}}),
+                                   abi::DeclaredParameter::structOf(4, 2), abi::DeclaredParameter::binding(0)}));
+  EXPECT_EQ(layout.hiddenPointers, 1u);
+  // The usual order, said.
+  layout = layoutOf(
+      parseAttr<hal::PipelineLayoutAttr>(head + "binding 0, binding 1, constant 0, constant 1, hidden, hidden]>"));
+  EXPECT_TRUE(layout.parameters.empty());
+  EXPECT_EQ(layout.hiddenPointers, 2u);
+}
+
 TEST_F(Declarations, ReadsTheArchitectureOfATarget) {
   mlir::FailureOr<abi::TargetArch> arch = targetArchOf(target("target_arch = \"sm_90a\""));
   ASSERT_TRUE(mlir::succeeded(arch));

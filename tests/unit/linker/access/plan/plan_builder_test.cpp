@@ -17,7 +17,8 @@ public:
     Diagnostics diagnostics;
     module_ = ptx::parse(std::make_shared<const SourceFile>("k.ptx", concat(kHead, body, "\nret;\n}\n")), diagnostics);
     EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.toString();
-    PlanBuilder().run(module_, module_.functions.front(), ptx::ModuleNames(module_), plan);
+    PlanBuilder().run(module_, module_.functions.front(), ptx::ModuleNames(module_),
+                      slotPerParameter({true, true, false}), plan);
   }
   std::vector<StepKind> kinds() const {
     std::vector<StepKind> kinds;
@@ -54,13 +55,13 @@ TEST(Plan, CountersOfLoopsLeaveNoSteps) {
 TEST(Plan, ARegisterOfSeveralValuesIsDefinedBySteps) {
   const PlanOf merge("ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; mov.u64 %rd3, %rd1; @%p1 bra L;\n"
                      "mov.u64 %rd3, %rd2; L: ld.global.u32 %r1, [%rd3];");
-  EXPECT_EQ(merge.kinds(), (Kinds{StepKind::Copy, StepKind::Copy, StepKind::Load}));
+  EXPECT_EQ(merge.kinds(), (Kinds{StepKind::Compute, StepKind::Compute, StepKind::Load}));
   EXPECT_FALSE(merge.plan.steps[1].late) << "nothing has read it yet";
 }
 
 TEST(Plan, WhatIsReadBeforeItsDefinitionKeepsItsStep) {
   const PlanOf early("L: add.u64 %rd2, %rd1, 4; ld.param.u64 %rd1, [a]; st.global.u32 [%rd2], %r1; @%p1 bra L;");
-  EXPECT_EQ(early.kinds(), (Kinds{StepKind::Copy, StepKind::Copy, StepKind::Store}));
+  EXPECT_EQ(early.kinds(), (Kinds{StepKind::Compute, StepKind::Compute, StepKind::Store}));
   EXPECT_TRUE(early.plan.steps[1].late);
 }
 

@@ -114,7 +114,7 @@ TEST(AccessFuzz, WhateverParsesIsTracedToAnEnd) {
     for (const ptx::Function &function : module.functions)
       if (function.isEntry && !function.isDeclaration) {
         KernelTrace trace = tracer.trace(function, std::vector<bool>(function.parameters.size(), true));
-        EXPECT_EQ(trace.parameters.size(), function.parameters.size());
+        EXPECT_EQ(trace.slots.size(), function.parameters.size());
         ++traced;
       }
   }

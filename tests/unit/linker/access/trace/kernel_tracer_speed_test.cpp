@@ -49,8 +49,8 @@ Times measure(const std::string &text) {
     KernelTrace trace = ModuleTracer(module).trace(module.functions[0], {true, true, false});
     auto end = std::clock();
     EXPECT_FALSE(diagnostics.hasErrors());
-    EXPECT_FALSE(trace.parameters[0].written || trace.parameters[0].maybeWritten || trace.gaveUp);
-    EXPECT_TRUE(trace.parameters[1].written);
+    EXPECT_FALSE(trace.slots[0].written || trace.slots[0].maybeWritten || trace.gaveUp);
+    EXPECT_TRUE(trace.slots[1].written);
     best.parse = std::min(best.parse, double(parsed - begin) / CLOCKS_PER_SEC);
     best.trace = std::min(best.trace, double(end - parsed) / CLOCKS_PER_SEC);
   }

@@ -19,7 +19,7 @@ std::string uses(std::string_view parameters, std::string_view body) {
   std::string out;
   const ptx::Function &kernel = module.functions.front();
   const KernelTrace trace = ModuleTracer(module).trace(kernel, std::vector<bool>(kernel.parameters.size()));
-  for (const ParameterAccess &access : trace.parameters)
+  for (const SlotAccess &access : trace.slots)
     out += concat(access.soleBase ? "a" : "", access.jointBase ? "m" : "", access.loadedAsFloat ? "f" : "", ' ');
   return out;
 }

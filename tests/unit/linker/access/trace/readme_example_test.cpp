@@ -30,17 +30,18 @@ public:
 
   Plan plan() const {
     Plan made;
-    PlanBuilder().run(module, module.functions.front(), ptx::ModuleNames(module), made);
+    PlanBuilder().run(module, module.functions.front(), ptx::ModuleNames(module), slotPerParameter({true, true, false}),
+                      made);
     return made;
   }
   /// "Load 5, Store 9": the steps with their instructions.
   std::string steps() const {
     std::string text;
     for (const Step &step : plan().steps) {
-      const char *kind = step.kind == StepKind::Load    ? "Load"
-                         : step.kind == StepKind::Store ? "Store"
-                         : step.kind == StepKind::Copy  ? "Copy"
-                                                        : "other";
+      const char *kind = step.kind == StepKind::Load      ? "Load"
+                         : step.kind == StepKind::Store   ? "Store"
+                         : step.kind == StepKind::Compute ? "Compute"
+                                                          : "other";
       text += concat(text.empty() ? "" : ", ", kind, ' ', step.instruction);
     }
     return text;
@@ -53,33 +54,33 @@ public:
 
 TEST(AccessReadmeExample, HasTheStepsThatThePageSays) {
   const ReadmeExample example("@%p1 mov.b64 %rd5, %rd1;\n");
-  EXPECT_EQ(example.steps(), "Load 5, Copy 7, Copy 8, Store 9");
+  EXPECT_EQ(example.steps(), "Load 5, Compute 7, Compute 8, Store 9");
   const Plan plan = example.plan();
   const Step &load = plan.steps[0];
   const uint32_t address = plan.values[load.first + load.results];
   ASSERT_GE(address, plan.registerCount) << "it is known before anything runs";
   const Origins &origins = plan.constants[address - plan.registerCount];
   EXPECT_EQ(origins.plus, slotBit(0)) << "x, once";
-  EXPECT_EQ(origins.other, slotBit(2)) << "n, in no sum";
+  EXPECT_EQ(origins.mixed, slotBit(2)) << "n, in no sum";
 }
 
 TEST(AccessReadmeExample, FindsWhatThePageSays) {
   const KernelTrace trace = ReadmeExample("@%p1 mov.b64 %rd5, %rd1;\n").trace();
   for (uint32_t parameter : {0u, 1u}) {
-    EXPECT_FALSE(trace.parameters[parameter].written);
-    ASSERT_TRUE(trace.parameters[parameter].maybeWritten);
-    EXPECT_EQ(trace.parameters[parameter].maybeWritten->instruction, 9u);
+    EXPECT_FALSE(trace.slots[parameter].written);
+    ASSERT_TRUE(trace.slots[parameter].maybeWritten);
+    EXPECT_EQ(trace.slots[parameter].maybeWritten->instruction, 9u);
   }
-  EXPECT_FALSE(trace.parameters[2].maybeWritten);
+  EXPECT_FALSE(trace.slots[2].maybeWritten);
 }
 
 TEST(AccessReadmeExample, ProvesTheKernelWithoutItsSecondMove) {
   const ReadmeExample example("");
   EXPECT_EQ(example.steps(), "Load 5, Store 8");
   const KernelTrace trace = example.trace();
-  EXPECT_TRUE(trace.parameters[1].written);
-  EXPECT_TRUE(trace.parameters[0].addressed);
-  EXPECT_FALSE(trace.parameters[0].written || trace.parameters[0].maybeWritten);
+  EXPECT_TRUE(trace.slots[1].written);
+  EXPECT_TRUE(trace.slots[0].addressed);
+  EXPECT_FALSE(trace.slots[0].written || trace.slots[0].maybeWritten);
 }
 
 } // namespace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Some parsers of MLIR's own operations go on after a mistake with an attribute that is not there (linalg.transpose
+// with `permutation = [2x]`, in 22.1). They have reported the mistake by then, so that what is left is to end with an
+// error.
+#include "compiler/bridge/parse_module.h"
+
+#include "compiler/bridge/nesting.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::bridge {
+
+OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context) {
+  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(sources.getMainFileID());
+  const llvm::StringRef text = buffer.getBuffer();
+  if (const std::optional<NestingMistake> mistake = findNestingMistake({text.data(), text.size()})) {
+    const auto [line, column] =
+        sources.getLineAndColumn(llvm::SMLoc::getFromPointer(text.data() + mistake->offset), sources.getMainFileID());
+    emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column)) << mistake->message;
+    return {};
+  }
+  ModuleOp parsed;
+  llvm::CrashRecoveryContext::Enable();
+  const bool returned = llvm::CrashRecoveryContext().RunSafely([&] {
+    if (OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context))
+      parsed = module.release();
+  });
+  llvm::CrashRecoveryContext::Disable();
+  if (!returned)
+    emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1))
+        << "MLIR's parser fails on this text; what it reported before is what to mend";
+  return OwningOpRef<ModuleOp>(parsed);
+}
+
+} // namespace tenon::compiler::bridge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/input/parse_notes.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OperationSupport.h"
+#include "support/nearest_names.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+namespace {
+
+/// The operation that an error of the parser names; "" where it is about something else. MLIR says it in two ways, one
+/// for dialects that are there and one for others.
+StringRef unknownOperation(StringRef text) {
+  constexpr StringLiteral kStart = "custom op '";
+  if (!text.contains("is unknown") && !text.contains("not found for custom op '"))
+    return {};
+  const size_t at = text.find(kStart);
+  return at == StringRef::npos ? StringRef() : text.drop_front(at + kStart.size()).split('\'').first;
+}
+
+std::vector<std::string> operationsOf(MLIRContext *context, StringRef dialect) {
+  std::vector<std::string> names;
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == dialect)
+      names.push_back(name.getStringRef().str());
+  return names;
+}
+
+/// "tosa.add", which no dialect here has, in a dialect that is known or not.
+void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
+  const StringRef dialect = name.split('.').first;
+  if (name.contains('.') && context->getLoadedDialect(dialect)) {
+    std::vector<std::string> near = nearestNames(std::string_view(name), operationsOf(context, dialect));
+    if (!near.empty())
+      error.attachNote() << "did you mean " << quotedList(near, "or") << "?";
+    else
+      error.attachNote() << "dialect '" << dialect << "' is read, this operation of it is not supported";
+    return;
+  }
+  error.attachNote() << "read are hal, flow, util and check, and func, arith, math, affine, linalg, tensor, scf and cf "
+                        "of MLIR; lower what a model's front end writes (TOSA, StableHLO, Torch) to linalg on tensors "
+                        "first, as iree-compile --compile-to=input does";
+}
+
+} // namespace
+
+ParseNotes::ParseNotes(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+  setHandler([context](Diagnostic &diagnostic) {
+    const std::string text = diagnostic.str();
+    if (StringRef name = unknownOperation(text); diagnostic.getSeverity() == DiagnosticSeverity::Error && !name.empty())
+      noteOperation(diagnostic, context, name);
+    return failure(); // the next handler prints it
+  });
+}
+
+} // namespace tenon::compiler::input

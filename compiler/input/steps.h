@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The steps of tenon-read-input (Passes.td), in the order in which it takes them.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tenon::compiler::input {
+
+/// util.global of type !hal.device becomes hal.device.targets; affinities to it go.
+mlir::LogicalResult readDevices(mlir::ModuleOp module);
+
+/// Names of dialects and attributes: operations and types of unknown dialects and misspelt attributes of ours are
+/// errors, attributes of unknown dialects a remark for each dialect.
+mlir::LogicalResult checkNames(mlir::ModuleOp module);
+
+/// util.global becomes constants, flow.tensor.constant and its like become arith.constant.
+mlir::LogicalResult readGlobals(mlir::ModuleOp module);
+
+/// util.func, util.call and util.return become those of func.
+mlir::LogicalResult readFunctions(mlir::ModuleOp module);
+
+} // namespace tenon::compiler::input

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "linker/declare/pointer_search.h"
+
+#include "linker/access/origins.h"
+#include "linker/access/trace/module_tracer.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace tenon::linker {
+namespace {
+
+/// A place in a parameter that a register holds the address of.
+struct Place {
+  uint32_t parameter = 0;
+  int64_t offset = 0;
+};
+
+/// Where a kernel loads 8 bytes from its structs. Addresses are followed through copies and sums with numbers: a struct
+/// that is declared __grid_constant__ is read through a register.
+class StructLoads {
+public:
+  explicit StructLoads(const ptx::Function &entry) : entry_(entry) {
+    for (uint32_t i = 0; i < entry.parameters.size(); ++i)
+      if (isAggregate(entry.parameters[i]) && entry.parameters[i].effectiveAlignment() % 8 == 0)
+        places_[entry.parameters[i].name] = {i, 0};
+    if (places_.empty())
+      return;
+    for (const ptx::Instruction &instruction : entry.instructions)
+      if (instruction.opcode == "ld")
+        load(instruction);
+      else
+        copy(instruction);
+    std::sort(found_.begin(), found_.end(), [](const ParameterSlot &a, const ParameterSlot &b) {
+      return std::pair(a.parameter, a.offset) < std::pair(b.parameter, b.offset);
+    });
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+  }
+  ParameterSlots take() { return std::move(found_); }
+
+private:
+  const Place *find(std::string_view name) const {
+    const auto at = places_.find(name);
+    return at == places_.end() ? nullptr : &at->second;
+  }
+
+  void copy(const ptx::Instruction &instruction) {
+    const auto &operands = instruction.operands;
+    if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name ||
+        operands[1].kind != ptx::Operand::Kind::Name)
+      return;
+    const Place *from = find(operands[1].name);
+    if (!from)
+      return;
+    const int64_t offset = from->offset + operands[1].offset;
+    if (instruction.opcode == "mov" || instruction.opcode == "cvta")
+      places_[operands[0].name] = {from->parameter, offset};
+    else if (instruction.opcode == "add" && operands.size() == 3 && operands[2].kind == ptx::Operand::Kind::Integer)
+      places_[operands[0].name] = {from->parameter, offset + int64_t(operands[2].bits)};
+  }
+
+  void load(const ptx::Instruction &instruction) {
+    if (instruction.operands.size() < 2 || instruction.operands[1].elements.empty())
+      return;
+    if (!instruction.hasModifier("b64") && !instruction.hasModifier("u64") && !instruction.hasModifier("s64"))
+      return;
+    const ptx::Operand &address = instruction.operands[1];
+    const Place *from = find(address.elements[0].name);
+    if (!from)
+      return;
+    const ptx::Operand &result = instruction.operands[0];
+    const size_t count = result.kind == ptx::Operand::Kind::Vector ? result.elements.size() : 1;
+    const auto bytes = int64_t(entry_.parameters[from->parameter].bytes());
+    for (size_t i = 0; i < count; ++i)
+      if (const int64_t offset = from->offset + address.offset + int64_t(8 * i);
+          offset >= 0 && offset % 8 == 0 && offset + 8 <= bytes)
+        found_.push_back({.parameter = from->parameter, .offset = uint64_t(offset), .isPointer = true});
+  }
+
+  const ptx::Function &entry_;
+  std::map<std::string_view, Place> places_; // parameters, and registers with an address in one
+  ParameterSlots found_;
+};
+
+class Search {
+public:
+  Search(const ptx::Function &entry, ModuleTracer &tracer)
+      : entry_(entry), tracer_(tracer), loads_(StructLoads(entry).take()), isSure_(loads_.size()) {}
+
+  PointerSearch run() {
+    for (uint32_t i = 0; i < entry_.parameters.size(); ++i)
+      scalars_.push_back({.parameter = i});
+    lookForBases();
+    trace();
+    while (takeFirstOfJoint())
+      trace();
+    return std::move(out_);
+  }
+
+private:
+  /// A trace tells 56 slots apart: pointers in structs are looked at a few at a time.
+  void lookForBases() {
+    const size_t room = scalars_.size() < kTrackedSlots ? kTrackedSlots - scalars_.size() : 1;
+    size_t first = 0;
+    do {
+      const size_t count = std::min(room, loads_.size() - first);
+      ParameterSlots slots = scalars_;
+      slots.insert(slots.end(), loads_.begin() + long(first), loads_.begin() + long(first + count));
+      const KernelTrace found = tracer_.trace(entry_, slots);
+      for (size_t i = 0; i < count; ++i)
+        isSure_[first + i] = found.slots[scalars_.size() + i].soleBase;
+      if (first == 0)
+        for (size_t i = 0; i < scalars_.size(); ++i)
+          scalars_[i].isPointer =
+              isPointerWide(entry_.parameters[i]) && (entry_.parameters[i].hasPtr || found.slots[i].soleBase);
+      first += count;
+    } while (first < loads_.size());
+  }
+
+  /// With what is known to be a pointer now.
+  void trace() {
+    out_.slots = scalars_;
+    out_.structs.clear();
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      if (!isSure_[i])
+        continue;
+      if (out_.structs.empty() || out_.structs.back().parameter != loads_[i].parameter)
+        out_.structs.push_back({.parameter = loads_[i].parameter, .pointers = {}});
+      out_.structs.back().pointers.push_back(out_.slots.size());
+      out_.slots.push_back(loads_[i]);
+    }
+    out_.trace = tracer_.trace(entry_, out_.slots);
+  }
+
+  /// An address that no pointer goes into: the first that does is one. False: there is no such address.
+  bool takeFirstOfJoint() {
+    for (size_t i = 0; i < scalars_.size(); ++i) {
+      const SlotAccess &access = out_.trace.slots[i];
+      if (!scalars_[i].isPointer && isPointerWide(entry_.parameters[i]) && access.jointBase && access.aloneInAddress)
+        return scalars_[i].isPointer = true;
+    }
+    return false;
+  }
+
+  const ptx::Function &entry_;
+  ModuleTracer &tracer_;
+  ParameterSlots loads_;     // 8 bytes of structs
+  std::vector<bool> isSure_; // by loads_: pointers
+  ParameterSlots scalars_;   // one for each parameter
+  PointerSearch out_;
+};
+
+} // namespace
+
+bool isPointerWide(const ptx::Variable &parameter) {
+  return parameter.bytes() == 8 && !parameter.isArray && parameter.type != ptx::ScalarType::F64;
+}
+
+bool isAggregate(const ptx::Variable &parameter) {
+  return parameter.isArray && parameter.bytes() != 2;
+}
+
+const PointerSearch::Struct *PointerSearch::structOf(size_t parameter) const {
+  const auto at =
+      std::find_if(structs.begin(), structs.end(), [&](const Struct &s) { return s.parameter == parameter; });
+  return at == structs.end() ? nullptr : &*at;
+}
+
+PointerSearch findPointers(const ptx::Function &entry, ModuleTracer &tracer) {
+  return Search(entry, tracer).run();
+}
+
+} // namespace tenon::linker

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/proof/judge.h"
+
+#include "emulator/decode/decode.h"
+#include "emulator/memory/memory.h"
+#include "emulator/schedule/run_launch.h"
+#include "linker/link.h"
+#include "linker/passes/link_context.h"
+#include "ptx/parse/parser.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace tenon::proof {
+namespace {
+
+using emulator::AllocationKind;
+
+constexpr uint32_t kThreads = 32; // one warp: lanes go in step, so a kernel needs no more barriers than it has
+constexpr uint64_t kPage = 4096, kRegion = 48 << 10, kBefore = 16 << 10; // around the pointer, and in front of it
+constexpr uint64_t kArena = 16 << 20;                                    // for variables of modules
+
+/// Where the emulator's memory of one judge lies; its bias is small, so that a device address and the host's are
+/// neighbours and any place of the process can be a buffer.
+uint64_t nextArena() {
+  static std::atomic<uint64_t> count = 0;
+  return 0x2000'0000'0000 + (count++ << 28);
+}
+
+std::vector<Verdict> prove(const std::string &ptx, uint32_t bindings, uint32_t constants, std::string &problem) {
+  linker::LinkJob job{.name = "proof"};
+  abi::Export declared;
+  declared.name = declared.symbol = "k";
+  declared.layout.bindings.resize(bindings);
+  declared.layout.constants.assign(constants, abi::Constant::word());
+  declared.launch.workgroupSize = {kThreads, 1, 1};
+  job.exports.push_back(std::move(declared));
+  job.objects.push_back({.path = "k.ptx", .bytes = ptx, .target = *abi::parseTargetArch("sm_90")});
+  job.proveOnly = true;
+  job.jobs = 1;
+  Diagnostics diagnostics;
+  Result<linker::LinkOutput> output = linker::link(job, diagnostics);
+  if (!output.ok()) {
+    problem = diagnostics.toString();
+    return {};
+  }
+  const auto *context = static_cast<const linker::LinkContext *>(output->kept.get());
+  std::vector<Verdict> verdicts;
+  for (linker::AccessVerdict verdict : context->variants.at(0).kernels.at(0).access)
+    verdicts.push_back(static_cast<Verdict>(verdict));
+  if (verdicts.size() != bindings)
+    problem = "the link has no verdict for each binding";
+  return verdicts;
+}
+
+/// The words of every buffer count up from the pointer, so that one is a table for the others.
+void fill(uint8_t *region, uint64_t pointer) {
+  for (uint64_t at = pointer % 4; at + 4 <= kRegion; at += 4) {
+    const auto word = static_cast<uint32_t>((static_cast<int64_t>(at) - static_cast<int64_t>(pointer)) / 4);
+    memcpy(region + at, &word, 4);
+  }
+}
+
+} // namespace
+
+std::string_view verdictText(Verdict verdict) {
+  static constexpr std::string_view kTexts[] = {"unknown", "proved_read_only", "written", "unused"};
+  return kTexts[static_cast<size_t>(verdict)];
+}
+
+struct Judge::Machine {
+  const uint64_t arena = nextArena();
+  emulator::Memory memory{kArena, arena, arena + (uint64_t(1) << 27)};
+  ptx::Module module;
+  std::unique_ptr<emulator::DecodedKernel> kernel;
+  std::vector<uint64_t> variables; // allocated for the module at hand
+
+  struct Buffer {
+    uint8_t *region = nullptr; // the host's
+    uint64_t pointer = 0;      // the device's
+  };
+
+  bool load(const std::string &ptx, std::string &problem) {
+    Diagnostics diagnostics;
+    kernel = nullptr;
+    for (uint64_t address : variables)
+      memory.free(address);
+    variables.clear();
+    module = ptx::parse(std::make_shared<SourceFile>("k.ptx", ptx), diagnostics);
+    std::map<std::string, uint64_t, std::less<>> globals;
+    if (!diagnostics.hasErrors())
+      createVariables(globals);
+    auto addressOf = [&](std::string_view name) -> std::optional<uint64_t> {
+      auto found = globals.find(name);
+      return found == globals.end() ? std::nullopt : std::optional(found->second);
+    };
+    const ptx::Function *entry = diagnostics.hasErrors() ? nullptr : module.findFunction("k");
+    if (entry)
+      kernel = emulator::decodeKernel(module, *entry, addressOf, 1 << 16, diagnostics);
+    problem = diagnostics.toString();
+    if (kernel && !kernel->refusal.empty())
+      problem += kernel->refusal;
+    return kernel && problem.empty();
+  }
+
+  /// Numbers and addresses of functions are all that generated initialisers hold.
+  void createVariables(std::map<std::string, uint64_t, std::less<>> &globals) {
+    for (const ptx::Variable &variable : module.variables) {
+      const bool isConstant = variable.space == ptx::StateSpace::Const;
+      if (!isConstant && variable.space != ptx::StateSpace::Global)
+        continue;
+      const uint64_t address =
+          memory.allocate(std::max<uint64_t>(1, variable.bytes()),
+                          isConstant ? AllocationKind::Constant : AllocationKind::Variable, std::string(variable.name));
+      variables.push_back(address);
+      globals.emplace(variable.name, address);
+      memset(memory.host(address), 0, variable.bytes());
+      const uint32_t size = ptx::byteSize(variable.type);
+      for (size_t i = 0; i < variable.initializers.size() && (i + 1) * size <= variable.bytes(); ++i) {
+        const ptx::Operand &value = variable.initializers[i].value;
+        const uint64_t bits =
+            value.kind == ptx::Operand::Kind::Name ? emulator::functionAddress(module, value.name) : value.bits;
+        memcpy(memory.host(address) + i * size, &bits, size);
+      }
+    }
+  }
+
+  /// A buffer at a random place; near ones lie within the 4 GiB of `around`.
+  Buffer place(Random &random, bool isNear, uint64_t around) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const uint64_t far = random.next() % 0x7000'0000'0000;
+      const uint64_t wanted = (isNear ? (around & ~0xffffffffull) | (random.next() & 0xfff00000) : far) & ~(kPage - 1);
+      if (wanted < 0x0800'0000'0000)
+        continue; // the windows of the emulator's spaces
+      void *got = mmap(reinterpret_cast<void *>(wanted), kRegion, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+      if (got == MAP_FAILED)
+        continue;
+      Buffer buffer{static_cast<uint8_t *>(got), 0};
+      const uint64_t begin = memory.registerHost(wanted, kRegion);
+      if (got != reinterpret_cast<void *>(wanted) || !begin) {
+        munmap(got, kRegion);
+        continue;
+      }
+      // As an allocator gives them out, or a place within a buffer.
+      const uint64_t low = random.chance(30) ? 256 * random.below(16) : 16 * random.below(256);
+      buffer.pointer = begin + kBefore + low;
+      fill(buffer.region, kBefore + low);
+      return buffer;
+    }
+    return {};
+  }
+
+  struct Run {
+    int hit = -1; // the binding of `readOnly` that was written
+    uint32_t written = 0;
+    std::string message; // of the fault
+  };
+
+  /// @param proved bindings that must not be written, a mask
+  Run run(uint32_t bindings, uint32_t constants, uint32_t proved, uint64_t seed, bool isNear) {
+    Random random(seed);
+    std::vector<Buffer> buffers;
+    const uint64_t around = 0x0800'0000'0000 + random.next() % 0x6000'0000'0000;
+    for (uint32_t i = 0; i < bindings; ++i)
+      buffers.push_back(place(random, isNear, around));
+    emulator::Launch launch;
+    launch.kernel = kernel.get();
+    launch.block.x = kThreads;
+    std::vector<uint8_t> parameters(8 * bindings + 4 * constants);
+    for (uint32_t i = 0; i < bindings; ++i) {
+      memcpy(parameters.data() + 8 * i, &buffers[i].pointer, 8);
+      if (proved >> i & 1)
+        launch.readOnly.push_back(
+            {reinterpret_cast<uint64_t>(buffers[i].region) - memory.hostBias(), kRegion, concat("binding ", i)});
+    }
+    for (uint32_t i = 0; i < constants; ++i) {
+      const uint32_t word = 32 + random.below(100);
+      memcpy(parameters.data() + 8 * bindings + 4 * i, &word, 4);
+    }
+    launch.parameters = parameters.data();
+    launch.parameterBytes = static_cast<uint32_t>(parameters.size());
+    emulator::DeviceServices services;
+    emulator::LaunchResult result = emulator::runLaunch(launch, memory, services, 1);
+    Run run{.message = result.fault.message};
+    for (uint32_t i = 0; i < bindings; ++i) {
+      if (result.fault.code && (proved >> i & 1) && run.message.find(concat("[readonly]")) != std::string::npos &&
+          run.message.find(concat("binding ", i)) != std::string::npos)
+        run.hit = int(i);
+      if (!buffers[i].region)
+        continue;
+      const uint64_t begin = reinterpret_cast<uint64_t>(buffers[i].region) - memory.hostBias();
+      std::vector<uint8_t> before(kRegion);
+      fill(before.data(), buffers[i].pointer - begin);
+      run.written |= uint32_t(memcmp(before.data(), buffers[i].region, kRegion) != 0) << i;
+      memory.unregisterHost(reinterpret_cast<uint64_t>(buffers[i].region));
+      munmap(buffers[i].region, kRegion);
+    }
+    return run;
+  }
+};
+
+Judge::Judge() : machine_(std::make_unique<Machine>()) {}
+Judge::~Judge() = default;
+
+Outcome Judge::judge(const std::string &ptx, uint32_t bindings, uint32_t constants, uint64_t seed) {
+  Outcome outcome;
+  outcome.verdicts = prove(ptx, bindings, constants, outcome.problem);
+  if (!outcome.problem.empty()) {
+    outcome.state = Outcome::State::NotLinked;
+    return outcome;
+  }
+  return refute(ptx, std::move(outcome.verdicts), constants, seed);
+}
+
+Outcome Judge::refute(const std::string &ptx, std::vector<Verdict> claimed, uint32_t constants, uint64_t seed) {
+  Outcome outcome;
+  outcome.verdicts = std::move(claimed);
+  const auto bindings = static_cast<uint32_t>(outcome.verdicts.size());
+  if (!machine_->load(ptx, outcome.problem)) {
+    outcome.state = Outcome::State::NotRun;
+    return outcome;
+  }
+  outcome.problem.clear();
+  uint32_t proved = 0;
+  for (uint32_t i = 0; i < bindings; ++i)
+    proved |= uint32_t(outcome.verdicts[i] == Verdict::ProvedReadOnly || outcome.verdicts[i] == Verdict::Unused) << i;
+  auto run = [&](uint64_t placement, bool isNear) {
+    return machine_->run(bindings, constants, proved, seed * 64 + placement, isNear);
+  };
+  const uint32_t first = proved ? 2 : 1; // where nothing is proved, one run tells whether it was refused in vain
+  for (uint32_t i = 0; i < first && outcome.refuted < 0; ++i) {
+    Machine::Run once = run(i, i == 1);
+    outcome.written |= once.written;
+    if (i == 0) {
+      outcome.fault = once.message;
+      outcome.ended = once.message.empty();
+    }
+    if (once.hit < 0)
+      continue;
+    outcome.refuted = once.hit;
+    outcome.by = once.message;
+    for (uint32_t more = 2; more < 18; ++more)
+      outcome.again += run(more, i == 1).hit == once.hit;
+  }
+  return outcome;
+}
+
+} // namespace tenon::proof

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "linker/declare/pointer_search.h"
+
+#include "linker/access/trace/module_tracer.h"
+#include "tests/unit/linker/declare_testing.h"
+
+namespace tenon::linker {
+namespace {
+
+using namespace testing;
+
+/// "0 2 1@8": pointers of the only kernel, those in structs with their offsets.
+std::string pointersOf(std::string body) {
+  const ObjectInput input = objectOf(std::move(body));
+  Diagnostics diagnostics;
+  std::unique_ptr<Object> object = parseObject(input, diagnostics);
+  EXPECT_TRUE(object) << diagnostics.toString();
+  ModuleTracer tracer(object->module);
+  const ptx::Function &entry = object->module.functions.front();
+  const PointerSearch found = findPointers(entry, tracer);
+  EXPECT_EQ(found.trace.slots.size(), found.slots.size());
+  std::string out;
+  for (size_t i = 0; i < entry.parameters.size(); ++i)
+    if (found.isPointer(i))
+      out += concat(out.empty() ? "" : " ", i);
+  for (const PointerSearch::Struct &holder : found.structs)
+    for (size_t slot : holder.pointers)
+      out += concat(out.empty() ? "" : " ", holder.parameter, '@', found.slots[slot].offset);
+  return out;
+}
+
+constexpr std::string_view kRegisters = "{ .reg .b64 %r<9>; .reg .b32 %w<5>;\n";
+
+TEST(PointerSearch, TakesBasesOfAddressesAndPtr) {
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .u64 a, .param .u64 b, .param .u64 .ptr c, .param .f64 d)\n", kRegisters,
+                              "ld.param.u64 %r1, [b]; cvta.to.global.u64 %r2, %r1; ld.global.u32 %w1, [%r2]; ret; }")),
+            "1 2");
+}
+
+TEST(PointerSearch, FindsPointersInStructs) {
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .u32 n, .param .align 8 .b8 s[64])\n", kRegisters,
+                              "ld.param.u64 %r3, [s+24]; ld.global.u32 %w1, [%r3];\n"
+                              "ld.param.u64 %r4, [s+40]; mul.lo.s64 %r4, %r4, 12; ld.param.u64 %r5, [s+48];\n"
+                              "add.s64 %r6, %r5, %r4; st.global.u32 [%r6], %w1; ret; }")),
+            "1@24 1@48");
+}
+
+TEST(PointerSearch, LeavesStructsOfNumbersAlone) {
+  EXPECT_EQ(
+      pointersOf(concat(".entry k(.param .u64 a, .param .align 4 .b8 s[16], .param .align 8 .b8 t[16])\n", kRegisters,
+                        "ld.param.u64 %r1, [a]; ld.param.u64 %r2, [t]; mul.lo.s64 %r2, %r2, 4;\n"
+                        "add.s64 %r3, %r1, %r2; ld.param.u32 %w1, [s+8]; st.global.u32 [%r3], %w1; ret; }")),
+      "0");
+}
+
+// A trace tells 56 slots apart; here are 80 pointers.
+TEST(PointerSearch, FindsMorePointersThanATraceTellsApart) {
+  std::string body = ".entry k(.param .align 8 .b8 s[640])\n{ .reg .b64 %r<81>;\n", want;
+  for (int i = 0; i < 80; ++i) {
+    body += concat("ld.param.u64 %r", i, ", [s+", 8 * i, "]; st.global.u32 [%r", i, "], 1;\n");
+    want += concat(i ? " " : "", "0@", 8 * i);
+  }
+  EXPECT_EQ(pointersOf(body + "ret; }"), want);
+}
+
+TEST(PointerSearch, TakesTheFirstOfTwoThatAreNeverApart) {
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .u64 a, .param .u64 b)\n", kRegisters,
+                              "ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b]; add.s64 %r3, %r1, %r2;\n"
+                              "ld.global.u32 %w1, [%r3]; ret; }")),
+            "0");
+}
+
+} // namespace
+} // namespace tenon::linker
