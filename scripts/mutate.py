@@ -218,7 +218,7 @@ inline bool tenonMutant(int number) {
                     skip = 1
                 elif part == "-include-pch" or (part == "-Xclang" and command[i + 1:i + 2] == ["-include-pch"]):
                     skip = 1 if part == "-include-pch" else 3
-                elif part not in ("-MD", "ccache"):
+                elif part != "-MD" and os.path.basename(part) != "cached_compiler":
                     kept.append(part)
             return subprocess.run([*kept, "-fsyntax-only"], cwd=directory, text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT).stdout

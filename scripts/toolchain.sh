@@ -13,9 +13,9 @@ PACKAGES=(
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)
 CUDA_WHEEL_VERSION='13.0.*'
 
-# ccache takes what is compiled behind a precompiled header (compiler/, the unit tests) only where it may ignore the times
-# and macros in it; the compiler is told to write no time (-fno-pch-timestamp).
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+# ccache takes what is compiled behind a precompiled header only where it may ignore the macros of time in it; the compiler
+# is told to write no time (-fno-pch-timestamp). scripts/cached_compiler says how precompiled headers are kept apart.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-time_macros}
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
@@ -87,6 +87,11 @@ build_targets() {
     tests/conformance/conformance_kernels_sm_{75,80,90}.ptx
 }
 
+with_compilers() {
+  local cached="$PWD/scripts/cached_compiler"
+  CC="$cached clang-$LLVM_VERSION" CXX="$cached clang++-$LLVM_VERSION" CXX_LD=lld "$@"
+}
+
 # Configures a build folder once, and again only when the arguments changed.
 configure() {
   local kind=$1 folder; folder=$(build_folder "$kind")
@@ -106,7 +111,6 @@ configure() {
     [ "$(cat "$stamp" 2>/dev/null)" = "${arguments[*]}" ] && return
     wipe=(--wipe)
   fi
-  CC="ccache clang-$LLVM_VERSION" CXX="ccache clang++-$LLVM_VERSION" CXX_LD=lld \
-    meson setup "${wipe[@]}" "$folder" "${arguments[@]}"
+  with_compilers meson setup "${wipe[@]}" "$folder" "${arguments[@]}"
   echo "${arguments[*]}" >"$stamp"
 }
