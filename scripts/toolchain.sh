@@ -13,10 +13,6 @@ PACKAGES=(
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)
 CUDA_WHEEL_VERSION='13.0.*'
 
-# ccache takes what is compiled behind a precompiled header only where it may ignore the macros of time in it; the compiler
-# is told to write no time (-fno-pch-timestamp). scripts/cached_compiler says how precompiled headers are kept apart.
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-time_macros}
-
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"
   elif command -v sudo >/dev/null; then sudo "$@"
