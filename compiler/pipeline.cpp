@@ -91,7 +91,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
 
   LogicalResult generated = runPasses(module, options, [&](PassManager &manager) {
     // Kernel functions become PTX, once for each target.
-    manager.addPass(codegen::createGenerateKernels({.cudaPath = options.cudaPath}));
+    manager.addPass(codegen::createGenerateKernels(
+        {.cudaPath = options.cudaPath, .cacheFolder = options.link.sources.cache(), .jobs = options.link.jobs}));
   });
   if (failed(generated) || failed(dump(module, options.dumpKernels,
                                        [&](const std::string &folder) { return bridge::dumpKernels(module, folder); })))

@@ -22,6 +22,8 @@ FolderCache::FolderCache(std::string folder, std::string magic, uint64_t limit)
     : folder_(std::move(folder)), magic_(std::move(magic)), limit_(limit) {}
 
 std::string FolderCache::userFolder() {
+  if (const char *folder = std::getenv("TENON_CACHE_DIR"); folder && *folder)
+    return std::string_view(folder) == "none" ? "" : folder;
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && cache[0] == '/')
     return concat(cache, "/tenon");
   if (const char *home = std::getenv("HOME"); home && home[0] == '/')
@@ -49,15 +51,19 @@ std::optional<std::string> FolderCache::find(const std::string &name) const {
 }
 
 Status FolderCache::store(const std::string &name, std::string_view bytes) const {
+  TENON_RETURN_IF_ERROR(storeOneOfMany(name, bytes));
+  trim();
+  return okStatus();
+}
+
+Status FolderCache::storeOneOfMany(const std::string &name, std::string_view bytes) const {
   if (!isEnabled())
     return okStatus();
   std::error_code failed;
   fs::create_directories(folder_, failed);
   if (failed)
     return makeError(StatusCode::FailedPrecondition, "cannot make the folder '", folder_, "': ", failed.message());
-  TENON_RETURN_IF_ERROR(writeFile(pathOf(name), concat(magic_, sha256(bytes), "\n", bytes)));
-  trim();
-  return okStatus();
+  return writeFile(pathOf(name), concat(magic_, sha256(bytes), "\n", bytes));
 }
 
 void FolderCache::remove(const std::string &name) const {
@@ -67,6 +73,8 @@ void FolderCache::remove(const std::string &name) const {
 }
 
 void FolderCache::trim() const {
+  if (!isEnabled())
+    return;
   struct Entry {
     fs::file_time_type used;
     uint64_t bytes;

@@ -19,7 +19,8 @@ public:
   /// @param limit bytes of all files together, above which those not used for longest are deleted
   FolderCache(std::string folder, std::string magic, uint64_t limit);
 
-  /// "$XDG_CACHE_HOME/tenon", else "$HOME/.cache/tenon"; empty without either.
+  /// "$TENON_CACHE_DIR", which is "none" where nothing is to be kept; else "$XDG_CACHE_HOME/tenon", else
+  /// "$HOME/.cache/tenon". Empty: there is none.
   static std::string userFolder();
 
   bool isEnabled() const { return !folder_.empty(); }
@@ -29,11 +30,14 @@ public:
   std::optional<std::string> find(const std::string &name) const;
   /// A failure says why it could not be written, which harms nothing else.
   Status store(const std::string &name, std::string_view bytes) const;
+  /// store() for one of many: the limit is not looked at, which takes a walk through the folder; trim() once behind
+  /// them.
+  Status storeOneOfMany(const std::string &name, std::string_view bytes) const;
+  void trim() const;
   void remove(const std::string &name) const;
 
 private:
   std::string pathOf(const std::string &name) const { return folder_ + "/" + name; }
-  void trim() const;
 
   std::string folder_, magic_;
   uint64_t limit_;

@@ -6,24 +6,45 @@
 
 namespace tenon {
 
-Status runWithLargeStack(size_t stackBytes, const std::function<void()> &work) {
+struct LargeStackThread::State {
+  ~State() {
+    if (started)
+      (void)::pthread_join(thread, nullptr);
+  }
+  std::function<void()> work;
+  pthread_t thread = {};
+  bool started = false;
+};
+
+LargeStackThread::LargeStackThread(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LargeStackThread::LargeStackThread(LargeStackThread &&) noexcept = default;
+LargeStackThread &LargeStackThread::operator=(LargeStackThread &&) noexcept = default;
+LargeStackThread::~LargeStackThread() = default;
+
+Result<LargeStackThread> LargeStackThread::start(size_t stackBytes, std::function<void()> work) {
+  auto state = std::make_unique<State>();
+  state->work = std::move(work);
   pthread_attr_t attributes;
   (void)::pthread_attr_init(&attributes); // cannot fail on Linux
   int error = ::pthread_attr_setstacksize(&attributes, stackBytes);
-  pthread_t thread = {};
   if (error == 0) {
     const auto run = [](void *given) -> void * {
-      (*static_cast<const std::function<void()> *>(given))();
+      static_cast<State *>(given)->work();
       return nullptr;
     };
-    error = ::pthread_create(&thread, &attributes, run, const_cast<std::function<void()> *>(&work));
+    error = ::pthread_create(&state->thread, &attributes, run, state.get());
   }
   (void)::pthread_attr_destroy(&attributes);
   if (error != 0)
     return makeError(StatusCode::ResourceExhausted, "no thread with ", stackBytes,
                      " bytes of stack can be had: ", std::generic_category().message(error));
-  (void)::pthread_join(thread, nullptr);
-  return okStatus();
+  state->started = true;
+  return LargeStackThread(std::move(state));
+}
+
+Status runWithLargeStack(size_t stackBytes, const std::function<void()> &work) {
+  Result<LargeStackThread> thread = LargeStackThread::start(stackBytes, work);
+  return thread.ok() ? okStatus() : thread.takeStatus();
 }
 
 } // namespace tenon

@@ -22,6 +22,7 @@ def configure(config, name):
     nvcc_folder = [os.path.dirname(site["nvcc"])] if site["nvcc"] else []
     config.environment["PATH"] = os.pathsep.join(tools + [site["llvm_bin"]] + nvcc_folder + [os.environ["PATH"]])
     config.environment["TENON_CUDA_DRIVER"] = "emulator"
+    config.environment["TENON_CACHE_DIR"] = os.path.join(build, "tests", "cache")
     config.environment["TENON_EMULATOR_LIBRARY"] = os.path.join(build, "emulator", "libtenon_emulator.so")
     for variable in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
         if variable in os.environ:

@@ -6,7 +6,8 @@
 
   link        tenon-link over 1,000 kernels for one target: parse, prove, write the executable with its PTX compressed
   prove       the same on one thread, up to where something would be written (--check --jobs=1)
-  compile     tenon-compile: an empty module, and 500 dispatches
+  compile     tenon-compile: an empty module, 500 dispatches without a cache, and the same with one (the first round
+              fills it)
   emulator    kernels of benchmarks/emulator, module loading and repeated launches, by tenon-emulator-benchmark
 
 Each round runs every command once per build, the two in random order; time is CPU time of the process, the median of the
@@ -67,7 +68,8 @@ def commands(folder, nvcc):
         "link 1,000 kernels": (link, ["--images=ptx", "job.json", "-o", "job.tnx"]),
         "prove 1,000 kernels": (link, ["--images=ptx", "--jobs=1", "--check", "job.json"]),
         "compile an empty module": (compile_, ["empty.mlir", "-o", "empty.tenon"]),
-        "compile 500 dispatches": (compile_, ["many.mlir", "--images=ptx", "-o", "many.tenon"]),
+        "compile 500 dispatches": (compile_, ["many.mlir", "--images=ptx", "--cu-cache=none", "-o", "many.tenon"]),
+        "compile 500 dispatches again": (compile_, ["many.mlir", "--images=ptx", "--cu-cache=cache", "-o", "many.tenon"]),
     }
 
 

@@ -8,8 +8,13 @@
 #include "linker/link.h"
 #include "linker/source/compile_sources.h"
 #include "support/file.h"
+#include "support/job_pool.h"
 #include "support/near_files.h"
 #include "support/nearest_names.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
 
 using namespace mlir;
 
@@ -24,24 +29,32 @@ public:
   ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, const linker::LinkJob &settings)
       : source_(source), search_(search), job_(settings) {}
 
-  /// Fills `linked` with one more executable.
-  LogicalResult run(LinkedModule &linked) {
+  /// Makes the job; compiles its sources.
+  LogicalResult prepare() {
     job_.name = source_.getSymName().str();
     addExports();
     if (failed(addObjects()))
       return failure();
-    Diagnostics diagnostics;
-    linker::compileSources(job_, diagnostics);
-    if (diagnostics.hasErrors()) {
-      report(diagnostics, locations_, source_.getLoc());
-      return failure();
-    }
-    Result<linker::LinkOutput> output = linker::link(job_, diagnostics);
-    report(diagnostics, locations_, source_.getLoc());
-    if (!output.ok()) {
+    linker::compileSources(job_, diagnostics_);
+    if (!diagnostics_.hasErrors())
+      return success();
+    report(diagnostics_, locations_, source_.getLoc());
+    return failure();
+  }
+
+  /// What nearly all time goes into. Knows no MLIR: on any thread.
+  void link() {
+    output_.emplace(linker::link(job_, diagnostics_));
+    job_.objects.clear();
+  }
+
+  /// Reports what link() found, and fills `linked` with one more executable.
+  LogicalResult finish(LinkedModule &linked) {
+    report(diagnostics_, locations_, source_.getLoc());
+    if (!output_->ok()) {
       // The findings say it all; a status without one would be lost.
-      if (!diagnostics.hasErrors())
-        source_.emitOpError() << "does not link: " << std::string(output.status().message());
+      if (!diagnostics_.hasErrors())
+        source_.emitOpError() << "does not link: " << std::string(output_->status().message());
       return failure();
     }
     host::LinkedExecutable entry;
@@ -49,7 +62,7 @@ public:
     for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>())
       entry.exports[op.getSymName()] = linkedExport(op, isGenerated(source_));
     linked.table[job_.name] = std::move(entry);
-    linked.executables.push_back(std::move(output->executable));
+    linked.executables.push_back(std::move((*output_)->executable));
     linked.names.push_back(job_.name);
     for (const std::string &file : job_.inputFiles)
       if (!llvm::is_contained(linked.inputFiles, file))
@@ -153,6 +166,8 @@ private:
   const ObjectSearch &search_;
   LocationMap locations_;
   linker::LinkJob job_;
+  Diagnostics diagnostics_;
+  std::optional<Result<linker::LinkOutput>> output_;
 };
 
 } // namespace
@@ -171,12 +186,30 @@ static void findAssembler(ModuleOp module, linker::LinkJob &settings) {
 }
 
 FailureOr<LinkedModule> linkExecutables(ModuleOp module, const ObjectSearch &search, linker::LinkJob settings) {
-  LinkedModule linked;
-  bool ok = true;
-  if (!module.getOps<hal::ExecutableSourceOp>().empty())
+  auto sources = llvm::to_vector(module.getOps<hal::ExecutableSourceOp>());
+  if (!sources.empty())
     findAssembler(module, settings);
-  for (auto source : module.getOps<hal::ExecutableSourceOp>())
-    ok &= succeeded(ExecutableLinker(source, search, settings).run(linked));
+  // Executables are linked side by side, so that few assemblers run for each.
+  const size_t threads = settings.jobs ? settings.jobs : std::max(1u, std::thread::hardware_concurrency());
+  linker::LinkJob shared = settings;
+  shared.jobs = uint32_t(std::max(size_t(1), threads / std::max(size_t(1), sources.size())));
+  std::vector<std::unique_ptr<ExecutableLinker>> linkers;
+  bool ok = true;
+  {
+    JobPool pool(std::min(threads, sources.size()), kLargeStackBytes);
+    for (hal::ExecutableSourceOp source : sources) {
+      auto linker = std::make_unique<ExecutableLinker>(source, search, shared);
+      if (failed(linker->prepare())) {
+        ok = false;
+        continue;
+      }
+      pool.add([linker = linker.get()] { linker->link(); });
+      linkers.push_back(std::move(linker));
+    }
+  }
+  LinkedModule linked;
+  for (std::unique_ptr<ExecutableLinker> &linker : linkers)
+    ok &= succeeded(linker->finish(linked));
   if (!ok)
     return failure();
   return linked;

@@ -5,6 +5,8 @@
 // name others twice stand for a text that doubles each time.
 #pragma once
 
+#include "support/large_stack.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@ inline constexpr size_t kMostOperators = 2048;            // in one expression
 inline constexpr size_t kMostExpansion = size_t(1) << 24; // words of a text with its aliases written out
 
 /// What a tool's thread needs for the deepest text that is let through, with room for a sanitizer's frames.
-inline constexpr size_t kStackBytes = size_t(256) << 20;
+inline constexpr size_t kStackBytes = kLargeStackBytes;
 
 struct NestingMistake {
   size_t offset; // in the text

@@ -26,11 +26,16 @@ def GenerateKernels : Pass<"tenon-generate-kernels", "::mlir::ModuleOp"> {
       hal.executable.export public @f_dispatch_0 ...
     }
     ```
+    Kernels that differ in nothing but their names are generated once, and what a folder keeps of earlier compilations is
+    taken from there.
+
     A module of fallbacks is in a source that has hand-written objects. Its own objects are kept apart from them, as
     `tenon.fallback_objects`, for every target of the program: where a target has a hand-written object too, the
     hand-written one runs, and tools can compare the two.
   }];
-  let options = [Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">];
+  let options = [Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">,
+                 Option<"cacheFolder", "cache", "std::string", /*default=*/"", "folder that keeps generated PTX; empty: none">,
+                 Option<"jobs", "jobs", "unsigned", /*default=*/"0", "threads that generate; 0: one per core">];
 }
 
 def PrintPtx : Pass<"tenon-print-ptx", "::mlir::ModuleOp"> {

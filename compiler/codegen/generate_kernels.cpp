@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-generate-kernels (Passes.td): the kernel functions of each executable, lowered once and printed per target.
+//
+// Modules that print alike, but for the names of their kernels, are generated once: each kernel is called by a number
+// while it is generated, and each executable gets the PTX with its own names. What the cache has is not generated at
+// all. LLVM's part runs side by side (PtxJob); MLIR's stays on this thread, whose context it is.
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/generate_ptx.h"
+#include "compiler/codegen/kernel_cache.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_target.h"
+#include "support/job_pool.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -40,6 +47,74 @@ hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name
   return hal::ExecutableObjectAttr::get(context, StringAttr::get(context, "<generated>/" + name + ".ptx"), data);
 }
 
+/// What stands for a kernel's name while it is generated. No such name is the beginning of another.
+std::string placeholder(size_t number) {
+  return "__tenon_kernel_" + std::to_string(number) + "__";
+}
+
+/// PTX's identifiers. LLVM spells other names in its own way, so these keep theirs.
+bool isPtxIdentifier(StringRef name) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
+  return !name.empty() && llvm::all_of(name, isPart) && !llvm::isDigit(name.front());
+}
+
+std::string replaceAll(StringRef text, StringRef from, StringRef to) {
+  std::string result;
+  result.reserve(text.size());
+  for (size_t at; (at = text.find(from)) != StringRef::npos; text = text.drop_front(at + from.size()))
+    (result += text.take_front(at)) += to;
+  return result += text;
+}
+
+/// The functions of a module, named by numbers until the end of its life.
+class NumberedKernels {
+public:
+  explicit NumberedKernels(ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      if (isPtxIdentifier(function.getName())) {
+        names_.push_back(function.getName().str());
+        functions_.push_back(function);
+        function.setName(placeholder(functions_.size() - 1));
+      }
+  }
+  ~NumberedKernels() {
+    for (auto [function, name] : llvm::zip_equal(functions_, names_))
+      function.setName(name);
+  }
+  std::vector<std::string> takeNames() { return names_; }
+
+private:
+  std::vector<func::FuncOp> functions_;
+  std::vector<std::string> names_;
+};
+
+/// The text that decides about a module's code; empty: it does not (bytes of a resource stand elsewhere).
+std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
+  return StringRef(text).contains("dense_resource<") ? std::string() : text;
+}
+
+/// One module, whoever asks for it, for each target.
+struct Unit {
+  struct Image {
+    std::string key;             // in the cache
+    std::string ptx;             // with placeholders
+    std::unique_ptr<PtxJob> job; // null: `ptx` was in the cache
+  };
+  std::vector<Image> images; // [targets]
+};
+
+/// An executable that gets objects, once they are generated.
+struct Request {
+  hal::ExecutableSourceOp source;
+  ModuleOp module;
+  bool isFallback;
+  std::vector<std::string> names; // [placeholders]
+  Unit *unit;
+};
+
 struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
   using GenerateKernelsBase::GenerateKernelsBase;
 
@@ -52,42 +127,148 @@ struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
     FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
     if (failed(targets))
       return signalPassFailure();
+    std::vector<hal::ExecutableSourceOp> sources;
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
-      if (failed(generate(source, *targets)))
-        return signalPassFailure();
+      if (!source.getBody().front().getOps<ModuleOp>().empty())
+        sources.push_back(source);
+    if (!sources.empty() && failed(generate(sources, *targets)))
+      signalPassFailure();
   }
 
 private:
-  LogicalResult generate(hal::ExecutableSourceOp source, ArrayRef<Target> targets) {
+  LogicalResult generate(ArrayRef<hal::ExecutableSourceOp> sources, ArrayRef<Target> targets) {
+    KernelCache cache(cacheFolder, optionsText(), cudaPath);
+    std::vector<Request> requests;
+    std::vector<std::unique_ptr<Unit>> units;
+    llvm::StringMap<Unit *> known; // by text
+    bool ok = true;
+    {
+      JobPool pool(jobs, kLargeStackBytes);
+      for (hal::ExecutableSourceOp source : sources) {
+        FailureOr<Request> request = readRequest(source);
+        if (failed(request)) {
+          ok = false;
+          continue;
+        }
+        NumberedKernels kernels(request->module);
+        request->names = kernels.takeNames();
+        const std::string text = textOf(request->module);
+        Unit *&unit = text.empty() ? request->unit : known[text];
+        if (!unit) {
+          FailureOr<std::unique_ptr<Unit>> begun = begin(request->module, text, targets, cache, pool);
+          if (failed(begun)) {
+            ok = false;
+            continue; // one that is like it reports its own errors
+          }
+          unit = begun->get();
+          units.push_back(std::move(*begun));
+        }
+        request->unit = unit;
+        requests.push_back(std::move(*request));
+      }
+    }
+    for (std::unique_ptr<Unit> &unit : units)
+      ok &= succeeded(finish(*unit, cache));
+    cache.finish();
+    if (!ok)
+      return failure();
+    for (const Request &request : requests)
+      attach(request, targets);
+    return success();
+  }
+
+  /// Every option that may decide about code: all but where it is kept and who does the work.
+  std::string optionsText() {
+    std::string folder = cacheFolder, text;
+    const unsigned threads = jobs;
+    cacheFolder = "";
+    jobs = 0;
+    llvm::raw_string_ostream stream(text);
+    printAsTextualPipeline(stream);
+    cacheFolder = folder;
+    jobs = threads;
+    return text;
+  }
+
+  FailureOr<Request> readRequest(hal::ExecutableSourceOp source) {
     auto modules = llvm::to_vector(source.getBody().front().getOps<ModuleOp>());
-    if (modules.empty())
-      return success();
     if (modules.size() > 1)
       return modules[1].emitError() << "a source of device code may hold one module";
     const bool isFallback = modules.front()->hasAttr(kFallbackAttr);
     if (source.getObjectsAttr() && !isFallback)
       return source.emitError() << "'" << source.getSymName()
                                 << "' has both objects and a module of device code, which is not supported";
-    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(modules.front());
-    if (failed(kernels))
-      return failure();
-    SmallVector<Attribute> keys, objects;
+    return Request{.source = source, .module = modules.front(), .isFallback = isFallback, .names = {}, .unit = nullptr};
+  }
+
+  /// Asks the cache, and has the pool make what it has not.
+  FailureOr<std::unique_ptr<Unit>> begin(ModuleOp module, StringRef text, ArrayRef<Target> targets,
+                                         const KernelCache &cache, JobPool &pool) {
+    auto unit = std::make_unique<Unit>();
+    OwningOpRef<ModuleOp> lowered;
     for (const Target &target : targets) {
-      FailureOr<std::string> ptx = emitPtx(**kernels, target.arch, {cudaPath});
-      if (failed(ptx))
+      Unit::Image &image = unit->images.emplace_back();
+      if (cache.isEnabled() && !text.empty()) {
+        image.key = cache.keyOf(text, target.arch);
+        if (std::optional<std::string> found = cache.find(image.key)) {
+          image.ptx = std::move(*found);
+          continue;
+        }
+      }
+      if (!lowered) {
+        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module);
+        if (failed(kernels))
+          return failure();
+        lowered = std::move(*kernels);
+      }
+      FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*lowered, target.arch, {cudaPath});
+      if (failed(job))
         return failure();
-      const std::string name = source.getSymName().str() + (isFallback ? "_fallback_" : "_") + target.arch.toString();
+      image.job = std::move(*job);
+    }
+    for (Unit::Image &image : unit->images)
+      if (image.job)
+        pool.add([job = image.job.get()] { job->run(); });
+    return std::move(unit);
+  }
+
+  LogicalResult finish(Unit &unit, KernelCache &cache) {
+    bool ok = true;
+    for (Unit::Image &image : unit.images) {
+      if (!image.job)
+        continue;
+      FailureOr<std::string> ptx = image.job->take();
+      image.job.reset();
+      if (failed(ptx)) {
+        ok = false;
+        continue;
+      }
+      image.ptx = std::move(*ptx);
+      if (!image.key.empty())
+        cache.store(image.key, image.ptx);
+    }
+    return success(ok);
+  }
+
+  void attach(const Request &request, ArrayRef<Target> targets) {
+    hal::ExecutableSourceOp source = request.source;
+    SmallVector<Attribute> keys, objects;
+    for (auto [target, image] : llvm::zip_equal(targets, request.unit->images)) {
+      std::string ptx = image.ptx;
+      for (auto [number, name] : llvm::enumerate(request.names))
+        ptx = replaceAll(ptx, placeholder(number), name);
+      const std::string name =
+          source.getSymName().str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
       keys.push_back(target.key);
-      objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, *ptx)));
+      objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, ptx)));
     }
     auto generated = hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
                                                      ArrayAttr::get(&getContext(), objects));
-    if (isFallback)
+    if (request.isFallback)
       source->setAttr(kFallbackObjectsAttr, generated);
     else
       source.setObjectsAttr(generated);
-    modules.front().erase();
-    return success();
+    request.module->erase();
   }
 };
 

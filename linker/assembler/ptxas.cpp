@@ -130,7 +130,7 @@ Assembly parsePtxasLog(std::string_view log, int exitStatus) {
   return assembly;
 }
 
-Result<Assembly> runPtxas(const std::string &ptxas, abi::TargetArch target, std::string_view text) {
+Result<Assembly> runPtxas(const std::string &ptxas, abi::TargetArch target, std::string_view text, std::string *log) {
   TENON_ASSIGN_OR_RETURN(MemoryFile input, MemoryFile::create("in.ptx", text));
   TENON_ASSIGN_OR_RETURN(MemoryFile output, MemoryFile::create("out.cubin"));
   // The cubin records these options, but neither path.
@@ -142,6 +142,8 @@ Result<Assembly> runPtxas(const std::string &ptxas, abi::TargetArch target, std:
   if (assembly.outcome == Assembly::Outcome::Assembled) {
     TENON_ASSIGN_OR_RETURN(assembly.cubin, output.contents());
   }
+  if (log)
+    *log = std::move(process.output);
   return assembly;
 }
 

@@ -50,7 +50,9 @@ Result<std::string> findPtxas(const std::string &given);
 /// Assembles `text` for `target`. Same ptxas, text and target: same bytes, wherever and whenever it runs, provided that
 /// `.file` directives carry a time and a size (ptxas reads those of the source file where they do not).
 /// A status only where ptxas itself could not be run; what it says about the text is in the Assembly.
-Result<Assembly> runPtxas(const std::string &ptxas, abi::TargetArch target, std::string_view text);
+/// @param log given: what it printed
+Result<Assembly> runPtxas(const std::string &ptxas, abi::TargetArch target, std::string_view text,
+                          std::string *log = nullptr);
 
 /// What the output of ptxas -v says. `exitStatus` decides between Assembled and the rest.
 Assembly parsePtxasLog(std::string_view log, int exitStatus);

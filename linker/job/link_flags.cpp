@@ -41,8 +41,8 @@ void LinkFlags::declare(CommandLine &commandLine) {
   commandLine.list("cu-flag", "FLAG", &sourceFlags,
                    "pass FLAG to that compiler, as in --cu-flag=-Iinclude; may be repeated");
   commandLine.text("cu-cache", "DIR", &sourceCache,
-                   "keep compiled sources in DIR (default: tenon in $XDG_CACHE_HOME, else in ~/.cache);\n"
-                   "none keeps nothing");
+                   "keep what was compiled in DIR: CUDA sources, cubins, generated kernels (default:\n"
+                   "$TENON_CACHE_DIR, else tenon in $XDG_CACHE_HOME or ~/.cache); none keeps nothing");
   commandLine.text("jobs", "N", &jobs, "run up to N compilers or assemblers at once (default: one per core)");
 }
 

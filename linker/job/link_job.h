@@ -6,6 +6,7 @@
 #include "abi/target_arch.h"
 #include "linker/job/image_policy.h"
 #include "linker/job/object_input.h"
+#include "support/folder_cache.h"
 
 #include <cstdint>
 #include <string>
@@ -15,11 +16,16 @@ namespace tenon::linker {
 
 /// How CUDA sources become PTX (compileSources).
 struct SourceOptions {
-  std::string compiler;                 // nvcc or clang; empty: nvcc, searched for
-  std::vector<std::string> flags;       // passed on
-  std::string cacheFolder;              // empty: SourceCache::defaultFolder(); "none": nothing is kept
+  std::string compiler;           // nvcc or clang; empty: nvcc, searched for
+  std::vector<std::string> flags; // passed on
+  std::string cacheFolder;        // keeps what was compiled; empty: FolderCache::userFolder(); "none": nothing is kept
   std::vector<abi::TargetArch> targets; // of sources that are given without one
   std::string compiledRoot; // a folder that holds sources compiled before, as --reproduce leaves them; empty: none
+
+  /// The folder that cacheFolder means; empty: nothing is kept.
+  std::string cache() const {
+    return cacheFolder.empty() ? FolderCache::userFolder() : cacheFolder == "none" ? std::string() : cacheFolder;
+  }
 };
 
 struct LinkJob {

@@ -5,6 +5,7 @@
 //
 // ptxas gets each object's text line for line, so its findings keep their places. The one change: a `.file` directive
 // without time and size gets both, or ptxas would read those of the source file, if it is still there, into the cubin.
+#include "linker/assembler/assembly_cache.h"
 #include "linker/object/cubin.h"
 #include "linker/passes/passes.h"
 
@@ -55,11 +56,11 @@ std::string textFor(const Object &object) {
 }
 
 /// Each task by some thread; results lie with their tasks, so neither their number nor their order shows.
-void runTasks(std::vector<Task> &tasks, const std::string &ptxas, uint32_t jobs) {
+void runTasks(std::vector<Task> &tasks, const AssemblyCache &ptxas, uint32_t jobs) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < tasks.size(); i = next++)
-      tasks[i].result.emplace(runPtxas(ptxas, tasks[i].variant->arch, textFor(*tasks[i].object)));
+      tasks[i].result.emplace(ptxas.assemble(tasks[i].variant->arch, textFor(*tasks[i].object)));
   };
   const size_t wanted = jobs ? jobs : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
@@ -175,7 +176,8 @@ public:
     Result<std::string> ptxas = findPtxas(context_.job.ptxasPath);
     if (!ptxas.ok())
       return reportNoAssembler(ptxas.status());
-    runTasks(tasks, *ptxas, context_.job.jobs);
+    const AssemblyCache cache(context_.job.sources.cache(), *ptxas);
+    runTasks(tasks, cache, context_.job.jobs);
     for (Task &task : tasks)
       take(task);
   }

@@ -169,11 +169,7 @@ private:
   }
 
   void compileAll(const CudaCompiler &compiler) {
-    std::string folder = job_.sources.cacheFolder;
-    if (folder.empty())
-      folder = SourceCache::defaultFolder();
-    else if (folder == "none")
-      folder.clear();
+    std::string folder = job_.sources.cache();
     Result<HeaderFolder> headers = HeaderFolder::create(folder);
     if (!headers.ok() && !folder.empty()) {
       remarkUncached(headers.status());

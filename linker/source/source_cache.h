@@ -30,9 +30,6 @@ public:
   /// @param limit bytes of all files together, above which those not used for longest are deleted
   explicit SourceCache(std::string folder, uint64_t limit = kDefaultLimit);
 
-  /// "$XDG_CACHE_HOME/tenon", else "$HOME/.cache/tenon"; empty without either.
-  static std::string defaultFolder() { return FolderCache::userFolder(); }
-
   bool isEnabled() const { return files_.isEnabled(); }
   const std::string &folder() const { return files_.folder(); }
 

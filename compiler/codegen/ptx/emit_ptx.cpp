@@ -97,31 +97,38 @@ LLVM::CallOp firstLibdeviceCall(ModuleOp module) {
   return found;
 }
 
-LogicalResult linkLibdevice(ModuleOp module, llvm::Module &device, const PtxOptions &options) {
-  LLVM::CallOp call = firstLibdeviceCall(module);
-  if (!call)
-    return success();
-  Location where = call.getLoc();
-  std::string operation = "an operation";
-  if (auto named = dyn_cast<NameLoc>(where)) {
-    operation = "'" + named.getName().str() + "'";
-    where = named.getChildLoc();
-  }
+/// The operation that a call of libdevice came from, and its place.
+struct Cause {
+  std::string operation; // "'math.exp'"
+  Location where;
+};
+
+Cause causeOf(LLVM::CallOp call) {
+  if (auto named = dyn_cast<NameLoc>(call.getLoc()))
+    return {"'" + named.getName().str() + "'", named.getChildLoc()};
+  return {"an operation", call.getLoc()};
+}
+
+/// Path of libdevice, which `call` needs.
+FailureOr<std::string> requireLibdevice(LLVM::CallOp call, const PtxOptions &options) {
   const std::vector<std::string> candidates = libdeviceCandidates(options.cudaPath);
-  std::optional<std::string> path = findLibdevice(candidates);
-  if (!path) {
-    InFlightDiagnostic error = emitError(where) << operation << " calls '" << *call.getCallee()
-                                                << "' of libdevice, and libdevice.10.bc was not found";
-    for (const std::string &candidate : candidates)
-      error.attachNote() << "tried " << candidate;
-    error.attachNote() << "fix: give the root of a CUDA toolkit with --cuda-path=DIR or CUDA_HOME";
-    return error;
-  }
+  if (std::optional<std::string> path = findLibdevice(candidates))
+    return std::move(*path);
+  const Cause cause = causeOf(call);
+  InFlightDiagnostic error = emitError(cause.where) << cause.operation << " calls '" << *call.getCallee()
+                                                    << "' of libdevice, and libdevice.10.bc was not found";
+  for (const std::string &candidate : candidates)
+    error.attachNote() << "tried " << candidate;
+  error.attachNote() << "fix: give the root of a CUDA toolkit with --cuda-path=DIR or CUDA_HOME";
+  return error;
+}
+
+/// What went wrong; nothing: the functions that `device` calls are in it.
+std::optional<std::string> linkLibdevice(llvm::Module &device, const std::string &path) {
   llvm::SMDiagnostic parse;
-  std::unique_ptr<llvm::Module> library = llvm::getLazyIRFileModule(*path, parse, device.getContext());
+  std::unique_ptr<llvm::Module> library = llvm::getLazyIRFileModule(path, parse, device.getContext());
   if (!library)
-    return emitError(where) << operation << " calls libdevice, and '" << *path
-                            << "' cannot be read: " << parse.getMessage();
+    return "'" + path + "' cannot be read: " + parse.getMessage().str();
   library->setTargetTriple(device.getTargetTriple());
   library->setDataLayout(device.getDataLayout());
   const bool refused = llvm::Linker::linkModules(device, std::move(library), llvm::Linker::LinkOnlyNeeded,
@@ -131,11 +138,11 @@ LogicalResult linkLibdevice(ModuleOp module, llvm::Module &device, const PtxOpti
                                                    });
                                                  });
   if (refused)
-    return emitError(where) << "'" << *path << "' cannot be linked into the kernel";
+    return "'" + path + "' cannot be linked into the kernel";
   for (const llvm::Function &function : device)
     if (function.isDeclaration() && function.getName().starts_with("__nv_"))
-      return emitError(where) << "'" << *path << "' has no '" << function.getName() << "'";
-  return success();
+      return "'" + path + "' has no '" + function.getName().str() + "'";
+  return std::nullopt;
 }
 
 void optimize(llvm::Module &device, llvm::TargetMachine &machine) {
@@ -156,6 +163,77 @@ void optimize(llvm::Module &device, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(device, modules);
 }
 
+class Job : public PtxJob {
+public:
+  Job(ModuleOp module, abi::TargetArch arch, std::unique_ptr<llvm::TargetMachine> machine)
+      : arch_(arch), where_(module.getLoc()), machine_(std::move(machine)) {
+    context_->setDiagnosticHandler(std::make_unique<BackendErrors>(errors_));
+  }
+
+  LogicalResult translate(ModuleOp module, const PtxOptions &options) {
+    device_ = translateModuleToLLVMIR(module, *context_, "kernels");
+    if (!device_)
+      return failure(); // translation has said why
+    device_->setTargetTriple(machine_->getTargetTriple());
+    device_->setDataLayout(machine_->createDataLayout());
+    LLVM::CallOp call = firstLibdeviceCall(module);
+    if (!call)
+      return success();
+    FailureOr<std::string> path = requireLibdevice(call, options);
+    if (failed(path))
+      return failure();
+    libdevice_ = std::move(*path);
+    cause_ = causeOf(call);
+    return success();
+  }
+
+  void run() override {
+    if (!libdevice_.empty())
+      libdeviceError_ = linkLibdevice(*device_, libdevice_);
+    if (!libdeviceError_)
+      print();
+    // Only the text is kept: there may be hundreds of jobs.
+    device_.reset();
+    context_.reset();
+    machine_.reset();
+  }
+
+  FailureOr<std::string> take() override {
+    if (libdeviceError_)
+      return emitError(cause_->where) << cause_->operation << " calls libdevice, and " << *libdeviceError_;
+    if (cannotPrint_)
+      return emitError(where_) << "LLVM's NVPTX back end cannot print assembly";
+    for (const std::string &error : errors_)
+      emitError(where_) << "no code for '" << arch_.toString() << "': " << error;
+    if (!errors_.empty())
+      return failure();
+    return text_.str().str();
+  }
+
+private:
+  void print() {
+    optimize(*device_, *machine_);
+    llvm::raw_svector_ostream stream(text_);
+    llvm::legacy::PassManager passes;
+    cannotPrint_ = machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+    if (!cannotPrint_)
+      passes.run(*device_);
+  }
+
+  abi::TargetArch arch_;
+  Location where_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  std::string libdevice_;      // path; empty: not needed
+  std::optional<Cause> cause_; // of libdevice
+  std::vector<std::string> errors_;
+  std::unique_ptr<llvm::LLVMContext> context_ = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> device_;
+  // What run() leaves for take().
+  std::optional<std::string> libdeviceError_;
+  bool cannotPrint_ = false;
+  llvm::SmallString<0> text_;
+};
+
 } // namespace
 
 uint16_t generatedIsa(abi::TargetArch arch) {
@@ -163,33 +241,22 @@ uint16_t generatedIsa(abi::TargetArch arch) {
   return info ? std::max(info->minimumIsa, kOldestIsa) : 0;
 }
 
-FailureOr<std::string> emitPtx(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
+FailureOr<std::unique_ptr<PtxJob>> PtxJob::create(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(module, arch);
   if (failed(machine))
     return failure();
-  llvm::LLVMContext context;
-  std::vector<std::string> errors;
-  context.setDiagnosticHandler(std::make_unique<BackendErrors>(errors));
-  std::unique_ptr<llvm::Module> device = translateModuleToLLVMIR(module, context, "kernels");
-  if (!device)
-    return failure(); // translation has said why
-  device->setTargetTriple((*machine)->getTargetTriple());
-  device->setDataLayout((*machine)->createDataLayout());
-  if (failed(linkLibdevice(module, *device, options)))
+  auto job = std::make_unique<Job>(module, arch, std::move(*machine));
+  if (failed(job->translate(module, options)))
     return failure();
-  optimize(*device, **machine);
+  return std::unique_ptr<PtxJob>(std::move(job));
+}
 
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return module.emitError() << "LLVM's NVPTX back end cannot print assembly";
-  passes.run(*device);
-  for (const std::string &error : errors)
-    module.emitError() << "no code for '" << arch.toString() << "': " << error;
-  if (!errors.empty())
+FailureOr<std::string> emitPtx(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
+  FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(module, arch, options);
+  if (failed(job))
     return failure();
-  return text.str().str();
+  (*job)->run();
+  return (*job)->take();
 }
 
 void registerPtxTranslation(DialectRegistry &registry) {

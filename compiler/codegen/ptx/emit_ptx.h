@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a module in the LLVM and NVVM dialects to PTX text, in process: translate to LLVM IR, link libdevice where a
-// `__nv_` function is called, optimise, print. One call per target; the module is only read.
+// `__nv_` function is called, optimise, print. One job per target; the module is only read.
+//
+// Nearly all the time goes into LLVM, which works on a context of its own for each job: jobs may run side by side. What
+// reads MLIR (create, take) belongs to the thread that owns its context.
 //
 // PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): nothing that is
 // generated here needs more, and a lower version loads on more drivers. Floating-point is IEEE: no contraction across
@@ -11,6 +14,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <memory>
 #include <string>
 
 namespace mlir {
@@ -26,9 +30,23 @@ struct PtxOptions {
 /// ISA version of the PTX that is generated for `arch`, 10 * major + minor; 0 for an unknown architecture.
 uint16_t generatedIsa(abi::TargetArch arch);
 
-/// Emits `module` for one target. Errors go to the module's diagnostics: unknown target, libdevice missing or
-/// unreadable (at the operation that needs it), anything the back end refuses.
-/// @param arch one of abi::knownArchs()
+/// A module on its way to PTX for one target.
+class PtxJob {
+public:
+  /// Translates `module`. Errors go to its diagnostics: unknown target, libdevice missing (at the operation that needs
+  /// it).
+  /// @param arch one of abi::knownArchs()
+  static mlir::FailureOr<std::unique_ptr<PtxJob>> create(mlir::ModuleOp module, abi::TargetArch arch,
+                                                         const PtxOptions &options);
+  virtual ~PtxJob() = default;
+
+  /// Links, optimises and prints; once, on any thread.
+  virtual void run() = 0;
+  /// The PTX, once it has run. Errors go to the diagnostics: libdevice is unreadable, anything the back end refuses.
+  virtual mlir::FailureOr<std::string> take() = 0;
+};
+
+/// The three steps of a job.
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, abi::TargetArch arch, const PtxOptions &options);
 
 /// Registers what emitPtx needs of MLIR (dialects and their translations).

@@ -65,5 +65,15 @@ TEST_F(FolderCacheTest, WithoutAFolderNothingIsKept) {
   EXPECT_FALSE(cache.find("a"));
 }
 
+TEST_F(FolderCacheTest, LooksAtTheLimitOnceForMany) {
+  const FolderCache cache(folder, "magic 1 ", 1000);
+  for (const char *name : {"a", "b", "c", "d"})
+    ASSERT_TRUE(cache.storeOneOfMany(name, std::string(300, 'x')).ok());
+  for (const char *name : {"a", "b", "c", "d"})
+    EXPECT_TRUE(cache.find(name)) << name;
+  cache.trim();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);
+}
+
 } // namespace
 } // namespace tenon
