@@ -125,7 +125,8 @@ class Function:
 
     def constant(self, kind, value):
         result = self.fresh()
-        self.line(f"{result} = arith.constant {literal(kind, value)} : {kind}")
+        typed = "" if kind == "i1" else f" : {kind}"  # true and false say it themselves
+        self.line(f"{result} = arith.constant {literal(kind, value)}{typed}")
         return result
 
     def select(self, condition, kind, yes, no):
@@ -186,6 +187,14 @@ class Function:
         result = Tensor(self.fresh(), kind or first.kind, first.shape)
         types = f"{first.type} to {result.type}" if kind else first.type
         self.line(f"{result.name} = {name} {attributes}{', '.join(t.name for t in tensors)} : {types}")
+        return result
+
+    def linalg_map(self, name, *tensors):
+        """linalg.map of one operation, whose result has the type of its operands."""
+        empty = self.empty(tensors[0].kind, tensors[0].shape)
+        result = Tensor(self.fresh(), empty.kind, empty.shape)
+        self.line(f"{result.name} = linalg.map {{ {name} }} ins({', '.join(t.name for t in tensors)} : "
+                  f"{', '.join(t.type for t in tensors)}) outs({empty.name} : {empty.type})")
         return result
 
     def generic(self, inputs, outputs, loops, body):

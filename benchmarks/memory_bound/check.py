@@ -16,7 +16,7 @@ import sys
 import torch
 
 import programs
-import tenon
+import tenon_capi as tenon
 from measure import CUDA_ELEMENT, EPS
 from workloads import TYPES, WORKLOADS, as_tuple, error
 

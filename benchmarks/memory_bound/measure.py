@@ -12,8 +12,8 @@ import time
 
 import torch
 
-import tenon
 from programs import case_name, dynamic_name
+import tenon_capi as tenon
 from workloads import TYPES, WORKLOADS, as_tuple, error
 
 CUDA_ELEMENT = {number: name for name, number in tenon.ELEMENTS.items()}

@@ -36,7 +36,7 @@ def torch_settings():
 def worker(pipe, folder, files):
     """Takes cases from the pipe: (case, participants to leave out). Answers ("begin", name) and ("rows", rows)."""
     import measure
-    import tenon
+    import tenon_capi as tenon
     torch = torch_settings()
     torch.cuda.init()
     torch.empty(1, device="cuda")

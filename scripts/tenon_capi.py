@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The part of tenon/runtime.h that the benchmark needs, through ctypes: open a program, call it on a stream of the caller
-with tensors that are already on the device, again and again into the same results."""
+"""The part of tenon/runtime.h that benchmarks and tests need, through ctypes: open a program, call it, on a stream of the
+caller with tensors that are already on the device or waited for, again and again into the same results."""
 import ctypes
 from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p,
                     cast, sizeof)
@@ -63,22 +63,23 @@ class Runtime:
 
 class Program:
     def __init__(self, runtime, path):
-        self.runtime, self.handle, self.function = runtime, c_void_p(), c_uint32()
+        self.runtime, self.handle = runtime, c_void_p()
         runtime.check(runtime.library.tenon_program_open(runtime.device, path.encode(), byref(self.handle)))
-        runtime.check(runtime.library.tenon_program_find_function(self.handle, b"run", byref(self.function)))
 
     def release(self):
         self.runtime.library.tenon_program_release(self.handle)
 
-    def prepare(self, inputs):
-        """inputs: (element, buffer, shape), or (element, number) for a scalar. Gives a Call that owns the buffers."""
-        return Call(self, inputs)
+    def prepare(self, inputs, name="run"):
+        """inputs: (element, buffer, shape), or (element, bits) for a scalar. Gives a Call that owns the buffers."""
+        function = c_uint32()
+        self.runtime.check(self.runtime.library.tenon_program_find_function(self.handle, name.encode(), byref(function)))
+        return Call(self, function, inputs)
 
 
 class Call:
     """One set of inputs, and the results that every call of it writes."""
 
-    def __init__(self, program, inputs):
+    def __init__(self, program, function, inputs):
         self.program, self.buffers, self.results = program, [], c_void_p()
         self.taken = []  # references to results' buffers
         self.values = (Value * len(inputs))()
@@ -93,7 +94,7 @@ class Call:
             value.shape = cast((c_int64 * len(shape))(*shape), POINTER(c_int64))
             value.rank = len(shape)
         self.options = CallOptions(sizeof(CallOptions))
-        self.arguments = (program.handle, program.function, self.values, c_size_t(len(inputs)))
+        self.arguments = (program.handle, function, self.values, c_size_t(len(inputs)))
         self.call = program.runtime.library.tenon_program_call_again
 
     def run(self):

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests what judges the programs: would it notice a mistake?
+
+usage: harness_test.py --build=BUILD
+
+Random programs get one mistake each (another operation in a body or a reduction) and are held against what the program without
+it computes. A run that both would allow is no test; every other one has to be found wrong.
+"""
+import copy
+import sys
+import tempfile
+import unittest
+
+import fuzz  # first: it sets up NumPy
+import elements
+import numpy as np
+from bounded import Bounded
+from nodes import Elementwise, Reduce
+from random_program import Program
+
+SWAPS = {"arith.addf": "arith.subf", "arith.subf": "arith.addf", "arith.mulf": "arith.addf", "arith.maximumf": "arith.minimumf",
+         "arith.minimumf": "arith.maximumf", "arith.addi": "arith.subi", "arith.muli": "arith.addi", "arith.maxsi": "arith.minsi",
+         "arith.minsi": "arith.maxsi", "arith.xori": "arith.ori",
+         "math.ceil": "math.floor", "math.floor": "math.ceil", "math.exp": "math.exp2", "math.sin": "math.cos",
+         "math.tanh": "math.atan", "math.absf": "arith.negf"}
+OPTIONS = {}
+
+
+def with_mistakes(program):
+    """The program with one operation swapped, for each that can be."""
+    for i, node in enumerate(program.nodes):
+        if isinstance(node, Elementwise):
+            for s, step in enumerate(node.steps):
+                if step.name in SWAPS:
+                    changed = copy.deepcopy(node)
+                    changed.steps[s].name = SWAPS[step.name]
+                    yield i, changed
+        elif isinstance(node, Reduce):
+            swap = SWAPS.get(node.operations[0])
+            if swap and "sub" not in swap:
+                changed = copy.deepcopy(node)
+                changed.operations[0] = swap
+                yield i, changed
+
+
+def differ(a, b):
+    """Is an element of one surely none of the other?"""
+    with np.errstate(all="ignore"):
+        gap = np.abs(a.v.astype(np.float64) - b.v.astype(np.float64))
+        return bool((np.isfinite(a.e) & np.isfinite(b.e) & (gap > 4 * (a.e + b.e) + 4 * (
+            elements.ulp(a.kind, a.v) if elements.is_float(a.kind) else 0))).any())
+
+
+class Mistaken:
+    """The text of one program and what another one computes."""
+
+    def __init__(self, mistaken, right):
+        self.text, self.inputs, self.expected = mistaken.text, mistaken.inputs, right.expected
+
+
+class HarnessTest(unittest.TestCase):
+    def test_each_mistake_that_shows_is_found(self):
+        tried, seed = 0, 0
+        with tempfile.TemporaryDirectory() as folder:
+            runner = fuzz.Runner({**OPTIONS, "temporary": folder})
+            while tried < 25:
+                seed += 1
+                self.assertLess(seed, 400, "too few programs take a mistake")
+                program = fuzz.generate(seed)
+                for i, changed in with_mistakes(program) if program else ():
+                    nodes = list(program.nodes)
+                    nodes[i] = changed
+                    mistaken = Program(nodes, program.outputs)
+                    with np.errstate(all="ignore"):
+                        if not any(map(differ, mistaken.expected(), program.expected())):
+                            continue
+                    verdict, detail, _ = runner.run(Mistaken(mistaken, program))
+                    if verdict != "refused":
+                        self.assertEqual(verdict, "wrong", f"seed {seed}, {program.nodes[i]} as {changed}: {detail}")
+                        tried += 1
+                    break
+
+    def test_elements_go_to_bytes_and_back(self):
+        bits = np.arange(1 << 16, dtype=np.uint16)
+        for kind in ("f16", "bf16"):
+            values = elements.decode(kind, bits.tobytes(), bits.shape)
+            again = np.frombuffer(elements.encode(kind, values), dtype=np.uint16)
+            same = np.isnan(values) | (again == bits)
+            self.assertTrue(same.all(), f"{kind}: {bits[~same][:4]}")
+        # Halfway between two bf16: to the even one.
+        self.assertEqual(elements.rounded("bf16", np.array([1 + 2 ** -8, 1 + 3 * 2 ** -8])).tolist(), [1.0, 1 + 2 ** -6])
+        self.assertEqual(elements.wrap("i8", np.array([127, 128, -129, 256])).tolist(), [127, -128, 127, 0])
+
+    def test_distance_of_neighbours(self):
+        for kind, dtype in (("f16", np.float16), ("f32", np.float32)):
+            values = np.array([1.0, 1.5, 1000.0, 2.0 ** -20, 6e-5], dtype=dtype)
+            self.assertEqual(elements.ulp(kind, values.astype(np.float64)).tolist(), np.spacing(values).astype(np.float64).tolist())
+
+    def test_an_element_that_nobody_knows_is_not_compared(self):
+        class One:
+            def expected(self):
+                return [Bounded("f32", np.array([1.0, 2.0]), np.array([0.0, np.inf]))]
+
+        self.assertEqual(fuzz.difference(One(), [("f32", np.array([1.0, 77.0]))]), ("", 1))
+        self.assertNotEqual(fuzz.difference(One(), [("f32", np.array([1.001, 2.0]))])[0], "")
+        self.assertNotEqual(fuzz.difference(One(), [("f32", np.array([np.nan, 2.0]))])[0], "")
+        self.assertNotEqual(fuzz.difference(One(), [("f16", np.array([1.0, 2.0]))])[0], "")
+        self.assertNotEqual(fuzz.difference(One(), [])[0], "")
+
+
+if __name__ == "__main__":
+    build = next(a.split("=", 1)[1] for a in sys.argv if a.startswith("--build="))
+    OPTIONS.update(fuzz.options_of(build))
+    unittest.main(argv=[sys.argv[0]])
