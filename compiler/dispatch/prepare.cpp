@@ -11,6 +11,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -47,11 +48,49 @@ bool isCheap(linalg::GenericOp producer) {
   return work <= 4;
 }
 
-/// Fuse what has one reader, unless the reader would compute it several times over.
+/// Reads elements of another tensor, or says what it holds, without a transpose: part of whatever reads it, however
+/// often. Slices, broadcasts and dimensions of one are such.
+bool isView(linalg::GenericOp producer) {
+  if (producer->getNumResults() != 1 || producer.getNumDpsInputs() != 1 ||
+      !llvm::hasSingleElement(*producer.getBody()) ||
+      producer.getBody()->getTerminator()->getOperand(0) != producer.getBody()->getArgument(0))
+    return false;
+  int64_t last = -1;
+  for (AffineExpr result : producer.getIndexingMapsArray().front().getResults()) {
+    for (unsigned loop = 0; loop < producer.getNumLoops(); ++loop) {
+      if (!result.isFunctionOfDim(loop))
+        continue;
+      if (int64_t(loop) <= last)
+        return false;
+      last = loop;
+    }
+  }
+  return true;
+}
+
+// A sum of hundreds of tensors is several kernels: each tensor is a parameter, of which a kernel has 4 KiB, and a
+// pointer in a register.
+constexpr unsigned kMostOperands = 32;
+
+unsigned operandsOfBoth(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  llvm::SmallPtrSet<void *, 32> values;
+  for (linalg::GenericOp op : {producer, consumer}) {
+    for (Value operand : op->getOperands())
+      values.insert(operand.getAsOpaquePointer());
+    op.getRegion().walk([&](tensor::ExtractOp read) { values.insert(read.getTensor().getAsOpaquePointer()); });
+  }
+  return values.size();
+}
+
+/// Fuse views, and what has one reader, unless the reader would compute it several times over.
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || !producer->hasOneUse())
+  if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands)
+    return false;
+  if (isView(producer))
+    return true;
+  if (!producer->hasOneUse())
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer);
 }

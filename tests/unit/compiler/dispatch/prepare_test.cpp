@@ -50,6 +50,44 @@ TEST_F(Prepare, DoesNotRecomputeCostlyWorkForEveryReader) {
   EXPECT_EQ(kernelsIn(costly), 2u);
 }
 
+TEST_F(Prepare, AViewIsPartOfEveryReader) {
+  EXPECT_EQ(kernelsIn(R"mlir(
+    #row = affine_map<(i) -> (1, i)>
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%a: tensor<3x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %e = tensor.empty() : tensor<8xf32>
+      %0 = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel"]}
+          ins(%a : tensor<3x8xf32>) outs(%e : tensor<8xf32>) {
+      ^bb0(%x: f32, %o: f32):
+        linalg.yield %x : f32
+      } -> tensor<8xf32>
+      %1 = arith.negf %0 : tensor<8xf32>
+      %2 = math.exp %0 : tensor<8xf32>
+      return %1, %2 : tensor<8xf32>, tensor<8xf32>
+    })mlir"),
+            2u);
+}
+
+TEST_F(Prepare, SplitsWhatReadsHundredsOfTensors) {
+  constexpr unsigned kCount = 600;
+  std::string arguments = "%a0: tensor<?xf32>", body, last = "%a0";
+  for (unsigned number = 1; number < kCount; ++number) {
+    const std::string n = std::to_string(number);
+    arguments += ", %a" + n + ": tensor<?xf32>";
+    body += "%s" + n + " = arith.addf " + last + ", %a" + n + " : tensor<?xf32>\n";
+    last = "%s" + n;
+  }
+  auto function = parseFunction("func.func @f(" + arguments + ") -> tensor<?xf32> {\n" + body + "return " + last +
+                                " : tensor<?xf32>\n}");
+  ASSERT_TRUE(mlir::succeeded(prepareFunction(function)));
+  size_t kernels = 0;
+  for (auto op : function.getOps<mlir::linalg::GenericOp>()) {
+    EXPECT_LE(op->getNumOperands(), 32u);
+    ++kernels;
+  }
+  EXPECT_LE(kernels, 25u);
+}
+
 TEST_F(Prepare, NoSizeWaitsForAKernel) {
   auto function = parseFunction("func.func @f(%a: tensor<?xf32>) -> index {\n%c0 = arith.constant 0 : index\n"
                                 "%0 = arith.negf %a : tensor<?xf32>\n%d = tensor.dim %0, %c0 : tensor<?xf32>\n"
