@@ -2,6 +2,8 @@
 // The compiler, as its table of contents. compileModule() takes a module through these steps, in this order:
 //
 //   read input       what other compilers write becomes MLIR's own            input
+//   read TOSA        where there is any, it becomes linalg                    input
+//   lower tensors    what makes and moves tensors becomes linalg.generic      input
 //   normalise        every way to declare a kernel becomes one                dialect/transforms
 //   verify           public functions take and return what a program holds    host
 //   inline           calls of private functions become their bodies           host
@@ -12,7 +14,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first seven are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first nine are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -74,6 +76,11 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
   LogicalResult prepared = runPasses(module, options, [&](PassManager &manager) {
     // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
     manager.addPass(input::createReadInput());
+    // What front ends write in TOSA becomes linalg.
+    if (input::hasTosa(module))
+      manager.addPass(input::createReadTosa());
+    // Operations that make and move tensors become linalg.generic, which kernels are made of.
+    manager.addPass(input::createLowerTensors());
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Types that no program can hold are refused before anything is generated or linked.

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 using namespace mlir;
 
@@ -23,8 +24,9 @@ namespace tenon::compiler {
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect>();
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
 }
 

@@ -33,4 +33,44 @@ def ReadInput : Pass<"tenon-read-input", "::mlir::ModuleOp"> {
                            "::tenon::compiler::util::UtilDialect"];
 }
 
+def ReadTosa : Pass<"tenon-read-tosa", "::mlir::ModuleOp"> {
+  let summary = "TOSA becomes linalg, tensor, arith and scf";
+  let description = [{
+    Before:
+    ```mlir
+    %0 = tosa.add %x, %y : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    ```
+    After, linalg.generic with arith.addf inside. MLIR's conversions do the work; what they leave is an error by name.
+    The pipeline has this pass only where a module has operations of TOSA.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
+}
+
+def LowerTensors : Pass<"tenon-lower-tensors", "::mlir::ModuleOp"> {
+  let summary = "operations that make and move tensors become linalg.generic";
+  let description = [{
+    Before:
+    ```mlir
+    %0 = tensor.extract_slice %x[2, 0] [%n, 8] [1, 1] : tensor<?x8xf32> to tensor<?x8xf32>
+    ```
+    After:
+    ```mlir
+    %e = tensor.empty(%n) : tensor<?x8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + 2, j)>, affine_map<(i, j) -> (i, j)>], ..}
+        ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    }
+    ```
+    What no indexing map says is read in the body, by tensor.extract: pads and concats choose by where an element stands,
+    gathers read the place first. Other shapes of the same memory become flow.tensor.reshape. linalg.softmax becomes the
+    four loops that it is.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::tenon::compiler::flow::FlowDialect"];
+}
+
 #endif

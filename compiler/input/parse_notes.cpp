@@ -28,7 +28,7 @@ std::vector<std::string> operationsOf(MLIRContext *context, StringRef dialect) {
   return names;
 }
 
-/// "tosa.add", which no dialect here has, in a dialect that is known or not.
+/// "torch.add", which no dialect here has, in a dialect that is known or not.
 void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
   const StringRef dialect = name.split('.').first;
   if (name.contains('.') && context->getLoadedDialect(dialect)) {
@@ -39,9 +39,9 @@ void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
       error.attachNote() << "dialect '" << dialect << "' is read, this operation of it is not supported";
     return;
   }
-  error.attachNote() << "read are hal, flow, util and check, and func, arith, math, affine, linalg, tensor, scf and cf "
-                        "of MLIR; lower what a model's front end writes (TOSA, StableHLO, Torch) to linalg on tensors "
-                        "first, as iree-compile --compile-to=input does";
+  error.attachNote() << "read are hal, flow, util and check, and func, arith, math, affine, linalg, tensor, scf, cf "
+                        "and tosa of MLIR; lower what a model's front end writes (StableHLO, Torch) to linalg on "
+                        "tensors first, as iree-compile --compile-to=input does";
 }
 
 } // namespace

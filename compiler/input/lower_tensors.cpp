@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon-lower-tensors (Passes.td).
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/input/Passes.h"
+#include "compiler/input/tensors/patterns.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+
+#define GEN_PASS_DEF_LOWERTENSORS
+#include "compiler/input/Passes.h.inc"
+
+namespace {
+
+/// What later passes read as it is: sizes, other types for the same memory, one value everywhere.
+bool isReadLater(Operation *op) {
+  return isa<tensor::DimOp, tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::SplatOp>(op);
+}
+
+bool hasWork(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        const bool isWork = isa<tensor::TensorDialect>(op->getDialect())
+                                ? !isReadLater(op)
+                                : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp>(op);
+        return isWork ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult rewrite(func::FuncOp function, function_ref<void(RewritePatternSet &)> add) {
+  RewritePatternSet patterns(function.getContext());
+  add(patterns);
+  GreedyRewriteConfig config;
+  config.enableFolding().setUseTopDownTraversal();
+  return applyPatternsGreedily(function, std::move(patterns), config);
+}
+
+struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!hasWork(function))
+        continue;
+      // A shape is read from the scalars that it was made of, so before those become a tensor.
+      if (failed(rewrite(function, addReshapePatterns)) ||
+          failed(rewrite(function,
+                         [](RewritePatternSet &patterns) {
+                           addAggregatePatterns(patterns);
+                           addElementPatterns(patterns);
+                           addGatherPatterns(patterns);
+                           addPackPatterns(patterns);
+                           addPadPatterns(patterns);
+                           addSlicePatterns(patterns);
+                         })) ||
+          failed(rewrite(function, addAffineReadPatterns)))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+
+} // namespace tenon::compiler::input

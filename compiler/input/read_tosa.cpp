@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon-read-tosa (Passes.td): MLIR's own conversions, in the order in which they understand each other's results.
+#include "compiler/input/Passes.h"
+#include "compiler/input/tensors/element_builder.h"
+
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Index/IR/IndexOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+
+#define GEN_PASS_DEF_READTOSA
+#include "compiler/input/Passes.h.inc"
+
+bool hasTosa(ModuleOp module) {
+  if (!module.getContext()->getLoadedDialect("tosa"))
+    return false;
+  return module
+      .walk([](Operation *op) {
+        return isa<tosa::TosaDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+namespace {
+
+/// values_in[n, k, c], but input[n, w, c] where indices[n, w] = k: TOSA wants indices that do not repeat, so each
+/// element of the result looks for the one that names it, and no order of stores matters.
+struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tosa::ScatterOp op, PatternRewriter &rewriter) const override {
+    AffineExpr n, k, c, w;
+    bindDims(getContext(), n, k, c, w);
+    auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, getContext()); };
+    SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
+    iterators.back() = utils::IteratorType::reduction;
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, TypeRange(op.getValuesIn().getType()), ValueRange{op.getInput(), op.getIndices()},
+        ValueRange(op.getValuesIn()), ArrayRef{map({n, w, c}), map({n, w}), map({n, k, c})}, iterators,
+        [](OpBuilder &b, Location loc, ValueRange arguments) {
+          Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), arguments[1]);
+          Value here = linalg::IndexOp::create(b, loc, 1);
+          Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index, here);
+          Value value = arith::SelectOp::create(b, loc, isHere, arguments[0], arguments[2]);
+          linalg::YieldOp::create(b, loc, value);
+        });
+    return success();
+  }
+};
+
+/// The input, over and over in each dimension: result[i] = input[i mod size].
+struct ReadTile : OpRewritePattern<tosa::TileOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tosa::TileOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    SmallVector<int64_t> multiples;
+    if (!type || !isa<RankedTensorType>(op.getInput1().getType()) || failed(op.getConstantMultiples(multiples)))
+      return failure();
+    const SmallVector<OpFoldResult> inputSizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getInput1());
+    SmallVector<OpFoldResult> sizes;
+    for (auto [size, multiple] : llvm::zip_equal(inputSizes, multiples))
+      sizes.push_back(affine::makeComposedFoldedAffineApply(
+          rewriter, op.getLoc(), AffineMap::get(0, 1, rewriter.getAffineSymbolExpr(0) * multiple), {size}));
+    Value result =
+        buildElements(rewriter, op.getLoc(), type, sizes, [&](OpBuilder &b, Location loc, ValueRange indices) {
+          SmallVector<Value> places;
+          for (auto [index, size, multiple] : llvm::zip_equal(indices, inputSizes, multiples))
+            places.push_back(multiple == 1 ? index : remainderIndex(b, loc, index, size));
+          return readElement(b, loc, op.getInput1(), places);
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+template <typename From, typename To> struct IndexToArith : OpRewritePattern<From> {
+  using OpRewritePattern<From>::OpRewritePattern;
+  LogicalResult matchAndRewrite(From op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<To>(op, op->getResultTypes(), op->getOperands());
+    return success();
+  }
+};
+
+struct IndexConstantToArith : OpRewritePattern<index::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(index::ConstantOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, op.getValueAttr());
+    return success();
+  }
+};
+
+/// Fourier transforms count in the dialect `index`.
+void addIndexPatterns(RewritePatternSet &patterns) {
+  patterns.add<IndexToArith<index::AddOp, arith::AddIOp>, IndexToArith<index::SubOp, arith::SubIOp>,
+               IndexToArith<index::MulOp, arith::MulIOp>, IndexToArith<index::DivUOp, arith::DivUIOp>,
+               IndexToArith<index::DivSOp, arith::DivSIOp>, IndexToArith<index::RemUOp, arith::RemUIOp>,
+               IndexToArith<index::RemSOp, arith::RemSIOp>, IndexToArith<index::CastUOp, arith::IndexCastUIOp>,
+               IndexToArith<index::CastSOp, arith::IndexCastOp>, IndexConstantToArith>(patterns.getContext());
+}
+
+LogicalResult rewrite(ModuleOp module, function_ref<void(RewritePatternSet &)> add) {
+  RewritePatternSet patterns(module.getContext());
+  add(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+LogicalResult refuse(Operation *op) {
+  return op->emitError() << "'" << op->getName()
+                         << "' is not supported: there is no conversion to linalg for it with these types";
+}
+
+/// What no conversion knows, whatever its types are.
+bool isUnknown(Operation *op) {
+  return isa<tosa::CustomOp, tosa::CastFromBlockScaledOp, tosa::VariableOp, tosa::VariableReadOp, tosa::VariableWriteOp,
+             tosa::CastToBlockScaledOp, tosa::MatmulTBlockScaledOp>(op);
+}
+
+/// Conversions report an operation that they cannot convert in the words of their driver.
+class ConversionErrors : public ScopedDiagnosticHandler {
+public:
+  explicit ConversionErrors(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+    setHandler([](Diagnostic &diagnostic) {
+      constexpr StringLiteral kFailed = "failed to legalize operation ";
+      const std::string text = diagnostic.str();
+      if (!StringRef(text).starts_with(kFailed))
+        return failure();
+      const std::string name = StringRef(text).drop_front(kFailed.size()).str();
+      emitError(diagnostic.getLocation()) << name << " is not supported: there is no conversion to linalg for it with "
+                                          << "these types";
+      return success();
+    });
+  }
+};
+
+struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    bool isKnown = true;
+    module.walk([&](Operation *op) {
+      if (isUnknown(op))
+        isKnown = succeeded(refuse(op));
+    });
+    if (!isKnown)
+      return signalPassFailure();
+    OpPassManager manager(ModuleOp::getOperationName());
+    OpPassManager &functions = manager.nest<func::FuncOp>();
+    functions.addPass(tosa::createTosaOptionalDecompositionsPass());
+    functions.addPass(tosa::createTosaInferShapesPass());
+    functions.addPass(tosa::createTosaMakeBroadcastablePass());
+    functions.addPass(tosa::createTosaToLinalgNamed());
+    functions.addPass(createCanonicalizerPass());
+    functions.addPass(tosa::createTosaLayerwiseConstantFoldPass());
+    functions.addPass(tosa::createTosaMakeBroadcastablePass());
+    functions.addPass(createTosaToSCFPass());
+    functions.addPass(tosa::createTosaToLinalg());
+    functions.addPass(createTosaToTensorPass());
+    TosaToArithPassOptions arithmetic;
+    arithmetic.includeApplyRescale = true;
+    functions.addPass(createTosaToArithPass(arithmetic));
+    functions.addPass(createCanonicalizerPass());
+
+    auto addOwn = [](RewritePatternSet &patterns) { patterns.add<ReadScatter, ReadTile>(patterns.getContext()); };
+    ConversionErrors errors(&getContext());
+    if (failed(rewrite(module, addOwn)) || failed(runPipeline(manager, module)) ||
+        failed(rewrite(module, addIndexPatterns)))
+      return signalPassFailure();
+    module.walk([&](Operation *op) {
+      if (isa<tosa::TosaDialect>(op->getDialect()) && failed(refuse(op)))
+        signalPassFailure();
+    });
+  }
+};
+
+} // namespace
+
+} // namespace tenon::compiler::input

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors put together from others, side by side: what lies around a tensor (pad), or behind it (concat).
+#include "compiler/input/tensors/element_builder.h"
+#include "compiler/input/tensors/patterns.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+namespace {
+
+OpFoldResult sumOf(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> parts) {
+  AffineExpr sum = b.getAffineConstantExpr(0);
+  for (unsigned part = 0; part < parts.size(); ++part)
+    sum = sum + b.getAffineSymbolExpr(part);
+  return affine::makeComposedFoldedAffineApply(b, loc, AffineMap::get(0, parts.size(), sum), parts);
+}
+
+/// A size as the type states it, where it does.
+OpFoldResult sizeOf(OpBuilder &b, RankedTensorType type, unsigned dimension, OpFoldResult computed) {
+  return type.isDynamicDim(dimension) ? computed : OpFoldResult(b.getIndexAttr(type.getDimSize(dimension)));
+}
+
+struct LowerPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::PadOp op, PatternRewriter &rewriter) const override {
+    if (!op.getRegion().hasOneBlock())
+      return failure();
+    const Location where = op.getLoc();
+    const Window source(rewriter, where, op.getSource());
+    const SmallVector<OpFoldResult> low = op.getMixedLowPad(), high = op.getMixedHighPad();
+    SmallVector<OpFoldResult> sizes;
+    for (unsigned dimension = 0; dimension < source.sizes.size(); ++dimension)
+      sizes.push_back(sizeOf(rewriter, op.getResultType(), dimension,
+                             sumOf(rewriter, where, {low[dimension], source.sizes[dimension], high[dimension]})));
+    const bool isEmpty = op.getSourceType().hasStaticShape() && op.getSourceType().getNumElements() == 0;
+    Value result =
+        buildElements(rewriter, where, op.getResultType(), sizes, [&](OpBuilder &b, Location loc, ValueRange indices) {
+          IRMapping mapping;
+          mapping.map(op.getRegion().getArguments(), indices);
+          for (Operation &inner : op.getBody()->without_terminator())
+            b.clone(inner, mapping);
+          Value outside = mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
+          if (isEmpty)
+            return outside;
+          Window window = source;
+          for (unsigned dimension = 0; dimension < indices.size(); ++dimension) {
+            const bool isPadded = !isZeroInteger(low[dimension]) || !isZeroInteger(high[dimension]);
+            Value place = subtractIndex(b, loc, indices[dimension], low[dimension]);
+            window.add(b, loc, place, isPadded ? isBelow(b, loc, place, source.sizes[dimension]) : Value());
+          }
+          return window.read(b, loc, outside);
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+// Each tensor is a parameter of the kernel and a read in its body.
+constexpr size_t kMostParts = 16;
+
+struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
+    const unsigned along = op.getDim();
+    SmallVector<Value> parts;
+    for (Value part : op.getInputs())
+      if (cast<RankedTensorType>(part.getType()).getDimSize(along) != 0)
+        parts.push_back(part);
+    while (parts.size() > kMostParts)
+      parts = joinNeighbours(parts, along, op.getLoc(), rewriter);
+    rewriter.replaceOp(op, join(parts, op.getResultType(), along, op.getLoc(), rewriter));
+    return success();
+  }
+
+private:
+  static SmallVector<Value> joinNeighbours(ArrayRef<Value> parts, unsigned along, Location loc, OpBuilder &b) {
+    SmallVector<Value> joined;
+    for (; !parts.empty(); parts = parts.drop_front(std::min(parts.size(), kMostParts))) {
+      ArrayRef<Value> some = parts.take_front(kMostParts);
+      SmallVector<Type> types(llvm::map_range(some, [](Value part) { return part.getType(); }));
+      joined.push_back(some.size() == 1 ? some[0]
+                                        : join(some, tensor::ConcatOp::inferResultType(along, types), along, loc, b));
+    }
+    return joined;
+  }
+
+  static Value join(ArrayRef<Value> parts, RankedTensorType type, unsigned along, Location where, OpBuilder &builder) {
+    SmallVector<Window> windows;
+    SmallVector<OpFoldResult> lengths;
+    for (Value part : parts) {
+      windows.emplace_back(builder, where, part);
+      lengths.push_back(windows.back().sizes[along]);
+    }
+    // Where each part starts: what the parts before it measure.
+    SmallVector<OpFoldResult> starts;
+    for (size_t part = 0; part < parts.size(); ++part)
+      starts.push_back(sumOf(builder, where, ArrayRef(lengths).take_front(part)));
+    if (parts.empty())
+      return buildEmpty(builder, where, type, {});
+    SmallVector<OpFoldResult> sizes = windows.front().sizes;
+    sizes[along] = sumOf(builder, where, lengths);
+    for (unsigned dimension = 0; dimension < sizes.size(); ++dimension)
+      sizes[dimension] = sizeOf(builder, type, dimension, sizes[dimension]);
+    return buildElements(builder, where, type, sizes, [&](OpBuilder &b, Location loc, ValueRange indices) {
+      Value value;
+      for (auto [window, start, length] : llvm::zip_equal(windows, starts, lengths)) {
+        for (unsigned dimension = 0; dimension < indices.size(); ++dimension) {
+          if (dimension != along || parts.size() == 1) {
+            window.add(b, loc, indices[dimension]);
+            continue;
+          }
+          Value place = subtractIndex(b, loc, indices[along], start);
+          window.add(b, loc, place, isBelow(b, loc, place, length));
+        }
+        value = window.read(b, loc, value);
+      }
+      return value;
+    });
+  }
+};
+
+} // namespace
+
+void addPadPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerPad, LowerConcat>(patterns.getContext());
+}
+
+} // namespace tenon::compiler::input

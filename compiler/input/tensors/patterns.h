@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rewrites of tenon-lower-tensors (Passes.td), one function to a file.
+#pragma once
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace tenon::compiler::input {
+
+/// tensor.extract_slice, insert_slice.
+void addSlicePatterns(mlir::RewritePatternSet &patterns);
+/// tensor.pad, concat.
+void addPadPatterns(mlir::RewritePatternSet &patterns);
+/// tensor.gather, scatter.
+void addGatherPatterns(mlir::RewritePatternSet &patterns);
+/// tensor.generate, from_elements, insert.
+void addElementPatterns(mlir::RewritePatternSet &patterns);
+/// tensor.reshape, bitcast.
+void addReshapePatterns(mlir::RewritePatternSet &patterns);
+/// linalg.pack, unpack.
+void addPackPatterns(mlir::RewritePatternSet &patterns);
+/// linalg.softmax.
+void addAggregatePatterns(mlir::RewritePatternSet &patterns);
+/// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
+void addAffineReadPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace tenon::compiler::input
