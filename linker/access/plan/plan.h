@@ -64,6 +64,7 @@ struct Step {
 /// A value or a whole cell, as argument or result of a call.
 struct Passed {
   bool isCell = false;
+  bool mayBeBlank = false; // a cell that some path comes to the call without storing to: it is what stood there
   uint32_t index = 0;
 };
 
@@ -102,6 +103,7 @@ struct Plan {
   std::vector<uint64_t> cellBytes;        // [cells]
   uint32_t foreignSteer = kNoInstruction; // the first one whose guard or index tells something of what was loaded
   bool hasRegisterParameters = false;     // .reg parameters or returns, which nobody follows
+  std::vector<bool> returnMayBeBlank;     // [returns] some path ends without having stored all of it
   std::vector<SlotNote> notes;            // [slots] of a kernel
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;

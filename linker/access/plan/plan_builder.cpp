@@ -44,6 +44,7 @@ void PlanBuilder::planSteps() {
   }
   plan_->firstStep.push_back(static_cast<uint32_t>(plan_->steps.size()));
   known_.findUndefined();
+  findBlankReturns();
 }
 
 void PlanBuilder::reset() {
@@ -65,6 +66,7 @@ void PlanBuilder::reset() {
   plan_->foreignSteer = kNoInstruction;
   places_.clear();
   filled_.clear();
+  storedIn_.clear();
   halves_.clear();
   writesParameters_ = false;
 }

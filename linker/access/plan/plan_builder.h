@@ -92,6 +92,12 @@ private:
   void addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset, uint32_t bytes);
   void addCall();
 
+  // plan_blank.cpp: .param variables that some path does not store to
+  void noteStored(uint32_t cell);
+  bool mayBeBlank(uint32_t cell) const;
+  void findBlankReturns();
+  bool isStoredOnEveryPath(uint32_t cell, int64_t offset, uint64_t bytes) const;
+
   bool isAddress(uint32_t operand) const { return instruction_->operands[operand].kind == ptx::Operand::Kind::Address; }
 
   const ptx::Module *module_ = nullptr;
@@ -113,7 +119,8 @@ private:
     int64_t offset = 0;
     uint32_t bytes = 0;
   };
-  std::vector<Filled> filled_; // places of local variables that were stored to, of a function that is called
+  std::vector<Filled> filled_;     // places of local variables that were stored to, of a function that is called
+  std::vector<uint32_t> storedIn_; // [cells in front of the first place] the block in which they are stored to
   Halves halves_;
 
   // Of the instruction at hand.

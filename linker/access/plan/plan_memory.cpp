@@ -254,6 +254,8 @@ void PlanBuilder::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
     step.bytes = bytes;
     step.offset = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
     step.mayBeBlank = noteFilled(step);
+    if (!loads)
+      noteStored(cell);
     finish(step, sources_, loads ? elements.subspan(i, 1) : std::span<const Leaf>());
   }
 }
@@ -301,16 +303,19 @@ void PlanBuilder::addCall() {
     const bool isResult = leaf.operand < callee;
     Passed passed;
     if (std::optional<uint32_t> cell = cellOf(leaf)) {
-      passed = {true, *cell};
+      passed = {.isCell = true, .mayBeBlank = !isResult && mayBeBlank(*cell), .index = *cell};
       writesParameters_ |= isResult && parametersAreKnown_ && *cell < plan_->parameterCount;
     } else if (isResult && leaf.isRegister()) {
-      passed = {false, leaf.ref.index};
+      passed = {.index = leaf.ref.index};
       step.late |= known_.defineLater(leaf.ref.index);
     } else {
-      passed = {false, known_.numberOf(valueOf(leaf))};
+      passed = {.index = known_.numberOf(valueOf(leaf))};
     }
     (isResult ? site.results : site.arguments).push_back(passed);
   }
+  for (const Passed &result : site.results)
+    if (result.isCell)
+      noteStored(result.index);
   step.cell = static_cast<uint32_t>(plan_->calls.size());
   plan_->calls.push_back(std::move(site));
   finish(step, {}, {});

@@ -3,9 +3,18 @@
 
 namespace tenon::linker {
 
+/// What stands in a .param variable that nobody stores to.
+static Cell leftByOthers(const Secrets &secrets) {
+  return anywhere(Origins::partOf(secrets.pointers));
+}
+
 Cell KernelTracer::passedValue(const Instance &instance, const Passed &passed) const {
-  if (passed.isCell)
-    return instance.cells[passed.index];
+  if (passed.isCell) {
+    Cell cell = instance.cells[passed.index];
+    if (passed.mayBeBlank)
+      joinInto(cell, leftByOthers(algebra_.secrets));
+    return cell;
+  }
   return {{0, 8, instance.values[passed.index]}};
 }
 
@@ -57,8 +66,8 @@ void KernelTracer::call(Instance &instance, const CallSite &site, const Step &st
     runInstance(called, depth + 1);
   for (size_t i = 0; i < site.results.size(); ++i) {
     receive(instance, site.results[i], called.returns[i], step);
-    if (called.returns[i].empty() && !called.active)
-      receive(instance, site.results[i], anywhere(Origins::partOf(algebra_.secrets.pointers)), step); // what was there
+    if (callee->returnMayBeBlank[i])
+      receive(instance, site.results[i], leftByOthers(algebra_.secrets), step);
   }
 }
 

@@ -51,4 +51,47 @@ inline std::string body(std::string_view text, std::string_view before = "") {
   return words.substr(0, words.rfind(' '));
 }
 
+/// All that a trace says, a line for each of the slots a, b and n, and one for the kernel where there is something to
+/// say: "a: named addressed sole written@4". Numbers behind @ are instructions, in functions of other numbers than the
+/// kernel's with it: "written@0:2".
+inline std::vector<std::string> details(const KernelTrace &trace, uint32_t kernel = 0) {
+  auto at = [&](std::string_view what, const MaybePlace &place) {
+    return !place                      ? std::string()
+           : place->function == kernel ? concat(" ", what, "@", place->instruction)
+                                       : concat(" ", what, "@", place->function, ":", place->instruction);
+  };
+  auto flag = [](std::string_view what, bool is) { return is ? concat(" ", what) : std::string(); };
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < trace.slots.size(); ++i) {
+    const SlotAccess &slot = trace.slots[i];
+    lines.push_back(concat(i < 4 ? std::string(1, "abnm"[i]) : concat("slot", i), ":", flag("named", slot.named),
+                           flag("addressed", slot.addressed), flag("low-bits", slot.lowBitsTested),
+                           flag("float", slot.loadedAsFloat), flag("sole", slot.soleBase),
+                           flag("joint", slot.jointBase), at("written", slot.written), at("maybe", slot.maybeWritten),
+                           at("stored", slot.stored), at("passed", slot.passed), at("steers", slot.steers),
+                           at("nc", slot.nonCoherent), at("alone", slot.aloneInAddress),
+                           at(concat("widest=", slot.widestBytes), slot.widest)));
+  }
+  const std::string whole = concat(flag("gave-up", trace.gaveUp), flag("elsewhere", trace.writesElsewhere),
+                                   at("module", trace.writesModule), at("map", trace.storedToMap));
+  if (!whole.empty())
+    lines.push_back(concat("kernel:", whole));
+  return lines;
+}
+
+/// Of a kernel `k(.u64 a, .u64 b, .u32 n)` in which %rd1 is a, %rd2 is b and %r1 is n, after three instructions.
+inline std::vector<std::string> detailsOf(std::string_view body, std::string_view before = "") {
+  constexpr std::string_view kStart = ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n) {\n"
+                                      ".reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<30>;\n"
+                                      ".reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .b128 %q<4>;\n"
+                                      "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [n];\n";
+  Diagnostics diagnostics;
+  const ptx::Module module = ptx::parse(
+      std::make_shared<SourceFile>("a.ptx", ptxModule(concat(before, kStart, body, "\nret;\n}\n"), "sm_90", "8.6")),
+      diagnostics);
+  EXPECT_EQ(diagnostics.toString(), "");
+  return details(ModuleTracer(module).trace(module.functions.back(), std::vector<bool>{true, true, false}),
+                 static_cast<uint32_t>(module.functions.size() - 1));
+}
+
 } // namespace tenon::linker::testing
