@@ -12,13 +12,19 @@ Results are kept (build-mutate/results.json), so a run that was stopped goes on,
 import argparse
 import concurrent.futures
 import json
+import math
 import os
 import pathlib
 import random
 import re
+import resource
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -50,7 +56,10 @@ FOLDERS = {
 }
 # Sources elsewhere that belong to a folder's subject: what the proof knows of each opcode.
 ALSO = {"linker/access": ["ptx/opcode_table.cpp"]}
-SLOWER, SPARE_SECONDS = 4, 20  # a suite may take so much longer than without a mutant
+SLOWER, SPARE_SECONDS = 4, 20  # a suite may take so much more processor time than without a mutant
+WAITING = 10  # ... and by the clock so many times that
+FIRST_SECONDS = 1800  # by the clock, without a mutant
+MOST_MEMORY = 16 << 30  # bytes of address space of one process
 
 
 def sources_of(folders):
@@ -97,7 +106,8 @@ def read_equivalent(mutants, folders):
         if entry["path"] not in names:
             continue
         matches = [m for m in mutants if m.path == entry["path"] and m.source == entry["line"] and m.operator == entry["operator"]
-                   and m.before == entry.get("before", m.before) and m.replacement == entry.get("replacement", m.replacement)]
+                   and m.before == entry.get("before", m.before) and m.replacement == entry.get("replacement", m.replacement)
+                   and m.nth == entry.get("nth", m.nth)]
         if not matches:
             stale.append(f"{entry['path']}: {entry['operator']} in '{entry['line']}'")
         for match in matches:
@@ -118,6 +128,9 @@ inline bool tenonMutant(int number) {
   return chosen == number;
 }
 #define TENON_MUTANT(number) tenonMutant(number)
+// Of a header, which others need when they compile constants: those have no mutants.
+constexpr bool tenonHeaderMutant(int number) { return __builtin_is_constant_evaluated() ? false : tenonMutant(number); }
+#define TENON_HEADER_MUTANT(number) tenonHeaderMutant(number)
 #endif
 """
 
@@ -132,12 +145,14 @@ inline bool tenonMutant(int number) {
         self.texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in sources_of(folders)}
 
     def mirror(self):
-        """The working tree; a file that is the same keeps its time, so that little is built again."""
+        """The working tree; a file that is the same keeps its time, so that little is built again. Sources that `compile`
+        writes with their mutants stay as they are, once they are there for the folder to be configured with."""
         names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, text=True,
                                check=True, stdout=subprocess.PIPE).stdout.split("\0")
         for name in filter(None, names):
-            if name not in self.texts and (ROOT / name).is_file() and not (ROOT / name).is_symlink():
+            if (ROOT / name).is_file() and not (name in self.texts and (self.copy / name).exists()):
                 self.write(name, (ROOT / name).read_bytes())
+                shutil.copymode(ROOT / name, self.copy / name)
 
     def write(self, name, content):
         path = self.copy / name
@@ -161,7 +176,7 @@ inline bool tenonMutant(int number) {
         listed = subprocess.run(["ninja", "-C", str(self.build), "-t", "targets", "all"], text=True, check=True,
                                 stdout=subprocess.PIPE).stdout
         headers = [line.partition(":")[0] for line in listed.split("\n") if re.search(r"\.h: CUSTOM_COMMAND", line)]
-        subprocess.run(["ninja", "-C", str(self.build), *headers], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["ninja", "-C", str(self.build), f"-j{self.jobs}", *headers], check=True, stdout=subprocess.DEVNULL)
 
     def compile(self, mutants, targets):
         """Builds with as many of the mutants as compile, and returns those."""
@@ -173,11 +188,13 @@ inline bool tenonMutant(int number) {
             for name, text in self.texts.items():
                 if name in by_path:
                     text = self.prepared(cpp_mutants.instrumented(text, by_path[name]))
+                    if name.endswith(".h"):
+                        text = text.replace("TENON_MUTANT(", "TENON_HEADER_MUTANT(")
                     text = f'#include "{self.work}/mutant.h"\n#line 1 "{name}"\n{text}'
                 self.write(name, text.encode())
             printed = self.check(by_path)
             if not re.search(r": (?:fatal )?error: ", printed):
-                done = subprocess.run(["ninja", "-C", str(self.build), "-k", "0", *targets], text=True,
+                done = subprocess.run(["ninja", "-C", str(self.build), f"-j{self.jobs}", "-k", "0", *targets], text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 if done.returncode == 0:
                     return left
@@ -191,11 +208,14 @@ inline bool tenonMutant(int number) {
                     last = text.count("\n", 0, mutant.place[2]) + 1
                     if first <= int(line) <= last:
                         bad.add(mutant.number)
-            if not bad: # nothing tells which: those of the files that do not compile
+            if not bad:  # where a file without mutants stumbles over one of a header
+                bad = {int(n) for n in re.findall(r"TENON_(?:HEADER_)?MUTANT\((\d+)\)", printed)}
+            if not bad:  # nothing tells which: those of the files that do not compile
                 files = set(re.findall(r"^([\w/.]+):\d+:\d+: (?:fatal )?error", printed, flags=re.M))
                 bad = {m.number for m in left if m.path in files}
             if not bad:
-                sys.exit("mutate: the sources do not build:\n" + printed[-6000:])
+                wrong = re.findall(r"^.*(?:error|FAILED|undefined).*$", printed, flags=re.M)
+                sys.exit("mutate: the sources do not build:\n" + "\n".join(wrong[:40] or [printed[-6000:]]))
             print(f"mutate: {len(bad)} mutants do not compile", flush=True)
             left = [m for m in left if m.number not in bad]
         sys.exit("mutate: still not everything compiles")
@@ -233,22 +253,47 @@ inline bool tenonMutant(int number) {
         return re.sub(r"^static_assert\(.*?\);", lambda m: "\n" * m.group().count("\n"), text, flags=re.M | re.S)
 
 
+def limited(processor_seconds):
+    """What a child does before it becomes the suite: a mutant that runs for ever, or asks for all memory, ends alone."""
+    def apply():
+        if processor_seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(processor_seconds), math.ceil(processor_seconds) + 5))
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return apply
+
+
 def run_suite(suite, build, number, limit):
-    """None where it passes, else how it failed; and its seconds."""
+    """None where it passes, else how it failed; and the processor time that it took with its children. The limit is of
+    that time, so that other work on the machine makes no mutant look noticed; something that waits ends by the clock."""
     environment = {**os.environ, "TENON_MUTANT": str(number), "TENON_EMULATOR_QUIET": "1"}
     command = [part.format(root=ROOT, build=build) for part in suite[2]]
     if not command[0].startswith("/"):
         command[0] = str(build / command[0])
-    begin = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        running = subprocess.Popen(command, cwd=build, env=environment, stdout=output, stderr=subprocess.STDOUT,
+                                   start_new_session=True, preexec_fn=limited(limit))
+        ended = threading.Event()
+        late = threading.Timer(WAITING * limit if limit else FIRST_SECONDS, lambda: (ended.set(), end_group(running.pid)))
+        late.start()
+        _, status, usage = os.wait4(running.pid, 0)
+        late.cancel()
+        running.returncode = os.waitstatus_to_exitcode(status)
+        end_group(running.pid)  # what it started and did not wait for
+    seconds = usage.ru_utime + usage.ru_stime
+    if ended.is_set() or running.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "timeout", seconds
+    if running.returncode < 0:
+        return f"signal {-running.returncode}", seconds
+    return (None if running.returncode == 0 else "failed"), seconds
+
+
+def end_group(leader):
+    """The processes of a suite that ran in a session of its own."""
     try:
-        done = subprocess.run(command, cwd=build, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit,
-                              start_new_session=True)
-    except subprocess.TimeoutExpired:
-        return "timeout", time.monotonic() - begin
-    seconds = time.monotonic() - begin
-    if done.returncode < 0:
-        return f"signal {-done.returncode}", seconds
-    return (None if done.returncode == 0 else "failed"), seconds
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def judge(suites, limits, build, mutant):
@@ -292,7 +337,7 @@ def main():
                         help="linker/access, linker/passes and abi by default; any folder of these floors")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (1)")
     parser.add_argument("--count", type=int, default=300, help="mutants in the sample (300); 0: all")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="suites that run at once (one per core)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="suites that run, and files that compile, at once (one per core)")
     parser.add_argument("--again", action="store_true", help="run what survived before once more")
     parser.add_argument("--only", default="", help="mutants whose description holds this text")
     parser.add_argument("--without", default="", help="suites that are not run, with commas")
@@ -314,6 +359,7 @@ def main():
     everything = len(mutants)
     if options.count:
         mutants = mutants[:options.count]
+    order = {m.identity(): i for i, m in enumerate(mutants)}  # a run that is stopped has looked at a smaller sample
     mutants.sort(key=lambda m: (m.path, m.begin, m.operator))
     for number, mutant in enumerate(mutants, 1):
         mutant.number = number
@@ -330,7 +376,7 @@ def main():
     compiled = builder.compile([m for m in mutants if m.identity() not in reasons], [t for suite in suites for t in suite[1]])
     limits, usable = {}, []
     for suite in suites:
-        failure, seconds = run_suite(suite, builder.build, 0, 600)
+        failure, seconds = run_suite(suite, builder.build, 0, 0)
         if failure:
             print(f"mutate: {suite[0]} is left out: it fails without a mutant ({failure})", flush=True)
             continue
@@ -342,6 +388,7 @@ def main():
     kept = options.work / "results.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
     todo = [m for m in compiled if m.identity() not in results or (options.again and not results[m.identity()]["noticed"])]
+    todo.sort(key=lambda m: order[m.identity()])
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         names = {m.path: {suite[0] for suite in suites_of_source(m.path, folders)} for m in todo}

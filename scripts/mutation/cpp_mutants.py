@@ -54,11 +54,14 @@ class Mutant:
     before: str = ""  # what stood there
     source: str = ""  # its line
     place: tuple = ()  # kind and range of what is written several times
+    nth: int = 1  # among the same changes of lines that read the same, in one file
     number: int = 0
 
     def identity(self):
         """The same for the same change of the same line, wherever the line has moved to."""
         text = "\0".join([self.path, self.source, self.operator, self.before, self.replacement])
+        if self.nth > 1:
+            text += f"\0{self.nth}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def describe(self):
@@ -258,6 +261,16 @@ class Source:
             return None
         return ("condition", self.tokens[first].begin, self.tokens[last - 1].end)
 
+    def is_constant_of_header(self, i):
+        """Whether the token stands in a variable that others may need when they compile: it cannot be chosen later."""
+        if not self.path.endswith(".h"):
+            return False
+        while i > 0 and self.at(i - 1) not in (";", "}") and not (self.at(i - 1) == "{" and self.is_block(i - 1)):
+            i -= 1
+            if self.at(i) == "constexpr":
+                return True
+        return False
+
     # ------------------------------------------------------------------------------------------------------ the mutants
 
     def mutant(self, begin, end, replacement, operator, place):
@@ -270,7 +283,7 @@ class Source:
         found = []
         removable = set()
         for i, token in enumerate(self.tokens):
-            inline = ("inline", token.begin, token.end)
+            inline = None if self.is_constant_of_header(i) else ("inline", token.begin, token.end)
             place = self.place_of(i)
             add = lambda replacement, operator, where: found.append(  # noqa: E731
                 self.mutant(token.begin, token.end, replacement, operator, where))
@@ -284,12 +297,13 @@ class Source:
                 digits = token.text.rstrip("uUlL")
                 value = int(digits, 0) if digits.startswith("0x") or not digits.startswith("0") else int(digits, 8)
                 suffix = token.text[len(digits):]
-                add(f"{value + 1}{suffix}", "constant", place or inline)
-            if token.text in ("true", "false"):
+                if place or inline:
+                    add(f"{value + 1}{suffix}", "constant", place or inline)
+            if token.text in ("true", "false") and (place or inline):
                 add("false" if token.text == "true" else "true", "constant", place or inline)
             if token.kind == "word" and self.at(i - 1) == "::" and self.at(i - 2) in self.enumerators and self.at(i + 1) != "::":
                 names = self.enumerators[self.at(i - 2)]
-                if token.text in names and len(names) > 1 and self.at(i - 3) != "case":
+                if token.text in names and len(names) > 1 and self.at(i - 3) != "case" and (place or inline):
                     other = names[(names.index(token.text) + 1) % len(names)]
                     begin = self.tokens[i - 2].begin
                     found.append(self.mutant(begin, token.end, f"{self.at(i - 2)}::{other}", "enumerator",
@@ -307,6 +321,10 @@ class Source:
             inside = [m for m in found if m.place == where]
             for extra in inside[MOST_IN_ONE_PLACE:]:
                 found.remove(extra)
+        seen = {}
+        for m in found:
+            same = (m.source, m.operator, m.before, m.replacement)
+            m.nth = seen[same] = seen.get(same, 0) + 1
         return found
 
     def add_swap(self, i, place, found):

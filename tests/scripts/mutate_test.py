@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
@@ -63,6 +64,11 @@ class Mutants(unittest.TestCase):
         text = "void f(std::vector<int> &&x, int *p) { g<int>(x); /* a < b */ h(\"a < b\"); }\n"
         self.assertEqual({change[0] for change in self.changes(text)}, {"removal"})
 
+    def test_constants_of_headers_are_left_alone(self):
+        text = "inline constexpr int kMost = 7;\nstruct S {\n  int size = 7;\n  static constexpr bool kIs = true;\n};\n"
+        self.assertEqual([m.line for m in self.mutants(text, "a.h")], [3])
+        self.assertEqual([m.line for m in self.mutants(text, "a.cpp")], [1, 3, 4])
+
     def test_a_declaration_is_not_removed(self):
         self.assertEqual({m.operator for m in self.mutants("void f() {\n  const int n = g();\n  T t(n);\n"
                                                              "  R<std::vector<T>> r = g(t);\n}\n")}, set())
@@ -72,6 +78,11 @@ class Mutants(unittest.TestCase):
         self.assertEqual(before[0].identity(), after[0].identity())
         self.assertNotEqual(before[0].line, after[0].line)
         self.assertNotEqual(before[0].identity(), self.mutants("void f() { h(); }\n")[0].identity())
+
+    def test_lines_that_read_the_same_are_told_apart(self):
+        found = [m for m in self.mutants("void f() {\n  g();\n  h();\n  g();\n}\n") if m.before == "g();"]
+        self.assertEqual([m.nth for m in found], [1, 2])
+        self.assertNotEqual(found[0].identity(), found[1].identity())
 
     @unittest.skipUnless(shutil.which("c++") or shutil.which("clang++-22"), "no C++ compiler")
     def test_every_mutant_is_chosen_when_the_program_runs(self):
@@ -101,6 +112,42 @@ class Mutants(unittest.TestCase):
         results = {mutants[0].identity(): {"noticed": "unit-linker", "how": "failed"}, mutants[1].identity(): {"noticed": ""}}
         self.assertEqual(mutate.report(mutants, results, {}, 0), 0.5)
         self.assertEqual(mutate.report(mutants, results, {mutants[1].identity(): "no matter"}, 0), 1.0)
+
+    def judged(self, code, limit, number=0):
+        """What a suite of this Python text comes to."""
+        return mutate.run_suite(("a", [], [sys.executable, "-c", code]), mutate.ROOT, number, limit)[0]
+
+    def test_a_suite_passes_fails_crashes_or_does_not_end(self):
+        self.assertIsNone(self.judged("pass", 5))
+        self.assertIsNone(self.judged("import os; assert os.environ['TENON_MUTANT'] == '7'", 5, 7))
+        self.assertEqual(self.judged("raise SystemExit(1)", 5), "failed")
+        self.assertEqual(self.judged("import os; os.abort()", 5), "signal 6")
+        self.assertEqual(self.judged("while True: pass", 1), "timeout", "by its processor time")
+        self.assertEqual(self.judged(f"bytearray({2 * mutate.MOST_MEMORY})", 5), "failed", "asks for too much memory")
+
+    def test_what_waits_ends_by_the_clock_with_what_it_started(self):
+        mutate.WAITING, before = 1, mutate.WAITING
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                child = pathlib.Path(folder) / "child"
+                code = ("import subprocess, time; c = subprocess.Popen(['sleep', '600']); "
+                        f"open('{child}', 'w').write(str(c.pid)); time.sleep(600)")
+                self.assertEqual(self.judged(code, 2), "timeout")
+                self.assertFalse(self.is_running(int(child.read_text())))
+        finally:
+            mutate.WAITING = before
+
+    @staticmethod
+    def is_running(process):
+        for _ in range(50):  # what is ended is gone a moment later
+            try:
+                with open(f"/proc/{process}/stat") as stat:
+                    if stat.read().rpartition(")")[2].split()[0] == "Z":
+                        return False
+            except OSError:
+                return False
+            time.sleep(0.1)
+        return True
 
     def test_folders_have_suites(self):
         self.assertEqual(mutate.suites_of("linker/access/plan"), mutate.FOLDERS["linker/access"])
