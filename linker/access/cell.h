@@ -39,6 +39,11 @@ Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes
 /// Whether all of these bytes were stored to.
 bool isStored(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes);
 
+/// Whether the `bytes` at `offset` are some of the `size` at `begin`.
+constexpr bool isWithin(int64_t offset, uint64_t bytes, int64_t begin, uint64_t size) {
+  return offset >= begin && bytes <= size && uint64_t(offset) - uint64_t(begin) <= size - bytes;
+}
+
 /// Everything that stands in it, whole and cut.
 Origins loadAnywhere(std::span<const CellEntry> cell, const Secrets &secrets);
 

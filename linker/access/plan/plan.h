@@ -61,11 +61,18 @@ struct Step {
   int64_t offset = 0;
 };
 
+/// Bytes of a .param variable that some path does not store to: what stands there is what another call left.
+struct BlankBytes {
+  int64_t offset = 0;
+  uint64_t bytes = 0;
+  bool operator==(const BlankBytes &) const = default;
+};
+
 /// A value or a whole cell, as argument or result of a call.
 struct Passed {
   bool isCell = false;
-  bool mayBeBlank = false; // a cell that some path comes to the call without storing to: it is what stood there
   uint32_t index = 0;
+  std::vector<BlankBytes> blank; // of an argument, when control comes to the call
 };
 
 inline constexpr uint32_t kNoFunction = UINT32_MAX;
@@ -103,8 +110,8 @@ struct Plan {
   std::vector<uint64_t> cellBytes;        // [cells]
   uint32_t foreignSteer = kNoInstruction; // the first one whose guard or index tells something of what was loaded
   bool hasRegisterParameters = false;     // .reg parameters or returns, which nobody follows
-  std::vector<bool> returnMayBeBlank;     // [returns] some path ends without having stored all of it
-  std::vector<SlotNote> notes;            // [slots] of a kernel
+  std::vector<std::vector<BlankBytes>> blankReturns; // [returns] when a path ends
+  std::vector<SlotNote> notes;                       // [slots] of a kernel
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;
   std::vector<uint32_t> disagreeing; // found since `tracked` was set

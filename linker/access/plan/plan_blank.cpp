@@ -1,48 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// .param variables that a path leaves as they were. They are registers of the calling convention: an argument that
+// Bytes of .param variables that a path leaves as they were. They are registers of the calling convention: an argument that
 // nobody stores is what another call has left there, and a result that a function does not store may be its own
 // argument.
 #include "linker/access/plan/plan_builder.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 namespace tenon::linker {
 
-static constexpr uint32_t kNowhere = UINT32_MAX, kInSeveral = UINT32_MAX - 1;
 static constexpr size_t kMostPlaces = 256; // of one result that are looked at
 
+/// What is left of so many bytes between places, which are sorted by their offsets.
+template <typename Places> static std::vector<BlankBytes> bytesBetween(const Places &places, uint64_t size) {
+  std::vector<BlankBytes> blank;
+  const auto last = static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX));
+  int64_t end = 0; // all in front of it is stored, or blank
+  for (const auto &[offset, bytes] : places) {
+    if (offset >= last)
+      break;
+    if (end < offset)
+      blank.push_back({end, static_cast<uint64_t>(offset - end)});
+    end = std::max(end, offset + static_cast<int64_t>(bytes));
+  }
+  if (end < last)
+    blank.push_back({end, static_cast<uint64_t>(last - end)});
+  return blank;
+}
+
 /// The instruction at hand stores to a .param variable.
-void PlanBuilder::noteStored(uint32_t cell) {
-  if (cell >= plan_->firstPlaceCell)
+void PlanBuilder::noteStored(uint32_t cell, int64_t offset, uint64_t bytes) {
+  if (cell >= plan_->firstPlaceCell || !instruction_->predicate.empty())
     return;
-  storedIn_.resize(plan_->firstPlaceCell, kNowhere);
-  const uint32_t block = instruction_->predicate.empty() ? plan_->flow.blockOf[current_] : kInSeveral;
-  storedIn_[cell] = storedIn_[cell] == kNowhere || storedIn_[cell] == block ? block : kInSeveral;
+  const uint32_t block = plan_->flow.blockOf[current_];
+  if (!stored_.empty() && stored_.front().block != block)
+    stored_.clear();
+  stored_.push_back({cell, block, offset, bytes});
 }
 
-/// Whether the call at hand may find an argument as another one has left it. PTX wants stores of arguments right before
-/// the call (ISA, "st"), in its block; a parameter of the function itself was stored by who calls it.
-bool PlanBuilder::mayBeBlank(uint32_t cell) const {
-  return cell >= plan_->parameterCount &&
-         (cell >= storedIn_.size() || storedIn_[cell] != plan_->flow.blockOf[current_]);
+/// Which bytes of an argument the call at hand may find as another one has left them. PTX wants stores of arguments
+/// right before the call (ISA, "st"), in its block; a parameter of the function itself was stored by who calls it.
+std::vector<BlankBytes> PlanBuilder::blankOf(uint32_t argument) const {
+  if (argument < plan_->parameterCount)
+    return {};
+  std::vector<std::pair<int64_t, uint64_t>> places; // offset, bytes
+  for (const Filled &place : stored_)
+    if (place.cell == argument && place.block == plan_->flow.blockOf[current_])
+      places.emplace_back(place.offset, place.bytes);
+  std::ranges::sort(places);
+  return bytesBetween(places, plan_->cellBytes[argument]);
 }
 
-/// Which results some path does not store all of.
+/// Which bytes of results some path does not store.
 void PlanBuilder::findBlankReturns() {
-  plan_->returnMayBeBlank.assign(plan_->returnCount, false);
+  plan_->blankReturns.assign(plan_->returnCount, {});
   for (uint32_t i = 0; i < plan_->returnCount; ++i) {
     const uint32_t cell = plan_->returnCell(i);
-    std::set<std::pair<int64_t, uint32_t>> places; // offset, bytes
+    std::set<std::pair<int64_t, uint64_t>> places; // offset, bytes
     for (const Step &step : plan_->steps)
       if (step.kind == StepKind::StoreCell && step.cell == cell && places.size() <= kMostPlaces)
         places.emplace(step.offset, step.bytes);
-    int64_t end = 0; // all in front of it is stored
-    if (places.size() <= kMostPlaces)
-      for (const auto &[offset, bytes] : places)
-        if (offset <= end && offset + int64_t(bytes) > end && isStoredOnEveryPath(cell, offset, bytes))
-          end = offset + int64_t(bytes);
-    plan_->returnMayBeBlank[i] = static_cast<uint64_t>(end) < plan_->cellBytes[cell];
+    if (places.size() > kMostPlaces)
+      places.clear();
+    std::erase_if(places, [&](const auto &place) { return !isStoredOnEveryPath(cell, place.first, place.second); });
+    plan_->blankReturns[i] = bytesBetween(places, plan_->cellBytes[cell]);
   }
 }
 
@@ -53,9 +75,8 @@ bool PlanBuilder::isStoredOnEveryPath(uint32_t cell, int64_t offset, uint64_t by
     return false;
   auto stores = [&](uint32_t block) {
     for (uint32_t i = plan_->firstStep[block]; i < plan_->firstStep[block + 1]; ++i)
-      if (const Step &step = plan_->steps[i];
-          step.kind == StepKind::StoreCell && step.cell == cell && !step.predicated && step.offset <= offset &&
-          offset + static_cast<int64_t>(bytes) <= step.offset + static_cast<int64_t>(step.bytes))
+      if (const Step &step = plan_->steps[i]; step.kind == StepKind::StoreCell && step.cell == cell &&
+                                              !step.predicated && isWithin(offset, bytes, step.offset, step.bytes))
         return true;
     return false;
   };

@@ -66,7 +66,7 @@ void PlanBuilder::reset() {
   plan_->foreignSteer = kNoInstruction;
   places_.clear();
   filled_.clear();
-  storedIn_.clear();
+  stored_.clear();
   halves_.clear();
   writesParameters_ = false;
 }

@@ -93,8 +93,8 @@ private:
   void addCall();
 
   // plan_blank.cpp: .param variables that some path does not store to
-  void noteStored(uint32_t cell);
-  bool mayBeBlank(uint32_t cell) const;
+  void noteStored(uint32_t cell, int64_t offset, uint64_t bytes);
+  std::vector<BlankBytes> blankOf(uint32_t argument) const;
   void findBlankReturns();
   bool isStoredOnEveryPath(uint32_t cell, int64_t offset, uint64_t bytes) const;
 
@@ -117,10 +117,10 @@ private:
   struct Filled {
     uint32_t cell = 0, block = 0;
     int64_t offset = 0;
-    uint32_t bytes = 0;
+    uint64_t bytes = 0;
   };
-  std::vector<Filled> filled_;     // places of local variables that were stored to, of a function that is called
-  std::vector<uint32_t> storedIn_; // [cells in front of the first place] the block in which they are stored to
+  std::vector<Filled> filled_; // places of local variables that were stored to, of a function that is called
+  std::vector<Filled> stored_; // .param variables, in the last block that stores to one
   Halves halves_;
 
   // Of the instruction at hand.

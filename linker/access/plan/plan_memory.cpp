@@ -228,8 +228,8 @@ bool PlanBuilder::noteFilled(const Step &step) {
     return false;
   }
   return std::ranges::none_of(filled_, [&](const Filled &place) {
-    return place.cell == step.cell && (place.block == block || place.block == 0) && place.offset <= step.offset &&
-           step.offset + int64_t(step.bytes) <= place.offset + int64_t(place.bytes);
+    return place.cell == step.cell && (place.block == block || place.block == 0) &&
+           isWithin(step.offset, step.bytes, place.offset, place.bytes);
   });
 }
 
@@ -255,7 +255,7 @@ void PlanBuilder::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
     step.offset = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
     step.mayBeBlank = noteFilled(step);
     if (!loads)
-      noteStored(cell);
+      noteStored(cell, step.offset, bytes);
     finish(step, sources_, loads ? elements.subspan(i, 1) : std::span<const Leaf>());
   }
 }
@@ -303,19 +303,21 @@ void PlanBuilder::addCall() {
     const bool isResult = leaf.operand < callee;
     Passed passed;
     if (std::optional<uint32_t> cell = cellOf(leaf)) {
-      passed = {.isCell = true, .mayBeBlank = !isResult && mayBeBlank(*cell), .index = *cell};
+      passed = {.isCell = true, .index = *cell, .blank = {}};
+      if (!isResult)
+        passed.blank = blankOf(*cell);
       writesParameters_ |= isResult && parametersAreKnown_ && *cell < plan_->parameterCount;
     } else if (isResult && leaf.isRegister()) {
-      passed = {.index = leaf.ref.index};
+      passed.index = leaf.ref.index;
       step.late |= known_.defineLater(leaf.ref.index);
     } else {
-      passed = {.index = known_.numberOf(valueOf(leaf))};
+      passed.index = known_.numberOf(valueOf(leaf));
     }
-    (isResult ? site.results : site.arguments).push_back(passed);
+    (isResult ? site.results : site.arguments).push_back(std::move(passed));
   }
   for (const Passed &result : site.results)
     if (result.isCell)
-      noteStored(result.index);
+      noteStored(result.index, 0, plan_->cellBytes[result.index]);
   step.cell = static_cast<uint32_t>(plan_->calls.size());
   plan_->calls.push_back(std::move(site));
   finish(step, {}, {});

@@ -3,18 +3,16 @@
 
 namespace tenon::linker {
 
-/// What stands in a .param variable that nobody stores to.
-static Cell leftByOthers(const Secrets &secrets) {
-  return anywhere(Origins::partOf(secrets.pointers));
+/// A .param variable, and in what nobody stores to, what another call has left there: anything of every pointer.
+static Cell withBlanks(Cell cell, std::span<const BlankBytes> blank, const Secrets &secrets) {
+  for (const BlankBytes &place : blank)
+    storeInto(cell, place.offset, place.bytes, Origins::partOf(secrets.pointers));
+  return cell;
 }
 
 Cell KernelTracer::passedValue(const Instance &instance, const Passed &passed) const {
-  if (passed.isCell) {
-    Cell cell = instance.cells[passed.index];
-    if (passed.mayBeBlank)
-      joinInto(cell, leftByOthers(algebra_.secrets));
-    return cell;
-  }
+  if (passed.isCell)
+    return withBlanks(instance.cells[passed.index], passed.blank, algebra_.secrets);
   return {{0, 8, instance.values[passed.index]}};
 }
 
@@ -64,11 +62,8 @@ void KernelTracer::call(Instance &instance, const CallSite &site, const Step &st
     record(called, depth + 1);
   else
     runInstance(called, depth + 1);
-  for (size_t i = 0; i < site.results.size(); ++i) {
-    receive(instance, site.results[i], called.returns[i], step);
-    if (callee->returnMayBeBlank[i])
-      receive(instance, site.results[i], leftByOthers(algebra_.secrets), step);
-  }
+  for (size_t i = 0; i < site.results.size(); ++i)
+    receive(instance, site.results[i], withBlanks(called.returns[i], callee->blankReturns[i], algebra_.secrets), step);
 }
 
 /// printf and assert read their arguments; what any other unknown code does is unknown.

@@ -111,6 +111,9 @@ constexpr std::string_view kReturning = R"ptx(
 .func (.param .b64 r) both(.param .b64 x) { .reg .pred %p<3>; @%p1 bra L; st.param.b64 [r], 5; bra M; L: st.param.b64 [r], 6; M: ret; }
 .func (.param .b64 r) traps(.param .b64 x) { .reg .pred %p<3>; @%p1 bra L; st.param.b64 [r], 5; ret; L: trap; }
 .func (.param .align 8 .b8 r[16]) pair(.param .b64 x) { .reg .pred %p<3>; st.param.v2.b64 [r], {5, 6}; ret; }
+.func (.param .align 8 .b8 r[16]) padded(.param .b64 x) { .reg .b64 %rd<3>; ld.param.b64 %rd1, [x]; st.param.b64 [r], %rd1; st.param.b32 [r+8], 6; ret; }
+.func (.param .align 8 .b8 r[24]) hole(.param .b64 x) { st.param.b64 [r+16], 5; st.param.b64 [r], 6; ret; }
+.func (.param .b64 r) second(.param .align 8 .b8 x[16]) { .reg .b64 %rd<3>; ld.param.b64 %rd1, [x+8]; st.param.b64 [r], %rd1; ret; }
 .func (.param .b64 r) end(.param .b64 x) { .reg .pred %p<3>; @%p1 bra L; st.param.b64 [r], 5; L: }
 .func (.param .b64 r) early(.param .b64 x) { .reg .pred %p<3>; @%p1 ret; st.param.b64 [r], 5; ret; }
 .func (.param .b64 r) id(.param .b64 x) { .reg .b64 %rd<3>; ld.param.b64 %rd1, [x]; st.param.b64 [r], %rd1; ret; }
@@ -157,6 +160,28 @@ TEST(TraceCall, WhatIsNotStoredIsWhatAnotherCallHasLeftThere) {
       {"{ .param .b64 x; .param .b64 r; st.param.b32 [x], 4; st.param.b32 [x+4], 4; call (r), id, (x); ld.param.b64 "
        "%rd9, [r]; } st.global.u32 [%rd9], 1;",
        {"a: named", "b: named", "n: named", "kernel: elsewhere"}},
+      // What a struct has between and behind its fields is nobody's.
+      {"{ .param .b64 x; .param .align 8 .b8 r[16]; st.param.b64 [x], %rd1; call (r), padded, (x); ld.param.b64 %rd9, "
+       "[r]; ld.param.b32 %r9, [r+8]; } st.global.u32 [%rd9], %r9;",
+       {"a: named addressed sole written@7", "b: named", "n: named"}},
+      {"{ .param .b64 x; .param .align 8 .b8 r[16]; st.param.b64 [x], %rd1; call (r), padded, (x); ld.param.b64 %rd9, "
+       "[r+8]; } st.global.u32 [%rd9], 1;",
+       {"a: named addressed maybe@6", "b: named addressed maybe@6", "n: named", "kernel: elsewhere"}},
+      {"{ .param .b64 x; .param .align 8 .b8 r[24]; st.param.b64 [x], %rd1; call (r), hole, (x); ld.param.b64 %rd9, "
+       "[r+16]; } st.global.u32 [%rd9], 1;",
+       {"a: named", "b: named", "n: named", "kernel: elsewhere"}},
+      {"{ .param .b64 x; .param .align 8 .b8 r[24]; st.param.b64 [x], %rd1; call (r), hole, (x); ld.param.b64 %rd9, "
+       "[r+8]; } st.global.u32 [%rd9], 1;",
+       {"a: named addressed maybe@6", "b: named addressed maybe@6", "n: named", "kernel: elsewhere"}},
+      {"{ .param .align 8 .b8 x[16]; .param .b64 r; st.param.b64 [x+8], %rd1; call (r), second, (x); ld.param.b64 "
+       "%rd9, [r]; } st.global.u32 [%rd9], 1;",
+       {"a: named addressed sole written@6", "b: named", "n: named"}},
+      {"{ .param .align 8 .b8 x[16]; .param .b64 r; st.param.b64 [x], 4; call (r), second, (x); ld.param.b64 %rd9, "
+       "[r]; } st.global.u32 [%rd9], 1;",
+       {"a: named addressed maybe@6", "b: named addressed maybe@6", "n: named", "kernel: elsewhere"}},
+      {"{ .param .align 8 .b8 x[16]; .param .b64 r; st.param.b64 [x+9223372036854775807], 4; call (r), second, (x); "
+       "ld.param.b64 %rd9, [r]; } st.global.u32 [%rd9], 1;",
+       {"a: named addressed maybe@6", "b: named addressed maybe@6", "n: named", "kernel: elsewhere"}},
   };
   expectAll(cases, kReturning);
 }
