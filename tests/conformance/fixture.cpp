@@ -112,8 +112,10 @@ Result<std::vector<uint8_t>> linkKernels(std::vector<abi::Export> exports, const
 
 Environment Environment::open() {
   Environment out;
-  auto device = Device::open({}, cuda::DriverSearch::fromEnvironment());
+  const cuda::DriverSearch search = cuda::DriverSearch::fromEnvironment();
+  auto device = Device::open({}, search);
   if (!device.ok()) {
+    out.isBroken = search.driverVariable == "emulator";
     out.whyNot = device.status().toString();
     return out;
   }
@@ -138,6 +140,8 @@ Environment &Environment::shared() {
 
 void DeviceTest::SetUp() {
   Environment &environment = Environment::shared();
+  if (environment.isBroken)
+    FAIL() << environment.whyNot;
   if (!environment.whyNot.empty())
     GTEST_SKIP() << environment.whyNot;
   device = environment.device;

@@ -49,6 +49,7 @@ struct Environment {
   std::shared_ptr<Device> device;
   std::vector<uint8_t> executableBytes;
   std::string whyNot;
+  bool isBroken = false; // the emulator does not open: it is always there, and may refuse a variable
 
   static Environment open();
   static Environment &shared();
