@@ -98,8 +98,12 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
 
   LogicalResult generated = runPasses(module, options, [&](PassManager &manager) {
     // Kernel functions become PTX, once for each target.
-    manager.addPass(codegen::createGenerateKernels(
-        {.cudaPath = options.cudaPath, .cacheFolder = options.link.sources.cache(), .jobs = options.link.jobs}));
+    manager.addPass(codegen::createGenerateKernels({.cudaPath = options.cudaPath,
+                                                    .contract = options.contractProducts,
+                                                    .fastMath = options.fastMath,
+                                                    .lineInfo = options.lineInfo,
+                                                    .cacheFolder = options.link.sources.cache(),
+                                                    .jobs = options.link.jobs}));
   });
   if (failed(generated) || failed(dump(module, options.dumpKernels,
                                        [&](const std::string &folder) { return bridge::dumpKernels(module, folder); })))

@@ -20,6 +20,9 @@ struct CompileOptions {
   std::vector<abi::TargetArch> targets; // --target: used where the module names none
   linker::LinkJob link;                 // without exports and objects: the options of every link
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
+  bool contractProducts = true;         // --fp-contract
+  bool fastMath = false;                // --fast-math
+  bool lineInfo = false;                // --line-info
   bool printIrAfterAll = false;         // to stderr, after every pass
   // Folders for intermediate results; empty: none are written.
   std::string dumpSources;  // executables as MLIR, before their code is generated

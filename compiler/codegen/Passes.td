@@ -34,6 +34,10 @@ def GenerateKernels : Pass<"tenon-generate-kernels", "::mlir::ModuleOp"> {
     hand-written one runs, and tools can compare the two.
   }];
   let options = [Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">,
+                 Option<"contract", "contract", "bool", /*default=*/"true", "fuse products with the sums that alone take them">,
+                 Option<"fastMath", "fast-math", "bool", /*default=*/"false", "approximate functions, denormals to zero">,
+                 Option<"lineInfo", "line-info", "bool", /*default=*/"false", "places of the source in the PTX">,
+                 Option<"dumpFolder", "dump-to", "std::string", /*default=*/"", "folder for LLVM IR; empty: none">,
                  Option<"cacheFolder", "cache", "std::string", /*default=*/"", "folder that keeps generated PTX; empty: none">,
                  Option<"jobs", "jobs", "unsigned", /*default=*/"0", "threads that generate; 0: one per core">];
 }
@@ -53,6 +57,9 @@ def PrintPtx : Pass<"tenon-print-ptx", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"target", "target", "std::string", /*default=*/"\"sm_80\"", "architecture">,
+                 Option<"contract", "contract", "bool", /*default=*/"true", "fuse products with the sums that alone take them">,
+                 Option<"fastMath", "fast-math", "bool", /*default=*/"false", "approximate functions, denormals to zero">,
+                 Option<"lineInfo", "line-info", "bool", /*default=*/"false", "places of the source in the PTX">,
                  Option<"cudaPath", "cuda-path", "std::string", /*default=*/"", "root of a CUDA toolkit, for libdevice">];
 }
 

@@ -4,12 +4,14 @@
 // Modules that print alike, but for the names of their kernels, are generated once: each kernel is called by a number
 // while it is generated, and each executable gets the PTX with its own names. What the cache has is not generated at
 // all. LLVM's part runs side by side (PtxJob); MLIR's stays on this thread, whose context it is.
-#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/generate_kernels.h"
+
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_target.h"
+#include "support/file.h"
 #include "support/job_pool.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,10 +91,10 @@ private:
 };
 
 /// The text that decides about a module's code; empty: it does not (bytes of a resource stand elsewhere).
-std::string textOf(ModuleOp module) {
+std::string textOf(ModuleOp module, bool withPlaces) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
+  module->print(stream, OpPrintingFlags().useLocalScope().assumeVerified().enableDebugInfo(withPlaces));
   return StringRef(text).contains("dense_resource<") ? std::string() : text;
 }
 
@@ -101,7 +103,9 @@ struct Unit {
   struct Image {
     std::string key;             // in the cache
     std::string ptx;             // with placeholders
-    std::unique_ptr<PtxJob> job; // null: `ptx` was in the cache
+    std::string llvmIr;          // the same; empty: nobody wants it
+    std::unique_ptr<PtxJob> job; // until it is done
+    bool isNew = false;          // `ptx` was not in the cache
   };
   std::vector<Image> images; // [targets]
 };
@@ -117,6 +121,8 @@ struct Request {
 
 struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
   using GenerateKernelsBase::GenerateKernelsBase;
+  GenerateKernels(GenerateKernelsOptions options, GenerationCounts *counts)
+      : GenerateKernelsBase(std::move(options)), counts_(counts) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<hal::HalDialect, func::FuncDialect, linalg::LinalgDialect>();
@@ -137,7 +143,8 @@ struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
 
 private:
   LogicalResult generate(ArrayRef<hal::ExecutableSourceOp> sources, ArrayRef<Target> targets) {
-    KernelCache cache(cacheFolder, optionsText(), cudaPath);
+    // What was kept has no LLVM IR.
+    KernelCache cache(dumpFolder.empty() ? StringRef(cacheFolder) : StringRef(), optionsText(), cudaPath);
     std::vector<Request> requests;
     std::vector<std::unique_ptr<Unit>> units;
     llvm::StringMap<Unit *> known; // by text
@@ -152,7 +159,7 @@ private:
         }
         NumberedKernels kernels(request->module);
         request->names = kernels.takeNames();
-        const std::string text = textOf(request->module);
+        const std::string text = textOf(request->module, lineInfo);
         Unit *&unit = text.empty() ? request->unit : known[text];
         if (!unit) {
           FailureOr<std::unique_ptr<Unit>> begun = begin(request->module, text, targets, cache, pool);
@@ -172,6 +179,11 @@ private:
     cache.finish();
     if (!ok)
       return failure();
+    if (counts_)
+      count(requests, units);
+    for (const Request &request : requests)
+      if (failed(dumpLlvmIr(request, targets)))
+        return failure();
     for (const Request &request : requests)
       attach(request, targets);
     return success();
@@ -179,15 +191,26 @@ private:
 
   /// Every option that may decide about code: all but where it is kept and who does the work.
   std::string optionsText() {
-    std::string folder = cacheFolder, text;
+    const std::string cache = cacheFolder, dump = dumpFolder;
     const unsigned threads = jobs;
     cacheFolder = "";
+    dumpFolder = "";
     jobs = 0;
+    std::string text;
     llvm::raw_string_ostream stream(text);
     printAsTextualPipeline(stream);
-    cacheFolder = folder;
+    cacheFolder = cache;
+    dumpFolder = dump;
     jobs = threads;
     return text;
+  }
+
+  PtxOptions ptxOptions() const {
+    return {.cudaPath = cudaPath,
+            .contractProducts = contract,
+            .fastMath = fastMath,
+            .lineInfo = lineInfo,
+            .keepLlvmIr = !dumpFolder.empty()};
   }
 
   FailureOr<Request> readRequest(hal::ExecutableSourceOp source) {
@@ -216,12 +239,12 @@ private:
         }
       }
       if (!lowered) {
-        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module);
+        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module, ptxOptions());
         if (failed(kernels))
           return failure();
         lowered = std::move(*kernels);
       }
-      FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*lowered, target.arch, {cudaPath});
+      FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*lowered, target.arch, ptxOptions());
       if (failed(job))
         return failure();
       image.job = std::move(*job);
@@ -238,7 +261,9 @@ private:
       if (!image.job)
         continue;
       FailureOr<std::string> ptx = image.job->take();
+      image.llvmIr = image.job->llvmIr();
       image.job.reset();
+      image.isNew = true;
       if (failed(ptx)) {
         ok = false;
         continue;
@@ -250,17 +275,48 @@ private:
     return success(ok);
   }
 
+  void count(ArrayRef<Request> requests, ArrayRef<std::unique_ptr<Unit>> units) {
+    counts_->executables += requests.size();
+    for (const std::unique_ptr<Unit> &unit : units)
+      for (const Unit::Image &image : unit->images)
+        ++(image.isNew ? counts_->generated : counts_->cached);
+    for (const Request &request : requests)
+      for (const Unit::Image &image : request.unit->images) {
+        ++counts_->shared;
+        counts_->ptxBytes += image.ptx.size();
+      }
+    counts_->shared -= counts_->generated + counts_->cached;
+  }
+
+  LogicalResult dumpLlvmIr(const Request &request, ArrayRef<Target> targets) {
+    for (auto [target, image] : llvm::zip_equal(targets, request.unit->images)) {
+      if (image.llvmIr.empty())
+        continue;
+      const std::string path = dumpFolder + "/" + imageName(request, target) + ".ll";
+      if (Status written = writeFile(path, named(image.llvmIr, request)); !written.ok())
+        return getOperation().emitError() << std::string(written.message());
+    }
+    return success();
+  }
+
+  /// `text` with the request's own names.
+  static std::string named(std::string text, const Request &request) {
+    for (auto [number, name] : llvm::enumerate(request.names))
+      text = replaceAll(text, placeholder(number), name);
+    return text;
+  }
+  static std::string imageName(const Request &request, const Target &target) {
+    hal::ExecutableSourceOp source = request.source;
+    return source.getSymName().str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
+  }
+
   void attach(const Request &request, ArrayRef<Target> targets) {
     hal::ExecutableSourceOp source = request.source;
     SmallVector<Attribute> keys, objects;
     for (auto [target, image] : llvm::zip_equal(targets, request.unit->images)) {
-      std::string ptx = image.ptx;
-      for (auto [number, name] : llvm::enumerate(request.names))
-        ptx = replaceAll(ptx, placeholder(number), name);
-      const std::string name =
-          source.getSymName().str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
       keys.push_back(target.key);
-      objects.push_back(ArrayAttr::get(&getContext(), objectOf(&getContext(), name, ptx)));
+      objects.push_back(ArrayAttr::get(&getContext(),
+                                       objectOf(&getContext(), imageName(request, target), named(image.ptx, request))));
     }
     auto generated = hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
                                                      ArrayAttr::get(&getContext(), objects));
@@ -270,8 +326,14 @@ private:
       source.setObjectsAttr(generated);
     request.module->erase();
   }
+
+  GenerationCounts *counts_ = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createCountingGenerateKernels(GenerateKernelsOptions options, GenerationCounts *counts) {
+  return std::make_unique<GenerateKernels>(std::move(options), counts);
+}
 
 } // namespace tenon::compiler::codegen

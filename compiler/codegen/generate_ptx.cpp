@@ -2,18 +2,28 @@
 #include "compiler/codegen/generate_ptx.h"
 
 #include "compiler/codegen/emit_kernel.h"
+#include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels) {
+/// Gives every function a place in the source, without which LLVM drops those of its operations.
+static LogicalResult addLineInfo(ModuleOp module) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.addPass(LLVM::createDIScopeForLLVMFuncOpPass({LLVM::DIEmissionKind::DebugDirectivesOnly}));
+  return manager.run(module);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const PtxOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.getLoc());
   for (Operation &op : *kernels.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
@@ -23,7 +33,11 @@ FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels) {
     if (failed(kernel) || failed(emitKernel(*kernel, function.getName(), *module)))
       return failure();
   }
+  if (options.fastMath)
+    allowFastMath(*module);
   if (failed(lowerToLlvm(*module)))
+    return failure();
+  if (options.lineInfo && failed(addLineInfo(*module)))
     return failure();
   return std::move(module);
 }

@@ -9,8 +9,9 @@
 
 namespace tenon::compiler::codegen {
 
-/// A module with every kernel function of `kernels` in the LLVM dialect, ready for emitPtx. `kernels` is only read.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels);
+/// A module with every kernel function of `kernels` in the LLVM dialect, ready for emitPtx with the same options.
+/// `kernels` is only read.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels, const PtxOptions &options);
 
 /// What lowerKernels and emitPtx need registered in the context.
 void registerKernelDialects(mlir::DialectRegistry &registry);

@@ -24,10 +24,12 @@ struct PrintPtx : impl::PrintPtxBase<PrintPtx> {
                                  << "'; known targets: " << abi::knownArchList();
       return signalPassFailure();
     }
-    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation());
+    const PtxOptions options{
+        .cudaPath = cudaPath, .contractProducts = contract, .fastMath = fastMath, .lineInfo = lineInfo};
+    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation(), options);
     if (failed(kernels))
       return signalPassFailure();
-    FailureOr<std::string> ptx = emitPtx(**kernels, *arch, {cudaPath});
+    FailureOr<std::string> ptx = emitPtx(**kernels, *arch, options);
     if (failed(ptx))
       return signalPassFailure();
     llvm::outs() << *ptx;

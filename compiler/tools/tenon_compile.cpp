@@ -30,8 +30,8 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, cudaPath, dumpSources, dumpBinaries, dumpKernels;
-  bool printIrAfterAll = false;
+  std::string output, depfile, cudaPath, fpContract = "on", dumpSources, dumpBinaries, dumpKernels;
+  bool fastMath = false, lineInfo = false, printIrAfterAll = false;
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
@@ -49,6 +49,12 @@ tenon::CommandLine commandLine(Flags &flags) {
                "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
   options.alias("iree-cuda-target");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
+  options.text(
+      "fp-contract", "on|off", &flags.fpContract,
+      "on: fuse a product with the sum that alone takes it, where that only adds accuracy (default); off: never");
+  options.flag("fast-math", &flags.fastMath,
+               "approximate division and functions, f32 denormals are zero: as nvcc's --use_fast_math");
+  options.flag("line-info", &flags.lineInfo, "name lines of the module in generated PTX, for profilers and debuggers");
   options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
   options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
@@ -85,6 +91,12 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
   TENON_RETURN_IF_ERROR(flags.link.applyTo(options.link));
   options.cudaPath = flags.cudaPath;
+  if (flags.fpContract != "on" && flags.fpContract != "off")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--fp-contract is 'on' or 'off', not '",
+                            flags.fpContract, "'");
+  options.contractProducts = flags.fpContract == "on";
+  options.fastMath = flags.fastMath;
+  options.lineInfo = flags.lineInfo;
   options.printIrAfterAll = flags.printIrAfterAll;
   options.dumpSources = flags.dumpSources;
   options.dumpKernels = flags.dumpKernels;

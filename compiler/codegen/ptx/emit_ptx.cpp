@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/emit_ptx.h"
 
+#include "compiler/codegen/ptx/contract.h"
+#include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,6 +23,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 
 #include <algorithm>
 
@@ -65,7 +68,8 @@ struct BackendErrors : llvm::DiagnosticHandler {
   std::vector<std::string> &errors;
 };
 
-FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch) {
+FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch,
+                                                                  bool fastMath) {
   const uint16_t isa = generatedIsa(arch);
   if (isa == 0)
     return module.emitError() << "unknown target '" << arch.toString() << "'; known targets: " << abi::knownArchList();
@@ -76,7 +80,8 @@ FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp modul
   if (!target)
     return module.emitError() << "this build of LLVM has no NVPTX back end: " << error;
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // Strict: what is to be fused is fused by name (ptx/contract.h), and nothing else, neither here nor in ptxas.
+  options.AllowFPOpFusion = fastMath ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, arch.toString(), "+ptx" + std::to_string(isa), options, llvm::Reloc::PIC_,
                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -145,32 +150,50 @@ std::optional<std::string> linkLibdevice(llvm::Module &device, const std::string
   return std::nullopt;
 }
 
-void optimize(llvm::Module &device, llvm::TargetMachine &machine) {
-  device.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t(0));
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(device, modules);
-}
+/// LLVM's pass manager, with what its passes ask for. One for each pipeline that is run.
+class Optimizer {
+public:
+  explicit Optimizer(llvm::TargetMachine &machine) : builder_(&machine, tuning()) {
+    builder_.registerModuleAnalyses(modules_);
+    builder_.registerCGSCCAnalyses(callGraph_);
+    builder_.registerFunctionAnalyses(functions_);
+    builder_.registerLoopAnalyses(loops_);
+    builder_.crossRegisterProxies(loops_, functions_, callGraph_, modules_);
+  }
+
+  /// Equal operations of a function become one, so that a value's uses are all its uses.
+  void unifyValues(llvm::Module &device) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::EarlyCSEPass()));
+    passes.run(device, modules_);
+  }
+  void optimize(llvm::Module &device) {
+    builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(device, modules_);
+  }
+
+private:
+  static llvm::PipelineTuningOptions tuning() {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = false;
+    tuning.SLPVectorization = true;
+    return tuning;
+  }
+
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager callGraph_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::PassBuilder builder_;
+};
 
 class Job : public PtxJob {
 public:
-  Job(ModuleOp module, abi::TargetArch arch, std::unique_ptr<llvm::TargetMachine> machine)
-      : arch_(arch), where_(module.getLoc()), machine_(std::move(machine)) {
+  Job(ModuleOp module, abi::TargetArch arch, std::unique_ptr<llvm::TargetMachine> machine, const PtxOptions &options)
+      : arch_(arch), where_(module.getLoc()), machine_(std::move(machine)), options_(options) {
     context_->setDiagnosticHandler(std::make_unique<BackendErrors>(errors_));
   }
 
-  LogicalResult translate(ModuleOp module, const PtxOptions &options) {
+  LogicalResult translate(ModuleOp module) {
     device_ = translateModuleToLLVMIR(module, *context_, "kernels");
     if (!device_)
       return failure(); // translation has said why
@@ -179,7 +202,7 @@ public:
     LLVM::CallOp call = firstLibdeviceCall(module);
     if (!call)
       return success();
-    FailureOr<std::string> path = requireLibdevice(call, options);
+    FailureOr<std::string> path = requireLibdevice(call, options_);
     if (failed(path))
       return failure();
     libdevice_ = std::move(*path);
@@ -188,6 +211,10 @@ public:
   }
 
   void run() override {
+    if (options_.contractProducts && !options_.fastMath) {
+      Optimizer(*machine_).unifyValues(*device_);
+      contractProducts(*device_, arch_);
+    }
     if (!libdevice_.empty())
       libdeviceError_ = linkLibdevice(*device_, libdevice_);
     if (!libdeviceError_)
@@ -210,9 +237,18 @@ public:
     return text_.str().str();
   }
 
+  const std::string &llvmIr() const override { return llvmIr_; }
+
 private:
   void print() {
-    optimize(*device_, *machine_);
+    device_->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t(options_.fastMath));
+    if (options_.fastMath)
+      flushDenormals(*device_);
+    Optimizer(*machine_).optimize(*device_);
+    if (options_.keepLlvmIr) {
+      llvm::raw_string_ostream text(llvmIr_);
+      device_->print(text, nullptr);
+    }
     llvm::raw_svector_ostream stream(text_);
     llvm::legacy::PassManager passes;
     cannotPrint_ = machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
@@ -223,6 +259,7 @@ private:
   abi::TargetArch arch_;
   Location where_;
   std::unique_ptr<llvm::TargetMachine> machine_;
+  PtxOptions options_;
   std::string libdevice_;      // path; empty: not needed
   std::optional<Cause> cause_; // of libdevice
   std::vector<std::string> errors_;
@@ -232,6 +269,7 @@ private:
   std::optional<std::string> libdeviceError_;
   bool cannotPrint_ = false;
   llvm::SmallString<0> text_;
+  std::string llvmIr_;
 };
 
 } // namespace
@@ -242,11 +280,11 @@ uint16_t generatedIsa(abi::TargetArch arch) {
 }
 
 FailureOr<std::unique_ptr<PtxJob>> PtxJob::create(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {
-  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(module, arch);
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(module, arch, options.fastMath);
   if (failed(machine))
     return failure();
-  auto job = std::make_unique<Job>(module, arch, std::move(*machine));
-  if (failed(job->translate(module, options)))
+  auto job = std::make_unique<Job>(module, arch, std::move(*machine), options);
+  if (failed(job->translate(module)))
     return failure();
   return std::unique_ptr<PtxJob>(std::move(job));
 }

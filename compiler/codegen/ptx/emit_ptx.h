@@ -6,8 +6,9 @@
 // reads MLIR (create, take) belongs to the thread that owns its context.
 //
 // PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): nothing that is
-// generated here needs more, and a lower version loads on more drivers. Floating-point is IEEE: no contraction across
-// operations, no flush to zero, correctly rounded division and square root.
+// generated here needs more, and a lower version loads on more drivers. Floating-point is IEEE: no flush to zero,
+// correctly rounded division and square root; a product that only a sum takes is fused with it (ptx/contract.h), unless
+// told not to.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -24,7 +25,11 @@ class DialectRegistry;
 namespace tenon::compiler::codegen {
 
 struct PtxOptions {
-  std::string cudaPath; // root of a CUDA toolkit, for libdevice; empty: searched for (ptx/libdevice.h)
+  std::string cudaPath;         // root of a CUDA toolkit, for libdevice; empty: searched for (ptx/libdevice.h)
+  bool contractProducts = true; // ptx/contract.h
+  bool fastMath = false;        // ptx/fast_math.h
+  bool lineInfo = false;        // `.loc` for every instruction that has a place in the source
+  bool keepLlvmIr = false;      // for PtxJob::llvmIr
 };
 
 /// ISA version of the PTX that is generated for `arch`, 10 * major + minor; 0 for an unknown architecture.
@@ -44,6 +49,8 @@ public:
   virtual void run() = 0;
   /// The PTX, once it has run. Errors go to the diagnostics: libdevice is unreadable, anything the back end refuses.
   virtual mlir::FailureOr<std::string> take() = 0;
+  /// The LLVM IR that was printed, once it has run; empty without PtxOptions::keepLlvmIr.
+  virtual const std::string &llvmIr() const = 0;
 };
 
 /// The three steps of a job.

@@ -56,8 +56,7 @@
 // MATMUL-NEXT: .param .u64 matmul_dispatch_0_param_5,
 // MATMUL-NEXT: .param .u64 matmul_dispatch_0_param_6
 // MATMUL-NEXT: )
-// MATMUL: mul.rn.f32
-// MATMUL: add.rn.f32
+// MATMUL: fma.rn.f32
 
 func.func @half(%a: tensor<?xf16>) -> tensor<?xf16> {
   %0 = arith.addf %a, %a : tensor<?xf16>
