@@ -206,18 +206,27 @@ namespace {
 
 constexpr uint64_t kFewAnswers = uint64_t(1) << kFewBits;
 
-std::optional<uint64_t> immediate(const ptx::Instruction &instruction, size_t operand) {
-  if (operand >= instruction.operands.size() || instruction.operands[operand].kind != ptx::Operand::Kind::Integer)
-    return {};
-  return instruction.operands[operand].bits;
-}
+/// An instruction with what is known of the numbers among its operands.
+struct Numbers {
+  const ptx::Instruction &instruction;
+  const OperandNumbers &known;
 
-std::optional<Refined> refineBits(const ptx::Instruction &instruction, const Types &types, Effect effect) {
+  std::optional<uint64_t> operator[](size_t operand) const {
+    if (operand >= instruction.operands.size())
+      return {};
+    if (instruction.operands[operand].kind == ptx::Operand::Kind::Integer)
+      return instruction.operands[operand].bits;
+    return operand < known.size() ? known[operand] : std::nullopt;
+  }
+};
+
+std::optional<Refined> refineBits(const Numbers &numbers, const Types &types, Effect effect) {
+  const ptx::Instruction &instruction = numbers.instruction;
   if (instruction.operands.size() != 3 || types.isPredicate || types.lastBytes == 0)
     return {};
   const uint64_t all = types.lastBytes < 8 ? (uint64_t(1) << (8 * types.lastBytes)) - 1 : ~uint64_t(0);
   for (uint32_t operand : {2u, 1u}) {
-    const std::optional<uint64_t> bits = immediate(instruction, operand);
+    const std::optional<uint64_t> bits = numbers[operand];
     if (!bits)
       continue;
     const uint64_t mask = *bits & all;
@@ -234,15 +243,15 @@ std::optional<Refined> refineBits(const ptx::Instruction &instruction, const Typ
   return {};
 }
 
-std::optional<Refined> refineShift(const ptx::Instruction &instruction, const Types &types) {
-  const std::optional<uint64_t> by = immediate(instruction, 2);
+std::optional<Refined> refineShift(const Numbers &numbers, const Types &types) {
+  const std::optional<uint64_t> by = numbers[2];
   if (!by || types.lastBytes == 0 || *by + kFewBits < 8 * types.lastBytes)
     return {};
   return Refined{{Combine::Blend, Finish::Narrow}, 1};
 }
 
-std::optional<Refined> refineExtract(const ptx::Instruction &instruction) {
-  const std::optional<uint64_t> from = immediate(instruction, 2), count = immediate(instruction, 3);
+std::optional<Refined> refineExtract(const Numbers &numbers) {
+  const std::optional<uint64_t> from = numbers[2], count = numbers[3];
   if (!count)
     return {};
   if (from && (*from & 255) + (*count & 255) <= std::bit_width(kPublicBits))
@@ -252,8 +261,8 @@ std::optional<Refined> refineExtract(const ptx::Instruction &instruction) {
   return {};
 }
 
-std::optional<Refined> refineRemainder(const ptx::Instruction &instruction, const Types &types) {
-  const std::optional<uint64_t> by = immediate(instruction, 2);
+std::optional<Refined> refineRemainder(const Numbers &numbers, const Types &types) {
+  const std::optional<uint64_t> by = numbers[2];
   if (!by || types.isFloat || *by == 0)
     return {};
   if (!types.isSigned && std::has_single_bit(*by) && *by <= kPublicBits + 1)
@@ -263,9 +272,10 @@ std::optional<Refined> refineRemainder(const ptx::Instruction &instruction, cons
   return {};
 }
 
-std::optional<Refined> refineCompare(const ptx::Instruction &instruction, const Types &types) {
+std::optional<Refined> refineCompare(const Numbers &numbers, const Types &types) {
+  const ptx::Instruction &instruction = numbers.instruction;
   const bool isEquality = instruction.hasModifier("eq") || instruction.hasModifier("ne");
-  const std::optional<uint64_t> with = immediate(instruction, 2);
+  const std::optional<uint64_t> with = numbers[2];
   if (!isEquality || types.isFloat || instruction.operands.size() != 3 || !with || *with != 0)
     return {};
   return Refined{{Combine::Join, Finish::IsZero}, 1};
@@ -273,19 +283,20 @@ std::optional<Refined> refineCompare(const ptx::Instruction &instruction, const 
 
 } // namespace
 
-std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect) {
+std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect, const OperandNumbers &known) {
+  const Numbers numbers = {instruction, known};
   switch (effect) {
   case Effect::Mask:
   case Effect::Bitwise:
-    return refineBits(instruction, typesOf(instruction), effect);
+    return refineBits(numbers, typesOf(instruction), effect);
   case Effect::ShiftRight:
-    return refineShift(instruction, typesOf(instruction));
+    return refineShift(numbers, typesOf(instruction));
   case Effect::Extract:
-    return refineExtract(instruction);
+    return refineExtract(numbers);
   case Effect::Remainder:
-    return refineRemainder(instruction, typesOf(instruction));
+    return refineRemainder(numbers, typesOf(instruction));
   case Effect::Compare:
-    return refineCompare(instruction, typesOf(instruction));
+    return refineCompare(numbers, typesOf(instruction));
   default:
     return {};
   }

@@ -7,6 +7,7 @@
 #include "ptx/module.h"
 #include "ptx/opcode_table.h"
 
+#include <array>
 #include <optional>
 
 namespace tenon::linker {
@@ -30,7 +31,11 @@ struct Refined {
   Transfer transfer;
   uint32_t source = 1; // operand
 };
-std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect);
+/// Numbers that registers are known to hold, by operand.
+inline constexpr size_t kMostNumbers = 4;
+using OperandNumbers = std::array<std::optional<uint64_t>, kMostNumbers>;
+std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect,
+                                 const OperandNumbers &numbers = {});
 
 /// Whether some operand is an address.
 bool hasAddress(const ptx::Instruction &instruction);

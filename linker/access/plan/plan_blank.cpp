@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bytes of .param variables that a path leaves as they were. They are registers of the calling convention: an argument that
-// nobody stores is what another call has left there, and a result that a function does not store may be its own
+// Bytes of .param variables that a path leaves as they were. They are registers of the calling convention: an argument
+// that nobody stores is what another call has left there, and a result that a function does not store may be its own
 // argument.
 #include "linker/access/plan/plan_builder.h"
 

@@ -68,6 +68,7 @@ void PlanBuilder::reset() {
   filled_.clear();
   stored_.clear();
   halves_.clear();
+  whole_.clear();
   writesParameters_ = false;
 }
 
@@ -124,7 +125,7 @@ void PlanBuilder::addInstruction(uint32_t index) {
     addGuard();
   if (effect.effect == Effect::None && !form_->hasAddress)
     return;
-  nextName_ = uses_->namesOf(index).data() + isGuarded;
+  nextName_ = names();
   if (effect.effect == Effect::None)
     return noteAddress(0); // a prefetch
   if (form_->convertsAddress)

@@ -4,10 +4,12 @@
 #pragma once
 
 #include "linker/access/cell.h"
+#include "linker/access/plan/effect.h"
 #include "linker/access/plan/halves.h"
 #include "linker/access/plan/known_values.h"
 #include "linker/access/plan/place_addresses.h"
 #include "linker/access/plan/plan.h"
+#include "linker/access/plan/whole_pointers.h"
 #include "ptx/control_flow.h"
 #include "ptx/def_use.h"
 
@@ -73,6 +75,13 @@ private:
   bool addJoinedHalves();
   void addCarryOut(std::span<const PlannedValue> sources);
 
+  // plan_refine.cpp: operands that tell more than their origins
+  std::optional<uint64_t> numberIn(uint32_t reg) const;
+  std::optional<Refined> refined() const;
+  void noteWholePointer(uint32_t result, const Origins &value);
+  void followWholePointer();
+  bool comparesWholePointers();
+
   // plan_control.cpp: what decides where control goes on
   void addGuard();
   void addSteer(PlannedValue value);
@@ -98,6 +107,10 @@ private:
   void findBlankReturns();
   bool isStoredOnEveryPath(uint32_t cell, int64_t offset, uint64_t bytes) const;
 
+  /// Of the operands of the instruction at hand.
+  const ptx::NameRef *names() const {
+    return uses_->namesOf(current_).data() + (instruction_->predicate.empty() ? 0 : 1);
+  }
   bool isAddress(uint32_t operand) const { return instruction_->operands[operand].kind == ptx::Operand::Kind::Address; }
 
   const ptx::Module *module_ = nullptr;
@@ -122,6 +135,7 @@ private:
   std::vector<Filled> filled_; // places of local variables that were stored to, of a function that is called
   std::vector<Filled> stored_; // .param variables, in the last block that stores to one
   Halves halves_;
+  WholePointers whole_;
 
   // Of the instruction at hand.
   uint32_t current_ = 0;

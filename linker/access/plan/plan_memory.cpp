@@ -93,6 +93,8 @@ bool PlanBuilder::loadKnown(const EffectOf &effect) {
     if (!known_.define(result.index, known_.table.idOf(value), true))
       return false;
     noteLoaded(base.index, operands[1].offset, bytes);
+    if (bytes == 8 && instruction_->predicate.empty())
+      noteWholePointer(result.index, value);
     return true;
   }
   if (base.kind != Kind::Register || effect.space != ptx::StateSpace::Global)

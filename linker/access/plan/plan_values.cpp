@@ -61,6 +61,9 @@ bool PlanBuilder::defineFromKnown() {
   }
   if (areNumbers && effect != Effect::ToAddress)
     return known_.define(result, OriginTable::kNumber, mayAssume);
+  if (!whole_.empty() && operands == 2 && (effect == Effect::Copy || effect == Effect::ToAddress) &&
+      nextName_[1].kind == ptx::NameRef::Kind::Register)
+    followWholePointer();
   // It may be the address of a place, a mask that K-14 asks for, half a pointer, or set the carry flag.
   if (effect == Effect::ToAddress || effect == Effect::Mask || form_->setsCarry ||
       (effect == Effect::Shuffle && !halves_.empty()))
@@ -72,11 +75,13 @@ bool PlanBuilder::defineFromKnown() {
       if (known_.table[known[i]].involved() & kPrivateBits)
         return false;
   }
+  if (comparesWholePointers())
+    return known_.define(result, OriginTable::kNumber, mayAssume);
   Transfer transfer = form_->transfer;
   uint32_t first = 1, count = operands - 1;
-  if (const std::optional<Refined> refined = refinedBy(*instruction_, effect)) {
-    transfer = refined->transfer;
-    first = refined->source;
+  if (const std::optional<Refined> found = refined()) {
+    transfer = found->transfer;
+    first = found->source;
     count = 1;
   }
   const OriginTable::Id value = evaluate(transfer, count, [&](uint32_t i) { return known[first + i]; }, known_.table);
@@ -141,9 +146,11 @@ void PlanBuilder::addComputed() {
     sources_.push_back(valueOf(form_->effect.space));
   if (effect == Effect::Shuffle && addMovedHalf(std::span(sources_).subspan(std::min<size_t>(1, sources_.size()))))
     return;
-  if (const std::optional<Refined> refined = refinedBy(*instruction_, effect)) {
-    const std::span<const PlannedValue> source = sourcesOf(refined->source, refined->source + 1);
-    return compute(refined->transfer, source, leaves_);
+  if (comparesWholePointers())
+    return defineAs(OriginTable::kNumber);
+  if (const std::optional<Refined> found = refined()) {
+    const std::span<const PlannedValue> source = sourcesOf(found->source, found->source + 1);
+    return compute(found->transfer, source, leaves_);
   }
   compute(form_->transfer, sources_, leaves_);
 }

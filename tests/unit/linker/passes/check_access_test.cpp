@@ -77,7 +77,7 @@ TEST(CheckAccess, WhatCannotBeProvedIsAWarningAndStrictlyAnError) {
                         "%rd3, (a), P; }\n  st.global.u32 [%rd2], 7;"),
                "call passes a pointer to it to code that is not in this object");
   EXPECT_FINDS(
-      linkBody("  setp.lt.u64 %p1, %rd1, %rd2;\n  @%p1 bra L;\n  st.global.u32 [%rd2], 7;\n  L:"),
+      linkBody("  setp.lt.u64 %p1, %rd1, 4096;\n  @%p1 bra L;\n  st.global.u32 [%rd2], 7;\n  L:"),
       "a.ptx:10:3: warning: [K-13] cannot prove that 'k' does not write binding 0 'x', which the layout declares "
       "read-only: which way the kernel goes at bra depends on bits of the pointer, so its writes may be aimed "
       "with them\n");

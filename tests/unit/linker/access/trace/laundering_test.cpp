@@ -25,6 +25,28 @@ TEST(Laundering, APointerLessSomeOfItsBits) {
       {"aligned down", "and.b64 %rd4, %rd1, -128; st.global.u32 [%rd4], 1;", "written number"},
       {"aligned up", "add.u64 %rd4, %rd1, 15; and.b64 %rd4, %rd4, -16; st.global.u32 [%rd4], 1;", "written number"},
       {"masked by a register", "and.b64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"masked by a number in a register", "mov.b64 %rd9, -16; and.b64 %rd4, %rd1, %rd9; st.global.u32 [%rd4], 1;",
+       "written number"},
+      {"masked by a number of an earlier block",
+       "mov.u64 %rd9, -16; @%p1 bra L; L: and.b64 %rd4, %rd9, %rd1; st.global.u32 [%rd4], 1;", "written number"},
+      {"a mask that is set behind", "and.b64 %rd4, %rd1, %rd9; mov.b64 %rd9, -16; st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"a mask that a path leaves out",
+       "@%p1 bra L; mov.b64 %rd9, -16; L: and.b64 %rd4, %rd1, %rd9; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"a mask under a guard", "@%p1 mov.b64 %rd9, -16; and.b64 %rd4, %rd1, %rd9; st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"a mask that is set twice",
+       "mov.b64 %rd9, 4095; mov.b64 %rd9, -16; and.b64 %rd4, %rd1, %rd9; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"a mask of too many bits", "mov.b64 %rd9, -8192; and.b64 %rd4, %rd1, %rd9; st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"a mask of another scope",
+       "{ .reg .b64 %m; mov.b64 %m, -16; } { .reg .b64 %m; and.b64 %rd4, %rd1, %m; } st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"the top by a number in a register",
+       "mov.u32 %r9, 56; shr.u64 %rd4, %rd1, %r9; add.u64 %rd5, %rd2, %rd4; st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"more than the top",
+       "mov.u32 %r9, 51; shr.u64 %rd4, %rd1, %r9; add.u64 %rd5, %rd2, %rd4; st.global.u32 [%rd5], 1;", "maybe written"},
       {"low half", "cvt.u32.u64 %r1, %rd1; cvt.u64.u32 %rd4, %r1; sub.u64 %rd5, %rd1, %rd4; st.global.u32 [%rd5], 1;",
        "maybe number"},
       {"difference of low halves",
@@ -43,6 +65,38 @@ TEST(Laundering, APointerLessSomeOfItsBits) {
        "and.b64 %rd4, %rd2, -4096; and.b64 %rd5, %rd1, 4095; or.b64 %rd6, %rd4, %rd5;\n"
        "st.global.u32 [%rd6], 1;",
        "maybe maybe"},
+  };
+  expectAll(cases);
+}
+
+/// One answer for the whole launch: there is no number that a kernel could try one value of after another.
+TEST(Laundering, PointersAsTheyWerePassedAreCompared) {
+  const Case cases[] = {
+      {"in place", "setp.eq.s64 %p1, %rd1, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"not in place", "setp.ne.b64 %p1, %rd1, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"before", "setp.lt.u64 %p1, %rd1, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"of the same space",
+       "cvta.to.global.u64 %rd4, %rd1; cvta.to.global.u64 %rd5, %rd2; mov.b64 %rd6, %rd5;\n"
+       "setp.eq.s64 %p1, %rd4, %rd6; @%p1 ret; st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"chosen by it",
+       "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd4, %rd3, 4, %p1; add.u64 %rd5, %rd2, %rd4;\n"
+       "st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"with a number", "setp.lt.u64 %p1, %rd1, %rd3; @%p1 ret; st.global.u32 [%rd2], 1;", "steers written"},
+      {"a place in it", "add.u64 %rd4, %rd1, 4; setp.lt.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
+       "steers written"},
+      {"another place", "add.u64 %rd4, %rd1, %rd3; setp.eq.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
+       "steers written"},
+      {"set twice",
+       "mov.u64 %rd4, %rd1; add.u64 %rd4, %rd4, %rd3; setp.eq.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
+       "steers written"},
+      {"perhaps not set", "@%p2 mov.u64 %rd4, %rd1; setp.lt.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
+       "steers written"},
+      {"halves",
+       "cvt.u32.u64 %r1, %rd1; cvt.u32.u64 %r2, %rd2; setp.eq.u32 %p1, %r1, %r2; @%p1 ret;\n"
+       "st.global.u32 [%rd2], 1;",
+       "steers written"},
   };
   expectAll(cases);
 }
@@ -203,7 +257,7 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
        "cvt.u32.u64 %r1, %rd1; and.b32 %r1, %r1, 255; setp.lt.u32 %p1, %r1, 8; @%p1 bra L; L:", "number number"},
       {"a bit above", "and.b64 %rd4, %rd1, 256; setp.ne.s64 %p1, %rd4, 0; @%p1 bra L; L:", "steers number"},
       {"against a number", "setp.lt.u64 %p1, %rd1, %rd3; @%p1 bra L; L:", "steers number"},
-      {"against another", "setp.eq.u64 %p1, %rd1, %rd2; @%p1 bra L; L:", "steers steers"},
+      {"against another", "add.u64 %rd4, %rd1, %rd3; setp.eq.u64 %p1, %rd4, %rd2; @%p1 bra L; L:", "steers steers"},
       {"through combined predicates",
        "setp.lt.u64 %p1, %rd1, %rd3; and.pred %p2, %p1, %p3; @!%p2 bra L; L:", "steers number"},
       {"in a setp", "setp.lt.u64 %p1, %rd1, %rd3; setp.lt.and.s32 %p2, %r1, %r2, %p1; @%p2 bra L; L:", "steers number"},
