@@ -73,4 +73,17 @@ def LowerTensors : Pass<"tenon-lower-tensors", "::mlir::ModuleOp"> {
                            "::tenon::compiler::flow::FlowDialect"];
 }
 
+def LowerMath : Pass<"tenon-lower-math", "::mlir::ModuleOp"> {
+  let summary = "functions of math that no kernel has become arithmetic";
+  let description = [{
+    math.clampf becomes two comparisons, math.sincos a sine and a cosine, and math.fpowi and ipowi products of squares:
+    ```mlir
+    %0 = math.fpowi %x, %n : f32, i32
+    ```
+    becomes 32 factors x, x^2, x^4, .. of which the bits of |%n| choose, and the inverse where %n is negative.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 #endif
