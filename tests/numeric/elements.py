@@ -63,12 +63,12 @@ def wrap(kind, values):
     """Integers modulo the type, sign-extended; i1 is 0 or 1."""
     values = np.asarray(values).astype(np.int64)
     if kind == "i1":
-        return values & 1
+        return np.asarray(values & 1)
     if kind == "i64":
         return values
     bits = width(kind)
     values = values & ((1 << bits) - 1)
-    return np.where(values >> (bits - 1), values - (1 << bits), values)
+    return np.asarray(np.where(values >> (bits - 1), values - (1 << bits), values))
 
 
 def unsigned(kind, values):

@@ -35,6 +35,8 @@ import shrink  # noqa: E402
 from elements import is_float, ulp  # noqa: E402
 
 SECONDS = 60  # for one program, in all
+NAMED = "not supported|unsupported|takes at most|[Dd]ialect .* not found"  # a refusal says what it is that cannot be compiled
+VERDICTS = ("right", "refused", "empty", "wrong", "fault", "crash", "unnamed", "malformed")
 
 
 def difference(program, results):
@@ -84,7 +86,8 @@ class Runner:
         return self.seen[stable(message)]
 
     def run(self, program, path=None):
-        """(verdict, detail, known elements): right, wrong, refused, malformed, crash or fault."""
+        """(verdict, detail, known elements): right, wrong, refused, unnamed (refused, but by no name), malformed, crash or
+        fault."""
         if path is None:
             source, path = os.path.join(self.folder, "p.mlir"), os.path.join(self.folder, "p.tenon")
             with open(source, "w", encoding="utf-8") as file:
@@ -92,7 +95,9 @@ class Runner:
             status, said = self.compiler.compile(source, path)
             if status == 1 and "error: " in said and "bug in" not in said:
                 message = said.split("error: ", 1)[1].splitlines()[0]
-                return ("malformed" if self.malformed(source, message) else "refused"), message, 0
+                if not re.search(NAMED, message):
+                    return ("malformed" if self.malformed(source, message) else "unnamed"), message, 0
+                return "refused", message, 0
             if status != 0:
                 return "crash", f"tenon-compile: exit status {status}: {said[-600:]}", 0
         if self.device is None:
@@ -215,7 +220,7 @@ def keep(seed, verdict, detail, options, folder):
     program = generate(seed)
     if not options["programs"]:
         worker = Worker(options)
-        program, detail = shrink.shrink(program, verdict, detail, worker.ask)
+        program, detail = shrink.shrink(program, verdict, detail, worker.ask, stable if verdict != "wrong" else lambda _: "")
         worker.process.kill()
     os.makedirs(folder, exist_ok=True)
     base = os.path.join(folder, str(seed))
@@ -319,6 +324,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", default="build/fuzz-programs", help="folder for programs that fail")
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
+    parser.add_argument("--shrink", type=int, default=3, help="make so many of one message small, and four times as many wrong ones")
     parser.add_argument("--classes", default="", help="only these, of " + ", ".join(random_program.CLASSES))
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--checks", default="", help="TENON_EMULATOR_CHECK, such as races,uninitialised")
@@ -348,13 +354,17 @@ def main():
                 if len(failures) >= arguments.most:
                     print(f"stopped after {len(failures)} failures")
                     break
-        for failure in failures:
-            print("shrunk: " + keep(*failure, options, arguments.keep), flush=True)
+        kinds = Counter()
+        for seed, verdict, detail in failures:
+            kind = verdict if verdict == "wrong" else verdict + stable(detail)
+            kinds[kind] += 1
+            if kinds[kind] <= (arguments.shrink * 4 if verdict == "wrong" else arguments.shrink):
+                print("shrunk: " + keep(seed, verdict, detail, options, arguments.keep), flush=True)
     for message, count in refused.most_common():
         print(f"  refused {count}: {message}")
     total = sum(counts.values())
     print(f"{total} programs in {time.monotonic() - begin:.0f} s: " +
-          ", ".join(f"{counts[name]} {name}" for name in ("right", "refused", "empty", "wrong", "fault", "crash", "malformed")) +
+          ", ".join(f"{counts[name]} {name}" for name in VERDICTS) +
           f"; {known} elements compared")
     return 1 if failures or not counts["right"] else 0
 

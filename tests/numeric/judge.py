@@ -49,7 +49,9 @@ class Compiler:
                 break
             found = {}
             for line, message in re.findall(r"^[^\n]*?:(\d+):\d+: error: ([^\n]*)", said, re.M):
-                names = [name for start, name in starts if start <= int(line)]
+                # A kernel's name says it as well, where the line is another one's.
+                kernel = re.search(r"'(\w+?)_dispatch", message)
+                names = [kernel[1]] if kernel and kernel[1] in left else [name for start, name in starts if start <= int(line)]
                 if names and names[-1] not in found:
                     found[names[-1]] = message
             if status not in (0, 1) or not found:

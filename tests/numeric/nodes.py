@@ -47,8 +47,9 @@ class Splat(Node):
 
 
 class Step:
-    """One scalar operation of a body. name: an operation, or 'const', 'index', 'select', 'convert', 'cmp PREDICATE'; operands:
-    numbers of earlier values of the body (its inputs come first); kind: of the result; extra: the constant or dimension."""
+    """One scalar operation of a body. name: an operation, or 'const', 'index', 'select', 'convert', 'cmp PREDICATE', 'template';
+    operands: numbers of earlier values of the body (its inputs come first); kind: of the result; extra: the constant or
+    dimension, or (text with {r} and {0}, function, rounding in ulps)."""
 
     def __init__(self, name, kind, operands=(), extra=None):
         self.name, self.kind, self.operands, self.extra = name, kind, tuple(operands), extra
@@ -63,6 +64,10 @@ class Step:
             return f.select(given[0], self.kind, given[1], given[2])
         if self.name == "convert":
             return f.convert(given[0], kinds[self.operands[0]], self.kind)
+        if self.name == "template":
+            result = f.fresh()
+            f.line(self.extra[0].format(*given, r=result))
+            return result
         if self.name.startswith("cmp "):
             of = kinds[self.operands[0]]
             result = f.fresh()
@@ -81,6 +86,9 @@ class Step:
             return bounded.select(*given)
         if self.name == "convert":
             return bounded.convert(given[0], self.kind)
+        if self.name == "template":
+            _, function, units = self.extra
+            return bounded.apply(function, self.kind, given, units)
         if self.name.startswith("cmp "):
             return bounded.compare(self.name[4:], *given)
         if is_float(self.kind):

@@ -60,6 +60,10 @@ def candidates(program):
                     smaller.outputs = node.outputs[:1]
                     yield with_node(program, i, smaller)
             inputs = len(node.operands)
+            used = {o for step in node.steps for o in step.operands} | set(node.outputs)
+            for o in range(inputs):
+                if o not in used and o != 0 and node.style == "":
+                    yield with_node(program, i, without_operand(node, o))
             kinds = [program.values()[n][r].kind for n, r in node.operands] + [step.kind for step in node.steps]
             for s, step in enumerate(node.steps):
                 for operand in step.operands:
@@ -89,9 +93,27 @@ def without(node, inputs, s, operand):
     return smaller
 
 
-def shrink(program, verdict, detail, ask):
-    """ask(program) gives (verdict, detail, ...). The smallest program found, and what it does."""
-    tries, again = 0, True
+def without_operand(node, operand):
+    """A body without an input that nothing reads."""
+    def of(value):
+        return value - (value > operand)
+
+    smaller = copy.copy(node)
+    smaller.operands = node.operands[:operand] + node.operands[operand + 1:]
+    smaller.indices = node.indices[:operand] + node.indices[operand + 1:]
+    smaller.steps = []
+    for step in node.steps:
+        step = copy.copy(step)
+        step.operands = tuple(of(value) for value in step.operands)
+        smaller.steps.append(step)
+    smaller.outputs = [of(value) for value in node.outputs]
+    return smaller
+
+
+def shrink(program, verdict, detail, ask, same):
+    """ask(program) gives (verdict, detail, ...); same(detail): what has to stay of it. The smallest program found, and what it
+    does."""
+    tries, again, wanted = 0, True, same(detail)
     while again and tries < MOST_TRIES:
         again = False
         for candidate in candidates(program):
@@ -102,7 +124,7 @@ def shrink(program, verdict, detail, ask):
                 found = ask(candidate)
             except Exception:  # pylint: disable=broad-except
                 continue  # a candidate that is no program
-            if found[0] == verdict:
+            if found[0] == verdict and same(found[1]) == wanted:
                 program, detail, again = candidate, found[1], True
                 break
     return program, detail

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every operation on every type it takes, at ragged sizes that the program knows and that it does not, against NumPy in float64.
+
+usage: suite.py --build=build [--grid=small|whole] [--filter=REGEX] [--csv=FILE] [--device=emulator|cuda]
+
+Each line of the table is an operation on a type: the worst error in units of the last place, of the element itself and of the
+result's largest element, beside PyTorch's on the same inputs where PyTorch is there. What is refused is counted by message. Exit
+status 1 where a result is wrong, a kernel faults, the compiler crashes, or what is refused is not in --expect-refused.
+
+    --compile-to=FOLDER  only compile; and then, where there is neither compiler nor build folder:
+    --programs=FOLDER    run what was compiled there (--library: folder of libtenon_runtime.so)
+"""
+import argparse
+import csv
+import itertools
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter
+
+import fuzz  # first: it sets up NumPy
+import judge
+import numpy as np
+import cases_elementwise
+import cases_movement
+import cases_named
+import cases_reduction
+from cases import SIZES, SMALL
+from elements import is_float, ulp
+
+MODULES = (cases_elementwise, cases_reduction, cases_movement, cases_named)
+MOST = 150  # functions of one program
+
+
+def all_cases(grid, pattern):
+    sizes = SMALL if grid == "small" else SIZES
+    for module in MODULES:
+        for case in module.cases(sizes):
+            if not pattern or re.search(pattern, f"{case.operation} {case.kind}"):
+                yield case
+
+
+class Group:
+    """The cases of one operation and type, each a function; cases whose text is the same share one."""
+
+    def __init__(self, number, operation, kind):
+        self.number, self.operation, self.kind = number, operation, kind
+        self.cases, self.names, self.functions = [], {}, {}
+
+    def add(self, case):
+        text = case.program.text("NAME")
+        name = self.names.setdefault(text, f"g{self.number}_{len(self.names)}")
+        self.functions.setdefault(name, text.replace("@NAME(", f"@{name}(", 1))
+        self.cases.append((name, case))
+
+
+def groups(grid, pattern):
+    """In the order of the modules."""
+    found = {}
+    for case in all_cases(grid, pattern):
+        key = case.operation, case.kind
+        if key not in found:
+            found[key] = Group(len(found), *key)
+        found[key].add(case)
+    return list(found.values())
+
+
+def batches(found, most):
+    """Groups that become one program: so many functions, or one group."""
+    made, count = [[]], 0
+    for group in found:
+        if made[-1] and count + len(group.functions) > most:
+            made.append([])
+            count = 0
+        made[-1].append(group)
+        count += len(group.functions)
+    return made
+
+
+class Errors:
+    """Worst errors over cases, in units of the last place: of an element, and of the largest element of its result."""
+
+    def __init__(self):
+        self.own = self.largest = 0.0
+
+    def add(self, kind, got, wanted, sure):
+        if sure.any():
+            with np.errstate(all="ignore"):
+                gap = np.where(sure, np.abs(got - wanted.v), 0)
+                gap = np.where(np.isnan(gap), np.inf, gap)
+                self.own = max(self.own, float((gap / ulp(kind, np.where(sure, wanted.v, 1))).max()))
+                self.largest = max(self.largest, float(gap.max() / ulp(kind, np.abs(np.where(sure, wanted.v, 0)).max())))
+
+
+def wrong_specials(case, results):
+    """NaNs and infinities: where NumPy's own result is one, it is one here, too."""
+    if case.raw is None or not is_float(case.kind):
+        return ""
+    arrays = [data for _, data in case.program.inputs()]
+    with np.errstate(all="ignore"):
+        wanted = np.asarray(case.raw(*arrays), dtype=np.float64)
+    got = results[0][1]
+    # A value that is too large for the type only is infinite as well; its bound is not looked at here.
+    bad = (np.isnan(wanted) != np.isnan(got)) | (np.isinf(wanted) & (got != wanted))
+    if not bad.any():
+        return ""
+    at = int(np.argmax(bad.ravel()))
+    return (f"{[float(a.ravel()[at]) for a in arrays]} gives {got.ravel()[at]}, wanted {wanted.ravel()[at]} "
+            f"({int(bad.sum())} such elements)")
+
+
+class Peer:
+    """PyTorch's results on the same inputs, where there is PyTorch; on its GPU, where there is one."""
+
+    def __init__(self, wanted):
+        self.torch = None
+        if wanted:
+            try:
+                import torch
+                self.torch = torch
+            except ImportError:
+                return
+            self.device = "cuda" if torch.cuda.is_available() else "cpu"
+            self.types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+                          "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "i1": torch.bool}
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+
+    def results(self, case):
+        if self.torch is None or case.torch is None:
+            return None
+        given = [self.torch.from_numpy(np.array(data)).to(self.types[kind]).to(self.device) for kind, data in case.program.inputs()]
+        try:
+            made = case.torch(self.torch, *given)
+        except (RuntimeError, TypeError, ValueError, NotImplementedError):  # not for this type or shape
+            return None
+        return [t.double().cpu().numpy() for t in (made if isinstance(made, (tuple, list)) else [made])]
+
+
+class Judged:
+    def __init__(self, group):
+        self.group = group
+        self.right = self.elements = 0
+        self.problems, self.refused = [], Counter()
+        self.errors, self.peer = Errors(), Errors()
+
+    def row(self, has_peer):
+        return {"operation": self.group.operation, "type": self.group.kind, "cases": len(self.group.cases), "right": self.right,
+                "refused": sum(self.refused.values()), "wrong": len(self.problems), "elements": self.elements,
+                "ulp": f"{self.errors.own:.3g}", "ulp_of_largest": f"{self.errors.largest:.3g}",
+                "torch_ulp": f"{self.peer.own:.3g}" if has_peer else "", "torch_ulp_of_largest": f"{self.peer.largest:.3g}" if has_peer else "",
+                "message": "; ".join([*self.refused, *self.problems[:1]])[:300]}
+
+
+class Batch:
+    """Some groups, compiled into one program, and run."""
+
+    def __init__(self, found, path, refused, crashed):
+        self.groups, self.path, self.refused, self.crashed = found, path, refused, crashed
+        self.program = None
+
+    def call(self, name, case):
+        self.program = self.program or device().open(self.path)
+        return device().call(self.program, name, case.program.inputs())
+
+    def judge(self, group):
+        judged, has_peer = Judged(group), False
+        for name, case in group.cases:
+            if name in self.refused:
+                judged.refused[fuzz.stable(self.refused[name])] += 1
+                continue
+            if name in self.crashed:
+                judged.problems.append(f"crash: {group.operation} {group.kind}: {self.crashed[name]}")
+                continue
+            shapes = ", ".join("x".join(map(str, data.shape)) or "scalar" for _, data in case.program.inputs()[:3])
+            what = f"{group.operation} {group.kind}, {shapes}{', unknown sizes' if '?' in group.functions[name] else ''}"
+            try:
+                results = self.call(name, case)
+            except judge.tenon_capi.TenonError as problem:
+                judged.problems.append(f"fault: {what}: {problem}")
+                device(again=True)
+                self.program = None
+                continue
+            wrong, known = fuzz.difference(case.program, results)
+            judged.elements += known
+            wrong = wrong or wrong_specials(case, results)
+            if wrong:
+                judged.problems.append(f"{what}: {wrong}")
+                continue
+            judged.right += 1
+            theirs = STATE["peer"].results(case)
+            for number, ((kind, got), wanted) in enumerate(zip(results, case.program.expected())):
+                if is_float(kind):
+                    sure = np.isfinite(wanted.e)
+                    judged.errors.add(kind, got, wanted, sure)
+                    if theirs and number < len(theirs) and theirs[number].shape == got.shape:
+                        judged.peer.add(kind, theirs[number], wanted, sure)
+                        has_peer = True
+        return judged.row(has_peer), judged.problems, judged.refused
+
+
+STATE = {}
+
+
+def start(options):
+    """Of a process: its compiler, its device, its cases."""
+    STATE.update(options, device=None, folder=tempfile.mkdtemp(dir=options["temporary"]))
+    STATE["batches"] = batches(groups(options["grid"], options["filter"]), options["most"])
+    STATE["peer"] = Peer(options["torch"])
+    STATE["compiled"] = zipfile.ZipFile(options["programs"]) if options["programs"] else None
+
+
+def device(again=False):
+    if STATE["device"] is None or again:
+        STATE["device"] = judge.Device(judge.find_library(STATE["library"]), STATE["driver"])
+    return STATE["device"]
+
+
+def compiled(number):
+    """A batch as a program."""
+    found, path = STATE["batches"][number], os.path.join(STATE["folder"], f"{number}.tenon")
+    if STATE["compiled"]:
+        refused, crashed, names = json.loads(STATE["compiled"].read(f"{number}.json"))
+        if names != [name for group in found for name in group.functions]:
+            raise SystemExit("the programs were compiled from other cases: compile with the same --grid, --filter and sources")
+        if f"{number}.tenon" in STATE["compiled"].namelist():
+            with open(path, "wb") as file:
+                file.write(STATE["compiled"].read(f"{number}.tenon"))
+        return Batch(found, path, refused, crashed)
+    compiler = judge.Compiler(STATE["compiler"], STATE["flags"], 600)
+    functions = {name: text for group in found for name, text in group.functions.items()}
+    return Batch(found, path, *compiler.compile_functions(functions, os.path.join(STATE["folder"], "batch.mlir"), path))
+
+
+def judged(number):
+    """(row, problems, refused) of each group of a batch."""
+    batch = compiled(number)
+    try:
+        with np.errstate(all="ignore"):
+            return [batch.judge(group) for group in batch.groups]
+    finally:
+        if batch.program is not None:
+            batch.program.release()
+        if os.path.exists(batch.path):
+            os.remove(batch.path)
+
+
+def made(number):
+    """What --compile-to keeps of a batch."""
+    batch, data = compiled(number), None
+    if os.path.exists(batch.path):
+        with open(batch.path, "rb") as file:
+            data = file.read()
+    return number, data, batch.refused, batch.crashed, [name for group in batch.groups for name in group.functions]
+
+
+def table(rows):
+    names = ("operation", "type", "cases", "right", "refused", "wrong", "ulp", "ulp_of_largest", "torch_ulp", "torch_ulp_of_largest")
+    widths = [max(len(str(row[name])) for row in rows + [dict(zip(names, names))]) for name in names]
+    for row in [dict(zip(names, names))] + rows:
+        print("  ".join(str(row[name]).ljust(width) for name, width in zip(names, widths)).rstrip())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build folder: compiler, runtime library, emulator")
+    parser.add_argument("--grid", choices=("small", "whole"), default="whole")
+    parser.add_argument("--filter", default="", help="regular expression over 'operation type'")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--csv", default="")
+    parser.add_argument("--quiet", action="store_true", help="no table")
+    parser.add_argument("--device", default="emulator")
+    parser.add_argument("--checks", default="", help="TENON_EMULATOR_CHECK, such as races,uninitialised")
+    parser.add_argument("--flags", default="--target=sm_80 --images=ptx", help="of tenon-compile")
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--expect-refused", default="", help="regular expression over messages of what may be refused; default: what says what is not supported")
+    parser.add_argument("--compile-to", default="")
+    parser.add_argument("--programs", default="")
+    parser.add_argument("--library", default="", help="folder of libtenon_runtime.so (default: the build folder)")
+    arguments = parser.parse_args()
+    if arguments.checks:
+        os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
+    begin = time.monotonic()
+    numbers = range(len(batches(groups(arguments.grid, arguments.filter), MOST)))
+    if not numbers:
+        raise SystemExit("no case has such a name")
+    rows, refused, problems = [], Counter(), []
+    with tempfile.TemporaryDirectory(prefix="tenon_suite_") as temporary:
+        options = {**fuzz.options_of(arguments.build, arguments.device, arguments.flags, arguments.library), "temporary": temporary,
+                   "grid": arguments.grid, "filter": arguments.filter, "most": MOST, "programs": arguments.programs,
+                   "torch": not arguments.no_torch and not arguments.compile_to}
+        with multiprocessing.get_context("spawn").Pool(arguments.jobs, start, (options,)) as pool:
+            if arguments.compile_to:
+                crashes = 0
+                with zipfile.ZipFile(arguments.compile_to, "w", zipfile.ZIP_LZMA) as out:
+                    for number, data, no, crashed, names in pool.imap(made, numbers):
+                        out.writestr(f"{number}.json", json.dumps([no, crashed, names]))
+                        if data is not None:
+                            out.writestr(f"{number}.tenon", data)
+                        crashes += len(crashed)
+                print(f"{arguments.compile_to}: {len(numbers)} programs, {crashes} crashes, {os.path.getsize(arguments.compile_to) >> 20} MiB")
+                return 1 if crashes else 0
+            for row, wrong, no in itertools.chain.from_iterable(pool.imap(judged, numbers)):
+                rows.append(row)
+                refused.update(no)
+                problems += wrong
+                for problem in wrong[:3]:
+                    print(f"wrong: {problem[:400]}", flush=True)
+    if arguments.csv:
+        with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    if not arguments.quiet:
+        table(rows)
+    for message, count in refused.most_common():
+        print(f"  refused {count}: {message}")
+    totals = {name: sum(row[name] for row in rows) for name in ("cases", "right", "refused", "wrong", "elements")}
+    print(f"{totals['cases']} cases of {len(rows)} operations and types in {time.monotonic() - begin:.0f} s: {totals['right']} right, "
+          f"{totals['refused']} refused, {totals['wrong']} wrong; {totals['elements']} elements compared")
+    named = arguments.expect_refused or fuzz.NAMED
+    unexpected = [m for m in refused if not re.search(named, m)]
+    for message in unexpected:
+        print(f"not to be refused: {message}")
+    return 1 if problems or unexpected or not totals["right"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
