@@ -35,14 +35,16 @@ static Status checkNested(VerifiedBytes &file, const fb::NestedExecutable &neste
   return okStatus();
 }
 
-/// F-14: the bytes are here, or behind the buffer in the same file.
+/// F-14: the bytes are here, once or several times over, or behind the buffer in the same file.
 static Status checkConstantData(VerifiedBytes &file, const fb::ConstantData &constant) {
   TENON_RETURN_IF_ERROR(checkAlignment(file, constant.data(), kDataAlignment, "data"));
   uint64_t fileBytes = file.bytes().size();
   if (constant.data()) {
-    if (constant.size() != constant.data()->size() || constant.file_offset() != 0)
+    const uint64_t here = constant.data()->size();
+    if ((here == 0 ? constant.size() : constant.size() % here) != 0 || constant.size() < here ||
+        constant.file_offset() != 0)
       return broken("F-14", "size is ", constant.size(), ", file_offset ", constant.file_offset(), "; the data has ",
-                    constant.data()->size(), " bytes and stands here");
+                    here, " bytes and stands here");
     return okStatus();
   }
   if (constant.file_offset() % kDataAlignment != 0)

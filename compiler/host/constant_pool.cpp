@@ -5,28 +5,66 @@
 #include "support/memory.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <cstring>
 
 using namespace mlir;
 
 namespace tenon::compiler::host {
 namespace {
 
-constexpr uint64_t kMaxConstantBytes = uint64_t(1) << 30;
+constexpr uint64_t kMaxConstantBytes = uint64_t(1) << 48;
+constexpr uint64_t kMostRepeatedBytes = uint64_t(1) << 20; // which are inline in the file
 
-/// Bytes of a dense<...> attribute, splats written out.
-std::vector<uint8_t> denseBytes(DenseElementsAttr value, uint64_t elementBytes) {
-  std::vector<uint8_t> bytes;
-  bytes.reserve(size_t(value.getNumElements()) * elementBytes);
-  if (value.getElementType().isInteger(1)) {
-    for (bool element : value.getValues<bool>())
-      bytes.push_back(element ? 1 : 0);
-    return bytes;
+std::optional<uint64_t> byteCount(ShapedType type, uint64_t elementBytes) {
+  uint64_t bytes = elementBytes;
+  for (int64_t size : type.getShape()) {
+    bool isTooLarge = false;
+    bytes = llvm::SaturatingMultiply(bytes, uint64_t(size), &isTooLarge);
+    if (isTooLarge)
+      return std::nullopt;
   }
-  ArrayRef<char> raw = value.getRawData();
-  int64_t repeats = value.isSplat() ? value.getNumElements() : 1;
-  for (int64_t i = 0; i < repeats; ++i)
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
-  return bytes;
+  return bytes <= kMaxConstantBytes ? std::optional(bytes) : std::nullopt;
+}
+
+std::span<const uint8_t> asBytes(ArrayRef<char> raw) {
+  return {reinterpret_cast<const uint8_t *>(raw.data()), raw.size()};
+}
+
+/// Bytes of i1 values, which MLIR packs.
+Constant truthValues(DenseElementsAttr value, uint64_t size) {
+  auto bytes = std::make_shared<std::vector<uint8_t>>();
+  if (value.isSplat()) {
+    bytes->push_back(value.getSplatValue<bool>());
+  } else {
+    bytes->reserve(size);
+    for (bool element : value.getValues<bool>())
+      bytes->push_back(element);
+  }
+  return {*bytes, size, bytes};
+}
+
+bool repeats(std::span<const uint8_t> bytes, uint64_t period) {
+  return bytes.size() % period == 0 && std::memcmp(bytes.data(), bytes.data() + period, bytes.size() - period) == 0;
+}
+
+/// The shortest of a few periods: powers of two, and what the last dimensions hold.
+uint64_t periodOf(std::span<const uint8_t> bytes, ArrayRef<int64_t> shape, uint64_t elementBytes) {
+  const uint64_t most = std::min(kMostRepeatedBytes, uint64_t(bytes.size()) / 2);
+  std::vector<uint64_t> periods;
+  for (uint64_t period = 1; period <= most; period *= 2)
+    periods.push_back(period);
+  uint64_t row = elementBytes;
+  for (int64_t size : llvm::reverse(shape))
+    if (row *= uint64_t(size); row != 0 && row <= most)
+      periods.push_back(row);
+  llvm::sort(periods);
+  for (uint64_t period : periods)
+    if (repeats(bytes, period))
+      return period;
+  return bytes.size();
 }
 
 } // namespace
@@ -36,37 +74,51 @@ FailureOr<uint32_t> ConstantPool::intern(ElementsAttr value, Location location) 
   std::optional<abi::ElementType> element = elementTypeOf(type.getElementType());
   if (!element)
     return emitError(location) << "a constant of element type " << type.getElementType() << " is not supported";
-  uint64_t elementBytes = abi::byteSize(*element);
-  uint64_t count = uint64_t(type.getNumElements());
-  if (count > kMaxConstantBytes / elementBytes)
-    return emitError(location) << "a constant of " << count << " elements is too large, the limit is "
+  const uint64_t elementBytes = abi::byteSize(*element);
+  const std::optional<uint64_t> size = byteCount(type, elementBytes);
+  if (!size)
+    return emitError(location) << "a constant of type " << Type(type) << " is too large, the limit is "
                                << kMaxConstantBytes << " bytes";
-  if (Status room = checkMemory(count * elementBytes, "a constant"); !room.ok())
-    return emitError(location) << std::string(room.message());
-  std::vector<uint8_t> bytes;
-  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    bytes = denseBytes(dense, elementBytes);
+  Constant constant{.bytes = {}, .size = *size, .owner = nullptr};
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (dense && *size != 0 && type.getElementType().isInteger(1)) {
+    if (Status room = checkMemory(dense.isSplat() ? 1 : *size, "a constant"); !room.ok())
+      return emitError(location) << std::string(room.message());
+    constant = truthValues(dense, *size);
+  } else if (dense) {
+    constant.bytes = asBytes(dense.getRawData());
   } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob)
       return emitError(location) << "the bytes of resource '" << resource.getRawHandle().getKey()
                                  << "' are not in the file";
-    bytes.assign(blob->getData().begin(), blob->getData().end());
+    constant.bytes = asBytes(blob->getData());
   } else {
     return emitError(location) << "only dense<...> and dense_resource<...> constants are supported";
   }
-  if (bytes.size() != count * elementBytes)
-    return emitError(location) << "the constant has " << bytes.size() << " bytes, its type " << Type(type) << " takes "
-                               << count * elementBytes;
-  return indices_.try_emplace(std::move(bytes), uint32_t(indices_.size())).first->second;
+  if (*size == 0)
+    constant.bytes = {};
+  const uint64_t wanted = dense && dense.isSplat() && *size != 0 ? elementBytes : *size;
+  if (constant.bytes.size() != wanted)
+    return emitError(location) << "the constant has " << constant.bytes.size() << " bytes, its type " << Type(type)
+                               << " takes " << wanted;
+  constant.bytes = constant.bytes.first(periodOf(constant.bytes, type.getShape(), elementBytes));
+  return add(std::move(constant));
 }
 
-std::vector<std::vector<uint8_t>> ConstantPool::take() {
-  std::vector<std::vector<uint8_t>> constants(indices_.size());
-  for (const auto &[bytes, index] : indices_)
-    constants[index] = bytes;
+uint32_t ConstantPool::add(Constant constant) {
+  const std::span<const uint8_t> bytes = constant.bytes;
+  const std::pair key(constant.size, llvm::xxh3_64bits(ArrayRef<uint8_t>(bytes.data(), bytes.size())));
+  for (auto [at, end] = indices_.equal_range(key); at != end; ++at)
+    if (llvm::equal(constants_[at->second].bytes, bytes))
+      return at->second;
+  constants_.push_back(std::move(constant));
+  return indices_.emplace(key, uint32_t(constants_.size() - 1))->second;
+}
+
+std::vector<Constant> ConstantPool::take() {
   indices_.clear();
-  return constants;
+  return std::exchange(constants_, {});
 }
 
 } // namespace tenon::compiler::host

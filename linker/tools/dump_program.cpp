@@ -171,8 +171,11 @@ FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &funct
   return lines;
 }
 
-uint64_t bytesOf(const fb::ConstantData &constant) {
-  return constant.data() ? constant.data()->size() : constant.size();
+/// "64 bytes, 4 of them repeated".
+std::string constantText(const fb::ConstantData &constant) {
+  const bool isRepeated = constant.data() && constant.data()->size() != constant.size();
+  return concat(constant.size(), " bytes",
+                isRepeated ? concat(", ", constant.data()->size(), " of them repeated") : "");
 }
 
 uint64_t nestedBytes(const abi::ProgramView &program, size_t index) {
@@ -275,7 +278,7 @@ std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
     text += concat("function ", words.signature, "\n", words.body);
   }
   for (uint32_t i = 0; i < constantCount(raw); ++i)
-    text += concat("constant ", i, ": ", bytesOf(*raw.constants()->Get(i)), " bytes\n");
+    text += concat("constant ", i, ": ", constantText(*raw.constants()->Get(i)), "\n");
   for (size_t i = 0; i < program.executableCount(); ++i)
     text += dumpExecutable(program.executableAt(i), nestedBytes(program, i));
   return text;
@@ -322,7 +325,7 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
   json.key("constants");
   json.beginArray();
   for (uint32_t i = 0; i < constantCount(raw); ++i)
-    json.value(bytesOf(*raw.constants()->Get(i)));
+    json.value(raw.constants()->Get(i)->size());
   json.endArray();
   json.key("executables");
   json.beginArray();

@@ -3,11 +3,25 @@
 
 #include "runtime/device/device.h"
 
+#include <algorithm>
+
 namespace tenon::runtime {
 
 Status uploadBytes(Buffer &target, uint64_t offset, std::span<const uint8_t> bytes) {
   TENON_RETURN_IF_ERROR(checkBufferRange(target.size(), offset, bytes.size()));
   return target.device().stream().upload(target.address() + offset, bytes);
+}
+
+Status uploadRepeated(Buffer &target, std::span<const uint8_t> bytes) {
+  TENON_RETURN_IF_ERROR(uploadBytes(target, 0, bytes));
+  // What is there is copied behind itself: its length doubles each time.
+  const uint64_t start = target.address();
+  for (uint64_t done = bytes.size(); done != 0 && done < target.size();) {
+    const uint64_t more = std::min(done, target.size() - done);
+    TENON_RETURN_IF_ERROR(target.device().stream().copy({start, more}, {start + done, more}));
+    done += more;
+  }
+  return okStatus();
 }
 
 Status downloadBytes(const Buffer &source, uint64_t offset, std::span<uint8_t> bytes) {

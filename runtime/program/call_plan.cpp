@@ -126,7 +126,7 @@ Status Planner::planBuffers() {
     }
     case abi::fb::BufferSource::Constant:
       buffer.place = CallPlan::Place::Constant;
-      buffer.bytes = sources_.constants[source.index()].size();
+      buffer.bytes = sources_.constants[source.index()].size;
       break;
     }
     plan_->buffers.push_back(buffer);

@@ -79,10 +79,16 @@ struct CallPlan {
   Status describeFault(Status status) const;
 };
 
+/// A constant as the file has it: `bytes`, as often as it takes for `size`.
+struct ConstantBytes {
+  std::span<const uint8_t> bytes;
+  uint64_t size = 0;
+};
+
 /// What the plan needs of the program.
 struct PlanSources {
   std::span<const std::unique_ptr<Executable>> executables; // loaded by the plan as it needs them
-  std::span<const std::span<const uint8_t>> constants;      // bytes of each
+  std::span<const ConstantBytes> constants;
 };
 
 /// @param inputs checked (checkInputs)

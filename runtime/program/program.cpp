@@ -231,9 +231,10 @@ void Program::findConstants(std::span<const uint8_t> file) {
   for (uint32_t i = 0; constants && i < constants->size(); ++i) {
     const abi::fb::ConstantData &constant = *constants->Get(i);
     // In the buffer, or behind it in the same file (F-14, verified).
-    constantBytes_.push_back(constant.data()
-                                 ? std::span<const uint8_t>(constant.data()->data(), constant.data()->size())
-                                 : file.subspan(constant.file_offset(), constant.size()));
+    const std::span<const uint8_t> data =
+        constant.data() ? std::span<const uint8_t>(constant.data()->data(), constant.data()->size())
+                        : file.subspan(constant.file_offset(), constant.size());
+    constantBytes_.push_back({data, constant.size()});
   }
   constants_.resize(constantBytes_.size());
 }
@@ -242,9 +243,9 @@ Status Program::uploadConstants(const CallPlan &plan) {
   for (const CallPlan::Buffer &buffer : plan.buffers) {
     if (buffer.place != CallPlan::Place::Constant || constants_[buffer.index])
       continue;
-    const std::span<const uint8_t> bytes = constantBytes_[buffer.index];
-    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, allocateOnStream(*device_, bytes.size()));
-    TENON_RETURN_IF_ERROR(uploadBytes(*memory, 0, bytes));
+    const ConstantBytes &constant = constantBytes_[buffer.index];
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, allocateOnStream(*device_, constant.size));
+    TENON_RETURN_IF_ERROR(uploadRepeated(*memory, constant.bytes));
     constants_[buffer.index] = std::move(memory);
   }
   return okStatus();

@@ -117,7 +117,7 @@ private:
   std::shared_ptr<Device> device_;
   abi::ProgramView view_;
   std::vector<std::unique_ptr<Executable>> executables_;
-  std::vector<std::span<const uint8_t>> constantBytes_;  // in the file
+  std::vector<ConstantBytes> constantBytes_;             // in the file
   std::mutex plansMutex_;                                // guards what follows
   std::vector<std::shared_ptr<const Buffer>> constants_; // null: no call has needed it yet
   std::vector<FunctionCalls> calls_;                     // [functions]

@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -95,11 +97,18 @@ struct Function {
   void dropUnused();
 };
 
+/// `bytes`, as often as it takes to be `size` of them: a splat is its element.
+struct Constant {
+  std::span<const uint8_t> bytes;
+  uint64_t size = 0;                                 // a multiple of bytes.size()
+  std::shared_ptr<const std::vector<uint8_t>> owner; // of `bytes`; null: they live as long as the module
+};
+
 struct Program {
   std::string name;
   std::vector<std::vector<uint8_t>> executables; // TNX1 buffers
   std::vector<Function> functions;
-  std::vector<std::vector<uint8_t>> constants;
+  std::vector<Constant> constants;
 };
 
 } // namespace tenon::compiler::host

@@ -3,6 +3,8 @@
 
 #include "abi/format/aligned_bytes.h"
 #include "abi/format/verify.h"
+#include "support/align.h"
+#include "support/memory.h"
 
 namespace tenon::compiler::host {
 namespace {
@@ -12,10 +14,11 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 /// FlatBuffers addresses 2 GiB; what is not data (tables, strings) is given the last 64 MiB.
-constexpr uint64_t kMaxDataBytes = (uint64_t(1) << 31) - (uint64_t(64) << 20);
-constexpr size_t kDataAlignment = 64; // force_align of the schema
+constexpr uint64_t kMaxInlineTotal = (uint64_t(1) << 31) - (uint64_t(64) << 20);
+constexpr size_t kDataAlignment = 64;                   // force_align of the schema
+constexpr uint64_t kMaxInlineBytes = uint64_t(1) << 20; // larger constants lie behind the tables
 
-Offset<flatbuffers::Vector<uint8_t>> writeBytes(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
+Offset<flatbuffers::Vector<uint8_t>> writeBytes(FlatBufferBuilder &builder, std::span<const uint8_t> bytes) {
   return abi::createAlignedBytes(builder, bytes.data(), bytes.size(), kDataAlignment);
 }
 
@@ -132,22 +135,24 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
 
 } // namespace
 
-Result<std::vector<uint8_t>> writeProgram(const Program &program) {
-  uint64_t dataBytes = 0;
-  for (const auto &executable : program.executables)
-    dataBytes += executable.size() + kDataAlignment;
-  for (const auto &constant : program.constants)
-    dataBytes += constant.size() + kDataAlignment;
-  if (dataBytes > kMaxDataBytes)
-    return makeError(StatusCode::Unimplemented, "executables and constants take ", dataBytes,
-                     " bytes, a program file holds at most ", kMaxDataBytes);
+/// Whether the bytes lie behind the tables, which may be more than 2 GiB from the start of the file. What repeats does
+/// not (F-14).
+static bool isBehindTables(const Constant &constant) {
+  return constant.bytes.size() > kMaxInlineBytes && constant.bytes.size() == constant.size;
+}
 
+/// The file up to the constants behind the tables, the first of which begins at `dataBegin`.
+static std::vector<uint8_t> writeTables(const Program &program, uint64_t dataBytes, uint64_t dataBegin) {
   FlatBufferBuilder builder(4096 + size_t(dataBytes));
   auto executables = writeAll(program.executables, [&](const std::vector<uint8_t> &bytes) {
     return fb::CreateNestedExecutable(builder, writeBytes(builder, bytes));
   });
-  auto constants = writeAll(program.constants, [&](const std::vector<uint8_t> &bytes) {
-    return fb::CreateConstantData(builder, writeBytes(builder, bytes), 0, bytes.size());
+  auto constants = writeAll(program.constants, [&](const Constant &constant) {
+    if (!isBehindTables(constant))
+      return fb::CreateConstantData(builder, writeBytes(builder, constant.bytes), 0, constant.size);
+    const uint64_t at = dataBegin;
+    dataBegin = alignUp(dataBegin + constant.size, kDataAlignment);
+    return fb::CreateConstantData(builder, 0, at, constant.size);
   });
   auto functions =
       writeAll(program.functions, [&](const Function &function) { return writeFunction(builder, function); });
@@ -158,7 +163,36 @@ Result<std::vector<uint8_t>> writeProgram(const Program &program) {
   auto constantTable = builder.CreateVector(constants);
   fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, abi::kFormatVersion, producer, name, executableTable,
                                                      functionTable, constantTable));
-  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+Result<std::vector<uint8_t>> writeProgram(const Program &program) {
+  uint64_t inlineBytes = 0, bytesBehind = 0;
+  for (const auto &executable : program.executables)
+    inlineBytes += executable.size() + kDataAlignment;
+  for (const Constant &constant : program.constants) {
+    if (isBehindTables(constant))
+      bytesBehind += alignUp(constant.size, kDataAlignment);
+    else
+      inlineBytes += constant.bytes.size() + kDataAlignment;
+  }
+  if (inlineBytes > kMaxInlineTotal)
+    return makeError(StatusCode::Unimplemented, "executables and constants of up to ", kMaxInlineBytes, " bytes take ",
+                     inlineBytes, " bytes together, a program file holds at most ", kMaxInlineTotal, " of them");
+
+  // Offsets are numbers of one size, but for 0, which is left out: once to learn where the tables end, once to write.
+  std::vector<uint8_t> bytes = writeTables(program, inlineBytes, kDataAlignment);
+  if (bytesBehind != 0) {
+    const uint64_t dataBegin = alignUp(bytes.size(), kDataAlignment);
+    bytes = writeTables(program, inlineBytes, dataBegin);
+    TENON_RETURN_IF_ERROR(checkMemory(dataBegin + bytesBehind, "the program"));
+    bytes.reserve(dataBegin + bytesBehind);
+    for (const Constant &constant : program.constants)
+      if (isBehindTables(constant)) {
+        bytes.resize(alignUp(bytes.size(), kDataAlignment));
+        bytes.insert(bytes.end(), constant.bytes.begin(), constant.bytes.end());
+      }
+  }
   if (Status verified = abi::verifyProgram(bytes, "the program just written"); !verified.ok())
     return makeError(StatusCode::Internal, "a bug in the compiler: ", verified.message());
   return bytes;

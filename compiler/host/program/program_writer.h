@@ -11,7 +11,7 @@
 
 namespace tenon::compiler::host {
 
-/// @return the file. Unimplemented: executables and constants together are too large for one FlatBuffer (2 GiB);
+/// @return the file. Unimplemented: executables and small constants are too large for one FlatBuffer (2 GiB);
 ///         Internal: what was written does not verify, which is a bug in the compiler.
 /// Source: abi/format/schemas/program.fbs.
 Result<std::vector<uint8_t>> writeProgram(const Program &program);

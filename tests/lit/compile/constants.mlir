@@ -1,4 +1,4 @@
-// Tensor constants: equal bytes are stored once, whatever their type; splats are written out.
+// Tensor constants: equal bytes are stored once, whatever their type; of a splat, one element.
 // RUN: tenon-compile %s -o %t.tenon
 // RUN: tenon-dump %t.tenon | FileCheck %s
 // RUN: tenon-run %t.tenon --function=constants | FileCheck %s --check-prefix=VALUES
@@ -22,7 +22,7 @@
 // CHECK-NEXT:    tensor<3xi1> = b2
 // CHECK-NEXT:    tensor<2xi32> = b3
 // CHECK-NEXT:    tensor<0xf32> = b4
-// CHECK:       constant 0: 16 bytes
+// CHECK:       constant 0: 16 bytes, 1 of them repeated
 // CHECK-NEXT:  constant 1: 6 bytes
 // CHECK-NEXT:  constant 2: 3 bytes
 // CHECK-NEXT:  constant 3: 8 bytes

@@ -97,10 +97,10 @@ func.func @f(%a: tensor<4xf32>, %w: index) -> tensor<4xf32> {
 }
 
 //--- constant.mlir
-// CHECK: constant.mlir:[[#@LINE+2]]:8: error: a constant of 1099511627776 elements is too large, the limit is 1073741824 bytes
-func.func @f() -> tensor<1099511627776xf32> {
-  %0 = arith.constant dense<0.0> : tensor<1099511627776xf32>
-  return %0 : tensor<1099511627776xf32>
+// CHECK: constant.mlir:[[#@LINE+2]]:8: error: a constant of type 'tensor<1125899906842624xf32>' is too large, the limit is 281474976710656 bytes
+func.func @f() -> tensor<1125899906842624xf32> {
+  %0 = arith.constant dense<0.0> : tensor<1125899906842624xf32>
+  return %0 : tensor<1125899906842624xf32>
 }
 
 //--- empty.mlir

@@ -59,6 +59,11 @@ TEST(VerifyProgram, ChecksConstants) {
   EXPECT_EQ(constant({std::string(), 0, {}}), "");
   EXPECT_EQ(constant({std::string("abcd"), 0, 5}),
             "'x': constants[0]: [F-14] size is 5, file_offset 0; the data has 4 bytes and stands here");
+  EXPECT_EQ(constant({std::string("abcd"), 0, uint64_t(1) << 50}), "");
+  EXPECT_EQ(constant({std::string("abcd"), 0, 0}),
+            "'x': constants[0]: [F-14] size is 0, file_offset 0; the data has 4 bytes and stands here");
+  EXPECT_EQ(constant({std::string(), 0, 4}),
+            "'x': constants[0]: [F-14] size is 4, file_offset 0; the data has 0 bytes and stands here");
   EXPECT_EQ(constant({std::string("abcd"), 64, {}}),
             "'x': constants[0]: [F-14] size is 4, file_offset 64; the data has 4 bytes and stands here");
   EXPECT_EQ(constant({std::nullopt, 64, 16}), "");

@@ -25,7 +25,8 @@ Program copyProgram() {
   Program program;
   program.name = "example";
   program.functions.push_back(std::move(function));
-  program.constants.push_back({1, 2, 3, 4});
+  auto bytes = std::make_shared<std::vector<uint8_t>>(std::vector<uint8_t>{1, 2, 3, 4});
+  program.constants.push_back({*bytes, 4, bytes});
   return program;
 }
 
@@ -49,6 +50,29 @@ TEST(ProgramWriter, WritesWhatTheViewReads) {
   EXPECT_EQ(copy->target()->length(), kNoRegister);
   EXPECT_EQ(function.results()->Get(1)->scalar(), 4u);
   EXPECT_EQ(view->raw().constants()->Get(0)->size(), 4u);
+}
+
+TEST(ProgramWriter, PutsLargeConstantsBehindTheTables) {
+  Program program = copyProgram();
+  auto large = std::make_shared<std::vector<uint8_t>>((size_t(1) << 20) + 1, uint8_t(7));
+  auto other = std::make_shared<std::vector<uint8_t>>((size_t(1) << 20) + 2, uint8_t(8));
+  program.constants.push_back({*large, large->size(), large});
+  program.constants.push_back({*large, 2 * large->size(), large}); // what repeats is inline
+  program.constants.push_back({*other, other->size(), other});
+  Result<std::vector<uint8_t>> bytes = writeProgram(program);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().toString();
+  Result<abi::ProgramView> view = abi::ProgramView::create(*bytes, "large.tenon");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  const auto &constants = *view->raw().constants();
+  EXPECT_EQ(constants[0]->data()->size(), 4u);
+  EXPECT_EQ(constants[2]->data()->size(), large->size());
+  EXPECT_EQ(constants[2]->size(), 2 * large->size());
+  for (auto [index, wanted] : {std::pair(1u, large), std::pair(3u, other)}) {
+    EXPECT_EQ(constants[index]->data(), nullptr);
+    ASSERT_EQ(constants[index]->size(), wanted->size());
+    const uint8_t *begin = bytes->data() + constants[index]->file_offset();
+    EXPECT_EQ(std::vector<uint8_t>(begin, begin + wanted->size()), *wanted);
+  }
 }
 
 TEST(ProgramWriter, WritesExpectations) {
