@@ -29,19 +29,53 @@ uint64_t bytesOf(std::string_view text, std::string_view name) {
   return takeNumber<uint64_t>(text).value_or(0) << 10;
 }
 
+/// The beginning of a small file; empty: it cannot be read.
+std::string beginningOf(const std::string &path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return {};
+  std::string text(4096, '\0');
+  const ssize_t size = ::read(fd, text.data(), text.size());
+  ::close(fd);
+  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return text;
+}
+
 /// Memory that may be had without ending somebody; nothing: the system does not say.
 std::optional<uint64_t> freeMemory() {
-  const int fd = ::open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
+  const std::string text = beginningOf("/proc/meminfo");
+  const uint64_t available = bytesOf(text, "MemAvailable:");
+  std::optional<uint64_t> free;
+  if (available != 0)
+    free = available + bytesOf(text, "SwapFree:");
+  if (const std::optional<uint64_t> allowed = freeInControlGroups(beginningOf("/proc/self/cgroup")))
+    free = std::min(free.value_or(UINT64_MAX), *allowed);
+  return free;
+}
+
+/// The number that a file of a control group begins with; nothing: it is not there, or says "max".
+std::optional<uint64_t> numberOf(const std::string &path) {
+  const std::string text = beginningOf(path);
+  std::string_view rest = text;
+  return takeNumber<uint64_t>(rest);
+}
+
+/// Of one group, whose files have names of the first or of the second version. What is kept of files that were read
+/// counts as used, and goes when memory is asked for.
+std::optional<uint64_t> freeInGroup(const std::string &folder, bool isSecond) {
+  const std::optional<uint64_t> limit = numberOf(folder + (isSecond ? "/memory.max" : "/memory.limit_in_bytes"));
+  const std::optional<uint64_t> used = numberOf(folder + (isSecond ? "/memory.current" : "/memory.usage_in_bytes"));
+  if (!limit || !used)
     return std::nullopt;
-  char text[4096];
-  const ssize_t size = ::read(fd, text, sizeof(text));
-  ::close(fd);
-  if (size <= 0)
-    return std::nullopt;
-  const std::string_view all(text, static_cast<size_t>(size));
-  const uint64_t available = bytesOf(all, "MemAvailable:");
-  return available == 0 ? std::nullopt : std::optional(available + bytesOf(all, "SwapFree:"));
+  const std::string statistics = beginningOf(folder + "/memory.stat");
+  const std::string_view name = isSecond ? "\ninactive_file " : "\ntotal_inactive_file ";
+  uint64_t files = 0;
+  if (const size_t at = statistics.find(name); at != std::string::npos) {
+    std::string_view rest = std::string_view(statistics).substr(at + name.size());
+    files = takeNumber<uint64_t>(rest).value_or(0);
+  }
+  const uint64_t kept = *used - std::min(files, *used);
+  return *limit - std::min(kept, *limit);
 }
 
 const char *programName = "";
@@ -55,6 +89,32 @@ void onMissingMemory() {
 }
 
 } // namespace
+
+std::optional<uint64_t> freeInControlGroups(std::string_view membership, const std::string &root) {
+  std::optional<uint64_t> least;
+  while (!membership.empty()) { // "4:memory:/jobs/7" in the first version, "0::/jobs/7" in the second
+    const std::string_view line = membership.substr(0, membership.find('\n'));
+    membership.remove_prefix(std::min(line.size() + 1, membership.size()));
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos)
+      continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const bool isSecond = controllers.empty();
+    if (!isSecond && controllers != "memory")
+      continue;
+    // In a container the group's own folder may be the root, and the path one of outside.
+    for (std::string path(line.substr(second + 1));; path.resize(path.rfind('/'))) {
+      if (!path.empty() && path.back() == '/')
+        path.pop_back();
+      const std::string folder = concat(root, isSecond ? "" : "/memory", path);
+      if (const std::optional<uint64_t> free = freeInGroup(folder, isSecond))
+        least = std::min(least.value_or(UINT64_MAX), *free);
+      if (path.find('/') == std::string::npos)
+        break;
+    }
+  }
+  return least;
+}
 
 Status checkMemory(uint64_t bytes, std::string_view what) {
   if (bytes == 0)

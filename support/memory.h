@@ -8,13 +8,21 @@
 #include "support/result.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace tenon {
 
+/// What the process may still take before a limit of its control groups, or of one above them, ends it: a container's,
+/// a batch job's. Nothing: there is no limit.
+/// @param membership  the text of /proc/self/cgroup
+/// @param root        where the control groups are mounted
+std::optional<uint64_t> freeInControlGroups(std::string_view membership, const std::string &root = "/sys/fs/cgroup");
+
 /// ResourceExhausted, with `what` ("the elements of 8xf32") and the bytes, where `bytes` cannot be had now: the system
-/// gives no addresses for them (RLIMIT_AS), or they are more than the memory that is free, so that touching them would
-/// end this process or another.
+/// gives no addresses for them (RLIMIT_AS), or they are more than the memory that is free, in the machine or under the
+/// limit of a control group, so that touching them would end this process or another.
 Status checkMemory(uint64_t bytes, std::string_view what);
 
 /// checkMemory() for `count` elements, then `container` has so many: the first keep their values, new ones are zero.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/memory.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace tenon;
@@ -30,6 +33,62 @@ TEST(Memory, RefusesACountThatOverflows) {
   EXPECT_EQ(status.code(), StatusCode::ResourceExhausted);
   EXPECT_TRUE(status.message().starts_with("not enough memory for numbers: ")) << status.message();
   EXPECT_EQ(numbers.size(), 3u);
+}
+
+namespace {
+
+/// Files of control groups, in a folder of their own.
+class ControlGroups : public ::testing::Test {
+protected:
+  ControlGroups() : root_(::testing::TempDir() + "control_groups_" + std::to_string(::getpid())) {
+    std::filesystem::remove_all(root_);
+  }
+  ~ControlGroups() override { std::filesystem::remove_all(root_); }
+  void write(const std::string &path, const std::string &text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  std::optional<uint64_t> freeOf(std::string_view membership) { return freeInControlGroups(membership, root_); }
+  std::string root_;
+};
+
+} // namespace
+
+TEST_F(ControlGroups, OfTheSecondVersion) {
+  EXPECT_EQ(freeOf("0::/job\n"), std::nullopt);
+  write("/job/memory.max", "1000\n");
+  EXPECT_EQ(freeOf("0::/job\n"), std::nullopt);
+  write("/job/memory.current", "700\n");
+  EXPECT_EQ(freeOf("0::/job\n"), 300u);
+  write("/job/memory.stat", "anon 5\ninactive_file 200\nactive_file 6\n");
+  EXPECT_EQ(freeOf("0::/job\n"), 500u);
+  write("/job/memory.current", "1300\n");
+  write("/job/memory.stat", "anon 5\n");
+  EXPECT_EQ(freeOf("0::/job\n"), 0u);
+  write("/job/memory.max", "max\n");
+  EXPECT_EQ(freeOf("0::/job\n"), std::nullopt);
+}
+
+TEST_F(ControlGroups, TheTightestOneAboveCounts) {
+  write("/a/memory.max", "900\n");
+  write("/a/memory.current", "800\n");
+  write("/a/b/memory.max", "500\n");
+  write("/a/b/memory.current", "100\n");
+  EXPECT_EQ(freeOf("0::/a/b\n"), 100u);
+  EXPECT_EQ(freeOf("0::/a/b/c"), 100u);
+  write("/memory.max", "60\n");
+  write("/memory.current", "10\n");
+  EXPECT_EQ(freeOf("0::/a/b\n"), 50u);
+  EXPECT_EQ(freeOf("0::/\n"), 50u);
+}
+
+TEST_F(ControlGroups, OfTheFirstVersion) {
+  write("/memory/a/memory.limit_in_bytes", "1000\n");
+  write("/memory/a/memory.usage_in_bytes", "600\n");
+  write("/memory/a/memory.stat", "cache 9\ninactive_file 1\ntotal_inactive_file 50\n");
+  EXPECT_EQ(freeOf("9:cpu:/a\n4:memory:/a\n0::/\n"), 450u);
+  EXPECT_EQ(freeOf("9:cpu:/a\n"), std::nullopt);
+  EXPECT_EQ(freeOf("nonsense\n4:memory\n::\n"), std::nullopt);
 }
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // which need the addresses themselves
