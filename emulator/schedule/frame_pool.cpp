@@ -4,6 +4,7 @@
 #include "emulator/machine/decoded_kernel.h"
 #include "support/align.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -37,8 +38,11 @@ Frame *FramePool::enter(Warp &warp, const FunctionCode *code, Frame *parent, uin
   std::vector<Frame *> &pool = free_[code];
   Frame *frame;
   if (pool.empty()) {
+    void *registers = aligned_alloc(64, alignUp(code->registerBytes + 64u, 64));
+    if (!registers)
+      return nullptr;
     frame = new Frame;
-    frame->registers = static_cast<uint8_t *>(aligned_alloc(64, alignUp(code->registerBytes + 64u, 64)));
+    frame->registers = static_cast<uint8_t *>(registers);
   } else {
     frame = pool.back();
     pool.pop_back();
@@ -46,7 +50,8 @@ Frame *FramePool::enter(Warp &warp, const FunctionCode *code, Frame *parent, uin
   memset(frame->registers, 0, code->registerBytes);
   frame->code = code;
   frame->parent = parent;
-  frame->localBase = alignUp(parent->localBase + parent->code->localBytes, 16);
+  // Where to go back to takes its place, too: calls without end meet the end of the stack.
+  frame->localBase = alignUp(parent->localBase + std::max(parent->code->localBytes, 1u), 16);
   frame->depth = parent->depth + 1;
   frame->returnPc = returnPc;
   frame->callSite = callSite;

@@ -18,7 +18,7 @@ public:
   FramePool &operator=(const FramePool &) = delete;
 
   /// The frame in which `lanes` of `warp`, called by call site `callSite` of `parent`, execute `code`. Its registers
-  /// are zero unless other lanes of the same call are inside.
+  /// are zero unless other lanes of the same call are inside. Null: there is no memory for it.
   Frame *enter(Warp &warp, const FunctionCode *code, Frame *parent, uint32_t callSite, uint32_t returnPc,
                uint32_t lanes);
   /// The lanes will not come back to `frame`. Entry frames stay with their warp.

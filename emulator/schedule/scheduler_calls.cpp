@@ -71,6 +71,11 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
   if (uint32_t skipped = run.mask & ~active)
     run.split(skipped, run.pc + 1, run.frame);
   Frame *frame = frames_.enter(warp, callee, run.frame, i.target, run.pc + 1, lanes);
+  if (!frame) {
+    raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(lanes)), CUDA_ERROR_OUT_OF_MEMORY,
+               "no memory for the registers of a call");
+    return false;
+  }
   if (frame->localBase + callee->localBytes > warp.localStride) {
     raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(lanes)), CUDA_ERROR_LAUNCH_FAILED,
                "stack overflow: " + std::to_string(frame->depth) + " calls deep, " + std::to_string(warp.localStride) +

@@ -201,6 +201,18 @@ TEST(EmulatorDriver, ReportsEveryKindOfFault) {
   }
 }
 
+/// Also of functions that keep nothing in their frames.
+TEST(EmulatorDriver, CallsWithoutEndOverflowTheStack) {
+  Session session;
+  DeviceArray<uint32_t> memory(32);
+  const std::string text = header() + ".func f();\n.func g()\n{\n  call.uni f, ();\n  ret;\n}\n"
+                                      ".func f()\n{\n  call.uni g, ();\n  ret;\n}\n"
+                                      ".visible .entry k(.param .u64 p)\n{\n  call.uni f, ();\n  ret;\n}\n";
+  EXPECT_EQ(run(text, {memory.address}), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_NE(lastReport().find("stack overflow: "), std::string::npos) << lastReport();
+  revive();
+}
+
 TEST(EmulatorDriver, ReportsUseAfterFreeAndConstants) {
   Session session;
   CUdeviceptr freed;
