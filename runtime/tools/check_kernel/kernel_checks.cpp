@@ -61,6 +61,7 @@ std::optional<RunResult> KernelChecks::launch(const RunOptions &options, Finding
   if (run.ok())
     return run.take();
   fail(finding, std::string(run.status().message()));
+  leftItsBuffers_ = finding.message.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos;
   if (const std::string report = session_.faultReport(); run.status().code() == StatusCode::Aborted && !report.empty())
     finding.message += concat("\n", report);
   // The context is lost for all.
@@ -265,11 +266,15 @@ Finding KernelChecks::compareWith(std::string check, Reference *reference, const
 std::vector<Finding> KernelChecks::run(const Case &inputs) {
   case_ = &inputs;
   deterministic_ = true;
+  leftItsBuffers_ = false;
   std::vector<Finding> out;
   out.push_back(checkLaunch());
+  const bool ran = out.front().verdict == Verdict::Passed;
   Finding plainRun;
-  const std::optional<RunResult> plain = launch(kPlain, plainRun);
-  if (!plain && out.front().verdict == Verdict::Passed)
+  // What leaves its buffers may run between guards, and then shows where it goes. What never ends, traps or cannot be
+  // launched does the same again.
+  const std::optional<RunResult> plain = ran || leftItsBuffers_ ? launch(kPlain, plainRun) : std::nullopt;
+  if (!plain && ran)
     fail(out.front(), plainRun.message);
   Finding repeats = checkRepeats(plain); // first: the others compare runs
   out.push_back(checkBounds(plain));

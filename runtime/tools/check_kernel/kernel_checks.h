@@ -69,6 +69,7 @@ private:
   CheckOptions options_;
   const Case *case_ = nullptr;
   bool deterministic_ = true;
+  bool leftItsBuffers_ = false; // the last launch that failed did
 };
 
 } // namespace tenon::runtime
