@@ -109,7 +109,6 @@ class Runner:
             finally:
                 opened.release()
         except judge.tenon_capi.TenonError as problem:
-            self.device = None
             return "fault", str(problem), 0
         wrong, known = difference(program, results)
         return ("wrong", wrong, known) if wrong else ("right", "", known)
@@ -131,14 +130,20 @@ def work(options, pipe):
         if task is None:
             return
         if isinstance(task, tuple):  # (program): a candidate of the shrinker
-            pipe.send(runner.run(task[0]))
+            answer = runner.run(task[0])
+            pipe.send(answer)
+            if answer[0] == "fault":
+                return  # CUDA does not work any more in this process
             continue
         program = generate(task)
         if program is None:
             pipe.send((task, "empty", "", 0))
             continue
         missing = compiled.extract(task, program) if compiled else None
-        pipe.send((task, *missing, 0) if missing else (task, *runner.run(program, compiled.path if compiled else None)))
+        answer = (*missing, 0) if missing else runner.run(program, compiled.path if compiled else None)
+        pipe.send((task, *answer))
+        if answer[0] == "fault":
+            return
 
 
 class Worker:
@@ -176,7 +181,10 @@ class Worker:
                 self.start()
                 return "crash", detail, 0
         try:
-            return self.pipe.recv()
+            answer = self.pipe.recv()
+            if answer[0] == "fault":
+                self.start()
+            return answer
         except EOFError:
             self.process.join()
             detail = f"the process died: {self.process.exitcode}"
@@ -200,6 +208,8 @@ def answers(seeds, options, jobs):
                     if worker.pipe in ready:
                         answer = worker.pipe.recv()
                         worker.task = None
+                        if answer[1] == "fault":
+                            worker.start()
                         yield answer
                         continue
                 except EOFError:

@@ -12,6 +12,7 @@ status 1 where a result is wrong, a kernel faults, the compiler crashes, or what
     --programs=FOLDER    run what was compiled there (--library: folder of libtenon_runtime.so)
 """
 import argparse
+import concurrent.futures
 import csv
 import itertools
 import json
@@ -36,6 +37,7 @@ from elements import is_float, ulp
 
 MODULES = (cases_elementwise, cases_reduction, cases_movement, cases_named)
 MOST = 150  # functions of one program
+SECONDS = 120  # for one case
 
 
 def all_cases(grid, pattern):
@@ -119,89 +121,148 @@ class Peer:
     """PyTorch's results on the same inputs, where there is PyTorch; on its GPU, where there is one."""
 
     def __init__(self, wanted):
-        self.torch = None
+        self.torch = self.device = None
         if wanted:
             try:
                 import torch
                 self.torch = torch
             except ImportError:
-                return
-            self.device = "cuda" if torch.cuda.is_available() else "cpu"
-            self.types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
-                          "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "i1": torch.bool}
-            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+                pass
 
     def results(self, case):
-        if self.torch is None or case.torch is None:
+        torch = self.torch
+        if torch is None or case.torch is None:
             return None
-        given = [self.torch.from_numpy(np.array(data)).to(self.types[kind]).to(self.device) for kind, data in case.program.inputs()]
+        if self.device is None:  # in the process that uses it
+            self.device = "cuda" if torch.cuda.is_available() else "cpu"
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+                 "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "i1": torch.bool}
         try:
-            made = case.torch(self.torch, *given)
+            given = [torch.from_numpy(np.array(data)).to(types[kind]).to(self.device) for kind, data in case.program.inputs()]
+            made = case.torch(torch, *given)
         except (RuntimeError, TypeError, ValueError, NotImplementedError):  # not for this type or shape
             return None
         return [t.double().cpu().numpy() for t in (made if isinstance(made, (tuple, list)) else [made])]
 
 
 class Judged:
+    """What is known of a group."""
+
     def __init__(self, group):
         self.group = group
         self.right = self.elements = 0
         self.problems, self.refused = [], Counter()
-        self.errors, self.peer = Errors(), Errors()
+        self.errors, self.peer, self.has_peer = Errors(), Errors(), False
 
-    def row(self, has_peer):
+    def row(self):
         return {"operation": self.group.operation, "type": self.group.kind, "cases": len(self.group.cases), "right": self.right,
                 "refused": sum(self.refused.values()), "wrong": len(self.problems), "elements": self.elements,
                 "ulp": f"{self.errors.own:.3g}", "ulp_of_largest": f"{self.errors.largest:.3g}",
-                "torch_ulp": f"{self.peer.own:.3g}" if has_peer else "", "torch_ulp_of_largest": f"{self.peer.largest:.3g}" if has_peer else "",
+                "torch_ulp": f"{self.peer.own:.3g}" if self.has_peer else "",
+                "torch_ulp_of_largest": f"{self.peer.largest:.3g}" if self.has_peer else "",
                 "message": "; ".join([*self.refused, *self.problems[:1]])[:300]}
 
 
 class Batch:
-    """Some groups, compiled into one program, and run."""
+    """Some groups, compiled into one program, and run, in a process of their own: after a fault a process cannot use the device
+    any more, and the next one goes on with the next case."""
 
     def __init__(self, found, path, refused, crashed):
         self.groups, self.path, self.refused, self.crashed = found, path, refused, crashed
-        self.program = None
 
-    def call(self, name, case):
-        self.program = self.program or device().open(self.path)
-        return device().call(self.program, name, case.program.inputs())
-
-    def judge(self, group):
-        judged, has_peer = Judged(group), False
-        for name, case in group.cases:
-            if name in self.refused:
-                judged.refused[fuzz.stable(self.refused[name])] += 1
-                continue
-            if name in self.crashed:
-                judged.problems.append(f"crash: {group.operation} {group.kind}: {self.crashed[name]}")
-                continue
-            shapes = ", ".join("x".join(map(str, data.shape)) or "scalar" for _, data in case.program.inputs()[:3])
-            what = f"{group.operation} {group.kind}, {shapes}{', unknown sizes' if '?' in group.functions[name] else ''}"
+    def judge(self):
+        """A Judged of each group."""
+        made, items = [Judged(group) for group in self.groups], []
+        for judged, group in zip(made, self.groups):
+            for name, case in group.cases:
+                if name in self.refused:
+                    judged.refused[fuzz.stable(self.refused[name])] += 1
+                elif name in self.crashed:
+                    judged.problems.append(f"crash: {group.operation} {group.kind}: {self.crashed[name]}")
+                else:
+                    items.append((judged, name, case))
+        begin, context = 0, multiprocessing.get_context("fork")
+        while begin < len(items):
+            pipe, theirs = context.Pipe(duplex=False)
+            process = context.Process(target=self.run, args=(items[begin:], theirs))
+            process.start()
+            theirs.close()
             try:
-                results = self.call(name, case)
+                while begin < len(items):
+                    if not pipe.poll(SECONDS):
+                        raise EOFError
+                    fault = pipe.recv()(items[begin][0])
+                    begin += 1
+                    if fault:
+                        break
+            except EOFError:
+                hangs = process.is_alive()
+                process.kill()
+                process.join()
+                judged, name, case = items[begin]
+                judged.problems.append(f"{self.what(judged.group, name, case)}: " +
+                                       (f"more than {SECONDS} s" if hangs else f"the process died: {process.exitcode}"))
+                begin += 1
+            process.join()
+        return made
+
+    @staticmethod
+    def what(group, name, case):
+        shapes = ", ".join("x".join(map(str, data.shape)) or "scalar" for _, data in case.program.inputs()[:3])
+        return f"{group.operation} {group.kind}, {shapes}{', unknown sizes' if '?' in group.functions[name] else ''}"
+
+    def run(self, items, pipe):
+        """In the process: an Answer for each item."""
+        np.seterr(all="ignore")
+        program = None
+        for judged, name, case in items:
+            answer = Answer()
+            try:
+                device = STATE.setdefault("device", None) or judge.Device(judge.find_library(STATE["library"]), STATE["driver"])
+                STATE["device"] = device
+                program = program or device.open(self.path)
+                results = device.call(program, name, case.program.inputs())
             except judge.tenon_capi.TenonError as problem:
-                judged.problems.append(f"fault: {what}: {problem}")
-                device(again=True)
-                self.program = None
-                continue
-            wrong, known = fuzz.difference(case.program, results)
-            judged.elements += known
+                answer.problem, answer.fault = f"fault: {self.what(judged.group, name, case)}: {problem}", True
+                pipe.send(answer)
+                return
+            wrong, answer.known = fuzz.difference(case.program, results)
             wrong = wrong or wrong_specials(case, results)
             if wrong:
-                judged.problems.append(f"{what}: {wrong}")
-                continue
+                answer.problem = f"{self.what(judged.group, name, case)}: {wrong}"
+            else:
+                theirs = STATE["peer"].results(case)
+                for number, ((kind, got), wanted) in enumerate(zip(results, case.program.expected())):
+                    if is_float(kind):
+                        sure = np.isfinite(wanted.e)
+                        answer.errors.add(kind, got, wanted, sure)
+                        if theirs and number < len(theirs) and theirs[number].shape == got.shape:
+                            answer.peer.add(kind, theirs[number], wanted, sure)
+                            answer.has_peer = True
+            pipe.send(answer)
+        if program is not None:
+            program.release()
+
+
+class Answer:
+    """Of one case."""
+
+    def __init__(self):
+        self.problem, self.fault, self.known = "", False, 0
+        self.errors, self.peer, self.has_peer = Errors(), Errors(), False
+
+    def __call__(self, judged):
+        """Adds it to what is known of its group. Gives whether the process is of no use any more."""
+        judged.elements += self.known
+        if self.problem:
+            judged.problems.append(self.problem)
+        else:
             judged.right += 1
-            theirs = STATE["peer"].results(case)
-            for number, ((kind, got), wanted) in enumerate(zip(results, case.program.expected())):
-                if is_float(kind):
-                    sure = np.isfinite(wanted.e)
-                    judged.errors.add(kind, got, wanted, sure)
-                    if theirs and number < len(theirs) and theirs[number].shape == got.shape:
-                        judged.peer.add(kind, theirs[number], wanted, sure)
-                        has_peer = True
-        return judged.row(has_peer), judged.problems, judged.refused
+        for mine, its in ((judged.errors, self.errors), (judged.peer, self.peer)):
+            mine.own, mine.largest = max(mine.own, its.own), max(mine.largest, its.largest)
+        judged.has_peer |= self.has_peer
+        return self.fault
 
 
 STATE = {}
@@ -209,16 +270,10 @@ STATE = {}
 
 def start(options):
     """Of a process: its compiler, its device, its cases."""
-    STATE.update(options, device=None, folder=tempfile.mkdtemp(dir=options["temporary"]))
+    STATE.update(options, folder=tempfile.mkdtemp(dir=options["temporary"]))
     STATE["batches"] = batches(groups(options["grid"], options["filter"]), options["most"])
     STATE["peer"] = Peer(options["torch"])
     STATE["compiled"] = zipfile.ZipFile(options["programs"]) if options["programs"] else None
-
-
-def device(again=False):
-    if STATE["device"] is None or again:
-        STATE["device"] = judge.Device(judge.find_library(STATE["library"]), STATE["driver"])
-    return STATE["device"]
 
 
 def compiled(number):
@@ -241,11 +296,8 @@ def judged(number):
     """(row, problems, refused) of each group of a batch."""
     batch = compiled(number)
     try:
-        with np.errstate(all="ignore"):
-            return [batch.judge(group) for group in batch.groups]
+        return [(group.row(), group.problems, group.refused) for group in batch.judge()]
     finally:
-        if batch.program is not None:
-            batch.program.release()
         if os.path.exists(batch.path):
             os.remove(batch.path)
 
@@ -294,18 +346,18 @@ def main():
         options = {**fuzz.options_of(arguments.build, arguments.device, arguments.flags, arguments.library), "temporary": temporary,
                    "grid": arguments.grid, "filter": arguments.filter, "most": MOST, "programs": arguments.programs,
                    "torch": not arguments.no_torch and not arguments.compile_to}
-        with multiprocessing.get_context("spawn").Pool(arguments.jobs, start, (options,)) as pool:
+        with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn"), start, (options,)) as pool:
             if arguments.compile_to:
                 crashes = 0
                 with zipfile.ZipFile(arguments.compile_to, "w", zipfile.ZIP_LZMA) as out:
-                    for number, data, no, crashed, names in pool.imap(made, numbers):
+                    for number, data, no, crashed, names in pool.map(made, numbers):
                         out.writestr(f"{number}.json", json.dumps([no, crashed, names]))
                         if data is not None:
                             out.writestr(f"{number}.tenon", data)
                         crashes += len(crashed)
                 print(f"{arguments.compile_to}: {len(numbers)} programs, {crashes} crashes, {os.path.getsize(arguments.compile_to) >> 20} MiB")
                 return 1 if crashes else 0
-            for row, wrong, no in itertools.chain.from_iterable(pool.imap(judged, numbers)):
+            for row, wrong, no in itertools.chain.from_iterable(pool.map(judged, numbers)):
                 rows.append(row)
                 refused.update(no)
                 problems += wrong
