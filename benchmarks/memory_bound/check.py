@@ -15,7 +15,8 @@ import sys
 
 import torch
 
-import programs
+import programs  # puts scripts/ on the path
+from cases import case_name, cases, dynamic_name
 import tenon_capi as tenon
 from measure import CUDA_ELEMENT, EPS
 from workloads import TYPES, WORKLOADS, as_tuple, error
@@ -50,7 +51,7 @@ def main():
     runtime = tenon.Runtime(os.path.join(arguments.programs, "libtenon_runtime.so"), "emulator")
     kinds = {kind: name for name, kind in TYPES.items()}
     right = wrong = refused = 0
-    for case in programs.cases("smoke"):
+    for case in cases("smoke"):
         if arguments.filter and case.operation not in arguments.filter.split(","):
             continue
         workload = WORKLOADS[case.operation]
@@ -58,7 +59,7 @@ def main():
         wanted, own = workload.reference(*inputs), None
         if not workload.random:
             own = error(workload.eager(*inputs), wanted)[0]
-        for name in (programs.case_name(case), programs.dynamic_name(case)):
+        for name in (case_name(case), dynamic_name(case)):
             if "file" not in files.get(name, {}):
                 refused += 1
                 continue

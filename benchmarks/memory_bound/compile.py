@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles every case of programs.py, with fixed and with unknown sizes, into a folder that is carried to the GPU machine.
+"""Compiles every case of cases.py, with fixed and with unknown sizes, into a folder that is carried to the GPU machine.
 
 usage: benchmarks/memory_bound/compile.py [--build=build] [--output=build/memory_bound] [--target=sm_90a] [--set=full]
 
@@ -18,7 +18,8 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-import programs
+import programs  # puts scripts/ on the path
+from cases import case_name, cases, dynamic_name
 
 
 def compile_one(arguments, name, text):
@@ -63,11 +64,11 @@ def main():
 
     wanted = {}
     only = set(filter(None, arguments.filter.split(",")))
-    for case in programs.cases(arguments.set):
+    for case in cases(arguments.set):
         if only and case.operation not in only:
             continue
-        wanted[programs.case_name(case)] = (case, False)
-        wanted.setdefault(programs.dynamic_name(case), (case, True))
+        wanted[case_name(case)] = (case, False)
+        wanted.setdefault(dynamic_name(case), (case, True))
     with ThreadPoolExecutor(arguments.jobs) as pool:
         work = {name: pool.submit(compile_one, arguments, name, programs.program(case, dynamic))
                 for name, (case, dynamic) in wanted.items()}

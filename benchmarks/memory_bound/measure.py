@@ -12,9 +12,9 @@ import time
 
 import torch
 
-from programs import case_name, dynamic_name
-import tenon_capi as tenon
+from cases import case_name, dynamic_name
 from workloads import TYPES, WORKLOADS, as_tuple, error
+import tenon_capi as tenon  # in scripts/, which workloads puts on the path
 
 CUDA_ELEMENT = {number: name for name, number in tenon.ELEMENTS.items()}
 EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cases of the benchmark as MLIR, each with fixed and with unknown sizes. No PyTorch here: workloads.py has the other side.
 
-A case is an operation, a shape and a type; `OPERATIONS` holds a function of (Function, kind, shape) for each operation, and
-`cases()` lists what is measured. What MLIR itself has no operation for (scan, top-k, scatter with a sum) is written in
-iree_linalg_ext, as users of IREE do.
+`OPERATIONS` holds a function of (Function, kind, shape) for each operation of cases.py. What MLIR itself has no operation for
+(scan, top-k, scatter with a sum) is written in iree_linalg_ext, as users of IREE do.
 """
 import os
 import sys
-from collections import namedtuple
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from mlir_text import Function, Tensor, literal  # noqa: E402
@@ -18,18 +16,6 @@ DROPPED = int(DROPOUT * 2**32)  # hashes below are dropped
 ADAM = {"lr": 1e-3, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "step": 10}
 TOP = 50
 BINS = 256
-
-Case = namedtuple("Case", "operation shape kind")
-
-
-def case_name(case):
-    return f"{case.operation}_{'x'.join(map(str, case.shape))}_{case.kind}"
-
-
-def dynamic_name(case):
-    """One program with unknown sizes serves all shapes of an operation and type."""
-    return f"{case.operation}_dynamic_{case.kind}"
-
 
 # ---- Elementwise ----
 
@@ -197,6 +183,58 @@ def layernorm(f, kind, shape):
     f.give(f.map(kind, body, x, mean, variance, gamma, beta, broadcast={1: [0], 2: [0], 3: [1], 4: [1]}))
 
 
+def variance(f, kind, shape):
+    x = f.argument(kind, *shape)
+    mean = scaled_by_count(f, f.reduce(x, [1], "arith.addf", 0.0, kind="f32"), x.shape[1])
+    start = f.fill("f32", x.shape[:1], 0.0)
+
+    def square(v, mu, total):
+        d = f.op("arith.subf", "f32", f.convert(v, kind, "f32"), mu)
+        return f.op("arith.addf", "f32", total, f.op("arith.mulf", "f32", d, d))
+
+    f.give(narrow(f, scaled_by_count(f, f.generic([(x, [0, 1]), (mean, [0])], [(start, [0])], "pr", square)[0], x.shape[1]), kind))
+
+
+def normalised_by_channel(f, kind, x, channel):
+    """Batch norm in training: mean and variance over all dimensions but `channel`."""
+    loops = "".join("p" if i == channel else "r" for i in range(len(x)))
+    every, c = list(range(len(x))), x.shape[channel]
+    gamma, beta = (f.argument(kind, c if isinstance(c, int) else 1) for _ in range(2))
+    count = 1
+    for i in every:
+        count = count if i == channel else f.multiply_sizes(count, x.shape[i])
+
+    def total(body, *vectors):
+        inputs = [(x, every)] + [(v, [channel]) for v in vectors]
+        return scaled_by_count(f, f.generic(inputs, [(f.fill("f32", [c], 0.0), [channel])], loops, body)[0], count)
+
+    mean = total(lambda v, so_far: f.op("arith.addf", "f32", so_far, f.convert(v, kind, "f32")))
+
+    def square(v, mu, so_far):
+        d = f.op("arith.subf", "f32", f.convert(v, kind, "f32"), mu)
+        return f.op("arith.addf", "f32", so_far, f.op("arith.mulf", "f32", d, d))
+
+    spread = total(square, mean)
+
+    def body(v, mu, var, weight, bias):
+        d = f.op("arith.subf", "f32", f.convert(v, kind, "f32"), mu)
+        r = f.op("math.rsqrt", "f32", f.op("arith.addf", "f32", var, f.constant("f32", EPSILON)))
+        y = f.op("arith.mulf", "f32", f.op("arith.mulf", "f32", d, r), f.convert(weight, kind, "f32"))
+        return f.convert(f.op("arith.addf", "f32", y, f.convert(bias, kind, "f32")), "f32", kind)
+
+    f.give(f.map(kind, body, x, mean, spread, gamma, beta, broadcast={i: [channel] for i in range(1, 5)}))
+
+
+def batch_norm(f, kind, shape):
+    """[batch, channels, positions]"""
+    normalised_by_channel(f, kind, f.argument(kind, *shape), 1)
+
+
+def batch_norm_last(f, kind, shape):
+    """[batch and positions, channels]"""
+    normalised_by_channel(f, kind, f.argument(kind, *shape), 1)
+
+
 def rmsnorm_residual(f, kind, shape):
     """h = x + residual; gives h and its RMS norm."""
     x, residual, gamma = f.argument(kind, *shape), f.argument(kind, *shape), f.argument(kind, shape[1])
@@ -246,6 +284,20 @@ def transpose(f, kind, shape):
 
 def permute0213(f, kind, shape):
     f.give(f.transpose(f.argument(kind, *shape), [0, 2, 1, 3]))
+
+
+def permute0231(f, kind, shape):
+    """Channels last."""
+    f.give(f.transpose(f.argument(kind, *shape), [0, 2, 3, 1]))
+
+
+def permute0312(f, kind, shape):
+    """Channels first."""
+    f.give(f.transpose(f.argument(kind, *shape), [0, 3, 1, 2]))
+
+
+def permute210(f, kind, shape):
+    f.give(f.transpose(f.argument(kind, *shape), [2, 1, 0]))
 
 
 def rope(f, kind, shape):
@@ -336,62 +388,11 @@ def histogram(f, kind, shape):
     f.give(Tensor(name, "i32", [BINS]))
 
 
-OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum, row_max, transpose, permute0213, softmax,
-                                      log_softmax, layernorm, rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
+OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum, row_max, transpose, permute0213, permute0231,
+                                      permute0312, permute210, softmax,
+                                      log_softmax, layernorm, variance, batch_norm, batch_norm_last,
+                                      rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
                                       cumsum, embedding, histogram, concat, pad)}
-
-K, M = 1 << 10, 1 << 20
-RAGGED = [(65536, 1000), (65536, 1001), (65536, 4095), (65536, 4097)]
-FEW_ROWS = [(16, 1024), (256, 1024), (4096, 1024)]  # 64 KiB, 1 MiB and 16 MiB of f32
-# Elements of an elementwise operation: 64 KiB, 1 MiB, 16 MiB, 256 MiB, 1 GiB of f32, and a ragged number.
-FLAT = [(16 * K,), (256 * K,), (4 * M,), (64 * M,), (256 * M,), (64 * M + 1,)]
-NORMS = [(65536, 4096), (8192, 131072), (M, 128), (8 * M, 8)] + RAGGED + FEW_ROWS
-SHAPES = {
-    "add": FLAT + [(K * M,)], "chain10": FLAT, "dropout": FLAT, "adam": FLAT[:5],
-    "row_sum": [(16384, 16384), (65536, 4096), (M, 128), (8 * M, 8), (128, 8 * M)] + RAGGED + FEW_ROWS,
-    "column_sum": [(16384, 16384), (65536, 4096), (8 * M, 128)] + RAGGED + FEW_ROWS,
-    "all_sum": FLAT, "row_max": [(16384, 16384), (65536, 4096), (65536, 1001), (256, 1024)],
-    "transpose": [(16384, 16384), (65536, 4096), (65536, 1000), (65536, 1001), (16384, 4095), (16384, 4097)] + FEW_ROWS,
-    "permute0213": [(64, 1024, 16, 128), (64, 1000, 16, 100), (2, 64, 8, 64)],
-    "softmax": NORMS, "log_softmax": [(65536, 4096), (8192, 131072), (65536, 1001), (256, 1024)],
-    "layernorm": NORMS, "rmsnorm_residual": NORMS,
-    "cross_entropy": [(65536, 4096), (8192, 131072), (8192, 50257), (256, 1024)],
-    "rope": [(16, 32, 4096, 128), (1, 32, 1000, 128), (1, 8, 64, 64)],
-    "topk": [(1024, 131072), (64, 131072)], "cumsum": [(16384, 16384), (65536, 4096), (65536, 1001), (256, 1024)],
-    "embedding": [(50000, 1024, M), (50000, 1000, 100000), (50000, 64, 256)],
-    "histogram": [(K * M,), (M,)], "concat": [(16384, 8192), (16384, 4097), (256, 512)],
-    "pad": [(16384, 16384), (65536, 1001), (256, 512)],
-}
-# What the closing table of the issue names, and one large shape of everything else.
-FIRST = {"add": [(256 * M,)], "chain10": [(256 * M,)], "dropout": [(256 * M,)], "adam": [(64 * M,)],
-         "row_sum": [(16384, 16384)], "column_sum": [(16384, 16384)], "all_sum": [(256 * M,)],
-         "row_max": [(16384, 16384)], "transpose": [(16384, 16384)], "permute0213": [(64, 1024, 16, 128)],
-         "softmax": [(65536, 4096), (8192, 131072), (M, 128), (8 * M, 8), (65536, 1001)],
-         "log_softmax": [(65536, 4096)], "layernorm": [(65536, 4096)], "rmsnorm_residual": [(65536, 4096)],
-         "cross_entropy": [(8192, 131072)], "rope": [(16, 32, 4096, 128)], "topk": [(1024, 131072)],
-         "cumsum": [(16384, 16384)], "embedding": [(50000, 1024, M)], "histogram": [(K * M,)],
-         "concat": [(16384, 8192)], "pad": [(16384, 16384)]}
-
-
-def kinds_of(operation):
-    return {"histogram": ["i8"], "cumsum": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
-
-
-def cases(chosen="full"):
-    """'first': the closing table of the issue, f32 and bf16; 'full': everything; 'smoke': small shapes of every operation."""
-    listed = []
-    for operation in OPERATIONS:
-        shapes = {"full": SHAPES, "first": FIRST, "smoke": SMOKE}[chosen][operation]
-        for kind in kinds_of(operation):
-            if chosen == "first" and kind == "f16":
-                continue
-            listed += [Case(operation, shape, kind) for shape in shapes]
-    return listed
-
-
-SMOKE = {operation: [{1: (1031,), 2: (9, 67), 3: (50, 33, 17), 4: (2, 3, 5, 8)}[len(shapes[0])]]
-         for operation, shapes in SHAPES.items()}
-
 
 def program(case, dynamic):
     f = Function("run", dynamic)

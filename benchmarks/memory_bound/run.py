@@ -18,7 +18,7 @@ import os
 import sys
 import time
 
-import programs
+from cases import case_name, cases as listed, dynamic_name
 import report
 
 FIELDS = ["operation", "shape", "kind", "participant", "status", "us", "least_us", "most_us", "gbps", "bytes", "l2", "sets",
@@ -66,7 +66,7 @@ def warm(cases, share, shares):
                 measure.compiled(WORKLOADS[case.operation])(*inputs)
             del inputs
         except Exception as problem:  # pylint: disable=broad-except
-            print(f"warm {programs.case_name(case)}: {str(problem)[:200]}", file=sys.stderr)
+            print(f"warm {case_name(case)}: {str(problem)[:200]}", file=sys.stderr)
         torch.cuda.empty_cache()
 
 
@@ -116,7 +116,7 @@ class Worker:
 
 def refused_rows(case, files):
     rows = []
-    for name, file in (("tenon", files.get(programs.case_name(case))), ("tenon-dynamic", files.get(programs.dynamic_name(case)))):
+    for name, file in (("tenon", files.get(case_name(case))), ("tenon-dynamic", files.get(dynamic_name(case)))):
         if file is None or "file" not in file:
             file = file or {"refused": "not compiled: run compile.py with this set"}
             rows.append({"operation": case.operation, "shape": "x".join(map(str, case.shape)), "kind": case.kind,
@@ -130,7 +130,7 @@ def run_case(state, case, arguments, files):
     rows, skip = refused_rows(case, files), []
     if len(rows) == 2 and not arguments.refused:
         return rows
-    for name in (programs.case_name(case), programs.dynamic_name(case)):
+    for name in (case_name(case), dynamic_name(case)):
         files.setdefault(name, {})
     for _ in range(4):
         if state.get("worker") is None:
@@ -170,7 +170,7 @@ def main():
     with open(os.path.join(arguments.programs, "programs.json"), encoding="utf-8") as file:
         files = json.load(file)
     only, kinds = (set(filter(None, text.split(","))) for text in (arguments.filter, arguments.kinds))
-    cases = [case for case in programs.cases(arguments.set)
+    cases = [case for case in listed(arguments.set)
              if (not only or case.operation in only) and (not kinds or case.kind in kinds)]
     measured = [case for case in cases if arguments.refused or len(refused_rows(case, files)) < 2]
     if arguments.warm:
@@ -194,7 +194,7 @@ def main():
             file.flush()
             said = "  ".join(f"{row['participant']} {row['us']:.1f}" if "us" in row else f"{row['participant']}: {row['status']}"
                              for row in rows)
-            print(f"[{i + 1}/{len(cases)}] {programs.case_name(case)}: {said}", flush=True)
+            print(f"[{i + 1}/{len(cases)}] {case_name(case)}: {said}", flush=True)
     if state.get("worker"):
         state["worker"].process.kill()
     report.write(path, state.get("device", "no device"))

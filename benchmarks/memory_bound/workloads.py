@@ -121,6 +121,18 @@ def embedding_bytes(inputs, outputs):
     return min(table.nbytes, moved) + moved + index.nbytes
 
 
+def channel_inputs(case, device):
+    return one(case, device) + [uniform(case, device, case.shape[1]) for _ in range(2)]
+
+
+def batch_norm(x, gamma, beta):
+    return F.batch_norm(x, None, None, gamma, beta, training=True, eps=EPSILON)
+
+
+def permuted(*order):
+    return lambda x: x.permute(*order).contiguous()
+
+
 def layer_norm(x, gamma, beta):
     return F.layer_norm(x, (x.shape[-1],), gamma, beta, EPSILON)
 
@@ -136,7 +148,13 @@ WORKLOADS = {
     "all_sum": Workload(one, lambda x: x.sum()),
     "row_max": Workload(one, lambda x: x.amax(1)),
     "transpose": Workload(one, lambda x: x.t().contiguous()),
-    "permute0213": Workload(one, lambda x: x.permute(0, 2, 1, 3).contiguous()),
+    "permute0213": Workload(one, permuted(0, 2, 1, 3)),
+    "permute0231": Workload(one, permuted(0, 2, 3, 1)),
+    "permute0312": Workload(one, permuted(0, 3, 1, 2)),
+    "permute210": Workload(one, permuted(2, 1, 0)),
+    "variance": Workload(one, lambda x: torch.var(x, -1, correction=0)),
+    "batch_norm": Workload(channel_inputs, batch_norm),
+    "batch_norm_last": Workload(channel_inputs, batch_norm),
     "softmax": Workload(one, lambda x: torch.softmax(x, -1)),
     "log_softmax": Workload(one, lambda x: torch.log_softmax(x, -1)),
     "layernorm": Workload(norm_inputs(1, 2), layer_norm),

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is measured: a case is an operation, a shape and a type; `cases()` lists them."""
+from collections import namedtuple
+
+Case = namedtuple("Case", "operation shape kind")
+
+
+def case_name(case):
+    return f"{case.operation}_{'x'.join(map(str, case.shape))}_{case.kind}"
+
+
+def dynamic_name(case):
+    """One program with unknown sizes serves all shapes of an operation and type."""
+    return f"{case.operation}_dynamic_{case.kind}"
+
+
+K, M = 1 << 10, 1 << 20
+RAGGED = [(65536, 1000), (65536, 1001), (65536, 4095), (65536, 4097)]
+FEW_ROWS = [(16, 1024), (256, 1024), (4096, 1024)]  # 64 KiB, 1 MiB and 16 MiB of f32
+# Elements of an elementwise operation: 64 KiB, 1 MiB, 16 MiB, 256 MiB, 1 GiB of f32, and a ragged number.
+FLAT = [(16 * K,), (256 * K,), (4 * M,), (64 * M,), (256 * M,), (64 * M + 1,)]
+NORMS = [(65536, 4096), (8192, 131072), (M, 128), (8 * M, 8)] + RAGGED + FEW_ROWS
+SHAPES = {
+    "add": FLAT + [(K * M,)], "chain10": FLAT, "dropout": FLAT, "adam": FLAT[:5],
+    "row_sum": [(16384, 16384), (65536, 4096), (M, 128), (8 * M, 8), (128, 8 * M)] + RAGGED + FEW_ROWS,
+    "column_sum": [(16384, 16384), (65536, 4096), (8 * M, 128)] + RAGGED + FEW_ROWS,
+    "all_sum": FLAT, "row_max": [(16384, 16384), (65536, 4096), (65536, 1001), (256, 1024)],
+    "transpose": [(16384, 16384), (65536, 4096), (65536, 1000), (65536, 1001), (16384, 4095), (16384, 4097)] + FEW_ROWS,
+    "permute0213": [(64, 1024, 16, 128), (64, 1000, 16, 100), (2, 64, 8, 64)],
+    "permute0231": [(64, 256, 56, 56), (64, 250, 55, 55), (2, 32, 16, 16)],
+    "permute0312": [(64, 56, 56, 256), (64, 55, 55, 250), (2, 16, 16, 32)],
+    "permute210": [(512, 512, 512), (500, 501, 503), (32, 32, 16)],
+    "variance": [(65536, 4096), (8192, 131072), (65536, 1001), (256, 1024)],
+    "batch_norm": [(64, 256, 3136), (64, 250, 3025), (8, 64, 49)],
+    "batch_norm_last": [(200704, 256), (193600, 250), (392, 64)],
+    "softmax": NORMS, "log_softmax": [(65536, 4096), (8192, 131072), (65536, 1001), (256, 1024)],
+    "layernorm": NORMS, "rmsnorm_residual": NORMS,
+    "cross_entropy": [(65536, 4096), (8192, 131072), (8192, 50257), (256, 1024)],
+    "rope": [(16, 32, 4096, 128), (1, 32, 1000, 128), (1, 8, 64, 64)],
+    "topk": [(1024, 131072), (64, 131072)], "cumsum": [(16384, 16384), (65536, 4096), (65536, 1001), (256, 1024)],
+    "embedding": [(50000, 1024, M), (50000, 1000, 100000), (50000, 64, 256)],
+    "histogram": [(K * M,), (M,)], "concat": [(16384, 8192), (16384, 4097), (256, 512)],
+    "pad": [(16384, 16384), (65536, 1001), (256, 512)],
+}
+# What the closing table of the issue names, and one large shape of everything else.
+FIRST = {"add": [(256 * M,)], "chain10": [(256 * M,)], "dropout": [(256 * M,)], "adam": [(64 * M,)],
+         "row_sum": [(16384, 16384)], "column_sum": [(16384, 16384)], "all_sum": [(256 * M,)],
+         "row_max": [(16384, 16384)], "transpose": [(16384, 16384)], "permute0213": [(64, 1024, 16, 128)],
+         "permute0231": [(64, 256, 56, 56)], "permute0312": [(64, 56, 56, 256)], "permute210": [(512, 512, 512)],
+         "variance": [(65536, 4096)], "batch_norm": [(64, 256, 3136)], "batch_norm_last": [(200704, 256)],
+         "softmax": [(65536, 4096), (8192, 131072), (M, 128), (8 * M, 8), (65536, 1001)],
+         "log_softmax": [(65536, 4096)], "layernorm": [(65536, 4096)], "rmsnorm_residual": [(65536, 4096)],
+         "cross_entropy": [(8192, 131072)], "rope": [(16, 32, 4096, 128)], "topk": [(1024, 131072)],
+         "cumsum": [(16384, 16384)], "embedding": [(50000, 1024, M)], "histogram": [(K * M,)],
+         "concat": [(16384, 8192)], "pad": [(16384, 16384)]}
+
+
+def kinds_of(operation):
+    return {"histogram": ["i8"], "cumsum": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
+
+
+def cases(chosen="full"):
+    """'first': the closing table of the issue, f32 and bf16; 'full': everything; 'smoke': small shapes of every operation."""
+    listed = []
+    for operation in SHAPES:
+        shapes = {"full": SHAPES, "first": FIRST, "smoke": SMOKE}[chosen][operation]
+        for kind in kinds_of(operation):
+            if chosen == "first" and kind == "f16":
+                continue
+            listed += [Case(operation, shape, kind) for shape in shapes]
+    return listed
+
+
+SMOKE = {operation: [{1: (1031,), 2: (9, 67), 3: (50, 33, 17), 4: (2, 3, 5, 8)}[len(shapes[0])]]
+         for operation, shapes in SHAPES.items()}
