@@ -5,6 +5,7 @@
 //   read TOSA        where there is any, it becomes linalg                    input
 //   lower tensors    what makes and moves tensors becomes linalg.generic      input
 //   lower math       functions that no kernel has become arithmetic           input
+//   lower types      elements of f8, i4, index, complex become integers       input
 //   normalise        every way to declare a kernel becomes one                dialect/transforms
 //   verify           public functions take and return what a program holds    host
 //   inline           calls of private functions become their bodies           host
@@ -15,7 +16,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first ten are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first eleven are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -84,6 +85,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     manager.addPass(input::createLowerTensors());
     // Functions of math that no kernel has become arithmetic.
     manager.addPass(input::createLowerMath());
+    // Elements of types that kernels do not hold lie in memory as such that they do.
+    manager.addPass(input::createLowerTypes());
     // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
     manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
     // Types that no program can hold are refused before anything is generated or linked.

@@ -30,7 +30,7 @@ ROOMS = {
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect",
-                 "input/tensors", "input", "dialect/transforms", "dispatch",
+                 "input/tensors", "input/types", "input", "dialect/transforms", "dispatch",
                  "codegen/kernel", "codegen/ptx", "codegen", "host/program", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,9 +25,9 @@ namespace tenon::compiler {
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect>();
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
-              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect, complex::ComplexDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
+                  tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
 }
 

@@ -86,4 +86,21 @@ def LowerMath : Pass<"tenon-lower-math", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def LowerTypes : Pass<"tenon-lower-types", "::mlir::ModuleOp"> {
+  let summary = "elements of types that kernels do not hold lie in memory as such that they do";
+  let description = [{
+    Before:
+    ```mlir
+    %0 = arith.extf %x : tensor<4xf8E5M2> to tensor<4xf32>
+    ```
+    After, with %x : tensor<4xi8>, linalg.generic whose body makes an f32 of the byte. Floats of 8 bits, integers such
+    as i4, unsigned ones, index and complex numbers become signless integers of the next width (types/storage.h). A
+    function takes and returns floats of 8 bits and unsigned integers as integers of the same bytes; it takes no i4 and
+    no complex numbers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect", "::tenon::compiler::flow::FlowDialect"];
+}
+
 #endif

@@ -30,6 +30,11 @@ func.func @h(%a: tensor<*xf32>, %b: vector<4xf32>) -> vector<4xf32> {
 func.func @i(%a: tensor<4xi4>) {
   return
 }
+// CHECK: error: result 0 of '@j' has type 'tensor<4xcomplex<f32>>', which a program cannot return
+func.func @j() -> tensor<4xcomplex<f32>> {
+  %0 = arith.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
 
 //--- flow.mlir
 // CHECK: flow.mlir:[[#@LINE+2]]:3: error: 'cf.br' {{.*}}not supported

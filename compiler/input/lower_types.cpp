@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon-lower-types (Passes.td). What computes on elements that kernels do not hold first becomes linalg.generic; then
+// every tensor changes its type in place, and the bodies convert what they read and yield.
+#include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/util/UtilOps.h"
+#include "compiler/input/Passes.h"
+#include "compiler/input/types/patterns.h"
+#include "compiler/input/types/storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+
+#define GEN_PASS_DEF_LOWERTYPES
+#include "compiler/input/Passes.h.inc"
+
+namespace {
+
+bool isHeldAsOther(Type type) {
+  return bool(storageOfTensor(type));
+}
+
+bool touchesOther(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isHeldAsOther) || llvm::any_of(op->getResultTypes(), isHeldAsOther);
+}
+
+bool hasOtherTypes(func::FuncOp function) {
+  return llvm::any_of(function.getArgumentTypes(), isHeldAsOther) ||
+         llvm::any_of(function.getResultTypes(), isHeldAsOther) ||
+         function.walk([](Operation *op) { return touchesOther(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+             .wasInterrupted();
+}
+
+// --- What a program takes and returns -------------------------------------------------------------------------------
+
+/// Two numbers in one element, or elements in another number of bits than a caller would lay them out in.
+bool mayCrossBoundary(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !tensor || !(isa<ComplexType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
+                      (tensor.getElementType().isInteger() && isHeldAsOther(type) &&
+                       storageOf(tensor.getElementType()).getIntOrFloatBitWidth() !=
+                           tensor.getElementType().getIntOrFloatBitWidth()));
+}
+
+bool mayBePublic(func::FuncOp function) {
+  return llvm::all_of(function.getArgumentTypes(), mayCrossBoundary) &&
+         llvm::all_of(function.getResultTypes(), mayCrossBoundary);
+}
+
+SmallVector<Value> dynamicSizesOf(OpBuilder &b, Value tensor) {
+  SmallVector<Value> sizes;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(tensor::DimOp::create(b, tensor.getLoc(), tensor, dimension));
+  return sizes;
+}
+
+Value bitcast(OpBuilder &b, Value tensor, RankedTensorType type) {
+  const SmallVector<Value> sizes = dynamicSizesOf(b, tensor);
+  return flow::TensorBitCastOp::create(b, tensor.getLoc(), type, tensor, sizes, sizes);
+}
+
+bool isIndexTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getElementType().isIndex();
+}
+
+/// Programs have tensors of index, which keep that name at the boundary: those in `kept`. What stands between them and
+/// the others is bitcast, of index to index until the types change.
+void keepIndexAtBoundary(func::FuncOp function, SmallVectorImpl<Value> &kept) {
+  OpBuilder b = OpBuilder::atBlockBegin(&function.front());
+  for (BlockArgument argument : function.getArguments()) {
+    if (!isIndexTensor(argument.getType()))
+      continue;
+    Value stored = bitcast(b, argument, cast<RankedTensorType>(argument.getType()));
+    llvm::SmallPtrSet<Operation *, 4> except{stored.getDefiningOp()};
+    for (Operation *user : argument.getUsers())
+      if (isa<tensor::DimOp>(user) && user->isBeforeInBlock(stored.getDefiningOp()))
+        except.insert(user);
+    argument.replaceAllUsesExcept(stored, except);
+    kept.push_back(argument);
+  }
+  function.walk([&](func::ReturnOp returned) {
+    b.setInsertionPoint(returned);
+    for (OpOperand &operand : returned->getOpOperands()) {
+      if (!isIndexTensor(operand.get().getType()))
+        continue;
+      operand.set(bitcast(b, operand.get(), cast<RankedTensorType>(operand.get().getType())));
+      kept.push_back(operand.get());
+    }
+  });
+}
+
+// --- What a test expects --------------------------------------------------------------------------------------------
+
+/// Floats of 8 bits are compared as f32, complex numbers by their parts.
+Value comparable(OpBuilder &b, Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type)
+    return {};
+  if (isSmallFloat(type.getElementType()))
+    return arith::ExtFOp::create(b, tensor.getLoc(), type.clone(b.getF32Type()), tensor);
+  auto complex = dyn_cast<ComplexType>(type.getElementType());
+  if (!complex || !isHeldAsOther(type))
+    return {};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(2);
+  return bitcast(b, tensor, RankedTensorType::get(shape, complex.getElementType()));
+}
+
+ElementsAttr comparable(ElementsAttr wanted) {
+  auto data = dyn_cast<DenseElementsAttr>(wanted);
+  if (!data)
+    return {};
+  if (isSmallFloat(data.getElementType())) {
+    auto widen = [](const APFloat &value) {
+      APFloat wide = value;
+      bool isInexact;
+      wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &isInexact);
+      return wide.bitcastToAPInt();
+    };
+    return cast<DenseFPElementsAttr>(data).mapValues(Float32Type::get(wanted.getContext()), widen);
+  }
+  auto complex = dyn_cast<ComplexType>(data.getElementType());
+  if (!complex || !isHeldAsOther(data.getType()))
+    return {};
+  SmallVector<Attribute> parts;
+  for (std::complex<APFloat> value : data.getValues<std::complex<APFloat>>()) {
+    parts.push_back(FloatAttr::get(complex.getElementType(), value.real()));
+    parts.push_back(FloatAttr::get(complex.getElementType(), value.imag()));
+  }
+  SmallVector<int64_t> shape(data.getType().getShape());
+  shape.push_back(2);
+  return DenseElementsAttr::get(RankedTensorType::get(shape, complex.getElementType()), parts);
+}
+
+void compareAsFloats(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<check::CheckDialect>(op->getDialect()))
+      return;
+    OpBuilder b(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value value = comparable(b, operand.get()))
+        operand.set(value);
+    if (auto wanted = op->getAttrOfType<ElementsAttr>("value"))
+      if (ElementsAttr value = comparable(wanted))
+        op->setAttr("value", value);
+  });
+}
+
+// --- Everything that computes is linalg.generic ---------------------------------------------------------------------
+
+struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp>(op) || !op.hasPureTensorSemantics())
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+LogicalResult rewriteOther(func::FuncOp function, function_ref<void(RewritePatternSet &)> add) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (touchesOther(op) && (isa<linalg::LinalgOp>(op) || op->hasTrait<OpTrait::Elementwise>()))
+      ops.push_back(op);
+  });
+  RewritePatternSet patterns(function.getContext());
+  add(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps).setScope(&function.getBody());
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
+}
+
+LogicalResult generalizeOther(func::FuncOp function) {
+  return success(succeeded(rewriteOther(function,
+                                        [](RewritePatternSet &patterns) {
+                                          linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+                                          patterns.add<Generalize>(patterns.getContext());
+                                        })) &&
+                 succeeded(rewriteOther(function, linalg::populateInlineConstantOperandsPatterns)));
+}
+
+// --- The types change -----------------------------------------------------------------------------------------------
+
+/// Reads and yields of a body: its operands still have the types that it computes on.
+void convertBody(linalg::GenericOp op) {
+  Block &body = *op.getBody();
+  OpBuilder b(&body, body.begin());
+  for (auto [operand, argument] : llvm::zip_equal(op->getOpOperands(), body.getArguments())) {
+    Type storage = isHeldAsOther(operand.get().getType()) ? storageOf(argument.getType()) : Type();
+    if (!storage)
+      continue;
+    Type type = argument.getType();
+    argument.setType(storage);
+    if (argument.use_empty())
+      continue;
+    Value value = fromStorage(b, op.getLoc(), argument, type);
+    argument.replaceAllUsesExcept(value, value.getDefiningOp());
+  }
+  Operation *yield = body.getTerminator();
+  b.setInsertionPoint(yield);
+  for (auto [operand, init] : llvm::zip_equal(yield->getOpOperands(), op.getOutputs()))
+    if (isHeldAsOther(init.getType()))
+      operand.set(toStorage(b, op.getLoc(), operand.get()));
+}
+
+void convertRead(tensor::ExtractOp read) {
+  if (!isHeldAsOther(read.getTensor().getType()))
+    return;
+  Type type = read.getType();
+  read.getResult().setType(storageOf(type));
+  OpBuilder b(read->getBlock(), std::next(read->getIterator()));
+  Value value = fromStorage(b, read.getLoc(), read.getResult(), type);
+  read.getResult().replaceAllUsesExcept(value, value.getDefiningOp());
+}
+
+void convertAttributes(Operation *op) {
+  if (!isa<check::CheckDialect, util::UtilDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
+    return;
+  for (NamedAttribute attribute : llvm::to_vector(op->getAttrs())) {
+    if (auto type = dyn_cast<TypeAttr>(attribute.getValue()); type && isHeldAsOther(type.getValue()))
+      op->setAttr(attribute.getName(), TypeAttr::get(storageOfTensor(type.getValue())));
+    if (auto value = dyn_cast<TypedAttr>(attribute.getValue()); value && isHeldAsOther(value.getType()))
+      if (TypedAttr stored = storedConstant(value))
+        op->setAttr(attribute.getName(), stored);
+  }
+}
+
+void convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
+  llvm::SmallDenseSet<Value> same(kept.begin(), kept.end());
+  auto convert = [&](Value value) {
+    if (!same.contains(value) && isHeldAsOther(value.getType()))
+      value.setType(storageOfTensor(value.getType()));
+  };
+  function.walk([](linalg::GenericOp op) { convertBody(op); });
+  function.walk([](tensor::ExtractOp op) { convertRead(op); });
+  function.walk([&](Operation *op) {
+    convertAttributes(op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), convert);
+    if (op != function)
+      llvm::for_each(op->getResults(), convert);
+  });
+  auto boundary = [&](Type type) {
+    RankedTensorType stored = storageOfTensor(type);
+    return stored && !(function.isPublic() && isIndexTensor(type)) ? Type(stored) : type;
+  };
+  SmallVector<Type> arguments(llvm::map_range(function.getArgumentTypes(), boundary)),
+      results(llvm::map_range(function.getResultTypes(), boundary));
+  function.setType(FunctionType::get(function.getContext(), arguments, results));
+}
+
+/// What a kernel would be wrong about, were it there.
+bool isLeft(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isSmallFloat(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
+         (isa<IntegerType>(element) && !element.isSignlessInteger());
+}
+
+LogicalResult verifyNoneLeft(func::FuncOp function) {
+  auto leftType = [](Operation *op) -> Type {
+    for (Type type : op->getOperandTypes())
+      if (isLeft(type))
+        return type;
+    for (Type type : op->getResultTypes())
+      if (isLeft(type))
+        return type;
+    return {};
+  };
+  // Conversions around an operation stay because of it.
+  Operation *found = nullptr;
+  function.walk([&](Operation *op) {
+    if (!leftType(op))
+      return WalkResult::advance();
+    const bool isConversion = isa<arith::TruncIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, arith::ExtFOp,
+                                  arith::BitcastOp, complex::BitcastOp, UnrealizedConversionCastOp>(op);
+    if (!found || !isConversion)
+      found = op;
+    return isConversion ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (!found)
+    return success();
+  return found->emitError() << "'" << found->getName() << "' is not supported on values of type " << leftType(found);
+}
+
+struct LowerTypes : impl::LowerTypesBase<LowerTypes> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isPublic() && !mayBePublic(function))
+        return; // tenon-verify-signatures refuses it, beside all others
+      if (hasOtherTypes(function))
+        functions.push_back(function);
+    }
+    bool ok = true;
+    for (func::FuncOp function : functions)
+      ok &= succeeded(lower(function));
+    if (!ok)
+      return signalPassFailure();
+    for (auto global : getOperation().getOps<util::GlobalOp>())
+      convertAttributes(global);
+  }
+
+private:
+  LogicalResult lower(func::FuncOp function) {
+    SmallVector<Value> kept;
+    if (!function.isExternal()) {
+      compareAsFloats(function);
+      if (failed(generalizeOther(function)))
+        return failure();
+      if (function.isPublic())
+        keepIndexAtBoundary(function, kept);
+    }
+    convertTypes(function, kept);
+    RewritePatternSet patterns(&getContext());
+    addSmallFloatPatterns(patterns);
+    addNarrowIntegerPatterns(patterns);
+    if (failed(lowerComplexNumbers(function)) || failed(applyPatternsGreedily(function, std::move(patterns))))
+      return failure();
+    return verifyNoneLeft(function);
+  }
+};
+
+} // namespace
+
+} // namespace tenon::compiler::input

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Floats of 8 bits, by the bits of f32 and f64. Of M bits of mantissa and bias B, the byte s eeee mmm means
+// (-1)^s * 2^(e - B) * 1.m, or, where e is 0, 2^(1 - B) * 0.m. Formats with FN in their name have no infinity: what is
+// too large becomes NaN; those with UZ have no -0, whose place NaN takes.
+#include "compiler/input/types/patterns.h"
+#include "compiler/input/types/storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+namespace {
+
+/// What a format of 8 bits is, as unsigned bytes without the sign.
+struct Format {
+  explicit Format(Type type) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+    mantissa = APFloat::semanticsPrecision(semantics) - 1;
+    bias = 1 - APFloat::semanticsMinExponent(semantics);
+    largest = APFloat::getLargest(semantics).bitcastToAPInt().getZExtValue();
+    nan = APFloat::getNaN(semantics).bitcastToAPInt().getZExtValue();
+    if (APFloat::semanticsHasInf(semantics))
+      infinity = APFloat::getInf(semantics).bitcastToAPInt().getZExtValue();
+  }
+  bool hasNegativeZero() const { return nan != 0x80; }
+
+  unsigned mantissa;
+  int bias;
+  uint64_t largest, nan;
+  std::optional<uint64_t> infinity;
+};
+
+/// Arithmetic on the bits of an f32 or f64, in the integer of its width.
+class Bits {
+public:
+  Bits(OpBuilder &b, Location loc, FloatType wide)
+      : b_(b), loc_(loc), wide_(wide), integer_(b.getIntegerType(wide.getWidth())) {}
+
+  Value number(uint64_t value) {
+    return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(integer_, APInt(integer_.getWidth(), value)));
+  }
+  template <typename Op> Value both(Value x, Value y) { return Op::create(b_, loc_, x, y); }
+  template <typename Op> Value with(Value x, uint64_t y) { return both<Op>(x, number(y)); }
+  Value compare(arith::CmpIPredicate predicate, Value x, uint64_t y) {
+    return arith::CmpIOp::create(b_, loc_, predicate, x, number(y));
+  }
+  Value select(Value condition, Value yes, Value no) { return arith::SelectOp::create(b_, loc_, condition, yes, no); }
+  Value select(Value condition, uint64_t yes, Value no) { return select(condition, number(yes), no); }
+  Value power(int exponent) {
+    return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(wide_, std::ldexp(1.0, exponent)));
+  }
+  Value asFloat(Value bits) { return arith::BitcastOp::create(b_, loc_, wide_, bits); }
+  Value asBits(Value value) { return arith::BitcastOp::create(b_, loc_, integer_, value); }
+
+  Value widen(Value byte, const Format &format);
+  Value round(Value value, const Format &format);
+
+private:
+  unsigned mantissa() const { return wide_.isF32() ? 23 : 52; }
+  int bias() const { return wide_.isF32() ? 127 : 1023; }
+  unsigned signBit() const { return integer_.getWidth() - 1; }
+  uint64_t infinity() const { return uint64_t(2 * bias() + 1) << mantissa(); }
+
+  OpBuilder &b_;
+  Location loc_;
+  FloatType wide_;
+  IntegerType integer_;
+};
+
+/// Exact. byte: i8.
+Value Bits::widen(Value byte, const Format &format) {
+  Value all = arith::ExtUIOp::create(b_, loc_, integer_, byte);
+  Value magnitude = with<arith::AndIOp>(all, 0x7F);
+  Value shifted = with<arith::ShLIOp>(magnitude, mantissa() - format.mantissa);
+  Value normal = with<arith::AddIOp>(shifted, uint64_t(bias() - format.bias) << mantissa());
+  Value small = arith::UIToFPOp::create(b_, loc_, wide_, magnitude);
+  Value subnormal = asBits(both<arith::MulFOp>(small, power(1 - format.bias - int(format.mantissa))));
+  Value result =
+      select(compare(arith::CmpIPredicate::ult, magnitude, uint64_t(1) << format.mantissa), subnormal, normal);
+  const uint64_t quiet = infinity() | uint64_t(1) << (mantissa() - 1);
+  if (format.hasNegativeZero())
+    result =
+        select(compare(arith::CmpIPredicate::ugt, magnitude, format.infinity.value_or(format.largest)), quiet, result);
+  else
+    result = select(compare(arith::CmpIPredicate::eq, all, format.nan), quiet, result);
+  if (format.infinity)
+    result = select(compare(arith::CmpIPredicate::eq, magnitude, *format.infinity), infinity(), result);
+  Value sign = with<arith::ShLIOp>(with<arith::AndIOp>(all, 0x80), signBit() - 7);
+  return asFloat(both<arith::OrIOp>(result, sign));
+}
+
+/// To the nearest, of two as near to the even one.
+Value Bits::round(Value value, const Format &format) {
+  const unsigned dropped = mantissa() - format.mantissa;
+  Value all = asBits(value);
+  Value magnitude = with<arith::AndIOp>(all, ~(uint64_t(1) << signBit()));
+  // Half of the last place that is kept, less one where that place is even.
+  Value last = with<arith::AndIOp>(with<arith::ShRUIOp>(magnitude, dropped), 1);
+  Value half = with<arith::AddIOp>(last, (uint64_t(1) << (dropped - 1)) - 1);
+  Value kept = with<arith::ShRUIOp>(both<arith::AddIOp>(magnitude, half), dropped);
+  Value normal = with<arith::SubIOp>(kept, uint64_t(bias() - format.bias) << format.mantissa);
+  // Added to a number whose last place is that of the small ones, which the addition rounds to.
+  Value magic = power(1 - format.bias + int(dropped));
+  Value sum = both<arith::AddFOp>(asFloat(magnitude), magic);
+  Value subnormal = both<arith::SubIOp>(asBits(sum), asBits(magic));
+  const uint64_t leastNormal = uint64_t(1 - format.bias + bias()) << mantissa();
+  Value result = select(compare(arith::CmpIPredicate::ult, magnitude, leastNormal), subnormal, normal);
+  result =
+      select(compare(arith::CmpIPredicate::ugt, result, format.largest), format.infinity.value_or(format.nan), result);
+  result = select(compare(arith::CmpIPredicate::ugt, magnitude, infinity()), format.nan, result);
+  Value sign = with<arith::ShLIOp>(with<arith::ShRUIOp>(all, signBit()), 7);
+  Value withSign = both<arith::OrIOp>(result, sign);
+  if (!format.hasNegativeZero())
+    withSign = select(compare(arith::CmpIPredicate::eq, result, 0), result, withSign);
+  return arith::TruncIOp::create(b_, loc_, b_.getI8Type(), withSign);
+}
+
+struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    if (!isSmallFloat(op.getIn().getType()))
+      return failure();
+    const Location loc = op.getLoc();
+    Value byte = arith::BitcastOp::create(rewriter, loc, rewriter.getI8Type(), op.getIn());
+    Value value = Bits(rewriter, loc, rewriter.getF32Type()).widen(byte, Format(op.getIn().getType()));
+    auto to = cast<FloatType>(op.getType());
+    if (to.getWidth() < 32)
+      value = arith::TruncFOp::create(rewriter, loc, to, value);
+    else if (to.getWidth() > 32)
+      value = arith::ExtFOp::create(rewriter, loc, to, value);
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+struct RoundSmall : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!isSmallFloat(op.getType()))
+      return failure();
+    const Location loc = op.getLoc();
+    auto from = cast<FloatType>(op.getIn().getType());
+    Value value = op.getIn();
+    if (from.getWidth() < 32)
+      value = arith::ExtFOp::create(rewriter, loc, rewriter.getF32Type(), value);
+    else if (!from.isF32() && !from.isF64())
+      return failure();
+    Value byte = Bits(rewriter, loc, cast<FloatType>(value.getType())).round(value, Format(op.getType()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    return success();
+  }
+};
+
+struct SmallConstant : OpRewritePattern<arith::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
+    auto value = dyn_cast<FloatAttr>(op.getValue());
+    if (!value || !isSmallFloat(op.getType()))
+      return failure();
+    Value byte = arith::ConstantOp::create(
+        rewriter, op.getLoc(), rewriter.getIntegerAttr(rewriter.getI8Type(), value.getValue().bitcastToAPInt()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    return success();
+  }
+};
+
+struct SelectSmall : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+    if (!isSmallFloat(op.getType()))
+      return failure();
+    auto byte = [&](Value value) -> Value {
+      return arith::BitcastOp::create(rewriter, op.getLoc(), rewriter.getI8Type(), value);
+    };
+    Value chosen = arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), byte(op.getTrueValue()),
+                                           byte(op.getFalseValue()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), chosen);
+    return success();
+  }
+};
+
+/// Every other operation of arith and math: as f32, then rounded.
+struct ComputeWide : RewritePattern {
+  explicit ComputeWide(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumRegions() != 0 ||
+        isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp, arith::ScalingExtFOp,
+            arith::ScalingTruncFOp>(op) ||
+        (llvm::none_of(op->getOperandTypes(), isSmallFloat) && llvm::none_of(op->getResultTypes(), isSmallFloat)))
+      return failure();
+    const Location loc = op->getLoc();
+    Type f32 = rewriter.getF32Type();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          isSmallFloat(operand.getType()) ? arith::ExtFOp::create(rewriter, loc, f32, operand).getResult() : operand);
+    SmallVector<Type> types(
+        llvm::map_range(op->getResultTypes(), [&](Type type) { return isSmallFloat(type) ? f32 : type; }));
+    Operation *wide = rewriter.create(loc, op->getName().getIdentifier(), operands, types, op->getAttrs());
+    SmallVector<Value> results;
+    for (auto [result, type] : llvm::zip_equal(wide->getResults(), op->getResultTypes()))
+      results.push_back(isSmallFloat(type) ? arith::TruncFOp::create(rewriter, loc, type, result).getResult() : result);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void addSmallFloatPatterns(RewritePatternSet &patterns) {
+  patterns.add<WidenSmall, RoundSmall, SmallConstant, SelectSmall, ComputeWide>(patterns.getContext());
+  arith::BitcastOp::getCanonicalizationPatterns(patterns, patterns.getContext());
+}
+
+} // namespace tenon::compiler::input

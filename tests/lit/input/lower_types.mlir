@@ -1,0 +1,58 @@
+// Elements of types that kernels do not hold lie in memory as integers; what has no conversion is an error by name.
+// RUN: tenon-opt %s --tenon-lower-types --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: @widen(
+// CHECK-SAME: %[[X:.*]]: tensor<?xi8>) -> tensor<?xf32>
+// CHECK: linalg.generic
+// CHECK: ^bb0(%[[IN:.*]]: i8, %{{.*}}: f32):
+// CHECK: arith.extui %[[IN]] : i8 to i32
+func.func @widen(%x: tensor<?xf8E5M2>) -> tensor<?xf32> {
+  %0 = arith.extf %x : tensor<?xf8E5M2> to tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @unsigned(
+// CHECK-SAME: tensor<4xi8>) -> tensor<2x2xi8>
+func.func @unsigned(%x: tensor<4xui8>) -> tensor<2x2xui8> {
+  %0 = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xui8> into tensor<2x2xui8>
+  return %0 : tensor<2x2xui8>
+}
+
+// -----
+
+// Programs have tensors of index.
+// CHECK-LABEL: @places(
+// CHECK-SAME: %[[X:.*]]: tensor<4xindex>) -> tensor<4xindex>
+// CHECK: flow.tensor.bitcast %[[X]] : tensor<4xindex> -> tensor<4xi64>
+// CHECK: linalg.generic
+// CHECK: %[[R:.*]] = flow.tensor.bitcast %{{.*}} : tensor<4xi64> -> tensor<4xindex>
+// CHECK: return %[[R]]
+func.func @places(%x: tensor<4xindex>) -> tensor<4xindex> {
+  %0 = arith.addi %x, %x : tensor<4xindex>
+  return %0 : tensor<4xindex>
+}
+
+// -----
+
+// CHECK-LABEL: @nibbles(
+// CHECK: linalg.generic
+// CHECK-NOT: i4
+// CHECK: return
+func.func @nibbles(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = arith.trunci %x : tensor<4xi32> to tensor<4xi4>
+  %1 = arith.addi %0, %0 : tensor<4xi4>
+  %2 = arith.extui %1 : tensor<4xi4> to tensor<4xi32>
+  return %2 : tensor<4xi32>
+}
+
+// -----
+
+func.func @counts_zeros(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %0 = arith.trunci %x : tensor<4xi32> to tensor<4xi4>
+  // expected-error @+1 {{'math.ctlz' is not supported on values of type 'i4'}}
+  %1 = math.ctlz %0 : tensor<4xi4>
+  %2 = arith.extui %1 : tensor<4xi4> to tensor<4xi32>
+  return %2 : tensor<4xi32>
+}
