@@ -22,7 +22,7 @@ enum class Kind : uint8_t { Untyped, Integer, Float };
 Kind kindOf(const ptx::Variable &parameter) {
   using Type = ptx::ScalarType;
   const Type type = parameter.type;
-  if (parameter.isArray || parameter.hasPtr)
+  if (parameter.isArray)
     return Kind::Untyped;
   if (type == Type::F16 || type == Type::BF16 || type == Type::F32 || type == Type::F64)
     return Kind::Float;

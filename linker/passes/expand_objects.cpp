@@ -28,7 +28,7 @@ struct Part {
   abi::TargetArch arch;
   FatbinEntry::Kind kind = FatbinEntry::Kind::Unknown;
   std::string bytes;
-  bool isWanted = true;
+  bool isWanted = false;
 };
 
 class Expander {

@@ -262,9 +262,15 @@ class Source:
         return ("condition", self.tokens[first].begin, self.tokens[last - 1].end)
 
     def is_constant_of_header(self, i):
-        """Whether the token stands in a variable that others may need when they compile: it cannot be chosen later."""
+        """Whether the token stands in what others may need when they compile, and cannot be chosen later: a variable, the
+        size of an array, an enumerator."""
         if not self.path.endswith(".h"):
             return False
+        open_ = self.tokens[i].outer
+        if self.at(open_) == "[":
+            return True
+        if self.at(open_) == "{" and any(self.at(j) == "enum" for j in range(max(open_ - 6, 0), open_)):
+            return True
         while i > 0 and self.at(i - 1) not in (";", "}") and not (self.at(i - 1) == "{" and self.is_block(i - 1)):
             i -= 1
             if self.at(i) == "constexpr":

@@ -68,6 +68,11 @@ class Mutants(unittest.TestCase):
         text = "inline constexpr int kMost = 7;\nstruct S {\n  int size = 7;\n  static constexpr bool kIs = true;\n};\n"
         self.assertEqual([m.line for m in self.mutants(text, "a.h")], [3])
         self.assertEqual([m.line for m in self.mutants(text, "a.cpp")], [1, 3, 4])
+        for text in ("typedef enum tenon_code {\n  TENON_OK = 7,\n} tenon_code_t;\n", "struct S {\n  char name[256];\n};\n",
+                     "enum class Kind : uint8_t {\n  First = 7,\n};\n"):
+            self.assertEqual(self.mutants(text, "a.h"), [], text)
+        text = "inline int f(int *p) {\n  return p[3];\n}\n"
+        self.assertEqual([m.before for m in self.mutants(text, "a.h") if m.operator == "constant"], ["3"])
 
     def test_a_declaration_is_not_removed(self):
         self.assertEqual({m.operator for m in self.mutants("void f() {\n  const int n = g();\n  T t(n);\n"

@@ -94,7 +94,6 @@ struct SlotNote {
 
 struct Plan {
   uint32_t function = 0; // into Module::functions
-  bool isEntry = false;
   uint32_t parameterCount = 0, returnCount = 0;
   ptx::ControlFlow flow;
   uint32_t registerCount = 0;

@@ -49,7 +49,6 @@ void PlanBuilder::planSteps() {
 
 void PlanBuilder::reset() {
   plan_->function = static_cast<uint32_t>(function_ - module_->functions.data());
-  plan_->isEntry = function_->isEntry;
   plan_->parameterCount = static_cast<uint32_t>(function_->parameters.size());
   plan_->returnCount = static_cast<uint32_t>(function_->returns.size());
   plan_->registerCount = uses_->registerCount;

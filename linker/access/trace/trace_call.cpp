@@ -38,9 +38,9 @@ Plan *KernelTracer::planOf(uint32_t function) {
     return nullptr;
   if (module_->functions[function].isDeclaration)
     function = plans_->names.find(module_->functions[function].name).index;
-  // Kernels are launched, not called: their parameters are constants of their plans.
+  // No kernel is in the table: they are launched, not called.
   Plan *plan = plans_->find(function);
-  return plan && !plan->isEntry && !plan->hasRegisterParameters ? plan : nullptr;
+  return plan && !plan->hasRegisterParameters ? plan : nullptr;
 }
 
 void KernelTracer::call(Instance &instance, const CallSite &site, const Step &step, uint32_t depth) {

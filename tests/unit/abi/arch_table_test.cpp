@@ -145,5 +145,36 @@ TEST(ArchTable, EveryTargetIsOfARow) {
   EXPECT_EQ(knownArchs().size(), wanted);
 }
 
+// Multiprocessors, MHz (boost) and MiB of L2 from NVIDIA's data sheets and what deviceQuery prints.
+TEST(ArchTable, TheEmulatorsDevicesAreThoseThatAreSold) {
+  struct Product {
+    uint16_t number;
+    uint32_t multiprocessors, mhz, l2Mib;
+  };
+  const Product products[] = {
+      {70, 80, 1530, 6},                            // V100
+      {75, 40, 1590, 4},                            // T4
+      {80, 108, 1410, 40},                          // A100
+      {86, 84, 1695, 6},                            // RTX 3090 class
+      {87, 16, 1300, 4},                            // Jetson AGX Orin
+      {89, 128, 2520, 72},                          // RTX 4090
+      {90, 132, 1980, 50},                          // H100
+      {100, 148, 1965, 126}, {103, 148, 1965, 126}, // B200, B300
+      {120, 170, 2407, 96},                         // RTX 5090
+      {121, 48, 2400, 24},                          // GB10
+  };
+  size_t found = 0;
+  for (const Architecture &row : architectures())
+    found += row.product.multiprocessors != 0;
+  EXPECT_EQ(found, std::size(products));
+  for (const Product &product : products) {
+    const Architecture *row = findArchitecture(product.number);
+    ASSERT_TRUE(row) << product.number;
+    EXPECT_EQ(row->product.multiprocessors, product.multiprocessors) << product.number;
+    EXPECT_EQ(row->product.clockKhz, product.mhz * 1000) << product.number;
+    EXPECT_EQ(row->product.l2Bytes, product.l2Mib << 20) << product.number;
+  }
+}
+
 } // namespace
 } // namespace tenon::abi

@@ -24,9 +24,14 @@ static Offset<fb::Export> writeExport(FlatBufferBuilder &builder, const ExportPa
   for (const BindingParts &binding : parts.bindings)
     bindings.push_back(fb::CreateBinding(builder, binding.kind, binding.readOnly, false, binding.alignment));
   std::vector<Offset<fb::Constant>> constants;
-  for (const ConstantParts &constant : parts.constants)
+  for (const ConstantParts &constant : parts.constants) {
+    Offset<fb::TensorMap> map;
+    if (constant.map)
+      map = fb::CreateTensorMap(builder, 0, builder.CreateVector(Uints{4}), 0, constant.map->interleave,
+                                constant.map->swizzle, constant.map->promotion, constant.map->fill, constant.map->mode);
     constants.push_back(
-        fb::CreateConstant(builder, constant.kind, constant.element, constant.size, constant.alignment));
+        fb::CreateConstant(builder, constant.kind, constant.element, constant.size, constant.alignment, 0, map));
+  }
   auto name = builder.CreateString(parts.name);
   auto symbol = parts.symbol.empty() ? Offset<flatbuffers::String>() : builder.CreateString(parts.symbol);
   auto bindingVector = builder.CreateVector(bindings);
@@ -60,7 +65,7 @@ static Offset<fb::Kernel> writeKernel(FlatBufferBuilder &builder, const KernelPa
     access = builder.CreateVectorScalarCast<fb::AccessVerdict>(parts.access->data(), parts.access->size());
   auto facts = fb::CreateKernelFacts(builder, parts.parameterBytes, offsets, required, max, parts.staticShared, false,
                                      cluster, 0, 0, access);
-  auto symbol = parts.symbol == "-" ? Offset<flatbuffers::String>() : builder.CreateString(parts.symbol);
+  auto symbol = parts.symbol == "-" ? Offset<flatbuffers::String>() : builder.CreateSharedString(parts.symbol);
   return fb::CreateKernel(builder, parts.ordinal, symbol, facts);
 }
 

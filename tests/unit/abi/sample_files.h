@@ -46,10 +46,19 @@ struct VariantParts {
   std::vector<KernelParts> kernels = {KernelParts()};
 };
 
+struct TensorMapParts {
+  fb::TensorMapInterleave interleave = fb::TensorMapInterleave::None;
+  fb::TensorMapSwizzle swizzle = fb::TensorMapSwizzle::None;
+  fb::TensorMapPromotion promotion = fb::TensorMapPromotion::None;
+  fb::TensorMapFill fill = fb::TensorMapFill::Zeros;
+  fb::TensorMapMode mode = fb::TensorMapMode::Tiled;
+};
+
 struct ConstantParts {
   fb::ConstantKind kind = fb::ConstantKind::Word;
   fb::ElementType element = fb::ElementType::I32;
   uint32_t size = 4, alignment = 4;
+  std::optional<TensorMapParts> map; // of binding 0, with boxes of four elements
 };
 
 struct BindingParts {

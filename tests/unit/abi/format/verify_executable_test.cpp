@@ -108,6 +108,43 @@ TEST(VerifyExecutable, ChecksExtents) {
             "'x.tnx': variants[0]: kernels[0]: facts: [F-7] required_cluster has 0 extents, not 3");
 }
 
+/// A name is read character by character, each time that it is named.
+TEST(VerifyExecutable, BoundsTheWorkOfSharedNames) {
+  auto namedBy = [](uint32_t kernels) {
+    return verdict([=](ExecutableParts &p) {
+      KernelParts kernel = p.variants[0].kernels[0];
+      kernel.symbol = std::string(20000, 's');
+      p.variants[0].kernels.clear();
+      for (uint32_t i = 0; i < kernels; ++i) {
+        if (i)
+          addExport(p, concat("e", i));
+        kernel.ordinal = i;
+        p.variants[0].kernels.push_back(kernel);
+      }
+    });
+  };
+  EXPECT_EQ(namedBy(2), "");
+  EXPECT_TRUE(namedBy(40).find("[F-2] tables are shared so often") != std::string::npos) << namedBy(40);
+}
+
+TEST(VerifyExecutable, ChecksTensorMaps) {
+  auto map = [](const TensorMapParts &parts) {
+    return verdict([&](ExecutableParts &p) {
+      p.exports[0].bindings[0].alignment = 16;
+      p.variants[0].kernels[0].parameterBytes = 192;
+      p.variants[0].kernels[0].offsets = Uints{0, 8, 16, 64};
+      p.exports[0].constants[0] = {fb::ConstantKind::TensorMap, fb::ElementType::F32, 128, 64, parts};
+    });
+  };
+  EXPECT_EQ(map({}), "");
+  const std::string at = "'x.tnx': exports[0]: layout: constants[0]: tensor_map: [F-5] ";
+  EXPECT_EQ(map({.interleave = fb::TensorMapInterleave(99)}), at + "interleave has the unknown value 99");
+  EXPECT_EQ(map({.swizzle = fb::TensorMapSwizzle(99)}), at + "swizzle has the unknown value 99");
+  EXPECT_EQ(map({.promotion = fb::TensorMapPromotion(99)}), at + "promotion has the unknown value 99");
+  EXPECT_EQ(map({.fill = fb::TensorMapFill(99)}), at + "fill has the unknown value 99");
+  EXPECT_EQ(map({.mode = fb::TensorMapMode(99)}), at + "mode has the unknown value 99");
+}
+
 TEST(VerifyExecutable, ChecksLayouts) {
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.exports[0].bindings[0].alignment = 24; }),
             "'x.tnx': exports[0]: layout: bindings[0]: [F-8] alignment 24 is no power of two");
@@ -247,6 +284,7 @@ TEST(VerifyExecutable, ChecksPlaces) {
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = compressed("a:1:1\n"); }), "");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = "a:1:1\n"; }),
             "'x.tnx': [F-23] places are no zstd frame with its content size");
+  EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = compressed(std::string(4096, 'x')); }), "");
   EXPECT_EQ(verdict([](ExecutableParts &p) { p.places = compressed(std::string(5000, 'x')); }),
             "'x.tnx': [F-23] places decompress to 5000 bytes, too many for 1 exports");
 }

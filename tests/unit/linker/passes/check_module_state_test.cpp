@@ -28,7 +28,9 @@ TEST(CheckModuleState, SoIsOneThroughAPointer) {
   EXPECT_FINDS(
       linkBody(".global .u32 a;\n.global .u32 b[8];\n",
                "mov.u64 %rd2, b; add.s64 %rd3, %rd2, %rd1; ld.global.u32 %r3, [a]; st.global.u32 [%rd2+4], 1;"),
-      "[K-14] 'k' writes one of 'a' or 'b' (st.global.u32)");
+      "[K-14] 'k' writes one of 'a' or 'b' (st.global.u32), which keeps its value from one launch to the next\n"
+      "a.ptx:4:14: note: 'a' is defined here\n"
+      "job.json:7:3: note: export 'k' is declared here\n");
 }
 
 TEST(CheckModuleState, ReadingOneIsFine) {

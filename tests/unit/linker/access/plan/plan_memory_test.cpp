@@ -338,5 +338,13 @@ TEST(PlanMemory, AFrameIsBlankUntilTheWholePlaceIsStored) {
   EXPECT_FALSE(kernel.plan.steps[0].mayBeBlank) << "a kernel's own frame holds nothing of this launch";
 }
 
+/// A sweep has to come by once more where a step in front of it has read one of several results.
+TEST(PlanMemory, OneOfSeveralResultsWasReadBefore) {
+  expectLines("L: st.global.u64 [%rd2], %rd8; ld.shared.v2.u64 {%rd8, %rd9}, [%r2]; @%p1 bra L;",
+              {"3: Store.global 8/8 <- b %rd8", "4: Load.shared 16/8 %rd8 %rd9 <- 1 late"});
+  expectLines("L: st.global.u64 [%rd2], %rd9; ld.shared.v2.u64 {%rd8, %rd9}, [%r2]; @%p1 bra L;",
+              {"3: Store.global 8/8 <- b %rd9", "4: Load.shared 16/8 %rd8 %rd9 <- 1 late"});
+}
+
 } // namespace
 } // namespace tenon::linker

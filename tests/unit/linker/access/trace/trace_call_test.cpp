@@ -186,6 +186,37 @@ TEST(TraceCall, WhatIsNotStoredIsWhatAnotherCallHasLeftThere) {
   expectAll(cases, kReturning);
 }
 
+/// What a store puts into a cell is seen by loads in front of it, in the next sweep, and so on from cell to cell; a
+/// call in between, whether it hands something back or not, ends no sweep early.
+TEST(TraceCall, CellsOfALoopReachTheEndAroundCalls) {
+  constexpr std::string_view before = ".func quiet() { ret; }\n"
+                                      ".func (.param .b64 r) same() { st.param.b64 [r], 5; ret; }\n";
+  for (std::string_view call : {"call quiet, ();", "{ .param .b64 r; call (r), same, (); }"})
+    EXPECT_EQ(testing::body(concat(".local .align 8 .b8 d[32]; st.local.u64 [d], %rd2; st.local.u64 [d+8], %rd2; "
+                                   "st.local.u64 [d+16], %rd2;\n"
+                                   "L: ld.local.u64 %rd9, [d]; st.global.u32 [%rd9], 1; ld.local.u64 %rd10, [d+8];\n"
+                                   "st.local.u64 [d], %rd10; ld.local.u64 %rd11, [d+16]; st.local.u64 [d+8], %rd11;\n"
+                                   "st.local.u64 [d+16], %rd1; ",
+                                   call, " @%p1 bra L;"),
+                            before),
+              "maybe maybe")
+        << call;
+}
+
+/// Beside calls, what nobody stored to is what one of them has left there.
+TEST(TraceCall, ALoadOfAnArgumentThatNobodyStored) {
+  constexpr std::string_view before = ".func quiet(.param .align 8 .b8 x[16]) { ret; }\n";
+  EXPECT_EQ(
+      testing::body("{ .param .align 8 .b8 x[16]; st.param.b64 [x], 4; call quiet, (x); ld.param.b64 %rd9, [x+8]; "
+                    "}\nst.global.u32 [%rd9], 1;",
+                    before),
+      "maybe maybe");
+  EXPECT_EQ(testing::body("{ .param .align 8 .b8 x[16]; st.param.b64 [x], 4; call quiet, (x); ld.param.b64 %rd9, [x]; "
+                          "}\nst.global.u32 [%rd9], 1;",
+                          before),
+            "number number");
+}
+
 /// More sets of arguments than a function has instances share the last one.
 TEST(TraceCall, ManySetsOfArgumentsAreFollowedTogether) {
   const std::string pick = ".func (.param .b64 r) pick(.param .b64 x) { .reg .b64 %rd<3>; ld.param.b64 %rd1, [x];\n"

@@ -178,5 +178,15 @@ TEST(TraceMemory, WhatNobodyKnowsMayDoAnything) {
   expectAll(cases);
 }
 
+/// Copies within shared memory move 16 bytes at a time: a pointer in them stays whole, and may become a part.
+TEST(TraceMemory, ACopyWithinSharedMemoryKeepsPointers) {
+  EXPECT_EQ(testing::detailsOf(".shared .align 16 .b8 s[128]; .shared .align 8 .b8 bar[8]; st.shared.u64 [s], %rd1;\n"
+                               "mov.u32 %r3, s; mov.u32 %r4, bar;\n"
+                               "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5], [%r3], "
+                               "16, [%r4];\n"
+                               "ld.shared.u64 %rd9, [s+64]; ld.global.u32 %r9, [%rd9];"),
+            (std::vector<std::string>{"a: named addressed sole", "b: named", "n: named"}));
+}
+
 } // namespace
 } // namespace tenon::linker
