@@ -88,6 +88,38 @@ TEST_F(Prepare, SplitsWhatReadsHundredsOfTensors) {
   EXPECT_LE(kernels, 25u);
 }
 
+/// One result passes an operand of unknown shape on, the other does not.
+TEST_F(Prepare, EndsWhereOnlySomeResultsAreOperands) {
+  EXPECT_EQ(kernelsIn(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%a: tensor<?xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %e = tensor.empty() : tensor<8xf32>
+      %0:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+          ins(%a : tensor<?xf32>) outs(%e, %e : tensor<8xf32>, tensor<8xf32>) {
+      ^bb0(%x: f32, %o: f32, %p: f32):
+        %c = arith.constant 1.0 : f32
+        linalg.yield %x, %c : f32, f32
+      } -> (tensor<8xf32>, tensor<8xf32>)
+      return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+    })mlir"),
+            1u);
+}
+
+TEST_F(Prepare, WhatPassesItsOperandsOnIsNoKernel) {
+  EXPECT_EQ(kernelsIn(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%a: tensor<?xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+      %e = tensor.empty() : tensor<8xf32>
+      %0:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}
+          ins(%a, %b : tensor<?xf32>, tensor<8xf32>) outs(%e, %e : tensor<8xf32>, tensor<8xf32>) {
+      ^bb0(%x: f32, %y: f32, %o: f32, %p: f32):
+        linalg.yield %y, %x : f32, f32
+      } -> (tensor<8xf32>, tensor<8xf32>)
+      return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+    })mlir"),
+            0u);
+}
+
 TEST_F(Prepare, NoSizeWaitsForAKernel) {
   auto function = parseFunction("func.func @f(%a: tensor<?xf32>) -> index {\n%c0 = arith.constant 0 : index\n"
                                 "%0 = arith.negf %a : tensor<?xf32>\n%d = tensor.dim %0, %c0 : tensor<?xf32>\n"
