@@ -30,9 +30,11 @@ bool isReadLater(Operation *op) {
 bool hasWork(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        const bool isWork = isa<tensor::TensorDialect>(op->getDialect())
-                                ? !isReadLater(op)
-                                : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp>(op);
+        const bool isWork =
+            isa<tensor::TensorDialect>(op->getDialect())
+                ? !isReadLater(op)
+                : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
+                      linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -61,6 +63,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
                            addPackPatterns(patterns);
                            addPadPatterns(patterns);
                            addSlicePatterns(patterns);
+                           addWinogradPatterns(patterns);
                          })) ||
           failed(rewrite(function, addAffineReadPatterns)))
         return signalPassFailure();

@@ -20,6 +20,8 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 void addPackPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
+/// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.
+void addWinogradPatterns(mlir::RewritePatternSet &patterns);
 /// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
 void addAffineReadPatterns(mlir::RewritePatternSet &patterns);
 

@@ -274,4 +274,33 @@ def pools(program):
                         f"tensor<{len(spatial)}xi64>}}"))
 
 
-main(elementwise, products, convolutions, pools)
+def winograd(program):
+    """Filter, input and result of a convolution, transformed, multiplied and transformed back."""
+    for name, m, r in [("F_2_3", 2, 3), ("F_4_3", 4, 3), ("F_2_5", 2, 5)]:
+        for high, wide in [(True, True), (True, False), (False, True)]:
+            mh, rh, mw, rw = m if high else 1, r if high else 1, m if wide else 1, r if wide else 1
+            ah, aw, th, tw, n, c, f = mh + rh - 1, mw + rw - 1, 2, 3, 2, 3, 4
+            x, w = draw([n, mh * th + rh - 1, mw * tw + rw - 1, c]), draw([f, rh, rw, c])
+            o = draw([n, mh * th, mw * tw, f])
+            r4 = Array(o.shape, "f32", lambda b, i, j, k: o[b, i, j, k] + total([rh, rw, c], lambda p, q, l: (
+                x[b, i + p, j + q, l] * w[k, p, q, l])))
+            t = lambda *shape: tensor(shape, "f32")
+            a2, rows = ah * aw, th * tw * n
+            program.case("winograd", {"x": x, "w": w, "o": o}, r4, lambda d: (
+                f"%fe = tensor.empty() : {t(ah, aw, c, f)}\n%xe = tensor.empty() : {t(ah, aw, th, tw, n, c)}\n"
+                f"%g = linalg.winograd_filter_transform fmr({name}) ins(%w : {w.type()}) outs(%fe : {t(ah, aw, c, f)}) -> "
+                f"{t(ah, aw, c, f)}\n"
+                f"%d = linalg.winograd_input_transform fmr({name}) ins(%x : {x.type()}) outs(%xe : {t(ah, aw, th, tw, n, c)}) "
+                f"-> {t(ah, aw, th, tw, n, c)}\n"
+                f"%g3 = tensor.collapse_shape %g [[0, 1], [2], [3]] : {t(ah, aw, c, f)} into {t(a2, c, f)}\n"
+                f"%d3 = tensor.collapse_shape %d [[0, 1], [2, 3, 4], [5]] : {t(ah, aw, th, tw, n, c)} into {t(a2, rows, c)}\n"
+                f"%z = arith.constant dense<0.0> : {t(a2, rows, f)}\n"
+                f"%m = linalg.batch_matmul ins(%d3, %g3 : {t(a2, rows, c)}, {t(a2, c, f)}) outs(%z : {t(a2, rows, f)}) -> "
+                f"{t(a2, rows, f)}\n"
+                f"%v = tensor.expand_shape %m [[0, 1], [2, 3, 4], [5]] output_shape [{ah}, {aw}, {th}, {tw}, {n}, {f}] : "
+                f"{t(a2, rows, f)} into {t(ah, aw, th, tw, n, f)}\n"
+                f"%r = linalg.winograd_output_transform fmr({name}) ins(%v : {t(ah, aw, th, tw, n, f)}) outs(%o : {o.type()}) -> "
+                f"{o.type()}"), 2e-4, STATIC)
+
+
+main(elementwise, products, convolutions, pools, winograd)
