@@ -180,6 +180,11 @@ private:
     constant.size = uint32_t(parameter.bytes());
     constant.alignment = parameter.effectiveAlignment();
     constant.kind = abi::ConstantKind::Struct;
+    if (found_.isTable[i])
+      unsure(where,
+             concat("parameter ", i,
+                    " is read at places that the kernel computes: what may be a pointer there is drafted as one; "
+                    "strike out the members that are none"));
     if (const PointerSearch::Struct *holder = found_.structOf(i)) {
       std::vector<abi::ParameterMember> members;
       for (size_t slot : holder->pointers)

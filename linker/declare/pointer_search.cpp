@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace tenon::linker {
 namespace {
@@ -15,13 +17,14 @@ namespace {
 struct Place {
   uint32_t parameter = 0;
   int64_t offset = 0;
+  bool isComputed = false; // it lies somewhere behind, at an index
 };
 
-/// Where a kernel loads 8 bytes from its structs. Addresses are followed through copies and sums with numbers: a struct
-/// that is declared __grid_constant__ is read through a register.
+/// Where a kernel loads 8 bytes from its structs. Addresses are followed through copies and sums: a struct that is
+/// declared __grid_constant__ is read through a register, and one that holds a table at an index.
 class StructLoads {
 public:
-  explicit StructLoads(const ptx::Function &entry) : entry_(entry) {
+  explicit StructLoads(const ptx::Function &entry) : entry_(entry), isTable_(entry.parameters.size()) {
     for (uint32_t i = 0; i < entry.parameters.size(); ++i)
       if (isAggregate(entry.parameters[i]) && entry.parameters[i].effectiveAlignment() % 8 == 0)
         places_[entry.parameters[i].name] = {i, 0};
@@ -32,61 +35,88 @@ public:
         load(instruction);
       else
         copy(instruction);
+    takeTables();
     std::sort(found_.begin(), found_.end(), [](const ParameterSlot &a, const ParameterSlot &b) {
       return std::pair(a.parameter, a.offset) < std::pair(b.parameter, b.offset);
     });
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
   }
   ParameterSlots take() { return std::move(found_); }
+  std::vector<bool> takeIsTable() { return std::move(isTable_); }
 
 private:
-  const Place *find(std::string_view name) const {
-    const auto at = places_.find(name);
+  const Place *find(const ptx::Operand &operand) const {
+    const auto at = operand.kind == ptx::Operand::Kind::Name ? places_.find(operand.name) : places_.end();
     return at == places_.end() ? nullptr : &at->second;
   }
 
   void copy(const ptx::Instruction &instruction) {
     const auto &operands = instruction.operands;
-    if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name ||
-        operands[1].kind != ptx::Operand::Kind::Name)
+    if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name)
       return;
-    const Place *from = find(operands[1].name);
-    if (!from)
-      return;
-    const int64_t offset = from->offset + operands[1].offset;
-    if (instruction.opcode == "mov" || instruction.opcode == "cvta")
-      places_[operands[0].name] = {from->parameter, offset};
-    else if (instruction.opcode == "add" && operands.size() == 3 && operands[2].kind == ptx::Operand::Kind::Integer)
-      places_[operands[0].name] = {from->parameter, offset + int64_t(operands[2].bits)};
+    const Place *from = find(operands[1]);
+    if (instruction.opcode == "add" && operands.size() == 3) {
+      const bool isNumber = operands[2].kind == ptx::Operand::Kind::Integer;
+      if (const Place *base = from ? from : find(operands[2]))
+        places_[operands[0].name] = {base->parameter, base->offset + (isNumber ? int64_t(operands[2].bits) : 0),
+                                     base->isComputed || !isNumber};
+    } else if (from && (instruction.opcode == "mov" || instruction.opcode == "cvta")) {
+      places_[operands[0].name] = {from->parameter, from->offset + operands[1].offset, from->isComputed};
+    }
   }
 
   void load(const ptx::Instruction &instruction) {
     if (instruction.operands.size() < 2 || instruction.operands[1].elements.empty())
       return;
-    if (!instruction.hasModifier("b64") && !instruction.hasModifier("u64") && !instruction.hasModifier("s64"))
-      return;
     const ptx::Operand &address = instruction.operands[1];
-    const Place *from = find(address.elements[0].name);
+    const Place *from = find(address.elements[0]);
     if (!from)
       return;
     const ptx::Operand &result = instruction.operands[0];
     const size_t count = result.kind == ptx::Operand::Kind::Vector ? result.elements.size() : 1;
-    const auto bytes = int64_t(entry_.parameters[from->parameter].bytes());
-    for (size_t i = 0; i < count; ++i)
-      if (const int64_t offset = from->offset + address.offset + int64_t(8 * i);
-          offset >= 0 && offset % 8 == 0 && offset + 8 <= bytes)
-        found_.push_back({.parameter = from->parameter, .offset = uint64_t(offset), .isPointer = true});
+    const int64_t begin = from->offset + address.offset;
+    const bool isWord =
+        instruction.hasModifier("b64") || instruction.hasModifier("u64") || instruction.hasModifier("s64");
+    if (isWord && from->isComputed) {
+      tables_.push_back({from->parameter, begin});
+      isTable_[from->parameter] = true;
+    } else if (isWord) {
+      for (size_t i = 0; i < count; ++i)
+        take(from->parameter, begin + int64_t(8 * i));
+    } else if (!from->isComputed) {
+      fields_.insert({from->parameter, begin & ~int64_t(7)});
+    }
+  }
+
+  void take(uint32_t parameter, int64_t offset) {
+    if (offset >= 0 && offset % 8 == 0 && offset + 8 <= int64_t(entry_.parameters[parameter].bytes()))
+      found_.push_back({.parameter = parameter, .offset = uint64_t(offset), .isPointer = true});
+  }
+
+  /// A table ends where the kernel reads something else.
+  void takeTables() {
+    constexpr int64_t kMostPointers = 256;
+    for (const Place &table : tables_)
+      for (int64_t i = 0; i < kMostPointers && !fields_.contains({table.parameter, table.offset + 8 * i}); ++i)
+        take(table.parameter, table.offset + 8 * i);
   }
 
   const ptx::Function &entry_;
-  std::map<std::string_view, Place> places_; // parameters, and registers with an address in one
+  std::map<std::string_view, Place> places_;      // parameters, and registers with an address in one
+  std::vector<Place> tables_;                     // where those begin that are read at an index
+  std::set<std::pair<uint32_t, int64_t>> fields_; // 8 bytes of which some are read by themselves
+  std::vector<bool> isTable_;
   ParameterSlots found_;
 };
 
 class Search {
 public:
-  Search(const ptx::Function &entry, ModuleTracer &tracer)
-      : entry_(entry), tracer_(tracer), loads_(StructLoads(entry).take()), isSure_(loads_.size()) {}
+  Search(const ptx::Function &entry, ModuleTracer &tracer) : entry_(entry), tracer_(tracer) {
+    StructLoads loads(entry);
+    loads_ = loads.take();
+    out_.isTable = loads.takeIsTable();
+    isSure_.resize(loads_.size());
+  }
 
   PointerSearch run() {
     for (uint32_t i = 0; i < entry_.parameters.size(); ++i)
@@ -109,7 +139,7 @@ private:
       slots.insert(slots.end(), loads_.begin() + long(first), loads_.begin() + long(first + count));
       const KernelTrace found = tracer_.trace(entry_, slots);
       for (size_t i = 0; i < count; ++i)
-        isSure_[first + i] = found.slots[scalars_.size() + i].soleBase;
+        isSure_[first + i] = found.slots[scalars_.size() + i].soleBase || found.slots[scalars_.size() + i].choiceBase;
       if (first == 0)
         for (size_t i = 0; i < scalars_.size(); ++i)
           scalars_[i].isPointer =

@@ -4,7 +4,8 @@
 //
 //   8 bytes            a pointer where an address is made of it and of no other parameter (or `.ptr` says so)
 //   a struct           each 8 bytes that the kernel loads from it at a multiple of 8 are looked at as if they were a
-//                      parameter of their own
+//                      parameter of their own; where it computes the place (a table of pointers), each of the 8 bytes
+//                      from the table's begin on of which it loads no part by itself
 //   one address made of several of them, none of which is a pointer elsewhere: the first one is (`base + offset`)
 #pragma once
 
@@ -26,6 +27,7 @@ struct PointerSearch {
   ParameterSlots slots; // one for each parameter, in order; then those of pointers in structs
   KernelTrace trace;    // of these slots
   std::vector<Struct> structs;
+  std::vector<bool> isTable; // [parameters] structs of which the kernel computes what it reads
 
   bool isPointer(size_t parameter) const { return slots[parameter].isPointer; }
   const SlotAccess &access(size_t slot) const { return trace.slots[slot]; }

@@ -20,7 +20,7 @@ void Findings::clear() {
   slots.assign(slots.size(), SlotAccess());
   trace_ = {};
   trace_.slots = std::move(slots);
-  soleBases_ = jointBases_ = leaked_ = 0;
+  soleBases_ = jointBases_ = choiceBases_ = leaked_ = 0;
   foreignWrite_ = foreignSteer_ = {};
 }
 
@@ -59,6 +59,8 @@ void Findings::addressed(const Origins &address, const Step &step, AccessPlace p
   forEachSlot(address.aimed() & pointerBits_, [](SlotAccess &access) { access.addressed = true; });
   const uint64_t bases = address.plus & kParameterBits;
   (std::has_single_bit(bases) && bases != slotBit(kFurtherSlots) ? soleBases_ : jointBases_) |= bases;
+  if ((bases & ~address.none) == 0) // each may be absent: a choice, as a table gives it, and no sum
+    choiceBases_ |= bases;
   const uint64_t pointers = pointerBits_ | ~kParameterBits;
   if ((address.aimed() & pointers) == 0)
     forEachSlot(address.plus, [&](SlotAccess &access) {
@@ -144,6 +146,7 @@ KernelTrace Findings::take() {
   settleLeaks();
   forEachSlot(soleBases_, [](SlotAccess &access) { access.soleBase = true; });
   forEachSlot(jointBases_, [](SlotAccess &access) { access.jointBase = true; });
+  forEachSlot(choiceBases_, [](SlotAccess &access) { access.choiceBase = true; });
   return std::move(trace_);
 }
 

@@ -50,8 +50,8 @@ private:
 
   uint64_t pointerBits_ = 0;
   uint64_t leaked_ = 0;
-  MaybePlace foreignWrite_, foreignSteer_;  // the first write, the first branch that loaded values have a say in
-  uint64_t soleBases_ = 0, jointBases_ = 0; // SlotAccess::soleBase, jointBase: slots
+  MaybePlace foreignWrite_, foreignSteer_; // the first write, the first branch that loaded values have a say in
+  uint64_t soleBases_ = 0, jointBases_ = 0, choiceBases_ = 0; // SlotAccess::soleBase and so on: slots
   const ParameterSlots *slots_ = nullptr;
   KernelTrace trace_;
 };

@@ -35,6 +35,7 @@ struct SlotAccess {
   bool loadedAsFloat = false; // ld.param.f32 and the like
   bool soleBase = false;      // base of an address, also of a converted one, into which no other slot goes
   bool jointBase = false;     // base of an address together with another slot
+  bool choiceBase = false;    // one of several slots of which an address has at most one as its base, mostly
   uint32_t widestBytes = 0;
   MaybePlace written;        // memory behind it surely is the target of this instruction
   MaybePlace maybeWritten;   // an address of a write may derive from it, or from another slot

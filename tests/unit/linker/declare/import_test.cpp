@@ -344,5 +344,25 @@ TEST(Import, WritesPathsFromTheManifestsFolder) {
   EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "../out/"}).has("/a.ptx\""));
 }
 
+TEST(Import, DraftsATableOfPointersWithANote) {
+  const std::string body = R"(.visible .entry pick(.param .align 8 .b8 t[40], .param .u64 out)
+{
+  .reg .b64 %rd<9>; .reg .b32 %r<4>;
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r3, [t+32]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 8;
+  mov.b64 %rd3, t; add.s64 %rd4, %rd3, %rd2; ld.param.u64 %rd5, [%rd4]; ld.global.u32 %r2, [%rd5];
+  add.u32 %r2, %r2, %r3; st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  Draft result = draft(body);
+  EXPECT_TRUE(result.has("\"bindings\": [{\"read_only\": true}, {\"read_only\": true}, {\"read_only\": true}, "
+                         "{\"read_only\": true}, {}]"))
+      << result.text;
+  EXPECT_TRUE(result.has("{\"offset\": 24, \"binding\": 3}")) << result.text;
+  EXPECT_TRUE(result.finds("warning: draft of 'pick': parameter 0 is read at places that the kernel computes"))
+      << result.findings;
+  expectLinks(result, body);
+}
+
 } // namespace
 } // namespace tenon::linker

@@ -53,6 +53,33 @@ TEST(PointerSearch, LeavesStructsOfNumbersAlone) {
       "0");
 }
 
+TEST(PointerSearch, FindsTablesOfPointers) {
+  const std::string index = "mov.u32 %w1, %ctaid.x; mul.wide.u32 %r1, %w1, 8;\n";
+  // Of a struct in constant memory, beside a count and a number that is no pointer.
+  EXPECT_EQ(
+      pointersOf(concat(".entry k(.param .align 8 .b8 s[48], .param .u64 n)\n", kRegisters, index,
+                        "mov.b64 %r2, s; add.s64 %r3, %r2, %r1; ld.param.u64 %r4, [%r3+8];\n"
+                        "ld.param.u32 %w2, [s+32]; ld.param.u64 %r5, [n]; shl.b64 %r5, %r5, 2; add.s64 %r6, %r4, %r5;\n"
+                        "ld.global.u32 %w3, [%r6]; ret; }")),
+      "0@8 0@16 0@24");
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .align 8 .b8 s[16])\n", kRegisters, index,
+                              "mov.b64 %r2, s; cvta.param.u64 %r2, %r2; add.s64 %r3, %r1, %r2; ld.u64 %r4, [%r3];\n"
+                              "ld.global.u32 %w3, [%r4]; ret; }")),
+            "0@0 0@8");
+  // Copied to thread-private memory, as nvcc does with a struct that it cannot index.
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .align 8 .b8 s[24])\n{ .local .align 8 .b8 d[24];", kRegisters.substr(1),
+                              index,
+                              "mov.u64 %r2, d; ld.param.u64 %r3, [s]; st.local.u64 [%r2], %r3;\n"
+                              "ld.param.u64 %r3, [s+8]; st.local.u64 [%r2+8], %r3; add.s64 %r4, %r2, %r1;\n"
+                              "ld.param.u32 %w2, [s+16]; ld.local.u64 %r5, [%r4]; ld.global.u32 %w3, [%r5]; ret; }")),
+            "0@0 0@8");
+  // Numbers at an index.
+  EXPECT_EQ(pointersOf(concat(".entry k(.param .align 8 .b8 s[16], .param .u64 p)\n", kRegisters, index,
+                              "mov.b64 %r2, s; add.s64 %r3, %r2, %r1; ld.param.u64 %r4, [%r3];\n"
+                              "ld.param.u64 %r5, [p]; st.global.u64 [%r5], %r4; ret; }")),
+            "1");
+}
+
 // A trace tells 56 slots apart; here are 80 pointers.
 TEST(PointerSearch, FindsMorePointersThanATraceTellsApart) {
   std::string body = ".entry k(.param .align 8 .b8 s[640])\n{ .reg .b64 %r<81>;\n", want;
