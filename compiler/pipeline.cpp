@@ -11,6 +11,7 @@
 //   inline           calls of private functions become their bodies           host
 //   form fallbacks   functions that stand in for hand-written kernels         dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
+//   choose           each kernel gets a strategy, each launch its blocks       codegen
 //   generate         kernel functions become PTX, once for each target        codegen
 //   link             every object is proved against its declaration           bridge, linker
 //   lower            functions become commands, registers and checks          host
@@ -97,6 +98,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     manager.addPass(dispatch::createFormFallbacks());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches());
+    // Each kernel gets a strategy, which says how many blocks a launch takes.
+    manager.addPass(codegen::createChooseStrategies());
   });
   if (failed(prepared) || failed(dump(module, options.dumpSources,
                                       [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))

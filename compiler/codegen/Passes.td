@@ -5,6 +5,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ChooseStrategies : Pass<"tenon-choose-strategies", "::mlir::ModuleOp"> {
+  let summary = "each kernel that the compiler formed gets a strategy, and its export the blocks of a launch";
+  let description = [{
+    Before:
+    ```mlir
+    hal.executable.source private @f_dispatch_0 attributes {tenon.generated} {
+      hal.executable.export public @f_dispatch_0 ... count(%device: !hal.device, %n: index) -> (index, index, index) {
+        1, 1, 1
+      } <workgroup_size = [1, 1, 1]>
+      builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?x4096xf32>) -> tensor<?xf32> { ... } }
+    }
+    ```
+    After:
+    ```mlir
+      hal.executable.export public @f_dispatch_0 ... count(%device: !hal.device, %n: index) -> (index, index, index) {
+        %n, 1, 1
+      } <workgroup_size = [256, 1, 1]>
+      builtin.module { func.func @f_dispatch_0(...) attributes {tenon.strategy = {name = "rows", threads = 256, ...}} }
+    ```
+    The strategies and what each is for: codegen/strategies/README.md. A kernel that none of them takes is computed by
+    one thread for each element of its result (`tenon.elements_per_thread = 1`).
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
+}
+
 def GenerateKernels : Pass<"tenon-generate-kernels", "::mlir::ModuleOp"> {
   let summary = "kernel functions inside executables become PTX objects, one for each target";
   let description = [{

@@ -3,7 +3,9 @@
 
 #include "abi/struct_layout.h"
 #include "compiler/codegen/kernel/element_access.h"
+#include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
+#include "compiler/codegen/strategies/write_kernel.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -25,18 +27,12 @@ namespace {
 class KernelEmitter {
 public:
   KernelEmitter(const KernelFunction &kernel, const abi::ParameterLayout &parameters, LLVM::LLVMFuncOp function)
-      : kernel_(kernel), parameters_(parameters), source_(kernel.function), op_(kernel.op), function_(function),
+      : kernel_(kernel), parameters_(parameters), source_(kernel.function), op_(kernel.only().op), function_(function),
         b_(function.getContext()), loc_(op_.getLoc()) {}
 
   void run();
 
 private:
-  void mapArguments();
-  void mapScalar(BlockArgument original, Value value);
-  void mapMembers(const KernelConstant &constant, Value bytes, uint32_t offset, uint32_t alignment);
-  Value loadFrom(Type type, Value bytes, uint32_t offset, uint32_t alignment);
-  Value sizeFrom(Value value);
-  void copyScalarOp(Operation &inner, IRMapping &values);
   void emitAnyGrid(const std::array<int32_t, 3> &size);
   void emitElements(Value first, Value last, Value step);
   void emitWholePath(Value first);
@@ -60,105 +56,15 @@ private:
   LLVM::LLVMFuncOp function_;
   OpBuilder b_;
   Location loc_;
-  IRMapping scalars_;           // scalar arguments of the kernel function and what it computes from them
-  SmallVector<Value> pointers_; // [bindings]
+  std::optional<KernelArguments> arguments_;
   std::optional<ElementAccess> access_;
 };
-
-/// Scalar arguments arrive as parameters, or as members of one that is passed by value; arithmetic of the function on
-/// them is repeated in the kernel.
-void KernelEmitter::mapArguments() {
-  pointers_.resize(kernel_.bindings);
-  for (const abi::Slot &slot : parameters_.slots) {
-    const abi::Parameter &parameter = parameters_.parameters[slot.parameter];
-    Value argument = function_.getArgument(slot.parameter);
-    const bool isWhole = slot.kind == parameter.kind; // else it stands in a struct
-    const uint32_t offset = parameters_.offsetIn(slot);
-    if (slot.kind == abi::ParameterKind::Binding) {
-      pointers_[slot.index] = isWhole ? argument
-                                      : loadFrom(LLVM::LLVMPointerType::get(b_.getContext(), /*addressSpace=*/1),
-                                                 argument, offset, parameter.alignment);
-    } else if (slot.kind == abi::ParameterKind::Constant) {
-      const KernelConstant &constant = kernel_.constants[slot.index];
-      if (constant.declared) {
-        mapMembers(constant, argument, offset, parameter.alignment);
-        continue;
-      }
-      BlockArgument original = source_.getArgument(constant.arguments.front());
-      mapScalar(original, isWhole ? argument
-                                  : loadFrom(parameterType(original.getType()), argument, offset, parameter.alignment));
-    }
-  }
-  for (Operation &inner : source_.front())
-    if (dispatch::isScalarOp(&inner))
-      copyScalarOp(inner, scalars_);
-  llvm::DenseMap<Value, Value> sizes;
-  auto addSize = [&](const Extent &extent) {
-    if (extent.value && !sizes.contains(extent.value))
-      sizes[extent.value] = sizeFrom(scalars_.lookup(extent.value));
-  };
-  llvm::for_each(kernel_.loops, addSize);
-  for (const KernelTensor *tensor : kernel_.tensors())
-    llvm::for_each(tensor->shape, addSize);
-  access_.emplace(kernel_, b_, loc_, pointers_, sizes);
-}
-
-/// An i1 travels as a byte, an index as an i64.
-void KernelEmitter::mapScalar(BlockArgument original, Value value) {
-  if (original.getType().isInteger(1))
-    value = LLVM::ICmpOp::create(b_, loc_, LLVM::ICmpPredicate::ne, value,
-                                 LLVM::ConstantOp::create(b_, loc_, b_.getI8Type(), b_.getI8IntegerAttr(0)));
-  else if (original.getType().isIndex())
-    value = UnrealizedConversionCastOp::create(b_, loc_, original.getType(), value).getResult(0);
-  scalars_.map(original, value);
-}
-
-/// What stands in a struct by value. @param alignment the struct's: packed ones have their members anywhere
-Value KernelEmitter::loadFrom(Type type, Value bytes, uint32_t offset, uint32_t alignment) {
-  Value from = LLVM::GEPOp::create(b_, loc_, bytes.getType(), b_.getI8Type(), bytes,
-                                   ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(offset))});
-  const uint64_t natural = llvm::MinAlign(alignment, offset);
-  return LLVM::LoadOp::create(b_, loc_, type, from, unsigned(std::min<uint64_t>(natural, 8)));
-}
-
-/// Members of a constant that is a struct, each where a C struct has it; a tensor map has none.
-void KernelEmitter::mapMembers(const KernelConstant &constant, Value bytes, uint32_t offset, uint32_t alignment) {
-  SmallVector<abi::ElementType> elements;
-  for (uint32_t argument : constant.arguments)
-    elements.push_back(*elementTypeOf(source_.getArgument(argument).getType()));
-  const abi::StructLayout layout = abi::structMembers(elements);
-  for (auto [argument, at] : llvm::zip_equal(constant.arguments, layout.offsets)) {
-    BlockArgument original = source_.getArgument(argument);
-    mapScalar(original, loadFrom(parameterType(original.getType()), bytes, offset + at, alignment));
-  }
-}
-
-/// An integer as a size: i64. No size is negative, so one of 32 bits may take them all.
-Value KernelEmitter::sizeFrom(Value value) {
-  if (value.getType().isIndex())
-    return UnrealizedConversionCastOp::create(b_, loc_, b_.getI64Type(), value).getResult(0);
-  return value.getType().isInteger(64) ? value : LLVM::ZExtOp::create(b_, loc_, b_.getI64Type(), value).getResult();
-}
-
-/// An operation on scalars, its results entered into `values`. Operations of `math` remember their name in their
-/// location: the error about a missing libdevice quotes it.
-void KernelEmitter::copyScalarOp(Operation &inner, IRMapping &values) {
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
-    SmallVector<Value> operands;
-    for (Value operand : apply.getMapOperands())
-      operands.push_back(values.lookup(operand));
-    values.map(apply.getResult(), affine::expandAffineMap(b_, inner.getLoc(), apply.getAffineMap(), operands)->front());
-    return;
-  }
-  Operation *copy = b_.clone(inner, values);
-  if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))
-    copy->setLoc(NameLoc::get(b_.getStringAttr(inner.getName().getStringRef()), inner.getLoc()));
-}
 
 void KernelEmitter::run() {
   Block *entry = function_.addEntryBlock(b_);
   b_.setInsertionPointToStart(entry);
-  mapArguments();
+  arguments_.emplace(mapArguments(kernel_, parameters_, function_, b_));
+  access_.emplace(kernel_, b_, loc_, arguments_->pointers, arguments_->sizes);
   if (kernel_.workgroupSize)
     return emitAnyGrid(*kernel_.workgroupSize);
   Value group = special<NVVM::BlockIdXOp>();
@@ -230,30 +136,30 @@ void KernelEmitter::emitWholePath(Value first) {
       lanes[lane].push_back(values[lane]);
   };
   SmallVector<SmallVector<Value>> inputs(count), starts(count);
-  for (const KernelInput &input : kernel_.inputs) {
+  for (const KernelInput &input : kernel_.only().inputs) {
     if (!input.scalar) {
       loadLanes(input.tensor, inputs);
       continue;
     }
     for (SmallVector<Value> &lane : inputs)
-      lane.push_back(scalars_.lookup(input.scalar));
+      lane.push_back(arguments_->scalars.lookup(input.scalar));
   }
-  for (const KernelOutput &output : kernel_.outputs) {
+  for (const KernelOutput &output : kernel_.only().outputs) {
     if (output.startTensor && !output.bodyArgument.use_empty()) {
       loadLanes(*output.startTensor, starts);
       continue;
     }
     for (SmallVector<Value> &lane : starts)
-      lane.push_back(output.startScalar ? scalars_.lookup(output.startScalar)
+      lane.push_back(output.startScalar ? arguments_->scalars.lookup(output.startScalar)
                                         : access_->undefined(output.tensor.element));
   }
-  SmallVector<SmallVector<Value>> results(kernel_.outputs.size());
+  SmallVector<SmallVector<Value>> results(kernel_.only().outputs.size());
   for (unsigned lane = 0; lane < count; ++lane) {
     LoopIndices indices = access_->advance(base, lane);
     for (auto [result, value] : llvm::enumerate(emitBody(indices, inputs[lane], starts[lane])))
       results[result].push_back(value);
   }
-  for (auto [output, values] : llvm::zip_equal(kernel_.outputs, results))
+  for (auto [output, values] : llvm::zip_equal(kernel_.only().outputs, results))
     access_->storeAdjacent(output.tensor, base, values);
 }
 
@@ -287,18 +193,18 @@ void KernelEmitter::emitElements(Value first, Value last, Value step) {
 
 SmallVector<Value> KernelEmitter::loadInputs(const LoopIndices &indices) {
   SmallVector<Value> values;
-  for (const KernelInput &input : kernel_.inputs)
-    values.push_back(input.scalar ? scalars_.lookup(input.scalar) : access_->load(input.tensor, indices));
+  for (const KernelInput &input : kernel_.only().inputs)
+    values.push_back(input.scalar ? arguments_->scalars.lookup(input.scalar) : access_->load(input.tensor, indices));
   return values;
 }
 
 SmallVector<Value> KernelEmitter::loadStarts(const LoopIndices &indices) {
   SmallVector<Value> values;
-  for (const KernelOutput &output : kernel_.outputs) {
+  for (const KernelOutput &output : kernel_.only().outputs) {
     if (output.startTensor && !output.bodyArgument.use_empty())
       values.push_back(access_->load(*output.startTensor, indices));
     else
-      values.push_back(output.startScalar ? scalars_.lookup(output.startScalar)
+      values.push_back(output.startScalar ? arguments_->scalars.lookup(output.startScalar)
                                           : access_->undefined(output.tensor.element));
   }
   return values;
@@ -309,7 +215,7 @@ void KernelEmitter::emitElement(Value element) {
   SmallVector<unsigned> reductions;
   op_.getReductionDims(reductions);
   SmallVector<Value> results = emitReduction(reductions, indices, loadStarts(indices));
-  for (auto [output, value] : llvm::zip_equal(kernel_.outputs, results))
+  for (auto [output, value] : llvm::zip_equal(kernel_.only().outputs, results))
     access_->store(output.tensor, indices, value);
 }
 
@@ -345,10 +251,10 @@ SmallVector<Value> KernelEmitter::emitReduction(ArrayRef<unsigned> loops, LoopIn
 
 /// The body of the linalg operation for one element.
 SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRange inputs, ValueRange starts) {
-  IRMapping values = scalars_;
-  for (auto [input, value] : llvm::zip_equal(kernel_.inputs, inputs))
+  IRMapping values = arguments_->scalars;
+  for (auto [input, value] : llvm::zip_equal(kernel_.only().inputs, inputs))
     values.map(input.bodyArgument, value);
-  for (auto [output, value] : llvm::zip_equal(kernel_.outputs, starts))
+  for (auto [output, value] : llvm::zip_equal(kernel_.only().outputs, starts))
     values.map(output.bodyArgument, value);
   for (Operation &inner : op_.getBody()->without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
@@ -356,7 +262,7 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       values.map(index.getResult(),
                  UnrealizedConversionCastOp::create(b_, loc_, b_.getIndexType(), position).getResult(0));
     } else {
-      copyScalarOp(inner, values);
+      copyScalarOp(b_, inner, values);
     }
   }
   SmallVector<Value> results;
@@ -368,10 +274,19 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
 } // namespace
 
 FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+  func::FuncOp source = kernel.function;
+  if (!kernel.strategy && !source->hasAttr(dispatch::kElementsPerThreadAttr))
+    return source.emitError() << "a kernel function needs '" << dispatch::kElementsPerThreadAttr << "' or '"
+                              << dispatch::kStrategyAttr << "'";
   FailureOr<abi::ParameterLayout> parameters = parametersOf(kernel);
   if (failed(parameters))
     return failure();
   LLVM::LLVMFuncOp function = createKernel(kernel, *parameters, name, module);
+  if (kernel.strategy) {
+    if (failed(writeKernel(kernel, *parameters, function)))
+      return failure();
+    return function;
+  }
   KernelEmitter(kernel, *parameters, function).run();
   return function;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon-form-dispatches (Passes.td): each linalg operation of a host function is outlined, wrapped into an executable
-// and replaced by a dispatch of it.
+// tenon-form-dispatches (Passes.td): each group of linalg operations of a host function is outlined, wrapped into an
+// executable and replaced by a dispatch of it.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/Passes.h"
+#include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/outline_kernel.h"
@@ -66,16 +67,15 @@ hal::PipelineLayoutAttr layoutOf(func::FuncOp kernel) {
   return hal::PipelineLayoutAttr::get(context, constants.size(), constants, bindings, /*indirect=*/false, {});
 }
 
-/// count(%device, %workload) -> (ceildiv(%workload, elements of a workgroup), 1, 1)
-void buildCount(Region &region, Location loc, int64_t elementsPerWorkgroup) {
+/// count(%device, %sizes...) -> (1, 1, 1): a strategy says how many there are (codegen/choose_strategies.cpp).
+void buildCount(Region &region, Location loc, size_t sizes) {
   OpBuilder b(region.getContext());
   Block *block = b.createBlock(&region);
   block->addArgument(hal::DeviceType::get(b.getContext()), loc);
-  Value workload = block->addArgument(b.getIndexType(), loc);
-  AffineMap map = AffineMap::get(0, 1, b.getAffineSymbolExpr(0).ceilDiv(elementsPerWorkgroup));
-  Value groups = affine::AffineApplyOp::create(b, loc, map, workload);
+  for (size_t i = 0; i < sizes; ++i)
+    block->addArgument(b.getIndexType(), loc);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  hal::ReturnOp::create(b, loc, ValueRange{groups, one, one});
+  hal::ReturnOp::create(b, loc, ValueRange{one, one, one});
 }
 
 struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
@@ -98,8 +98,9 @@ private:
     generalizeFills(function);
     bool good = true;
     unsigned number = 0;
-    for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>())) {
-      FailureOr<OutlinedKernel> kernel = outlineKernel(op, kPlaceholderName);
+    GroupedBlock grouped = formGroups(function.front());
+    for (const Group &group : grouped.groups) {
+      FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName);
       if (failed(kernel)) {
         good = false;
         continue;
@@ -107,7 +108,7 @@ private:
       std::string &executable = known[textOf(*kernel->module)];
       if (executable.empty())
         executable = buildExecutable(*kernel, kernelName(function.getName(), number++), symbols);
-      replaceByDispatch(op, *kernel, executable);
+      replaceByDispatch(group, *kernel, executable);
     }
     if (good) {
       eraseDeadOperations(function);
@@ -128,24 +129,30 @@ private:
     b.setInsertionPointToStart(body);
     auto kernelExport = hal::ExecutableExportOp::create(
         b, loc, b.getStringAttr(name), b.getStringAttr("public"), b.getIndexAttr(0), layoutOf(kernel.function),
-        b.getIndexArrayAttr({kThreadsPerWorkgroup, 1, 1}), IntegerAttr(), IntegerAttr(), FlatSymbolRefAttr());
-    auto elements = kernel.function->getAttrOfType<IntegerAttr>(kElementsPerThreadAttr).getInt();
-    buildCount(kernelExport.getWorkgroupCount(), loc, elements * kThreadsPerWorkgroup);
+        b.getIndexArrayAttr({1, 1, 1}), IntegerAttr(), IntegerAttr(), FlatSymbolRefAttr());
+    buildCount(kernelExport.getWorkgroupCount(), loc, kernel.workload.size());
     kernel.function.setName(name);
     body->push_back(kernel.module.release());
     return name;
   }
 
-  void replaceByDispatch(linalg::GenericOp op, OutlinedKernel &kernel, StringRef executable) {
-    OpBuilder b(op);
+  /// At the group's last operation; the operations themselves are dead then.
+  void replaceByDispatch(const Group &group, OutlinedKernel &kernel, StringRef executable) {
+    linalg::GenericOp last = group.ops.back();
+    OpBuilder b(last);
     auto entryPoint =
         SymbolRefAttr::get(b.getContext(), executable, {FlatSymbolRefAttr::get(b.getContext(), executable)});
     SmallVector<Value> arguments = kernel.scalars;
     llvm::append_range(arguments, kernel.tensors);
-    auto dispatch = flow::DispatchOp::create(b, op.getLoc(), entryPoint, kernel.workload, op.getResultTypes(),
-                                             kernel.resultDims, arguments, kernel.tensorDims);
-    op.replaceAllUsesWith(dispatch.getResults());
-    op.erase();
+    auto dispatch =
+        flow::DispatchOp::create(b, last.getLoc(), entryPoint, kernel.workload, TypeRange(ValueRange(kernel.results)),
+                                 kernel.resultDims, arguments, kernel.tensorDims);
+    for (auto [result, replacement] : llvm::zip_equal(kernel.results, dispatch.getResults()))
+      result.replaceUsesWithIf(replacement, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
+    for (linalg::GenericOp op : llvm::reverse(group.ops)) {
+      op->dropAllUses();
+      op.erase();
+    }
   }
 };
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 #include <algorithm>
@@ -34,6 +35,8 @@ LogicalResult verifyType(Operation *where, Type type, StringRef what) {
 LogicalResult verifyBodyOp(Operation &op) {
   if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp>(op))
     return success();
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return verifyType(&op, extract.getType(), "a value");
   const bool known = isa<arith::ArithDialect>(op.getDialect()) || isSupportedMath(op);
   if (!known || op.getNumRegions() != 0)
     return op.emitError() << "no kernel can be generated: '" << op.getName()

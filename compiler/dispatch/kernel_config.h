@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a generated kernel may contain, and how its work is divided. Dispatch formation decides here and writes the
-// decision on the kernel function; the code generator reads it there.
-//
-// A kernel computes every element of its results, one thread per `elements per thread` adjacent elements, 256 threads
-// to a workgroup. Elements are counted in the row-major order of the first result. A thread moves 16 bytes of the
-// widest tensor at a time: 4 elements of 32 bits, 8 of 16 bits, 2 of 64 bits. A kernel with a reduction computes one
-// element.
+// What a generated kernel may contain, and the names of what stands on a kernel function.
 #pragma once
 
 #include "mlir/IR/AffineMap.h"
@@ -27,6 +21,8 @@ inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
 inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
 // On a kernel function: how many adjacent elements one thread computes.
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
+// On a kernel function: which strategy of codegen/strategies computes it, with its choices: {name = "rows", ...}.
+inline constexpr llvm::StringLiteral kStrategyAttr = "tenon.strategy";
 // On a kernel function: the workgroup size of the export that it is a fallback of; the grid may have any size and
 // shape.
 inline constexpr llvm::StringLiteral kWorkgroupSizeAttr = "tenon.workgroup_size";

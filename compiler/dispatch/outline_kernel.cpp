@@ -18,7 +18,8 @@ namespace {
 
 class Outliner {
 public:
-  Outliner(linalg::GenericOp op, StringRef name) : op_(op), name_(name), host_(op), loc_(op.getLoc()) {}
+  Outliner(const Group &group, StringRef name)
+      : group_(group), name_(name), host_(group.ops.back()), loc_(linalg::GenericOp(group.ops.back()).getLoc()) {}
 
   FailureOr<OutlinedKernel> run();
 
@@ -30,33 +31,36 @@ private:
     Value tensor;
   };
 
-  Start startOf(OpOperand &init);
-  LogicalResult collect();
-  Value loopSize(unsigned loop);
-  Value sizeOf(OpOperand &operand, int64_t dimension);
-  SmallVector<int64_t> passSizes(OpOperand &operand, SmallVectorImpl<Value> &dims);
+  bool isInside(Value value) const { return group_.contains(value.getDefiningOp()); }
+  static Start startOf(linalg::GenericOp op, OpOperand &init);
+  LogicalResult collect(linalg::GenericOp op);
+  void findAxisSizes();
+  Value sizeOf(linalg::GenericOp op, OpOperand &operand, int64_t dimension);
+  SmallVector<int64_t> passSizes(linalg::GenericOp op, OpOperand &operand, SmallVectorImpl<Value> *dims);
   int64_t passSize(Value size);
-  LogicalResult passScalar(Value scalar);
-  void passTensor(OpOperand &operand, Value tensor);
-  Value workload();
+  LogicalResult passScalar(linalg::GenericOp op, Value scalar);
+  void passTensor(linalg::GenericOp op, OpOperand &operand);
+  void passWholeTensor(Value tensor);
+  LogicalResult collectCaptured(linalg::GenericOp op);
   void buildFunction();
-  Value buildStart(OpBuilder &b, OpOperand &init, ArrayRef<int64_t> positions, IRMapping &inside);
+  void buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside);
+  Value buildStart(OpBuilder &b, linalg::GenericOp op, OpOperand &init, IRMapping &inside);
 
-  linalg::GenericOp op_;
+  const Group &group_;
   StringRef name_;
-  OpBuilder host_; // before the operation
+  OpBuilder host_; // before the last operation
   Location loc_;
   OutlinedKernel kernel_;
-  SmallVector<Start> starts_;                                    // [results]
+  SmallVector<Value> axisSizes_;                                 // [axes], of the host
   llvm::SmallMapVector<Value, int64_t, 4> sizes_;                // index value -> argument
   llvm::SmallMapVector<Value, int64_t, 4> scalars_;              // scalar -> argument, after the sizes
-  SmallVector<Operation *> constants_;                           // repeated in the kernel
+  llvm::SetVector<Operation *> constants_;                       // repeated in the kernel
   llvm::SmallMapVector<Value, SmallVector<int64_t>, 4> tensors_; // tensor -> positions of its sizes
-  SmallVector<SmallVector<int64_t>> resultSizes_;                // [results] positions of the sizes
+  llvm::DenseMap<OpOperand *, SmallVector<int64_t>> initSizes_;  // positions of the sizes of what is computed
 };
 
-Outliner::Start Outliner::startOf(OpOperand &init) {
-  if (op_.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
+Outliner::Start Outliner::startOf(linalg::GenericOp op, OpOperand &init) {
+  if (op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
     return {};
   if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
     return {fill.getInputs()[0], {}, {}};
@@ -66,30 +70,34 @@ Outliner::Start Outliner::startOf(OpOperand &init) {
   return {{}, {}, init.get()};
 }
 
-/// Size of a loop: from a result where one is indexed by it, else from an input; a known size where there is one.
-Value Outliner::loopSize(unsigned loop) {
-  Value found;
-  auto look = [&](OpOperand &operand) {
+/// The size of an axis is that of any dimension that is indexed by one of its loops alone: results first, a known size
+/// where there is one. The dispatch then states that all of them agree.
+void Outliner::findAxisSizes() {
+  axisSizes_.resize(group_.numAxes());
+  auto look = [&](linalg::GenericOp op, OpOperand &operand) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type)
       return;
-    for (auto [dimension, expr] : llvm::enumerate(op_.getMatchingIndexingMap(&operand).getResults())) {
+    for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!found && dim && dim.getPosition() == loop)
-        found = dimensionOf(host_, loc_, operand.get(), dimension);
+      if (!dim)
+        continue;
+      Value &size = axisSizes_[group_.axisOf.lookup(op)[dim.getPosition()]];
+      if (!size || (type.hasStaticShape() && !size.getDefiningOp<arith::ConstantOp>()))
+        size = dimensionOf(host_, loc_, operand.get(), dimension);
     }
   };
-  for (OpOperand &init : op_.getDpsInitsMutable())
-    look(init);
-  for (OpOperand *input : op_.getDpsInputOperands())
-    look(*input);
-  return found;
+  for (linalg::GenericOp op : group_.ops)
+    for (OpOperand &init : op.getDpsInitsMutable())
+      look(op, init);
+  for (linalg::GenericOp op : group_.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      look(op, *input);
 }
 
-/// A dimension indexed by a loop alone has the loop's size: the dispatch then states that sizes agree.
-Value Outliner::sizeOf(OpOperand &operand, int64_t dimension) {
-  auto dim = dyn_cast<AffineDimExpr>(op_.getMatchingIndexingMap(&operand).getResult(dimension));
-  Value size = dim ? loopSize(dim.getPosition()) : Value();
+Value Outliner::sizeOf(linalg::GenericOp op, OpOperand &operand, int64_t dimension) {
+  auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(dimension));
+  Value size = dim ? axisSizes_[group_.axisOf.lookup(op)[dim.getPosition()]] : Value();
   return size ? size : dimensionOf(host_, loc_, operand.get(), dimension);
 }
 
@@ -101,64 +109,66 @@ int64_t Outliner::passSize(Value size) {
   return sizes_.insert({size, int64_t(sizes_.size())}).first->second;
 }
 
-SmallVector<int64_t> Outliner::passSizes(OpOperand &operand, SmallVectorImpl<Value> &dims) {
+SmallVector<int64_t> Outliner::passSizes(linalg::GenericOp op, OpOperand &operand, SmallVectorImpl<Value> *dims) {
   SmallVector<int64_t> positions;
   auto type = cast<RankedTensorType>(operand.get().getType());
   for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
     if (!type.isDynamicDim(dimension))
       continue;
-    Value size = sizeOf(operand, dimension);
-    dims.push_back(size);
+    Value size = sizeOf(op, operand, dimension);
+    if (dims)
+      dims->push_back(size);
     positions.push_back(passSize(size));
   }
   return positions;
 }
 
-LogicalResult Outliner::passScalar(Value scalar) {
+LogicalResult Outliner::passScalar(linalg::GenericOp op, Value scalar) {
   if (scalars_.contains(scalar))
     return success();
   if (Operation *constant = scalar.getDefiningOp(); constant && constant->hasTrait<OpTrait::ConstantLike>()) {
-    if (!llvm::is_contained(constants_, constant))
-      constants_.push_back(constant);
+    constants_.insert(constant);
     return success();
   }
   if (!scalar.getType().isIndex() && !isSupportedElement(scalar.getType()))
-    return op_.emitError() << "no kernel can be generated: it uses a value of type " << scalar.getType()
-                           << " from outside";
+    return op.emitError() << "no kernel can be generated: it uses a value of type " << scalar.getType()
+                          << " from outside";
   scalars_.insert({scalar, 0});
   return success();
 }
 
-void Outliner::passTensor(OpOperand &operand, Value tensor) {
+void Outliner::passTensor(linalg::GenericOp op, OpOperand &operand) {
+  if (isInside(operand.get()) || tensors_.contains(operand.get()))
+    return;
+  SmallVector<int64_t> positions = passSizes(op, operand, &kernel_.tensorDims);
+  tensors_.insert({operand.get(), positions});
+}
+
+/// A tensor that a body reads by itself, at any index.
+void Outliner::passWholeTensor(Value tensor) {
   if (tensors_.contains(tensor))
     return;
-  SmallVector<int64_t> positions = passSizes(operand, kernel_.tensorDims);
+  SmallVector<int64_t> positions;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+    if (!type.isDynamicDim(dimension))
+      continue;
+    Value size = dimensionOf(host_, loc_, tensor, dimension);
+    kernel_.tensorDims.push_back(size);
+    positions.push_back(passSize(size));
+  }
   tensors_.insert({tensor, positions});
 }
 
-LogicalResult Outliner::collect() {
-  for (OpOperand &init : op_.getDpsInitsMutable()) {
-    starts_.push_back(startOf(init));
-    resultSizes_.push_back(passSizes(init, kernel_.resultDims));
-  }
-  for (OpOperand *input : op_.getDpsInputOperands()) {
-    if (isa<RankedTensorType>(input->get().getType()))
-      passTensor(*input, input->get());
-    else if (failed(passScalar(input->get())))
-      return failure();
-  }
-  for (auto [init, start] : llvm::zip_equal(op_.getDpsInitsMutable(), starts_)) {
-    if (start.tensor)
-      passTensor(init, start.tensor);
-    if (start.scalar && failed(passScalar(start.scalar)))
-      return failure();
-  }
-  // The body may use values of the host function directly.
-  WalkResult captured = op_.getRegion().walk([&](Operation *inner) {
+/// The body may use values of the host function directly.
+LogicalResult Outliner::collectCaptured(linalg::GenericOp op) {
+  WalkResult captured = op.getRegion().walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
-      if (op_.getRegion().isAncestor(operand.getParentRegion()))
+      if (op.getRegion().isAncestor(operand.getParentRegion()))
         continue;
-      if (failed(passScalar(operand)))
+      if (isa<RankedTensorType>(operand.getType()))
+        passWholeTensor(operand);
+      else if (failed(passScalar(op, operand)))
         return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -166,32 +176,34 @@ LogicalResult Outliner::collect() {
   return failure(captured.wasInterrupted());
 }
 
-Value Outliner::workload() {
-  OpOperand &init = *op_.getDpsInitsMutable().begin();
-  auto type = cast<RankedTensorType>(init.get().getType());
-  int64_t known = 1;
-  Value product;
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
-    if (!type.isDynamicDim(dimension)) {
-      known *= type.getDimSize(dimension);
-      continue;
-    }
-    Value size = sizeOf(init, dimension);
-    product = product ? arith::MulIOp::create(host_, loc_, product, size).getResult() : size;
+LogicalResult Outliner::collect(linalg::GenericOp op) {
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    const bool isResult = llvm::is_contained(kernel_.results, op.getTiedOpResult(&init));
+    initSizes_[&init] = passSizes(op, init, isResult ? &kernel_.resultDims : nullptr);
   }
-  if (product && known == 1)
-    return product;
-  Value constant = arith::ConstantIndexOp::create(host_, loc_, known);
-  return product ? arith::MulIOp::create(host_, loc_, product, constant).getResult() : constant;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (isa<RankedTensorType>(input->get().getType()))
+      passTensor(op, *input);
+    else if (failed(passScalar(op, input->get())))
+      return failure();
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    const Start start = startOf(op, init);
+    if (start.tensor)
+      passTensor(op, init);
+    if (start.scalar && failed(passScalar(op, start.scalar)))
+      return failure();
+  }
+  return collectCaptured(op);
 }
 
-Value Outliner::buildStart(OpBuilder &b, OpOperand &init, ArrayRef<int64_t> positions, IRMapping &inside) {
-  const Start &start = starts_[init.getOperandNumber() - op_.getNumDpsInputs()];
+Value Outliner::buildStart(OpBuilder &b, linalg::GenericOp op, OpOperand &init, IRMapping &inside) {
+  const Start start = startOf(op, init);
   if (start.tensor)
     return inside.lookup(start.tensor);
   auto type = cast<RankedTensorType>(init.get().getType());
   SmallVector<Value> dynamic;
-  for (int64_t position : positions)
+  for (int64_t position : initSizes_.lookup(&init))
     dynamic.push_back(arith::IndexCastOp::create(b, loc_, b.getIndexType(), kernel_.function.getArgument(position)));
   Value empty = tensor::EmptyOp::create(b, loc_, type, dynamic);
   if (!start.scalar && !start.splat)
@@ -199,6 +211,15 @@ Value Outliner::buildStart(OpBuilder &b, OpOperand &init, ArrayRef<int64_t> posi
   Value scalar = start.scalar ? inside.lookup(start.scalar)
                               : arith::ConstantOp::create(b, loc_, cast<TypedAttr>(start.splat)).getResult();
   return linalg::FillOp::create(b, loc_, scalar, empty).getResult(0);
+}
+
+void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
+  SmallVector<Value> starts;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    starts.push_back(buildStart(b, op, init, inside));
+  Operation *copy = b.clone(*op, inside);
+  copy->setOperands(op.getNumDpsInputs(), op.getNumDpsInits(), starts);
+  copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
 }
 
 void Outliner::buildFunction() {
@@ -213,10 +234,10 @@ void Outliner::buildFunction() {
 
   kernel_.module = ModuleOp::create(loc_);
   OpBuilder b = OpBuilder::atBlockEnd(kernel_.module->getBody());
-  kernel_.function = func::FuncOp::create(b, loc_, name_, b.getFunctionType(arguments, op_.getResultTypes()));
+  kernel_.function =
+      func::FuncOp::create(b, loc_, name_, b.getFunctionType(arguments, TypeRange(ValueRange(kernel_.results))));
   func::FuncOp function = kernel_.function;
-  Block *body = function.addEntryBlock();
-  b.setInsertionPointToStart(body);
+  b.setInsertionPointToStart(function.addEntryBlock());
   IRMapping inside;
   for (auto &[scalar, position] : scalars_)
     inside.map(scalar, function.getArgument(position));
@@ -225,28 +246,37 @@ void Outliner::buildFunction() {
     if (!entry.second.empty())
       function.setArgAttr(firstTensor + index, kDimsAttr, b.getDenseI64ArrayAttr(entry.second));
   }
-  for (auto [index, positions] : llvm::enumerate(resultSizes_))
-    if (!positions.empty())
-      function.setResultAttr(index, kDimsAttr, b.getDenseI64ArrayAttr(positions));
   for (Operation *constant : constants_)
     b.clone(*constant, inside);
-
-  SmallVector<Value> startValues;
-  for (auto [init, positions] : llvm::zip_equal(op_.getDpsInitsMutable(), resultSizes_))
-    startValues.push_back(buildStart(b, init, positions, inside));
-  Operation *copy = b.clone(*op_, inside);
-  copy->setOperands(op_.getNumDpsInputs(), op_.getNumDpsInits(), startValues);
-  copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
-  func::ReturnOp::create(b, loc_, copy->getResults());
-  function->setAttr(kElementsPerThreadAttr, b.getI64IntegerAttr(elementsPerThread(cast<linalg::GenericOp>(copy))));
+  for (linalg::GenericOp op : group_.ops)
+    buildOp(b, op, inside);
+  SmallVector<Value> returned;
+  for (auto [index, result] : llvm::enumerate(kernel_.results)) {
+    auto op = result.getDefiningOp<linalg::GenericOp>();
+    const auto &positions = initSizes_[op.getTiedOpOperand(cast<OpResult>(result))];
+    if (!positions.empty())
+      function.setResultAttr(index, kDimsAttr, b.getDenseI64ArrayAttr(positions));
+    returned.push_back(inside.lookup(result));
+  }
+  func::ReturnOp::create(b, loc_, returned);
 }
 
 FailureOr<OutlinedKernel> Outliner::run() {
-  if (failed(verifyKernelOp(op_)) || failed(collect()))
-    return failure();
-  kernel_.workload = workload();
-  for (auto &[size, position] : sizes_)
+  for (linalg::GenericOp op : group_.ops) {
+    if (failed(verifyKernelOp(op)))
+      return failure();
+    for (OpResult result : op->getResults())
+      if (group_.ops.size() == 1 || isReadOutside(result, group_))
+        kernel_.results.push_back(result);
+  }
+  findAxisSizes();
+  for (linalg::GenericOp op : group_.ops)
+    if (failed(collect(op)))
+      return failure();
+  for (auto &[size, position] : sizes_) {
+    kernel_.workload.push_back(size);
     kernel_.scalars.push_back(arith::IndexCastOp::create(host_, loc_, host_.getI64Type(), size));
+  }
   buildFunction();
   for (auto &[scalar, position] : scalars_)
     kernel_.scalars.push_back(scalar);
@@ -257,8 +287,8 @@ FailureOr<OutlinedKernel> Outliner::run() {
 
 } // namespace
 
-FailureOr<OutlinedKernel> outlineKernel(linalg::GenericOp op, StringRef name) {
-  return Outliner(op, name).run();
+FailureOr<OutlinedKernel> outlineKernel(const Group &group, StringRef name) {
+  return Outliner(group, name).run();
 }
 
 } // namespace tenon::compiler::dispatch

@@ -28,7 +28,7 @@ std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
 ElementAccess::ElementAccess(const KernelFunction &kernel, OpBuilder &builder, Location loc, ValueRange pointers,
                              const llvm::DenseMap<Value, Value> &sizes)
     : kernel_(kernel), b_(builder), loc_(loc), pointers_(pointers), sizes_(sizes) {
-  for (const Extent &extent : kernel.loops)
+  for (const Extent &extent : kernel.only().loops)
     loopSizes_.push_back(sizeOf(extent));
   formAxes();
 }
@@ -47,7 +47,7 @@ bool ElementAccess::indexedTogether(unsigned outer, unsigned inner) const {
 }
 
 void ElementAccess::formAxes() {
-  AffineMap order = kernel_.outputs.front().tensor.map;
+  AffineMap order = kernel_.only().outputs.front().tensor.map;
   for (AffineExpr expr : order.getResults()) {
     const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
     if (!axes_.empty() && indexedTogether(axes_.back().loops.back(), loop)) {
@@ -69,7 +69,7 @@ Value ElementAccess::elementCount() {
 LoopIndices ElementAccess::delinearize(Value element) {
   LoopIndices indices;
   indices.axes.resize(axes_.size());
-  indices.reductions.resize(kernel_.loops.size());
+  indices.reductions.resize(kernel_.only().loops.size());
   for (size_t axis = axes_.size(); axis-- > 1;) {
     indices.axes[axis] = LLVM::URemOp::create(b_, loc_, element, axes_[axis].size);
     element = LLVM::UDivOp::create(b_, loc_, element, axes_[axis].size);

@@ -2,6 +2,7 @@
 #include "compiler/codegen/kernel/kernel_function.h"
 
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,11 +42,18 @@ public:
   explicit Reader(func::FuncOp function) { kernel.function = function; }
 
   LogicalResult run() {
-    if (failed(readBody()) || failed(dispatch::verifyKernelOp(kernel.op)) || failed(readArguments()) ||
-        failed(readResultBindings()) || failed(readConstants()) || failed(readInputs()) || failed(readOutputs()) ||
-        failed(checkTied()))
+    if (failed(readBody()) || failed(readArguments()) || failed(readResultBindings()) || failed(readConstants()))
       return failure();
-    return readLoops();
+    for (KernelOp &op : kernel.ops)
+      if (failed(dispatch::verifyKernelOp(op.op)) || failed(readInputs(op)) || failed(readOutputs(op)) ||
+          failed(readGathered(op)))
+        return failure();
+    if (failed(checkTied()) || failed(checkGroup()))
+      return failure();
+    for (KernelOp &op : kernel.ops)
+      if (failed(readLoops(op)))
+        return failure();
+    return success();
   }
 
   KernelFunction kernel;
@@ -56,33 +64,42 @@ private:
     if (!function.getBody().hasOneBlock())
       return function.emitError() << "a kernel function must have one block";
     for (Operation &op : function.front()) {
-      if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-        if (kernel.op)
-          return op.emitError() << "a kernel function must hold one linalg.generic";
-        kernel.op = generic;
-      } else if (!isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, func::ReturnOp>(op) &&
-                 !dispatch::isScalarOp(&op)) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        kernel.ops.push_back({generic, {}, {}, {}});
+      else if (!isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, func::ReturnOp>(op) &&
+               !dispatch::isScalarOp(&op))
         return op.emitError() << "'" << op.getName() << "' is not supported in a kernel function";
-      }
     }
-    if (!kernel.op)
-      return function.emitError() << "a kernel function must hold one linalg.generic";
-    llvm::SmallDenseSet<Value> returned(llvm::from_range, function.front().getTerminator()->getOperands());
-    if (function.getNumResults() != kernel.op->getNumResults() ||
-        !llvm::all_of(kernel.op->getResults(), [&](Value result) { return returned.contains(result); }))
-      return function.emitError() << "a kernel function must return each result of its linalg.generic once";
+    if (kernel.ops.empty())
+      return function.emitError() << "a kernel function must hold a linalg.generic";
+    llvm::SmallDenseSet<Value> returned;
+    for (Value value : function.front().getTerminator()->getOperands())
+      if (!value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
+        return function.emitError() << "a kernel function must return results of its linalg.generic, each once";
     return readLaunch();
   }
 
   LogicalResult readLaunch() {
     func::FuncOp function = kernel.function;
+    kernel.strategy = function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr);
+    if (kernel.strategy) {
+      auto threads = kernel.strategy.getAs<IntegerAttr>("threads");
+      if (!threads || threads.getInt() < 1 || threads.getInt() > 1024)
+        return function.emitError() << "'" << dispatch::kStrategyAttr << "' needs 'threads' from 1 to 1024";
+      kernel.threads = uint32_t(threads.getInt());
+      return success();
+    }
     auto count = function->getAttrOfType<IntegerAttr>(dispatch::kElementsPerThreadAttr);
+    linalg::GenericOp only = kernel.ops.front().op;
+    if (count && (kernel.ops.size() != 1 || only->getNumResults() != function.getNumResults()))
+      return function.emitError() << "'" << dispatch::kElementsPerThreadAttr
+                                  << "' computes one linalg.generic, and returns each result of it";
     if (!count)
-      return function.emitError() << "a kernel function needs '" << dispatch::kElementsPerThreadAttr << "'";
+      return success(); // not chosen yet
     kernel.elementsPerThread = uint32_t(count.getInt());
-    if (kernel.elementsPerThread != 1 && kernel.elementsPerThread != dispatch::elementsPerThread(kernel.op))
+    if (kernel.elementsPerThread != 1 && kernel.elementsPerThread != dispatch::elementsPerThread(only))
       return function.emitError() << "'" << dispatch::kElementsPerThreadAttr << "' must be 1 or "
-                                  << dispatch::elementsPerThread(kernel.op);
+                                  << dispatch::elementsPerThread(only);
     Attribute workgroup = function->getAttr(dispatch::kWorkgroupSizeAttr);
     if (!workgroup)
       return success();
@@ -151,68 +168,100 @@ private:
     return success();
   }
 
-  FailureOr<KernelTensor> readTensor(OpOperand &operand) {
-    auto argument = dyn_cast<BlockArgument>(operand.get());
-    if (!argument || argument.getOwner() != &kernel.function.front())
-      return kernel.op.emitError() << "operand " << operand.getOperandNumber()
-                                   << " of a kernel's operation must be an argument of the kernel function";
+  FailureOr<KernelTensor> readArgument(BlockArgument argument, AffineMap map) {
     const unsigned number = argument.getArgNumber();
     auto type = cast<RankedTensorType>(argument.getType());
     auto shape = readShape(kernel.function, type, kernel.function.getArgAttr(number, dispatch::kDimsAttr));
     if (failed(shape))
       return failure();
     const auto *position = llvm::find(kernel.tensorArguments, number);
-    return KernelTensor{type.getElementType(), kernel.op.getMatchingIndexingMap(&operand), *shape,
-                        uint32_t(position - kernel.tensorArguments.begin())};
+    return KernelTensor{type.getElementType(), map, *shape, uint32_t(position - kernel.tensorArguments.begin())};
   }
 
-  LogicalResult readInputs() {
-    for (OpOperand *operand : kernel.op.getDpsInputOperands()) {
+  FailureOr<KernelTensor> readTensor(linalg::GenericOp op, OpOperand &operand) {
+    auto argument = dyn_cast<BlockArgument>(operand.get());
+    if (!argument || argument.getOwner() != &kernel.function.front())
+      return op.emitError() << "operand " << operand.getOperandNumber()
+                            << " of a kernel's operation must be an argument of the kernel function";
+    return readArgument(argument, op.getMatchingIndexingMap(&operand));
+  }
+
+  /// Tensors that the body reads by itself: tensor.extract.
+  LogicalResult readGathered(KernelOp &op) {
+    WalkResult walk = op.op.getBody()->walk([&](tensor::ExtractOp extract) {
+      auto argument = dyn_cast<BlockArgument>(extract.getTensor());
+      if (!argument || argument.getOwner() != &kernel.function.front()) {
+        extract.emitError() << "no kernel can be generated: 'tensor.extract' in a body must read an argument of the "
+                               "kernel function";
+        return WalkResult::interrupt();
+      }
+      FailureOr<KernelTensor> tensor = readArgument(argument, AffineMap());
+      if (failed(tensor))
+        return WalkResult::interrupt();
+      kernel.gathered.insert({argument, *tensor});
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
+  LogicalResult readInputs(KernelOp &op) {
+    for (OpOperand *operand : op.op.getDpsInputOperands()) {
       KernelInput input;
-      input.bodyArgument = kernel.op.getMatchingBlockArgument(operand);
-      if (isa<RankedTensorType>(operand->get().getType())) {
-        FailureOr<KernelTensor> tensor = readTensor(*operand);
+      input.bodyArgument = op.op.getMatchingBlockArgument(operand);
+      if (operand->get().getDefiningOp<linalg::GenericOp>()) {
+        input.computed = operand->get();
+      } else if (isa<RankedTensorType>(operand->get().getType())) {
+        FailureOr<KernelTensor> tensor = readTensor(op.op, *operand);
         if (failed(tensor))
           return failure();
         input.tensor = *tensor;
       } else {
         input.scalar = operand->get();
       }
-      kernel.inputs.push_back(input);
+      op.inputs.push_back(input);
     }
     return success();
   }
 
-  LogicalResult readOutputs() {
+  LogicalResult readOutputs(KernelOp &op) {
     Operation *terminator = kernel.function.front().getTerminator();
-    for (auto [number, init] : llvm::enumerate(kernel.op.getDpsInitsMutable())) {
+    for (auto [number, init] : llvm::enumerate(op.op.getDpsInitsMutable())) {
       KernelOutput output;
-      output.bodyArgument = kernel.op.getMatchingBlockArgument(&init);
-      const auto returned = llvm::find(terminator->getOperands(), kernel.op->getResult(number));
-      const unsigned result = returned - terminator->operand_begin();
-      auto shape = readResultShape(result, init.get());
-      if (failed(shape))
+      output.bodyArgument = op.op.getMatchingBlockArgument(&init);
+      output.tensor = {
+          cast<RankedTensorType>(init.get().getType()).getElementType(), op.op.getMatchingIndexingMap(&init), {}, 0};
+      const auto returned = llvm::find(terminator->getOperands(), op.op->getResult(number));
+      output.isStored = returned != terminator->operand_end();
+      if (output.isStored) {
+        const unsigned result = returned - terminator->operand_begin();
+        auto shape = readResultShape(result, init.get());
+        if (failed(shape))
+          return failure();
+        output.tensor.shape = *shape;
+        output.tensor.binding = resultBindings_[result];
+      } else if (auto shape = readResultShape(std::nullopt, init.get()); succeeded(shape)) {
+        output.tensor.shape = *shape;
+      } else {
         return failure();
-      output.tensor = {cast<RankedTensorType>(init.get().getType()).getElementType(),
-                       kernel.op.getMatchingIndexingMap(&init), *shape, resultBindings_[result]};
+      }
       if (auto fill = init.get().getDefiningOp<linalg::FillOp>()) {
         output.startScalar = fill.getInputs()[0];
       } else if (!init.get().getDefiningOp<tensor::EmptyOp>()) {
-        FailureOr<KernelTensor> start = readTensor(init);
+        FailureOr<KernelTensor> start = readTensor(op.op, init);
         if (failed(start))
           return failure();
         output.startTensor = *start;
       }
-      kernel.outputs.push_back(output);
+      op.outputs.push_back(output);
     }
     return success();
   }
 
   /// What a result is said to measure; where nothing is said, what it starts from does.
-  FailureOr<SmallVector<Extent>> readResultShape(unsigned result, Value start) {
+  FailureOr<SmallVector<Extent>> readResultShape(std::optional<unsigned> result, Value start) {
     func::FuncOp function = kernel.function;
     auto type = cast<RankedTensorType>(start.getType());
-    Attribute dims = function.getResultAttr(result, dispatch::kDimsAttr);
+    Attribute dims = result ? function.getResultAttr(*result, dispatch::kDimsAttr) : Attribute();
     if (dims || type.hasStaticShape())
       return readShape(function, type, dims);
     if (auto fill = start.getDefiningOp<linalg::FillOp>())
@@ -221,8 +270,7 @@ private:
       return readShape(function, type, function.getArgAttr(argument.getArgNumber(), dispatch::kDimsAttr));
     auto empty = start.getDefiningOp<tensor::EmptyOp>();
     if (!empty)
-      return function.emitError() << "'" << dispatch::kDimsAttr << "' gives 0 sizes, result " << result << " has type "
-                                  << type;
+      return function.emitError() << "'" << dispatch::kDimsAttr << "' gives 0 sizes, a result has type " << type;
     SmallVector<Extent> shape;
     unsigned next = 0;
     for (int64_t size : type.getShape())
@@ -230,35 +278,45 @@ private:
     return shape;
   }
 
+  LogicalResult checkGroup() {
+    SmallVector<linalg::GenericOp> ops;
+    for (const KernelOp &op : kernel.ops)
+      ops.push_back(op.op);
+    std::string reason;
+    if (dispatch::groupOf(ops, reason))
+      return success();
+    return kernel.function.emitError() << "the operations of a kernel function are not one group: " << reason;
+  }
+
   /// A result that is written over an argument: no thread may read there what another has written already.
   LogicalResult checkTied() {
-    for (const KernelOutput &output : kernel.outputs) {
-      if (output.tensor.binding >= kernel.tensorArguments.size())
+    linalg::GenericOp op = kernel.only().op;
+    for (const KernelOutput &output : kernel.only().outputs) {
+      if (kernel.ops.size() > 1 || output.tensor.binding >= kernel.tensorArguments.size())
         continue;
       for (const KernelTensor *tensor : kernel.tensors()) {
         if (tensor->binding != output.tensor.binding || tensor == &output.tensor)
           continue;
         if (dispatch::elementBytes(tensor->element) != dispatch::elementBytes(output.tensor.element))
-          return kernel.op.emitError() << "no kernel can be generated: elements of " << output.tensor.element
-                                       << " are written over elements of " << tensor->element
-                                       << ", elements of one size are wanted: let the argument hold elements of the "
-                                          "result's size, or write to a tensor of its own";
+          return op.emitError() << "no kernel can be generated: elements of " << output.tensor.element
+                                << " are written over elements of " << tensor->element
+                                << ", elements of one size are wanted: let the argument hold elements of the "
+                                   "result's size, or write to a tensor of its own";
         if (tensor->map != output.tensor.map)
-          return kernel.op.emitError() << "no kernel can be generated: a result is written over argument "
-                                       << kernel.tensorArguments[tensor->binding]
-                                       << ", which is read elsewhere than it is written ("
-                                       << AffineMapAttr::get(tensor->map) << ", the result has "
-                                       << AffineMapAttr::get(output.tensor.map)
-                                       << "): a thread would read what another has written; read it where it is "
-                                          "written, or write to a tensor of its own";
+          return op.emitError() << "no kernel can be generated: a result is written over argument "
+                                << kernel.tensorArguments[tensor->binding]
+                                << ", which is read elsewhere than it is written (" << AffineMapAttr::get(tensor->map)
+                                << ", the result has " << AffineMapAttr::get(output.tensor.map)
+                                << "): a thread would read what another has written; read it where it is "
+                                   "written, or write to a tensor of its own";
       }
     }
     return success();
   }
 
   /// The size of a loop is that of any dimension it indexes alone; a known size is best.
-  LogicalResult readLoops() {
-    for (unsigned loop = 0; loop < kernel.op.getNumLoops(); ++loop) {
+  LogicalResult readLoops(KernelOp &op) {
+    for (unsigned loop = 0; loop < op.op.getNumLoops(); ++loop) {
       std::optional<Extent> extent;
       auto look = [&](const KernelTensor &tensor) {
         for (auto [position, expr] : llvm::enumerate(tensor.map.getResults())) {
@@ -267,16 +325,28 @@ private:
             extent = tensor.shape[position];
         }
       };
-      for (const KernelOutput &output : kernel.outputs)
+      for (const KernelOutput &output : op.outputs)
         look(output.tensor);
-      for (const KernelInput &input : kernel.inputs)
-        if (!input.scalar)
+      for (auto [operand, input] : llvm::zip_equal(op.op.getDpsInputOperands(), op.inputs)) {
+        if (input.isMemory())
           look(input.tensor);
+        else if (input.computed && !extent)
+          look(computedAs(input.computed, op.op.getMatchingIndexingMap(operand)));
+      }
       if (!extent)
-        return kernel.op.emitError() << "no kernel can be generated: no operand gives the size of loop " << loop;
-      kernel.loops.push_back(*extent);
+        return op.op.emitError() << "no kernel can be generated: no operand gives the size of loop " << loop;
+      op.loops.push_back(*extent);
     }
     return success();
+  }
+
+  /// A result of another operation, as if it were read from memory.
+  KernelTensor computedAs(Value value, AffineMap map) const {
+    for (const KernelOp &other : kernel.ops)
+      for (auto [result, output] : llvm::zip_equal(other.op->getResults(), other.outputs))
+        if (result == value)
+          return {output.tensor.element, map, output.tensor.shape, 0};
+    llvm_unreachable("what is computed is a result of an operation of the function");
   }
 
   SmallVector<uint32_t> resultBindings_; // [results of the function]
@@ -286,19 +356,25 @@ private:
 
 SmallVector<const KernelTensor *> KernelFunction::tensors() const {
   SmallVector<const KernelTensor *> all;
-  for (const KernelInput &input : inputs)
-    if (!input.scalar)
-      all.push_back(&input.tensor);
-  for (const KernelOutput &output : outputs) {
-    if (output.startTensor && !output.bodyArgument.use_empty())
-      all.push_back(&*output.startTensor);
-    all.push_back(&output.tensor);
+  for (const KernelOp &op : ops) {
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory())
+        all.push_back(&input.tensor);
+    for (const KernelOutput &output : op.outputs) {
+      if (output.startTensor && !output.bodyArgument.use_empty())
+        all.push_back(&*output.startTensor);
+      if (output.isStored)
+        all.push_back(&output.tensor);
+    }
   }
   return all;
 }
 
 bool KernelFunction::isWritten(uint32_t binding) const {
-  return llvm::any_of(outputs, [&](const KernelOutput &output) { return output.tensor.binding == binding; });
+  return llvm::any_of(ops, [&](const KernelOp &op) {
+    return llvm::any_of(
+        op.outputs, [&](const KernelOutput &output) { return output.isStored && output.tensor.binding == binding; });
+  });
 }
 
 FailureOr<KernelFunction> KernelFunction::read(func::FuncOp function) {

@@ -11,12 +11,16 @@
 //
 // Arguments: scalars and tensors in any order. `tenon.dims` gives, for each dynamic dimension of an argument or result,
 // the number of the integer argument that holds it, read as unsigned; a result without it has the sizes of its start.
-// The body: constants and arithmetic on scalars, one linalg.generic, and for each of its results a start: tensor.empty
-// (none), linalg.fill of a scalar over it, or a tensor argument. It returns each result of the linalg.generic once.
+// The body: constants and arithmetic on scalars, one or several linalg.generic (a group, dispatch/group.h), and for
+// each of their results a start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument. Each value
+// that it returns is a result of a linalg.generic, and returned once.
 //
 // The kernel's parameters: a pointer per tensor argument, a pointer per result that is not tied to one, then the scalar
-// arguments, laid out by abi::computeParameterLayout. Launch: 256 threads a workgroup, and as many workgroups as
-// ceildiv(elements of a result, 256 * elements per thread).
+// arguments, laid out by abi::computeParameterLayout.
+//
+// `tenon.strategy` says how it is computed (codegen/strategies). Without it each thread computes
+// `tenon.elements_per_thread` elements of the one linalg.generic, in order: 256 threads a workgroup, and as many
+// workgroups as ceildiv(elements of a result, 256 * elements per thread).
 //
 // A fallback of a hand-written kernel (`tenon.workgroup_size`) is launched with the workgroup and the grid of that
 // kernel. How that kernel maps threads to elements is unknown, so the fallback's threads step through the elements:
@@ -32,10 +36,12 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace tenon::compiler::codegen {
 
@@ -55,15 +61,26 @@ struct KernelTensor {
 
 struct KernelInput {
   mlir::BlockArgument bodyArgument;
-  mlir::Value scalar; // an argument or constant of the function; null: `tensor` is read
-  KernelTensor tensor;
+  mlir::Value scalar;   // an argument or constant of the function
+  mlir::Value computed; // a result of another operation of the function
+  KernelTensor tensor;  // neither: this is read
+  bool isMemory() const { return !scalar && !computed; }
 };
 
 struct KernelOutput {
   mlir::BlockArgument bodyArgument;
+  bool isStored = false; // else only other operations of the function read it
   KernelTensor tensor;
   mlir::Value startScalar;                 // start value of every element
   std::optional<KernelTensor> startTensor; // start values; neither: undefined
+};
+
+/// One linalg.generic of the function.
+struct KernelOp {
+  mlir::linalg::GenericOp op;
+  llvm::SmallVector<Extent> loops; // [loops of op]
+  llvm::SmallVector<KernelInput> inputs;
+  llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
 };
 
 /// A parameter behind the pointers.
@@ -74,18 +91,20 @@ struct KernelConstant {
 
 struct KernelFunction {
   mlir::func::FuncOp function;
-  mlir::linalg::GenericOp op;
+  std::vector<KernelOp> ops;
+  mlir::DictionaryAttr strategy; // which strategy computes it, and how; null: one thread an element, see below
+  uint32_t threads = 256;        // of a workgroup
   uint32_t elementsPerThread = 1;
-  std::optional<std::array<int32_t, 3>>
-      workgroupSize;     // of the export it is a fallback of, launched in any grid. Else: 256 threads
-  uint32_t bindings = 0; // pointers: tensor arguments, then results that are not tied
-  llvm::SmallVector<uint32_t> tensorArguments; // [n] of the function: bindings 0..n-1
-  llvm::SmallVector<uint32_t> scalarArguments; // [m] of the function, in order
-  llvm::SmallVector<KernelConstant> constants; // in the order of the parameters
-  hal::PipelineLayoutAttr layout;              // as declared; null: each scalar argument is a constant
-  llvm::SmallVector<Extent> loops;             // [loops of op]
-  llvm::SmallVector<KernelInput> inputs;
-  llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
+  std::optional<std::array<int32_t, 3>> workgroupSize; // of the export it is a fallback of, launched in any grid
+  uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied
+  llvm::SmallVector<uint32_t> tensorArguments;         // [n] of the function: bindings 0..n-1
+  llvm::SmallVector<uint32_t> scalarArguments;         // [m] of the function, in order
+  llvm::SmallVector<KernelConstant> constants;         // in the order of the parameters
+  hal::PipelineLayoutAttr layout;                      // as declared; null: each scalar argument is a constant
+  llvm::SmallMapVector<mlir::Value, KernelTensor, 2> gathered; // arguments that a body reads by itself; no map
+
+  /// Where there is one operation.
+  const KernelOp &only() const { return ops.front(); }
 
   /// Every tensor that the kernel reads or writes, unread starts left out.
   llvm::SmallVector<const KernelTensor *> tensors() const;

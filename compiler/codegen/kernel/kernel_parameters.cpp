@@ -83,10 +83,10 @@ LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::Parameter
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), parameterTypes(kernel, parameters, b));
-  auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.op).getLoc(), name, type);
+  auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.only().op).getLoc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   const std::array<int32_t, 3> workgroup =
-      kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(dispatch::kThreadsPerWorkgroup), 1, 1});
+      kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(kernel.threads), 1, 1});
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), b.getDenseI32ArrayAttr(workgroup));
   for (auto [i, parameter] : llvm::enumerate(parameters.parameters)) {
     if (!isByValue(kernel, parameter))

@@ -2,14 +2,18 @@
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/FloatingPointMode.h"
@@ -61,6 +65,16 @@ void addExactIntrinsics(const LLVMTypeConverter &types, RewritePatternSet &patte
                ToClassTest<math::IsNormalOp, llvm::fcNormal>>(types, patterns.getContext(), PatternBenefit(10));
 }
 
+/// Structured loops and branches to blocks.
+LogicalResult lowerLoops(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addIllegalDialect<scf::SCFDialect>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 LogicalResult expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<ExpandRsqrt>(module.getContext());
@@ -74,6 +88,8 @@ LogicalResult lowerToLlvm(ModuleOp module) {
   if (failed(expand(module)))
     return failure();
   MLIRContext *context = module.getContext();
+  if (failed(lowerLoops(module)))
+    return failure();
   LowerToLLVMOptions options(context);
   options.overrideIndexBitwidth(64);
   LLVMTypeConverter types(context, options);
@@ -82,8 +98,9 @@ LogicalResult lowerToLlvm(ModuleOp module) {
   populateLibDeviceConversionPatterns(types, patterns, PatternBenefit(5));
   populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
   arith::populateArithToLLVMConversionPatterns(types, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);
-  target.addIllegalDialect<arith::ArithDialect, math::MathDialect>();
+  target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect>();
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
   if (failed(applyPartialConversion(module, target, std::move(patterns))))
     return failure();

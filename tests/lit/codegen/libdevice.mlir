@@ -1,11 +1,11 @@
 // A function that hardware has not comes from libdevice, which is looked for only then; the rest needs no toolkit.
 // RUN: split-file %s %t
 // RUN: mkdir -p %t/empty
-// RUN: not tenon-opt %t/exp.mlir --tenon-form-dispatches --tenon-generate-kernels=cuda-path=%t/empty -o /dev/null 2>&1 | FileCheck %s
-// RUN: tenon-opt %t/sqrt.mlir --tenon-form-dispatches --tenon-generate-kernels=cuda-path=%t/empty -o /dev/null
+// RUN: not tenon-opt %t/exp.mlir --tenon-form-dispatches --tenon-choose-strategies --tenon-generate-kernels=cuda-path=%t/empty -o /dev/null 2>&1 | FileCheck %s
+// RUN: tenon-opt %t/sqrt.mlir --tenon-form-dispatches --tenon-choose-strategies --tenon-generate-kernels=cuda-path=%t/empty -o /dev/null
 // RUN: mkdir -p %t/broken/nvvm/libdevice
 // RUN: cp %t/exp.mlir %t/broken/nvvm/libdevice/libdevice.10.bc
-// RUN: not tenon-opt %t/exp.mlir --tenon-form-dispatches --tenon-generate-kernels=cuda-path=%t/broken -o /dev/null 2>&1 | FileCheck %s --check-prefix=BROKEN
+// RUN: not tenon-opt %t/exp.mlir --tenon-form-dispatches --tenon-choose-strategies --tenon-generate-kernels=cuda-path=%t/broken -o /dev/null 2>&1 | FileCheck %s --check-prefix=BROKEN
 
 // CHECK: exp.mlir:2:8: error: 'math.exp' calls '__nv_expf' of libdevice, and libdevice.10.bc was not found
 // CHECK: note: tried {{.*}}/empty/nvvm/libdevice/libdevice.10.bc

@@ -1,7 +1,7 @@
 // A kernel function of another form than codegen/kernel_function.h says is refused.
 // RUN: tenon-opt %s --tenon-print-ptx --split-input-file --verify-diagnostics -o /dev/null
 
-// expected-error @+1 {{a kernel function must hold one linalg.generic}}
+// expected-error @+1 {{a kernel function must hold a linalg.generic}}
 func.func @empty(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
@@ -75,7 +75,7 @@ func.func @wrong_size(%n: i64, %a: tensor<?xf32> {tenon.dims = array<i64: 1>}) -
 
 // -----
 
-// expected-error @+1 {{a kernel function must return each result of its linalg.generic once}}
+// expected-error @+1 {{a kernel function must return results of its linalg.generic, each once}}
 func.func @returns(%a: tensor<4xf32>) -> tensor<4xf32> attributes {tenon.elements_per_thread = 4 : i64} {
   %e = tensor.empty() : tensor<4xf32>
   %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {

@@ -36,20 +36,6 @@ func.func @unknown_math(%a: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
-func.func @gather(%a: tensor<4xindex>, %t: tensor<9xf32>, %i: tensor<4xi32>, %e: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%i : tensor<4xi32>) outs(%e : tensor<4xf32>) {
-    ^bb0(%x: i32, %o: f32):
-      %1 = arith.index_cast %x : i32 to index
-      // expected-error @+1 {{no kernel can be generated: 'tensor.extract' is not supported inside a linalg operation}}
-      %2 = tensor.extract %t[%1] : tensor<9xf32>
-      linalg.yield %2 : f32
-  } -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-#id = affine_map<(d0) -> (d0)>
 func.func @branch(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) {
     ^bb0(%x: f32, %o: f32):

@@ -13,8 +13,8 @@
 
 // Eight 16-bit elements are 16 bytes; two 64-bit ones; eight bytes are a thread's.
 // HALF: ld.global.nc.v4.b32
+// HALF-COUNT-4: add.rn.f16x2
 // HALF: st.global.v4.b32
-// HALF: ld.global.nc.b16
 // DOUBLE: ld.global.nc.v2.b64
 // DOUBLE: st.global.v2.b64
 // BYTE: ld.global.nc.v2.b32
@@ -24,16 +24,13 @@
 // LESS: ld.global.nc.v4.b32
 // LESS: st.global.b32
 
-// Rows that are no multiple of four elements take the narrow path; the bias is read by columns.
-// BIAS: and.b64 {{.*}}, 3;
-// BIAS: ld.global.nc.v4.b32
-// BIAS: ld.global.nc.v4.b32
-// BIAS: st.global.v4.b32
+// The bias is read by columns. Rows that are no multiple of four elements take the narrow path.
+// BIAS-DAG: ld.global.nc.v4.b32
+// BIAS-DAG: ld.global.nc.v4.b32
+// BIAS-DAG: st.global.v4.b32
 
 // Reads along a column of 128, writes along a row.
 // TRANSPOSE: ld.global.nc.b32
-// TRANSPOSE: ld.global.nc.b32 {{.*}}+512]
-// TRANSPOSE: ld.global.nc.b32 {{.*}}+1024]
 // TRANSPOSE: st.global.v4.b32
 
 // Three dimensions that lie together are one: no division. Static sizes are no parameters.
@@ -44,10 +41,11 @@
 // STATIC-NOT: {{div|rem}}
 // STATIC: ret;
 
-// One row to a thread.
+// Threads of a row add up what they have: a tree.
 // SUM: .param .u64 sum_dispatch_0_param_2,
 // SUM: .param .u64 sum_dispatch_0_param_3
 // SUM-NEXT: )
+// SUM: shfl.sync.bfly.b32
 // SUM: add.rn.f32
 
 // a, b, the start of c, c, and three sizes.

@@ -19,14 +19,14 @@ TEST_F(KernelFunctionTest, ReadsArgumentsSizesAndLoops) {
   EXPECT_EQ(kernel->scalarArguments[0], 0u);
   ASSERT_EQ(kernel->tensorArguments.size(), 1u);
   EXPECT_EQ(kernel->tensorArguments[0], 1u);
-  ASSERT_EQ(kernel->loops.size(), 1u);
-  EXPECT_EQ(kernel->loops[0].value, function.getArgument(0));
+  ASSERT_EQ(kernel->only().loops.size(), 1u);
+  EXPECT_EQ(kernel->only().loops[0].value, function.getArgument(0));
   EXPECT_FALSE(kernel->workgroupSize.has_value());
   EXPECT_EQ(kernel->bindings, 2u);
-  ASSERT_EQ(kernel->outputs.size(), 1u);
-  EXPECT_EQ(kernel->outputs[0].tensor.binding, 1u);
-  EXPECT_FALSE(kernel->outputs[0].startTensor.has_value());
-  EXPECT_FALSE(kernel->outputs[0].startScalar);
+  ASSERT_EQ(kernel->only().outputs.size(), 1u);
+  EXPECT_EQ(kernel->only().outputs[0].tensor.binding, 1u);
+  EXPECT_FALSE(kernel->only().outputs[0].startTensor.has_value());
+  EXPECT_FALSE(kernel->only().outputs[0].startScalar);
 }
 
 TEST_F(KernelFunctionTest, ReadsWhatAReductionStartsFrom) {
@@ -45,9 +45,9 @@ TEST_F(KernelFunctionTest, ReadsWhatAReductionStartsFrom) {
   auto function = parseFunction(text);
   auto kernel = KernelFunction::read(function);
   ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
-  EXPECT_EQ(kernel->outputs[0].startScalar, function.getArgument(1));
-  EXPECT_EQ(kernel->loops[1].size, 8);
-  EXPECT_FALSE(kernel->loops[1].value);
+  EXPECT_EQ(kernel->only().outputs[0].startScalar, function.getArgument(1));
+  EXPECT_EQ(kernel->only().loops[1].size, 8);
+  EXPECT_FALSE(kernel->only().loops[1].value);
 }
 
 TEST_F(KernelFunctionTest, ReadsAFallbackThatWritesOverItsArgument) {
@@ -73,19 +73,19 @@ TEST_F(KernelFunctionTest, ReadsAFallbackThatWritesOverItsArgument) {
   EXPECT_EQ(kernel->workgroupSize, (std::array<int32_t, 3>{8, 4, 1}));
   // Bindings: %a, %b, the first result. The operation's results are returned the other way around.
   EXPECT_EQ(kernel->bindings, 3u);
-  EXPECT_EQ(kernel->outputs[0].tensor.binding, 0u);
-  EXPECT_EQ(kernel->outputs[1].tensor.binding, 2u);
+  EXPECT_EQ(kernel->only().outputs[0].tensor.binding, 0u);
+  EXPECT_EQ(kernel->only().outputs[1].tensor.binding, 2u);
   EXPECT_TRUE(kernel->isWritten(0));
   EXPECT_FALSE(kernel->isWritten(1));
   // Its size is computed by the function.
-  EXPECT_TRUE(kernel->outputs[0].tensor.shape[0].value.getDefiningOp<mlir::arith::IndexCastUIOp>());
+  EXPECT_TRUE(kernel->only().outputs[0].tensor.shape[0].value.getDefiningOp<mlir::arith::IndexCastUIOp>());
 }
 
 TEST_F(KernelFunctionTest, RefusesAFunctionWithoutAKernel) {
   auto kernel = KernelFunction::read(parseFunction("func.func @k(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
                                                    "return %a : tensor<4xf32>\n}"));
   EXPECT_TRUE(mlir::failed(kernel));
-  EXPECT_NE(messages_.find("a kernel function must hold one linalg.generic"), std::string::npos) << messages_;
+  EXPECT_NE(messages_.find("a kernel function must hold a linalg.generic"), std::string::npos) << messages_;
 }
 
 } // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values of a group, computed where they are asked for. Whoever wants an element of a result asks for it at a point;
+// its body asks for what it reads: an element of another operation of the group, or a load. What was computed at a
+// point is remembered there, so that softmax computes e = exp(x - m) once for the sum and for the quotient.
+//
+// What is remembered may be used only where it dominates: a Scope forgets at the end of a loop's or a branch's body
+// what was computed inside.
+#pragma once
+
+#include "compiler/codegen/kernel/combine.h"
+#include "compiler/codegen/kernel/group_space.h"
+
+#include <map>
+#include <tuple>
+
+namespace tenon::compiler::codegen {
+
+/// An accumulator of a reduction of the group.
+struct RowSum {
+  const KernelOp *op;
+  unsigned output; // of the operation
+  Sum sum;
+  mlir::Value contributed; // of the body
+};
+
+class Bodies {
+public:
+  Bodies(KernelBuilder &k, const KernelFunction &kernel, GroupSpace &space, const KernelArguments &arguments)
+      : k_(k), kernel_(kernel), space_(space), arguments_(arguments) {}
+
+  /// What is remembered between its construction and its end is forgotten.
+  class Scope {
+  public:
+    explicit Scope(Bodies &bodies) : bodies_(bodies), kept_(bodies.known_), rows_(bodies.rows_) {}
+    ~Scope() {
+      bodies_.known_ = std::move(kept_);
+      bodies_.rows_ = std::move(rows_);
+    }
+    Scope(const Scope &) = delete;
+
+  private:
+    using Known = std::map<std::tuple<const void *, const void *, unsigned, unsigned>, llvm::SmallVector<mlir::Value>>;
+    friend class Bodies;
+    Bodies &bodies_;
+    Known kept_;
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows_;
+  };
+
+  /// Lanes of every point from here on: how many adjacent positions of the vector axis a load takes.
+  void setWidth(unsigned width) { width_ = width; }
+  unsigned width() const { return width_; }
+
+  /// One element of result `output` of an operation that reduces nothing.
+  mlir::Value element(const KernelOp &op, unsigned output, const Point &point, unsigned lane);
+  /// What one element adds to a reduction, in the accumulator's type.
+  mlir::Value contribution(const RowSum &sum, const Point &point, unsigned lane);
+  /// The result of a reduction, for this row; for each lane where the vector axis runs across rows.
+  void setRow(const RowSum &sum, llvm::ArrayRef<mlir::Value> totals) {
+    rows_[sum.op->op->getResult(sum.output)] = llvm::to_vector(totals);
+  }
+  /// What a reduction starts from, combined with `total`, in the type of the tensors.
+  mlir::Value finish(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
+
+  /// Loads what operations that run over every element read at the point, ahead of its use.
+  void preload(const Point &point);
+  /// Stores an operation's results at all lanes of the point.
+  void store(const KernelOp &op, const Point &point);
+  /// Stores results that the group has once per row: of one row, or of a row for each lane.
+  void storeRow(const KernelOp &op, const Point &point);
+
+  /// Whether wide accesses of `width` lanes are aligned: bases and the size of the vector axis.
+  mlir::Value isAligned(unsigned width);
+
+private:
+  using Lanes = llvm::SmallVector<mlir::Value>;
+
+  mlir::Value operand(const KernelOp &op, const KernelInput &input, const Point &point, unsigned lane);
+  Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
+  mlir::Value loadOne(const KernelTensor &tensor, mlir::Value element);
+  void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
+  mlir::Value start(const KernelOp &op, const KernelOutput &output, const Point &point, unsigned lane);
+  void copyBody(const KernelOp &op, const Point &point, unsigned lane, mlir::IRMapping &values);
+  const KernelOp &opOf(mlir::Value value) const;
+  bool isAlongRow() const { return space_.shape().axes[space_.vectorAxis].isReduced; }
+  /// Whether the operation runs once for all lanes: once per row.
+  bool isShared(const KernelOp &op) const {
+    return isAlongRow() && mlir::linalg::GenericOp(op.op).getNumReductionLoops() == 0 &&
+           space_.shape().group.isPerRow(op.op);
+  }
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+
+  KernelBuilder &k_;
+  const KernelFunction &kernel_;
+  GroupSpace &space_;
+  const KernelArguments &arguments_;
+  unsigned width_ = 1;
+  Scope::Known known_;
+  llvm::DenseMap<mlir::Value, Lanes> rows_; // result of a reduction -> its value in this row
+};
+
+/// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's
+/// reductions can be computed in one pass over the row.
+llvm::SmallVector<llvm::SmallVector<RowSum>> phasesOf(const KernelFunction &kernel, const dispatch::Group &group);
+
+} // namespace tenon::compiler::codegen

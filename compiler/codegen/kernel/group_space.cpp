@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/group_space.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+
+using namespace mlir;
+using tenon::compiler::dispatch::Group;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+struct Access {
+  linalg::GenericOp op;
+  const KernelTensor *tensor;
+};
+
+/// Results first: the order of the axes is that of what is written.
+SmallVector<Access> accessesOf(const KernelFunction &kernel) {
+  SmallVector<Access> stores, loads;
+  for (const KernelOp &op : kernel.ops) {
+    for (const KernelOutput &output : op.outputs) {
+      if (output.isStored)
+        stores.push_back({op.op, &output.tensor});
+      if (output.startTensor && !output.bodyArgument.use_empty())
+        loads.push_back({op.op, &*output.startTensor});
+    }
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory())
+        loads.push_back({op.op, &input.tensor});
+  }
+  llvm::append_range(stores, loads);
+  return stores;
+}
+
+std::optional<unsigned> loopOf(AffineExpr expr) {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
+/// The axes of the tensor that has most of them come first, in its order.
+SmallVector<unsigned> orderOf(const Group &group, ArrayRef<Access> accesses) {
+  SmallVector<unsigned> order;
+  for (const Access &access : accesses) {
+    SmallVector<unsigned> seen;
+    for (AffineExpr expr : access.tensor->map.getResults())
+      if (std::optional<unsigned> loop = loopOf(expr))
+        if (unsigned axis = group.axisOf.lookup(access.op)[*loop]; !llvm::is_contained(seen, axis))
+          seen.push_back(axis);
+    if (seen.size() > order.size())
+      order = seen;
+  }
+  for (unsigned axis = 0; axis < group.numAxes(); ++axis)
+    if (!llvm::is_contained(order, axis))
+      order.push_back(axis);
+  SmallVector<unsigned> sorted; // parallel axes, then reduced ones
+  for (bool reduced : {false, true})
+    llvm::copy_if(order, std::back_inserter(sorted), [&](unsigned axis) { return group.isReduced[axis] == reduced; });
+  return sorted;
+}
+
+std::optional<unsigned> loopOn(const Group &group, linalg::GenericOp op, unsigned axis) {
+  const SmallVector<unsigned> axes = group.axisOf.lookup(op);
+  const auto *found = llvm::find(axes, axis);
+  return found == axes.end() ? std::nullopt : std::optional(unsigned(found - axes.begin()));
+}
+
+std::optional<unsigned> dimensionOn(AffineMap map, unsigned loop) {
+  for (auto [position, expr] : llvm::enumerate(map.getResults()))
+    if (loopOf(expr) == loop)
+      return position;
+  return std::nullopt;
+}
+
+/// Whether a tensor has the two loops as neighbouring dimensions, or neither.
+bool hasTogether(AffineMap map, unsigned outer, unsigned inner) {
+  unsigned plain = 0;
+  for (AffineExpr expr : map.getResults()) {
+    if (std::optional<unsigned> loop = loopOf(expr))
+      plain += *loop == outer || *loop == inner;
+    else if (expr.isFunctionOfDim(outer) || expr.isFunctionOfDim(inner))
+      return false;
+  }
+  std::optional<unsigned> first = dimensionOn(map, outer), second = dimensionOn(map, inner);
+  return plain == 0 || (plain == 2 && first && second && *second == *first + 1);
+}
+
+bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsigned inner) {
+  if (group.isReduced[outer] != group.isReduced[inner])
+    return false;
+  for (linalg::GenericOp op : group.ops)
+    if (loopOn(group, op, outer).has_value() != loopOn(group, op, inner).has_value())
+      return false;
+  return llvm::all_of(accesses, [&](const Access &access) {
+    std::optional<unsigned> first = loopOn(group, access.op, outer), second = loopOn(group, access.op, inner);
+    return !first || hasTogether(access.tensor->map, *first, *second);
+  });
+}
+
+Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
+  Extent found;
+  bool any = false;
+  for (const KernelOp &op : kernel.ops)
+    if (std::optional<unsigned> loop = loopOn(group, op.op, axis))
+      if (!any || found.value) {
+        found = op.loops[*loop];
+        any = true;
+      }
+  return found;
+}
+
+} // namespace
+
+GroupShape GroupShape::of(const KernelFunction &kernel) {
+  SmallVector<linalg::GenericOp> ops;
+  for (const KernelOp &op : kernel.ops)
+    ops.push_back(op.op);
+  std::string reason;
+  std::optional<Group> group = dispatch::groupOf(ops, reason);
+  assert(group && "KernelFunction::read() has seen to it");
+  GroupShape shape;
+  shape.group = std::move(*group);
+  const SmallVector<Access> accesses = accessesOf(kernel);
+  for (unsigned axis : orderOf(shape.group, accesses)) {
+    Extent extent = extentOf(kernel, shape.group, axis);
+    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis))
+      shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
+    SpaceAxis &last = shape.axes.back();
+    last.axes.push_back(axis);
+    last.extents.push_back(extent);
+    last.size = last.size && !extent.value ? std::optional(*last.size * extent.size) : std::nullopt;
+  }
+  shape.parallel = llvm::count_if(shape.axes, [](const SpaceAxis &axis) { return !axis.isReduced; });
+  return shape;
+}
+
+std::optional<int64_t> GroupShape::sizeOf(ArrayRef<SpaceAxis> axes) {
+  int64_t size = 1;
+  for (const SpaceAxis &axis : axes) {
+    if (!axis.size)
+      return std::nullopt;
+    size *= *axis.size;
+  }
+  return size;
+}
+
+GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
+  bool touches = false;
+  for (unsigned groupAxis : axes[axis].axes)
+    if (std::optional<unsigned> loop = loopOn(group, op, groupAxis))
+      touches |= llvm::any_of(tensor.map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  if (!touches)
+    return Along::Same;
+  if (!tensor.map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return Along::Apart;
+  std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
+  return last && group.axisOf.lookup(op)[*last] == axes[axis].axes.back() ? Along::Adjacent : Along::Apart;
+}
+
+GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)
+    : k_(k), shape_(shape), arguments_(arguments) {
+  for (const SpaceAxis &axis : shape.axes) {
+    Value size = k.number(1);
+    for (const Extent &extent : axis.extents)
+      size = k.mul(size, arguments.sizeOf(k.b, k.loc, extent));
+    sizes_.push_back(size);
+  }
+}
+
+Value GroupSpace::size(unsigned first, unsigned last) {
+  Value product = k_.number(1);
+  for (unsigned axis = first; axis < last; ++axis)
+    product = k_.mul(product, sizes_[axis]);
+  return product;
+}
+
+void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear) {
+  point.index.resize(sizes_.size());
+  for (unsigned axis = last; axis-- > first;) {
+    if (axis == first) {
+      point.index[axis] = linear;
+      break;
+    }
+    point.index[axis] = k_.rem(linear, sizes_[axis]);
+    linear = k_.div(linear, sizes_[axis]);
+  }
+}
+
+Value GroupSpace::laneIndex(unsigned axis, const Point &point, unsigned lane) {
+  Value index = point.index[axis];
+  return axis == vectorAxis && lane != 0 ? k_.add(index, k_.number(lane)) : index;
+}
+
+Value GroupSpace::axisIndex(unsigned groupAxis, const Point &point, unsigned lane) {
+  for (auto [number, axis] : llvm::enumerate(shape_.axes)) {
+    if (!llvm::is_contained(axis.axes, groupAxis))
+      continue;
+    Value rest = laneIndex(number, point, lane);
+    for (size_t inner = axis.axes.size(); inner-- > 0;) {
+      if (axis.axes[inner] == groupAxis)
+        return inner == 0 ? rest : k_.rem(rest, arguments_.sizeOf(k_.b, k_.loc, axis.extents[inner]));
+      rest = k_.div(rest, arguments_.sizeOf(k_.b, k_.loc, axis.extents[inner]));
+    }
+  }
+  llvm_unreachable("every axis of the group is in the space");
+}
+
+Value GroupSpace::loopIndex(linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane) {
+  return axisIndex(shape_.group.axisOf.lookup(op)[loop], point, lane);
+}
+
+Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane) {
+  Value offset = k_.number(0), stride = k_.number(1);
+  auto step = [&](Value index) { offset = k_.add(offset, k_.mul(index, stride)); };
+  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
+    AffineExpr expr = tensor.map.getResult(dimension);
+    if (std::optional<unsigned> loop = loopOf(expr)) {
+      const unsigned groupAxis = shape_.group.axisOf.lookup(op)[*loop];
+      for (auto [number, axis] : llvm::enumerate(shape_.axes))
+        if (axis.axes.back() == groupAxis) // the whole axis lies in this dimension and those before
+          step(laneIndex(number, point, lane));
+    } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      step(k_.number(constant.getValue()));
+    } else {
+      SmallVector<Value> loops;
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        loops.push_back(expr.isFunctionOfDim(loop) ? arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getIndexType(),
+                                                                                loopIndex(op, loop, point, lane))
+                                                         .getResult()
+                                                   : Value());
+      Value index = affine::expandAffineExpr(k_.b, k_.loc, expr, loops, {});
+      step(arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index));
+    }
+    if (dimension != 0)
+      stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));
+  }
+  return offset;
+}
+
+Value GroupSpace::element(const KernelTensor &tensor, ValueRange indices) {
+  Value offset = k_.number(0), stride = k_.number(1);
+  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
+    offset = k_.add(offset, k_.mul(indices[dimension], stride));
+    if (dimension != 0)
+      stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));
+  }
+  return offset;
+}
+
+} // namespace tenon::compiler::codegen

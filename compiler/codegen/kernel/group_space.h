@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the elements of a group lie. The group's axes (dispatch/group.h) that every tensor has side by side are one
+// here: a sum of two [64, 128, 256] tensors runs over one axis of 2097152 positions, and an index costs no division.
+//
+// A point is a position on each of these axes. One axis may be the vector axis: a thread then holds several adjacent
+// positions of it at once, its lanes.
+#pragma once
+
+#include "compiler/codegen/kernel/kernel_arguments.h"
+#include "compiler/codegen/kernel/kernel_builder.h"
+#include "compiler/dispatch/group.h"
+
+namespace tenon::compiler::codegen {
+
+struct SpaceAxis {
+  llvm::SmallVector<unsigned> axes;  // of the group, outermost first
+  llvm::SmallVector<Extent> extents; // of each
+  bool isReduced = false;
+  std::optional<int64_t> size; // where it is known
+};
+
+/// The axes of a kernel, outermost first: parallel ones, then reduced ones. Known when a strategy is chosen.
+struct GroupShape {
+  dispatch::Group group;
+  llvm::SmallVector<SpaceAxis> axes;
+  unsigned parallel = 0; // how many of them
+
+  static GroupShape of(const KernelFunction &kernel);
+  llvm::ArrayRef<SpaceAxis> parallelAxes() const { return llvm::ArrayRef(axes).take_front(parallel); }
+  llvm::ArrayRef<SpaceAxis> reducedAxes() const { return llvm::ArrayRef(axes).drop_front(parallel); }
+  /// Product of the sizes, where all are known.
+  static std::optional<int64_t> sizeOf(llvm::ArrayRef<SpaceAxis> axes);
+
+  /// How the elements of a tensor lie along an axis: side by side, the same for all, or apart.
+  enum class Along { Adjacent, Same, Apart };
+  Along along(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
+};
+
+struct Point {
+  llvm::SmallVector<mlir::Value> index; // [axes]
+  unsigned id = 0;                      // of the point: values computed there are remembered by it
+};
+
+class GroupSpace {
+public:
+  GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments);
+
+  const GroupShape &shape() const { return shape_; }
+  mlir::Value size(unsigned axis) const { return sizes_[axis]; }
+  /// Product of the sizes of axes [first, last).
+  mlir::Value size(unsigned first, unsigned last);
+  /// Writes the position `linear` of axes [first, last) into the point.
+  void place(Point &point, unsigned first, unsigned last, mlir::Value linear);
+  unsigned newId() { return nextId_++; }
+
+  unsigned vectorAxis = 0;
+
+  mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
+  /// Number of the element of a tensor, row-major.
+  mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
+  /// The same at indices.
+  mlir::Value element(const KernelTensor &tensor, mlir::ValueRange indices);
+
+private:
+  mlir::Value axisIndex(unsigned groupAxis, const Point &point, unsigned lane);
+  mlir::Value laneIndex(unsigned axis, const Point &point, unsigned lane);
+
+  KernelBuilder &k_;
+  const GroupShape &shape_;
+  const KernelArguments &arguments_;
+  llvm::SmallVector<mlir::Value> sizes_; // [axes]
+  unsigned nextId_ = 0;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/kernel_builder.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+Value KernelBuilder::number(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+}
+Value KernelBuilder::add(Value x, Value y) {
+  return b.createOrFold<arith::AddIOp>(loc, x, y);
+}
+Value KernelBuilder::sub(Value x, Value y) {
+  return b.createOrFold<arith::SubIOp>(loc, x, y);
+}
+Value KernelBuilder::mul(Value x, Value y) {
+  return b.createOrFold<arith::MulIOp>(loc, x, y);
+}
+Value KernelBuilder::div(Value x, Value y) {
+  return b.createOrFold<arith::DivUIOp>(loc, x, y);
+}
+Value KernelBuilder::rem(Value x, Value y) {
+  return b.createOrFold<arith::RemUIOp>(loc, x, y);
+}
+Value KernelBuilder::min(Value x, Value y) {
+  return b.createOrFold<arith::MinUIOp>(loc, x, y);
+}
+Value KernelBuilder::less(Value x, Value y) {
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x, y);
+}
+Value KernelBuilder::equal(Value x, Value y) {
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y);
+}
+Value KernelBuilder::both(Value x, Value y) {
+  return b.createOrFold<arith::AndIOp>(loc, x, y);
+}
+Value KernelBuilder::select(Value condition, Value x, Value y) {
+  return b.createOrFold<arith::SelectOp>(loc, condition, x, y);
+}
+
+std::optional<bool> KernelBuilder::known(Value condition) {
+  APInt value;
+  return matchPattern(condition, m_ConstantInt(&value)) ? std::optional(!value.isZero()) : std::nullopt;
+}
+
+namespace {
+template <typename X, typename Y, typename Z> Value special(KernelBuilder &k, unsigned dimension) {
+  Type i32 = k.b.getI32Type();
+  Value value = dimension == 0   ? X::create(k.b, k.loc, i32).getResult()
+                : dimension == 1 ? Y::create(k.b, k.loc, i32).getResult()
+                                 : Z::create(k.b, k.loc, i32).getResult();
+  return arith::ExtUIOp::create(k.b, k.loc, k.b.getI64Type(), value);
+}
+} // namespace
+
+Value KernelBuilder::block(unsigned dimension) {
+  return special<NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>(*this, dimension);
+}
+Value KernelBuilder::thread(unsigned dimension) {
+  return special<NVVM::ThreadIdXOp, NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>(*this, dimension);
+}
+
+void KernelBuilder::when(Value condition, llvm::function_ref<void()> body) {
+  branch(condition, body, [] {});
+}
+
+void KernelBuilder::branch(Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no) {
+  if (std::optional<bool> outcome = known(condition))
+    return *outcome ? yes() : no();
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  yes();
+  b.setInsertionPoint(op.elseBlock()->getTerminator());
+  no();
+}
+
+SmallVector<Value> KernelBuilder::choose(Value condition, TypeRange types, llvm::function_ref<SmallVector<Value>()> yes,
+                                         llvm::function_ref<SmallVector<Value>()> no) {
+  if (std::optional<bool> outcome = known(condition))
+    return *outcome ? yes() : no();
+  auto op = scf::IfOp::create(b, loc, types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(b, loc, yes());
+  b.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(b, loc, no());
+  return llvm::to_vector_of<Value>(op.getResults());
+}
+
+SmallVector<Value> KernelBuilder::loop(Value first, Value last, Value step, ValueRange carried,
+                                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(b, loc, first, last, step, carried);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = op.getBody();
+  const bool terminated = block->mightHaveTerminator();
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
+  if (!terminated)
+    scf::YieldOp::create(b, loc, next);
+  return llvm::to_vector_of<Value>(op.getResults());
+}
+
+void KernelBuilder::barrier() {
+  NVVM::Barrier0Op::create(b, loc);
+}
+
+Value KernelBuilder::shared(Type element, uint64_t count) {
+  auto module = function_->getParentOfType<ModuleOp>();
+  std::string name = (function_.getName() + "_shared_" + Twine(arenas_++)).str();
+  auto type = LLVM::LLVMArrayType::get(element, count);
+  OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                                       Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+  OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
+  LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
+  return LLVM::AddressOfOp::create(b, loc, global);
+}
+
+Value KernelBuilder::at(Value base, Type element, Value index) {
+  return LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(index)},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value KernelBuilder::load(Type type, Value from, uint32_t alignment) {
+  return LLVM::LoadOp::create(b, loc, type, from, alignment);
+}
+
+void KernelBuilder::store(Value value, Value to, uint32_t alignment) {
+  LLVM::StoreOp::create(b, loc, value, to, alignment);
+}
+
+Value KernelBuilder::shuffle32(Value value, uint32_t mask) {
+  auto i32 = [&](int64_t constant) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(constant)));
+  };
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), value, i32(mask), i32(31), NVVM::ShflKind::bfly,
+                              UnitAttr());
+}
+
+Value KernelBuilder::shuffleXor(Value value, uint32_t mask) {
+  Type type = value.getType();
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(bits);
+  Value raw = isa<IntegerType>(type) ? value : arith::BitcastOp::create(b, loc, integer, value).getResult();
+  Type i32 = b.getI32Type();
+  if (bits == 64) {
+    Value high = arith::ShRUIOp::create(b, loc, raw, number(32));
+    Value low = shuffle32(arith::TruncIOp::create(b, loc, i32, raw), mask);
+    high = shuffle32(arith::TruncIOp::create(b, loc, i32, high), mask);
+    high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, high), number(32));
+    raw = arith::OrIOp::create(b, loc, high, arith::ExtUIOp::create(b, loc, integer, low));
+  } else {
+    if (bits < 32)
+      raw = arith::ExtUIOp::create(b, loc, i32, raw);
+    raw = shuffle32(raw, mask);
+    if (bits < 32)
+      raw = arith::TruncIOp::create(b, loc, integer, raw);
+  }
+  return isa<IntegerType>(type) ? raw : arith::BitcastOp::create(b, loc, type, raw).getResult();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words in which a strategy writes a kernel: numbers, threads, loops, branches, shared memory, barriers and the
+// combination of values between threads. It knows neither linalg nor a strategy. Positions and sizes are i64.
+#pragma once
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+#include <functional>
+
+namespace tenon::compiler::codegen {
+
+class KernelBuilder {
+public:
+  KernelBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::LLVM::LLVMFuncOp function, uint32_t threads)
+      : b(b), loc(loc), threads(threads), function_(function) {}
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  const uint32_t threads; // of a block, along x
+
+  mlir::Value number(int64_t value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value div(mlir::Value x, mlir::Value y); // unsigned
+  mlir::Value rem(mlir::Value x, mlir::Value y);
+  mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value less(mlir::Value x, mlir::Value y); // unsigned
+  mlir::Value equal(mlir::Value x, mlir::Value y);
+  mlir::Value both(mlir::Value x, mlir::Value y); // i1
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
+  /// What is known to be true or false when compiled.
+  static std::optional<bool> known(mlir::Value condition);
+
+  mlir::Value block(unsigned dimension = 0);  // blockIdx
+  mlir::Value thread(unsigned dimension = 0); // threadIdx
+
+  /// if (condition) body();
+  void when(mlir::Value condition, llvm::function_ref<void()> body);
+  /// if (condition) yes(); else no();
+  void branch(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
+  /// Values of one of two branches.
+  llvm::SmallVector<mlir::Value> choose(mlir::Value condition, mlir::TypeRange types,
+                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> yes,
+                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> no);
+  /// for (i = first; i < last; i += step) carried = body(i, carried); @return what is carried out
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value first, mlir::Value last, mlir::Value step, mlir::ValueRange carried,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+
+  /// All threads of the block arrive.
+  void barrier();
+  /// `count` elements of shared memory, aligned to 16 bytes. The pointer is in address space 3.
+  mlir::Value shared(mlir::Type element, uint64_t count);
+  /// Pointer to element `index` behind `base`.
+  mlir::Value at(mlir::Value base, mlir::Type element, mlir::Value index);
+  mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment);
+  void store(mlir::Value value, mlir::Value to, uint32_t alignment);
+
+  /// The value of the lane whose number differs by `mask` (a power of two below 32). Any scalar of up to 64 bits.
+  mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
+
+private:
+  mlir::Value shuffle32(mlir::Value value, uint32_t mask);
+
+  mlir::LLVM::LLVMFuncOp function_;
+  unsigned arenas_ = 0;
+};
+
+} // namespace tenon::compiler::codegen

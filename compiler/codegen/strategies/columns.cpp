@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/columns.h"
+
+#include "compiler/dispatch/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Vectors of adjacent results that a block takes: 256 bytes of a row of fp32.
+constexpr uint32_t kAcross = 16;
+// Rows that a thread loads before it combines them.
+constexpr uint32_t kInFlight = 4;
+constexpr uint32_t kThreads = 512;
+// Of shared memory, so that several blocks fit on a multiprocessor.
+constexpr uint32_t kMaxArena = 32 * 1024;
+
+class ColumnsWriter {
+public:
+  explicit ColumnsWriter(Writer &w)
+      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), sums_(phasesOf(w.kernel, w.shape.group).front()),
+        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel) {}
+
+  void run() {
+    w_.space.vectorAxis = axis_;
+    if (width_ == 1)
+      return writeTile(1);
+    k_.branch(bodies_.isAligned(width_), [&] { writeTile(width_); }, [&] { writeTile(1); });
+  }
+
+private:
+  using Accumulators = SmallVector<Value>; // [sums][lanes]
+
+  void writeTile(unsigned width);
+  void placeThread(unsigned width, uint32_t across);
+  Accumulators walkDown(uint32_t down);
+  Accumulators accumulate(Value first, unsigned count, uint32_t down, ValueRange accumulators);
+  Accumulators combineDown(Accumulators values, uint32_t across, uint32_t down);
+  void storeResults(const Accumulators &totals);
+
+  Writer &w_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  const uint32_t width_;
+  const SmallVector<RowSum> sums_;
+  const unsigned axis_, reducedFirst_;
+  unsigned lanes_ = 1;  // of a vector
+  Point column_;        // positions on the parallel axes
+  Value exists_;        // whether the thread's column does
+  Value across_, down_; // of the thread
+};
+
+/// The tile is the same however wide its accesses are.
+void ColumnsWriter::writeTile(unsigned width) {
+  Bodies::Scope scope(bodies_);
+  lanes_ = width;
+  bodies_.setWidth(width);
+  const uint32_t across = kAcross * width_ / width;
+  const uint32_t down = k_.threads / across;
+  placeThread(width, across);
+  Accumulators totals = combineDown(walkDown(down), across, down);
+  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] { storeResults(totals); });
+}
+
+void ColumnsWriter::placeThread(unsigned width, uint32_t across) {
+  Value columns = w_.space.size(axis_);
+  Value tile = k_.number(int64_t(kAcross) * width_);
+  Value tiles = k_.div(k_.add(columns, k_.number(int64_t(kAcross) * width_ - 1)), tile);
+  Value block = k_.block();
+  across_ = k_.rem(k_.thread(), k_.number(across));
+  down_ = k_.div(k_.thread(), k_.number(across));
+  const bool isOneTileRow = axis_ == 0;
+  Value tileOfRow = isOneTileRow ? block : k_.rem(block, tiles);
+  Value column = k_.add(k_.mul(tileOfRow, tile), k_.mul(across_, k_.number(width)));
+  exists_ = k_.less(column, columns);
+  // All threads of the block take part in its barriers; one without a column computes the last one again.
+  column = k_.min(column, k_.sub(columns, k_.number(width)));
+  column_ = Point();
+  column_.index.resize(w_.shape.axes.size(), k_.number(0));
+  if (!isOneTileRow)
+    w_.space.place(column_, 0, axis_, k_.div(block, tiles));
+  column_.index[axis_] = column;
+  column_.id = w_.space.newId();
+}
+
+ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned count, uint32_t down,
+                                                      ValueRange accumulators) {
+  Bodies::Scope scope(bodies_);
+  SmallVector<Point> points;
+  for (unsigned i = 0; i < count; ++i) {
+    Point point = column_;
+    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), k_.add(first, k_.number(int64_t(i) * down)));
+    point.id = w_.space.newId();
+    points.push_back(point);
+  }
+  for (const Point &point : points)
+    bodies_.preload(point);
+  Accumulators next = llvm::to_vector(accumulators);
+  for (const Point &point : points) {
+    Value *accumulator = next.begin();
+    for (const RowSum &sum : sums_)
+      for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator)
+        *accumulator = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+  }
+  return next;
+}
+
+/// Rows down_, down_ + down, ... of the reduced axes, several at a time, then the rest one by one.
+ColumnsWriter::Accumulators ColumnsWriter::walkDown(uint32_t down) {
+  Value rows = w_.space.size(reducedFirst_, w_.shape.axes.size());
+  Accumulators accumulators = {down_};
+  for (const RowSum &sum : sums_)
+    accumulators.append(lanes_, neutral(k_, sum.sum));
+  const int64_t step = int64_t(down) * kInFlight;
+  // Signed: few rows have no place for a whole step.
+  Value whole = k_.sub(rows, k_.number(int64_t(down) * (kInFlight - 1)));
+  accumulators = k_.loop(down_, whole, k_.number(step), accumulators, [&](Value first, ValueRange values) {
+    Accumulators next = {k_.add(first, k_.number(step))};
+    llvm::append_range(next, accumulate(first, kInFlight, down, values.drop_front()));
+    return next;
+  });
+  return k_.loop(accumulators.front(), rows, k_.number(down), ValueRange(accumulators).drop_front(),
+                 [&](Value first, ValueRange values) { return accumulate(first, 1, down, values); });
+}
+
+/// A tree over the threads of a column: the lower half of them takes what the upper half has left in shared memory.
+/// Every thread leaves its values once, in a place of its own, so one barrier a step is enough.
+ColumnsWriter::Accumulators ColumnsWriter::combineDown(Accumulators values, uint32_t across, uint32_t down) {
+  SmallVector<Value> arenas;
+  for (const RowSum &sum : sums_)
+    arenas.push_back(k_.shared(storedType(sum.sum.type), uint64_t(down) * across * lanes_));
+  auto place = [&](size_t sum, Value row, unsigned lane) {
+    Value slot = k_.add(k_.mul(row, k_.number(across)), across_);
+    slot = k_.add(k_.mul(slot, k_.number(lanes_)), k_.number(lane));
+    return k_.at(arenas[sum], storedType(sums_[sum].sum.type), slot);
+  };
+  for (uint32_t half = down / 2; half != 0; half /= 2) {
+    Value isLower = k_.less(down_, k_.number(half));
+    Value isUpper = k_.less(k_.sub(down_, k_.number(half)), k_.number(half));
+    k_.when(isUpper, [&] {
+      for (size_t sum = 0; sum < sums_.size(); ++sum)
+        for (unsigned lane = 0; lane < lanes_; ++lane)
+          storeShared(k_, values[sum * lanes_ + lane], place(sum, down_, lane));
+    });
+    k_.barrier();
+    values = k_.choose(
+        isLower, TypeRange(ValueRange(values)),
+        [&] {
+          Accumulators combined;
+          Value other = k_.add(down_, k_.number(half));
+          for (size_t sum = 0; sum < sums_.size(); ++sum)
+            for (unsigned lane = 0; lane < lanes_; ++lane)
+              combined.push_back(combine(k_, sums_[sum].sum, values[sum * lanes_ + lane],
+                                         loadShared(k_, sums_[sum].sum.type, place(sum, other, lane))));
+          return combined;
+        },
+        [&] { return values; });
+  }
+  return values;
+}
+
+void ColumnsWriter::storeResults(const Accumulators &totals) {
+  Bodies::Scope scope(bodies_);
+  const Value *total = totals.begin();
+  for (const RowSum &sum : sums_) {
+    SmallVector<Value> finished;
+    for (unsigned lane = 0; lane < lanes_; ++lane)
+      finished.push_back(bodies_.finish(sum, column_, lane, *total++));
+    bodies_.setRow(sum, finished);
+  }
+  for (const KernelOp &op : w_.kernel.ops)
+    if (w_.shape.group.isPerRow(op.op))
+      bodies_.storeRow(op, column_);
+}
+
+/// Whether the elements that are adjacent in memory belong to different results, in the first tensor that has one for
+/// each element of the group.
+bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
+  for (const KernelOp &op : kernel.ops)
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory() && shape.group.coversAllAxes(op.op) && input.tensor.map.isPermutation())
+        return shape.along(input.tensor, op.op, shape.parallel - 1) == GroupShape::Along::Adjacent;
+  return false;
+}
+
+} // namespace
+
+std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape) ||
+      phasesOf(kernel, shape.group).size() != 1 || readsAgain(kernel, shape))
+    return std::nullopt;
+  const uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
+  uint32_t bytes = 0; // of one column's accumulators
+  for (const RowSum &sum : phasesOf(kernel, shape.group).front())
+    bytes += dispatch::elementBytes(sum.sum.type);
+  uint32_t threads = kThreads;
+  while (threads > 8 * kAcross && threads * width * bytes > kMaxArena)
+    threads /= 2;
+  if (threads * width * bytes > kMaxArena)
+    return std::nullopt;
+  return Plan{name(),
+              threads,
+              {{"width", width}},
+              {{extentsOf(shape.parallelAxes().back()), int64_t(kAcross) * width},
+               {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+}
+
+void Columns::write(Writer &writer) const {
+  ColumnsWriter(writer).run();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/elementwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
+constexpr uint32_t kMaxWorkPerThread = 256;
+constexpr uint32_t kLibraryCallWork = 16;
+
+/// Rough number of instructions for one element.
+uint32_t workOf(const KernelFunction &kernel) {
+  uint32_t work = 0;
+  for (const KernelOp &op : kernel.ops)
+    for (Operation &inner : linalg::GenericOp(op.op).getBody()->without_terminator())
+      work +=
+          isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
+  return work;
+}
+
+class ElementwiseWriter {
+public:
+  explicit ElementwiseWriter(Writer &w) : w_(w), k_(w.k), width_(w.choice("width")) {}
+
+  void run() {
+    const unsigned axes = w_.shape.axes.size();
+    w_.space.vectorAxis = axes == 0 ? 0 : axes - 1;
+    elements_ = w_.space.size(0, axes);
+    first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
+    if (width_ == 1)
+      return writeApart();
+    k_.branch(w_.bodies.isAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+  }
+
+private:
+  void writeAt(Value element, unsigned width) {
+    Bodies::Scope scope(w_.bodies);
+    w_.bodies.setWidth(width);
+    Point point;
+    w_.space.place(point, 0, w_.shape.axes.size(), element);
+    point.id = w_.space.newId();
+    w_.bodies.preload(point);
+    for (const KernelOp &op : w_.kernel.ops)
+      w_.bodies.store(op, point);
+  }
+
+  /// Whole vectors; the last thread that has an element may have less.
+  void writeWide() {
+    Value first = k_.add(first_, k_.mul(k_.thread(), k_.number(width_)));
+    Value end = k_.add(first, k_.number(width_));
+    k_.branch(
+        k_.less(elements_, end),
+        [&] {
+          k_.loop(first, elements_, k_.number(1), {}, [&](Value element, ValueRange) {
+            writeAt(element, 1);
+            return SmallVector<Value>();
+          });
+        },
+        [&] { writeAt(first, width_); });
+  }
+
+  /// Neighbouring threads take neighbouring elements.
+  void writeApart() {
+    Value end = k_.min(k_.add(first_, k_.number(int64_t(k_.threads) * width_)), elements_);
+    Value first = k_.add(first_, k_.thread());
+    k_.loop(first, end, k_.number(k_.threads), {}, [&](Value element, ValueRange) {
+      writeAt(element, 1);
+      return SmallVector<Value>();
+    });
+  }
+
+  Writer &w_;
+  KernelBuilder &k_;
+  const unsigned width_;
+  Value elements_;
+  Value first_; // element of the block
+};
+
+} // namespace
+
+std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  if (shape.group.hasReduction())
+    return std::nullopt;
+  uint32_t width = shape.axes.empty() ? 1 : vectorWidth(kernel, shape, shape.axes.size() - 1);
+  for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
+    width /= 2;
+  constexpr uint32_t kThreads = 256;
+  return Plan{name(), kThreads, {{"width", width}}, {{extentsOf(shape.axes), int64_t(kThreads) * width}}};
+}
+
+void Elementwise::write(Writer &writer) const {
+  ElementwiseWriter(writer).run();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Groups that reduce nothing: each thread computes 16 bytes of the widest tensor, adjacent elements of the last axis.
+// Where bases or rows are not aligned to that, threads of a block take elements side by side, one at a time.
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+class Elementwise : public Strategy {
+public:
+  llvm::StringRef name() const override { return "elementwise"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  void write(Writer &writer) const override;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/rows.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+// Elements of a row that a thread keeps in registers, over all tensors.
+constexpr uint32_t kMaxKept = 32;
+// Vectors in flight for each thread where a row is read in a loop.
+constexpr uint32_t kInFlight = 4;
+
+uint32_t powerOfTwo(int64_t atLeast) {
+  return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
+}
+
+class RowsWriter {
+public:
+  explicit RowsWriter(Writer &w)
+      : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
+        chunks_(w.choice("chunks")), phases_(phasesOf(w.kernel, w.shape.group)) {}
+
+  void run();
+
+private:
+  /// Vectors of a row that are computed together, and which of them exist.
+  struct Batch {
+    SmallVector<Point> points;
+    SmallVector<Value> exists; // null: it does
+  };
+  using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
+
+  void writeRow(unsigned width);
+  Point pointAt(Value vector);
+  Batch keptBatch();
+  Batch loopBatch(Value first, unsigned count);
+  SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
+  Accumulators start(ArrayRef<RowSum> phase);
+  Accumulators accumulate(ArrayRef<RowSum> phase, const Batch &batch, Accumulators accumulators);
+  void finishPhase(ArrayRef<RowSum> phase, const Accumulators &accumulators);
+  void storeBatch(const Batch &batch);
+  SmallVector<Value> eachVector(ValueRange carried, llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)>);
+
+  Writer &w_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  const uint32_t lanes_, width_, chunks_;
+  const SmallVector<SmallVector<RowSum>> phases_;
+  unsigned lanesOfVector_ = 1;
+  Point row_;     // positions on the parallel axes
+  Value lane_;    // of the row
+  Value hasRow_;  // whether the thread's row exists
+  Value vectors_; // of a row
+  std::optional<int64_t> knownVectors_;
+};
+
+void RowsWriter::run() {
+  const unsigned parallel = w_.shape.parallel, axes = w_.shape.axes.size();
+  w_.space.vectorAxis = axes - 1;
+  Value rows = w_.space.size(0, parallel);
+  Value thread = k_.thread();
+  lane_ = k_.rem(thread, k_.number(lanes_));
+  Value row = k_.block();
+  hasRow_ = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  if (lanes_ < k_.threads) {
+    row = k_.add(k_.mul(row, k_.number(k_.threads / lanes_)), k_.div(thread, k_.number(lanes_)));
+    hasRow_ = k_.less(row, rows);
+    row = k_.min(row, k_.sub(rows, k_.number(1))); // all lanes of a warp take part in its shuffles
+  }
+  w_.space.place(row_, 0, parallel, row);
+  row_.index.resize(axes, k_.number(0));
+  row_.id = w_.space.newId();
+  if (width_ == 1)
+    return writeRow(1);
+  k_.branch(bodies_.isAligned(width_), [&] { writeRow(width_); }, [&] { writeRow(1); });
+}
+
+Point RowsWriter::pointAt(Value vector) {
+  Point point = row_;
+  w_.space.place(point, w_.shape.parallel, w_.shape.axes.size(), k_.mul(vector, k_.number(lanesOfVector_)));
+  point.id = w_.space.newId();
+  return point;
+}
+
+/// The whole row. Where the thread has no such vector it computes the last one, and nobody sees it.
+RowsWriter::Batch RowsWriter::keptBatch() {
+  Batch batch;
+  Value last = k_.sub(vectors_, k_.number(1));
+  for (uint32_t chunk = 0, count = chunks_ * width_ / lanesOfVector_; chunk < count; ++chunk) {
+    const int64_t first = int64_t(chunk) * lanes_;
+    if (knownVectors_ && first >= *knownVectors_)
+      break;
+    Value vector = k_.add(lane_, k_.number(first));
+    const bool allExist = knownVectors_ && first + lanes_ <= *knownVectors_;
+    batch.exists.push_back(allExist ? Value() : k_.less(vector, vectors_));
+    batch.points.push_back(pointAt(allExist ? vector : k_.min(vector, last)));
+  }
+  for (const Point &point : batch.points)
+    bodies_.preload(point);
+  return batch;
+}
+
+RowsWriter::Batch RowsWriter::loopBatch(Value first, unsigned count) {
+  Batch batch;
+  for (unsigned i = 0; i < count; ++i) {
+    batch.points.push_back(pointAt(k_.add(first, k_.number(int64_t(i) * lanes_))));
+    batch.exists.push_back({});
+  }
+  for (const Point &point : batch.points)
+    bodies_.preload(point);
+  return batch;
+}
+
+SmallVector<Sum> RowsWriter::sumsOf(ArrayRef<RowSum> phase) const {
+  SmallVector<Sum> sums;
+  for (const RowSum &sum : phase)
+    sums.push_back(sum.sum);
+  return sums;
+}
+
+RowsWriter::Accumulators RowsWriter::start(ArrayRef<RowSum> phase) {
+  Accumulators accumulators;
+  for (const RowSum &sum : phase)
+    accumulators.append(lanesOfVector_, neutral(k_, sum.sum));
+  return accumulators;
+}
+
+RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const Batch &batch, Accumulators accumulators) {
+  for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
+    Value *accumulator = accumulators.begin();
+    for (const RowSum &sum : phase) {
+      for (unsigned lane = 0; lane < lanesOfVector_; ++lane, ++accumulator) {
+        Value next = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+        *accumulator = exists ? k_.select(exists, next, *accumulator) : next;
+      }
+    }
+  }
+  return accumulators;
+}
+
+void RowsWriter::finishPhase(ArrayRef<RowSum> phase, const Accumulators &accumulators) {
+  SmallVector<Value> ofThread;
+  ArrayRef<Value> rest = accumulators;
+  for (const RowSum &sum : phase) {
+    ofThread.push_back(combineAll(k_, sum.sum, rest.take_front(lanesOfVector_)));
+    rest = rest.drop_front(lanesOfVector_);
+  }
+  SmallVector<Value> totals = combineLanes(k_, sumsOf(phase), ofThread, lanes_);
+  for (auto [sum, total] : llvm::zip_equal(phase, totals))
+    bodies_.setRow(sum, bodies_.finish(sum, row_, 0, total));
+}
+
+void RowsWriter::storeBatch(const Batch &batch) {
+  for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
+    // What is computed stays outside of the branch, so that vectors do not wait for each other.
+    k_.when(exists ? k_.both(hasRow_, exists) : hasRow_, [&] {
+      Bodies::Scope scope(bodies_);
+      for (const KernelOp &op : w_.kernel.ops)
+        if (w_.shape.group.coversAllAxes(op.op) && linalg::GenericOp(op.op).getNumReductionLoops() == 0)
+          bodies_.store(op, point);
+    });
+  }
+}
+
+/// Calls `body` for the vectors of the row, several at a time, then for the rest one by one.
+SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
+                                          llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)> body) {
+  auto step = [&](unsigned count) {
+    return [&, count](Value first, ValueRange values) {
+      Bodies::Scope scope(bodies_);
+      return body(loopBatch(first, count), values);
+    };
+  };
+  // Signed: a short row has no place for a whole batch.
+  Value whole = k_.sub(vectors_, k_.number(int64_t(lanes_) * (kInFlight - 1)));
+  SmallVector<Value> after = {lane_};
+  llvm::append_range(after, carried);
+  after = k_.loop(lane_, whole, k_.number(int64_t(lanes_) * kInFlight), after, [&](Value first, ValueRange values) {
+    SmallVector<Value> next = {k_.add(first, k_.number(int64_t(lanes_) * kInFlight))};
+    llvm::append_range(next, step(kInFlight)(first, values.drop_front()));
+    return next;
+  });
+  return k_.loop(after.front(), vectors_, k_.number(lanes_), ValueRange(after).drop_front(), step(1));
+}
+
+void RowsWriter::writeRow(unsigned width) {
+  Bodies::Scope scope(bodies_);
+  lanesOfVector_ = width;
+  bodies_.setWidth(width);
+  const unsigned parallel = w_.shape.parallel;
+  vectors_ = k_.div(w_.space.size(parallel, w_.shape.axes.size()), k_.number(width));
+  std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes());
+  knownVectors_ = elements ? std::optional(*elements / width) : std::nullopt;
+
+  const bool keeps = chunks_ != 0;
+  Batch kept;
+  if (keeps)
+    kept = keptBatch();
+  for (const SmallVector<RowSum> &phase : phases_) {
+    Accumulators accumulators = start(phase);
+    accumulators = keeps ? accumulate(phase, kept, accumulators)
+                         : eachVector(accumulators, [&](const Batch &batch, ValueRange values) {
+                             return accumulate(phase, batch, llvm::to_vector(values));
+                           });
+    finishPhase(phase, accumulators);
+  }
+  const bool storesElements = llvm::any_of(w_.kernel.ops, [&](const KernelOp &op) {
+    return !w_.shape.group.isPerRow(op.op) &&
+           llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
+  });
+  if (keeps)
+    storeBatch(kept);
+  else if (storesElements)
+    eachVector({}, [&](const Batch &batch, ValueRange) {
+      storeBatch(batch);
+      return SmallVector<Value>();
+    });
+  k_.when(k_.both(hasRow_, k_.equal(lane_, k_.number(0))), [&] {
+    Bodies::Scope once(bodies_);
+    for (const KernelOp &op : w_.kernel.ops)
+      if (w_.shape.group.isPerRow(op.op))
+        bodies_.storeRow(op, row_);
+  });
+}
+
+} // namespace
+
+std::optional<Plan> Rows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  if (!hasCombiners(kernel, shape))
+    return std::nullopt;
+  const uint32_t width = vectorWidth(kernel, shape, shape.axes.size() - 1);
+  std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes());
+  uint32_t threads = 256, lanes = 256, chunks = 0;
+  if (columns) {
+    const int64_t vectors = llvm::divideCeil(std::max<int64_t>(*columns, 1), width);
+    const bool again = readsAgain(kernel, shape);
+    const uint32_t mostKept = kMaxKept / (width * std::max(1u, fullInputs(kernel, shape)));
+    if (vectors <= 4 * kWarp) {
+      lanes = std::min(kWarp, powerOfTwo(vectors));
+    } else if (!again) {
+      lanes = vectors <= 8 * kWarp ? kWarp : threads;
+    } else {
+      const int64_t each = std::clamp<int64_t>(width / 2, 2, 4);
+      threads = lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
+    }
+    const int64_t needed = llvm::divideCeil(vectors, lanes);
+    if (again && *columns > 0 && needed <= std::max(mostKept, 1u))
+      chunks = needed;
+  }
+  return Plan{name(),
+              threads,
+              {{"lanes", lanes}, {"width", width}, {"chunks", chunks}},
+              {{extentsOf(shape.parallelAxes()), threads / lanes}}};
+}
+
+void Rows::write(Writer &writer) const {
+  RowsWriter(writer).run();
+}
+
+} // namespace tenon::compiler::codegen

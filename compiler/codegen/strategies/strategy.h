@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A strategy: one way to compute a group. It says whether it takes a group and with which choices (a plan), and it
+// writes the kernel for a plan. Which strategy computes a group is decided here and nowhere else; the plan stands on
+// the kernel function as `tenon.strategy`, so that the two halves meet in the text of the module.
+//
+// A new strategy is a file pair, and one line in the table of strategies.cpp.
+#pragma once
+
+#include "compiler/codegen/kernel/bodies.h"
+
+namespace tenon::compiler::codegen {
+
+/// Blocks of a launch: the product of the sizes of some axes, each piece divided by what one block takes of it.
+struct GridFactor {
+  llvm::SmallVector<Extent> extents; // multiplied
+  int64_t perBlock = 1;              // rounded up
+};
+
+struct Plan {
+  llvm::StringRef strategy;
+  uint32_t threads = 256;
+  llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
+  llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
+
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+};
+
+/// A kernel that is being written.
+struct Writer {
+  const KernelFunction &kernel;
+  const GroupShape &shape;
+  KernelBuilder &k;
+  GroupSpace &space;
+  Bodies &bodies;
+
+  /// A choice of the plan.
+  int64_t choice(llvm::StringRef name) const;
+};
+
+class Strategy {
+public:
+  virtual ~Strategy() = default;
+  virtual llvm::StringRef name() const = 0;
+  /// Nothing where it cannot compute the group.
+  virtual std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const = 0;
+  virtual void write(Writer &writer) const = 0;
+};
+
+/// All of them; the first that takes a group computes it.
+llvm::ArrayRef<const Strategy *> strategies();
+const Strategy *strategyNamed(llvm::StringRef name);
+
+/// Lanes of 16 bytes of the widest tensor that lies along the axis: 1, 2, 4 or 8.
+uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+/// How many tensors in memory have an element for each of the group's.
+uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape);
+/// Whether the group reduces, and threads may combine their parts of each reduction.
+bool hasCombiners(const KernelFunction &kernel, const GroupShape &shape);
+/// Whether some operation reads elements again once a reduction of them is known.
+bool readsAgain(const KernelFunction &kernel, const GroupShape &shape);
+llvm::SmallVector<Extent> extentsOf(llvm::ArrayRef<SpaceAxis> axes);
+
+} // namespace tenon::compiler::codegen

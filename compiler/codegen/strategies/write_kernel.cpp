@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/write_kernel.h"
+
+#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/dispatch/kernel_config.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+/// The strategy that the kernel names, if it takes the group with these choices.
+FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const GroupShape &shape) {
+  func::FuncOp function = kernel.function;
+  auto name = kernel.strategy.getAs<StringAttr>("name");
+  const Strategy *strategy = name ? strategyNamed(name) : nullptr;
+  if (!strategy) {
+    auto error = function.emitError() << "'" << dispatch::kStrategyAttr << "' names no strategy; there are";
+    for (const Strategy *each : strategies())
+      error << " '" << each->name() << "'";
+    return error;
+  }
+  std::optional<Plan> plan = strategy->plan(kernel, shape);
+  if (!plan)
+    return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
+  for (auto [choice, value] : plan->choices) {
+    auto given = kernel.strategy.getAs<IntegerAttr>(choice);
+    if (!given || given.getInt() < 0 || given.getInt() > 1024 ||
+        (given.getInt() != value && !llvm::isPowerOf2_64(given.getInt())))
+      return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', for example "
+                                  << value << ", or a power of two";
+  }
+  return strategy;
+}
+
+} // namespace
+
+LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
+                          LLVM::LLVMFuncOp function) {
+  const GroupShape shape = GroupShape::of(kernel);
+  FailureOr<const Strategy *> strategy = strategyOf(kernel, shape);
+  if (failed(strategy))
+    return failure();
+  OpBuilder b(function.getContext());
+  b.setInsertionPointToStart(function.addEntryBlock(b));
+  KernelBuilder k(b, linalg::GenericOp(kernel.only().op).getLoc(), function, kernel.threads);
+  KernelArguments arguments = mapArguments(kernel, parameters, function, b);
+  GroupSpace space(k, shape, arguments);
+  Bodies bodies(k, kernel, space, arguments);
+  Writer writer{kernel, shape, k, space, bodies};
+  (*strategy)->write(writer);
+  LLVM::ReturnOp::create(b, k.loc, ValueRange());
+  return success();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The body of a kernel that a strategy computes.
+#pragma once
+
+#include "abi/parameter_layout.h"
+#include "compiler/codegen/kernel/kernel_function.h"
+
+namespace mlir::LLVM {
+class LLVMFuncOp;
+}
+
+namespace tenon::compiler::codegen {
+
+/// Writes `function`, which is empty, by the strategy that the kernel names. An error at the kernel function where
+/// there is no such strategy, or where it does not take the group or the choices.
+mlir::LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
+                                mlir::LLVM::LLVMFuncOp function);
+
+} // namespace tenon::compiler::codegen

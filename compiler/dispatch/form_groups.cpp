@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/form_groups.h"
+
+#include "compiler/dispatch/reduction_body.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// More only costs registers and compile time; parameters of a kernel end at 4 KiB.
+constexpr size_t kMaxOps = 48;
+constexpr size_t kMaxTensors = 32;
+
+using Members = SmallVector<linalg::GenericOp>; // in the order of the block
+
+void collectTensors(linalg::GenericOp op, const llvm::SmallPtrSetImpl<Operation *> &inside,
+                    llvm::SmallPtrSetImpl<void *> &tensors) {
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()) && !inside.contains(operand.getDefiningOp()) &&
+        !isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(operand.getDefiningOp()))
+      tensors.insert(operand.getAsOpaquePointer());
+  for (Value result : op->getResults())
+    tensors.insert(result.getAsOpaquePointer());
+}
+
+/// The last dimension of the largest tensor in memory lies along a parallel axis: neighbours in memory belong to
+/// different results, so a block computes many results at once and sees each element in passing only.
+bool runsAcrossRows(const Group &group) {
+  int64_t best = -1;
+  bool across = false;
+  for (linalg::GenericOp op : group.ops) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type || group.contains(operand.get().getDefiningOp()) || type.getRank() <= best)
+        continue;
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      auto last = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : AffineDimExpr(nullptr);
+      if (!last)
+        continue;
+      best = type.getRank();
+      across = !group.isReduced[group.axisOf.lookup(op)[last.getPosition()]];
+    }
+  }
+  return across;
+}
+
+bool takesOneStep(const Group &group, std::string &reason) {
+  for (linalg::GenericOp op : group.ops) {
+    const bool again = llvm::any_of(op->getOperands(), [&](Value operand) { return group.knowsReduction(operand); });
+    if (again && !(group.isPerRow(op) && op.getNumReductionLoops() == 0)) {
+      reason = "the reduced elements are not adjacent in memory, and it reads them again";
+      return false;
+    }
+  }
+  return true;
+}
+
+class Former {
+public:
+  explicit Former(Block &block) : block_(block) {
+    for (auto [position, op] : llvm::enumerate(block))
+      position_[&op] = position;
+  }
+
+  GroupedBlock run();
+
+private:
+  using Number = unsigned;
+
+  Number numberOf(linalg::GenericOp op) const { return number_.lookup(op); }
+  bool join(Number into, Number from, std::string &reason);
+  bool hasForeignBetween(const Members &members, std::string &reason) const;
+  void joinProducers(linalg::GenericOp op);
+  void joinSiblings(linalg::GenericOp op);
+
+  Block &block_;
+  llvm::DenseMap<Operation *, unsigned> position_;
+  llvm::DenseMap<Operation *, Number> number_;
+  SmallVector<Members> groups_;
+  SmallVector<Boundary> boundaries_;
+};
+
+/// Whether something else must run between two members: it reads what one computes, and another reads what it computes.
+/// Another group runs as a whole.
+bool Former::hasForeignBetween(const Members &members, std::string &reason) const {
+  llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> readers;
+  const unsigned last = position_.lookup(members.back());
+  auto addReadersOf = [&](Operation *op) {
+    for (Operation *user : op->getUsers())
+      if (Operation *top = block_.findAncestorOpInBlock(*user); top && seen.insert(top).second)
+        readers.push_back(top);
+  };
+  for (linalg::GenericOp op : members)
+    for (Operation *user : op->getUsers()) {
+      Operation *top = block_.findAncestorOpInBlock(*user);
+      if (!top)
+        continue;
+      if (!inside.contains(top) && seen.insert(top).second)
+        readers.push_back(top);
+      if (inside.contains(top) && top != user) {
+        reason = "its body reads any element of it";
+        return true;
+      }
+    }
+  while (!readers.empty()) {
+    Operation *op = readers.pop_back_val();
+    if (inside.contains(op) || (position_.lookup(op) < last && !isMemoryEffectFree(op))) {
+      reason = "another operation stands between them";
+      return true;
+    }
+    addReadersOf(op);
+    if (auto found = number_.find(op); found != number_.end())
+      for (linalg::GenericOp other : groups_[found->second])
+        if (seen.insert(other).second)
+          readers.push_back(other);
+  }
+  return false;
+}
+
+bool Former::join(Number into, Number from, std::string &reason) {
+  Members members = groups_[into];
+  llvm::append_range(members, groups_[from]);
+  llvm::sort(members, [&](Operation *a, Operation *b) { return position_.lookup(a) < position_.lookup(b); });
+  llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
+  llvm::SmallPtrSet<void *, 32> tensors;
+  for (linalg::GenericOp op : members)
+    collectTensors(op, inside, tensors);
+  if (members.size() > kMaxOps || tensors.size() > kMaxTensors) {
+    reason = "one kernel would hold too much";
+    return false;
+  }
+  if (hasForeignBetween(members, reason))
+    return false;
+  std::optional<Group> group = groupOf(members, reason);
+  if (!group || (group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
+    return false;
+  for (linalg::GenericOp op : groups_[from])
+    number_[op] = into;
+  groups_[from].clear();
+  groups_[into] = std::move(members);
+  return true;
+}
+
+void Former::joinProducers(linalg::GenericOp op) {
+  for (Value operand : op->getOperands()) {
+    auto producer = operand.getDefiningOp<linalg::GenericOp>();
+    if (!producer || producer->getBlock() != &block_ || numberOf(producer) == numberOf(op))
+      continue;
+    std::string reason;
+    if (!join(numberOf(producer), numberOf(op), reason))
+      boundaries_.push_back({producer, op, reason});
+  }
+}
+
+/// Reductions of the same tensor read it once.
+void Former::joinSiblings(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || !reductionBodyOf(op))
+    return;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType()))
+      continue;
+    for (OpOperand &use : input->get().getUses()) {
+      auto other = dyn_cast<linalg::GenericOp>(use.getOwner());
+      std::string reason;
+      if (!other || !number_.contains(other) || numberOf(other) == numberOf(op) || other.getNumReductionLoops() == 0 ||
+          other.getMatchingIndexingMap(&use) != op.getMatchingIndexingMap(input) ||
+          other.getIteratorTypesArray() != op.getIteratorTypesArray())
+        continue;
+      join(std::min(numberOf(other), numberOf(op)), std::max(numberOf(other), numberOf(op)), reason);
+    }
+  }
+}
+
+void sortByPosition(Members &members) {
+  llvm::sort(members, [](linalg::GenericOp a, linalg::GenericOp b) { return a->isBeforeInBlock(b); });
+}
+
+/// Everything that reads the group and stands before its last operation goes behind it, in the same order.
+bool moveReadersBehind(Members &members) {
+  sortByPosition(members);
+  llvm::SmallPtrSet<Operation *, 16> late(llvm::from_range, members);
+  SmallVector<Operation *> moved;
+  for (Operation *op = members.front(), *last = members.back(); op != last; op = op->getNextNode()) {
+    if (late.contains(op))
+      continue;
+    bool reads = false;
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        reads |= late.contains(operand.getDefiningOp());
+    });
+    if (!reads)
+      continue;
+    late.insert(op);
+    moved.push_back(op);
+  }
+  Operation *after = members.back();
+  for (Operation *op : moved) {
+    op->moveAfter(after);
+    after = op;
+  }
+  return !moved.empty();
+}
+
+GroupedBlock Former::run() {
+  for (auto op : block_.getOps<linalg::GenericOp>()) {
+    number_[op] = groups_.size();
+    groups_.push_back({op});
+    joinProducers(op);
+    joinSiblings(op);
+  }
+  llvm::erase_if(groups_, [](const Members &members) { return members.empty(); });
+  // One group's readers may be another's members, so that it ends later than before.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Members &members : groups_)
+      changed |= moveReadersBehind(members);
+  }
+  GroupedBlock result;
+  for (Members &members : groups_)
+    sortByPosition(members);
+  llvm::sort(groups_, [](const Members &a, const Members &b) {
+    return linalg::GenericOp(a.back())->isBeforeInBlock(linalg::GenericOp(b.back()));
+  });
+  llvm::DenseMap<Operation *, size_t> groupOfOp;
+  for (auto [index, members] : llvm::enumerate(groups_)) {
+    std::string reason;
+    result.groups.push_back(*groupOf(members, reason));
+    for (linalg::GenericOp op : members)
+      groupOfOp[op] = index;
+  }
+  for (Boundary &boundary : boundaries_)
+    if (groupOfOp[boundary.producer] != groupOfOp[boundary.consumer])
+      result.boundaries.push_back(std::move(boundary));
+  return result;
+}
+
+} // namespace
+
+GroupedBlock formGroups(Block &block) {
+  return Former(block).run();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/group.h"
+
+#include "compiler/dispatch/reduction_body.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+/// The loop that a result of an indexing map is, if it is one alone.
+std::optional<unsigned> loopOf(AffineExpr expr) {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
+/// Ties loops of different operations into axes.
+class AxisFinder {
+public:
+  explicit AxisFinder(ArrayRef<linalg::GenericOp> ops) {
+    for (linalg::GenericOp op : ops) {
+      firstLoop_[op] = axisOf_.size();
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        axisOf_.push_back(axisOf_.size());
+      group.ops.push_back(op);
+    }
+  }
+
+  bool run(std::string &reason) {
+    for (linalg::GenericOp op : group.ops)
+      for (OpOperand &operand : op->getOpOperands())
+        if (!tieToProducer(op, operand, reason))
+          return false;
+    tieReadersOfMemory();
+    llvm::SmallDenseMap<unsigned, unsigned> numbers;
+    for (linalg::GenericOp op : group.ops)
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        group.axisOf[op].push_back(numbers.insert({axisOf(op, loop), numbers.size()}).first->second);
+    group.isReduced.assign(numbers.size(), false);
+    return true;
+  }
+
+  Group group;
+
+private:
+  unsigned axisOf(linalg::GenericOp op, unsigned loop) const { return axisOf_[firstLoop_.lookup(op) + loop]; }
+
+  /// False where two loops of one operation would be one axis.
+  bool join(unsigned a, unsigned b) {
+    if (a == b)
+      return true;
+    for (linalg::GenericOp op : group.ops) {
+      ArrayRef<unsigned> axes = ArrayRef(axisOf_).slice(firstLoop_.lookup(op), op.getNumLoops());
+      if (llvm::is_contained(axes, a) && llvm::is_contained(axes, b))
+        return false;
+    }
+    std::replace(axisOf_.begin(), axisOf_.end(), b, a);
+    return true;
+  }
+
+  /// What an operation of the group computes is read where it is computed.
+  bool tieToProducer(linalg::GenericOp op, OpOperand &operand, std::string &reason) {
+    auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
+    if (!producer || !firstLoop_.contains(producer))
+      return true;
+    AffineMap read = op.getMatchingIndexingMap(&operand);
+    AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get()));
+    for (auto [there, here] : llvm::zip_equal(written.getResults(), read.getResults())) {
+      std::optional<unsigned> produced = loopOf(there), consumed = loopOf(here);
+      if (!produced || !consumed) {
+        reason = "it reads what is computed elsewhere than it is computed";
+        return false;
+      }
+      if (!join(axisOf(producer, *produced), axisOf(op, *consumed))) {
+        reason = "it reads what another operation of the kernel computes at two positions at once";
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Operations that read the same tensor read the same element of it, where nothing speaks against it: that x is in
+  /// registers when x - max is computed is why softmax is one kernel.
+  void tieReadersOfMemory() {
+    llvm::DenseMap<Value, std::pair<linalg::GenericOp, AffineMap>> first;
+    for (linalg::GenericOp op : group.ops)
+      for (OpOperand *input : op.getDpsInputOperands()) {
+        if (!isa<RankedTensorType>(input->get().getType()) || firstLoop_.contains(input->get().getDefiningOp()))
+          continue;
+        AffineMap map = op.getMatchingIndexingMap(input);
+        auto [reader, isFirst] = first.insert({input->get(), {op, map}});
+        if (isFirst)
+          continue;
+        auto [other, otherMap] = reader->second;
+        for (auto [there, here] : llvm::zip_equal(otherMap.getResults(), map.getResults()))
+          if (std::optional<unsigned> a = loopOf(there), b = loopOf(here); a && b)
+            join(axisOf(other, *a), axisOf(op, *b));
+      }
+  }
+
+  llvm::DenseMap<Operation *, unsigned> firstLoop_;
+  SmallVector<unsigned> axisOf_; // [loops of all operations]
+};
+
+bool reduces(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0;
+}
+
+} // namespace
+
+SmallVector<bool> Group::axesOf(linalg::GenericOp op) const {
+  SmallVector<bool> axes(numAxes());
+  for (unsigned axis : axisOf.lookup(op))
+    axes[axis] = true;
+  return axes;
+}
+
+bool Group::coversAllAxes(linalg::GenericOp op) const {
+  return axisOf.lookup(op).size() == numAxes();
+}
+
+bool Group::isPerRow(linalg::GenericOp op) const {
+  if (reduces(op))
+    return true;
+  SmallVector<bool> axes = axesOf(op);
+  bool differs = false;
+  for (auto [has, reduced] : llvm::zip_equal(axes, isReduced))
+    differs |= has == reduced;
+  return hasReduction() && !differs;
+}
+
+bool Group::knowsReduction(Value value) const {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || !contains(op))
+    return false;
+  return reduces(op) || llvm::any_of(op->getOperands(), [&](Value operand) { return knowsReduction(operand); });
+}
+
+bool isReadOutside(Value value, const Group &group) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    while (user && user->getBlock() != value.getParentBlock())
+      user = user->getParentOp(); // a body that reads the tensor by itself
+    return !user || !group.contains(user);
+  });
+}
+
+std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reason) {
+  AxisFinder finder(ops);
+  if (!finder.run(reason))
+    return std::nullopt;
+  Group &group = finder.group;
+  const linalg::GenericOp *first = llvm::find_if(group.ops, reduces);
+  auto reducedBy = [&](linalg::GenericOp op) {
+    SmallVector<bool> axes(group.numAxes());
+    for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+      axes[group.axisOf[op][loop]] = type == utils::IteratorType::reduction;
+    return axes;
+  };
+  if (first != group.ops.end())
+    group.isReduced = reducedBy(*first);
+  for (linalg::GenericOp op : group.ops) {
+    if (reduces(op)) {
+      if (group.ops.size() > 1 && !isTreeReduction(op)) {
+        reason = reductionBodyOf(op) ? "a contraction or a window is a kernel of its own"
+                                     : "a reduction combines its elements in a way that only one thread in order can";
+        return std::nullopt;
+      }
+      if (!group.coversAllAxes(op) || reducedBy(op) != group.isReduced) {
+        reason = "it reduces other dimensions";
+        return std::nullopt;
+      }
+    }
+    const bool isStored = llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); });
+    if (isStored && !group.coversAllAxes(op) && !group.isPerRow(op)) {
+      reason = "its result has other dimensions";
+      return std::nullopt;
+    }
+    // Nobody computes a reduction again for each element that reads it.
+    if (!reduces(op) && !group.isPerRow(op) && !group.coversAllAxes(op) && group.knowsReduction(op->getResult(0))) {
+      reason = "it runs over a part of the reduced dimensions";
+      return std::nullopt;
+    }
+  }
+  // A body that reads a tensor by itself reads it anywhere: it must be stored before.
+  for (linalg::GenericOp op : group.ops)
+    for (Operation *user : op->getUsers())
+      if (!isa<linalg::GenericOp>(user))
+        for (Operation *parent = user->getParentOp(); parent; parent = parent->getParentOp())
+          if (group.contains(parent)) {
+            reason = "its body reads any element of the result";
+            return std::nullopt;
+          }
+  return std::move(group);
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A group: linalg operations that become one kernel, and the axes that they share.
+//
+// Softmax over the rows of x[i, j] is four operations: m[i] = max x, e[i, j] = exp(x - m), s[i] = sum e, y = e / s.
+// Each has loops of its own; where one reads what another computed, their loops are tied, so the group has two axes:
+//
+//   axis 0 (i)   parallel   in all four
+//   axis 1 (j)   reduced    in the max and the sum, and run through again by e and y
+//
+// Whoever computes the group takes an index of axis 0 (a row) and runs through axis 1 as often as it must: m is known
+// before e is asked for. What nobody outside the group reads is never stored.
+//
+// A group is either elementwise (no axis is reduced) or rows: every reduction reduces the same axes over the same rows.
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <string>
+
+namespace tenon::compiler::dispatch {
+
+struct Group {
+  llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis
+  llvm::SmallVector<bool> isReduced;                                     // [axes]
+
+  unsigned numAxes() const { return isReduced.size(); }
+  bool hasReduction() const { return llvm::is_contained(isReduced, true); }
+  bool contains(mlir::Operation *op) const { return axisOf.contains(op); }
+  /// Axes that `op` runs over.
+  llvm::SmallVector<bool> axesOf(mlir::linalg::GenericOp op) const;
+  bool coversAllAxes(mlir::linalg::GenericOp op) const;
+  /// Whether it runs over parallel axes only, all of them, in a group that reduces others: once per row.
+  bool isPerRow(mlir::linalg::GenericOp op) const;
+  /// Whether the value is computed in the group from the result of a reduction of it.
+  bool knowsReduction(mlir::Value value) const;
+};
+
+/// Sees `ops` as one group. Otherwise `reason` says why they are none ("it reduces other axes").
+std::optional<Group> groupOf(llvm::ArrayRef<mlir::linalg::GenericOp> ops, std::string &reason);
+
+/// Whether an operation that is not in `group` reads the value.
+bool isReadOutside(mlir::Value value, const Group &group);
+
+} // namespace tenon::compiler::dispatch

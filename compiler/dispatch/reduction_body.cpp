@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/reduction_body.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+std::optional<Combiner> combinerOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Combiner>>(op)
+      .Case<arith::AddFOp>([](auto) { return Combiner::AddF; })
+      .Case<arith::AddIOp>([](auto) { return Combiner::AddI; })
+      .Case<arith::MulFOp>([](auto) { return Combiner::MulF; })
+      .Case<arith::MulIOp>([](auto) { return Combiner::MulI; })
+      .Case<arith::MaximumFOp>([](auto) { return Combiner::MaximumF; })
+      .Case<arith::MinimumFOp>([](auto) { return Combiner::MinimumF; })
+      .Case<arith::MaxNumFOp>([](auto) { return Combiner::MaxNumF; })
+      .Case<arith::MinNumFOp>([](auto) { return Combiner::MinNumF; })
+      .Case<arith::MaxSIOp>([](auto) { return Combiner::MaxS; })
+      .Case<arith::MaxUIOp>([](auto) { return Combiner::MaxU; })
+      .Case<arith::MinSIOp>([](auto) { return Combiner::MinS; })
+      .Case<arith::MinUIOp>([](auto) { return Combiner::MinU; })
+      .Case<arith::AndIOp>([](auto) { return Combiner::And; })
+      .Case<arith::OrIOp>([](auto) { return Combiner::Or; })
+      .Case<arith::XOrIOp>([](auto) { return Combiner::Xor; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// Whether `value` is computed from one of the body's accumulators.
+bool knowsAccumulator(Value value, linalg::GenericOp op, llvm::SmallDenseMap<Value, bool> &known) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == op.getBody() && argument.getArgNumber() >= op.getNumDpsInputs();
+  Operation *producer = value.getDefiningOp();
+  if (producer->getBlock() != op.getBody())
+    return false;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  const bool knows =
+      llvm::any_of(producer->getOperands(), [&](Value operand) { return knowsAccumulator(operand, op, known); });
+  return known[value] = knows;
+}
+
+} // namespace
+
+std::optional<SmallVector<Accumulator>> reductionBodyOf(linalg::GenericOp op) {
+  llvm::SmallDenseMap<Value, bool> known;
+  SmallVector<Accumulator> accumulators;
+  Operation *yield = op.getBody()->getTerminator();
+  for (auto [init, yielded] : llvm::zip_equal(op.getDpsInitsMutable(), yield->getOperands())) {
+    BlockArgument accumulator = op.getMatchingBlockArgument(&init);
+    Operation *operation = yielded.getDefiningOp();
+    if (!operation || operation->getBlock() != op.getBody() || operation->getNumOperands() != 2 ||
+        !accumulator.hasOneUse() || !yielded.hasOneUse())
+      return std::nullopt;
+    std::optional<Combiner> combiner = combinerOf(operation);
+    const bool isFirst = operation->getOperand(0) == accumulator;
+    if (!combiner || (!isFirst && operation->getOperand(1) != accumulator))
+      return std::nullopt;
+    Value contributed = operation->getOperand(isFirst ? 1 : 0);
+    if (knowsAccumulator(contributed, op, known))
+      return std::nullopt;
+    accumulators.push_back({*combiner, contributed, operation});
+  }
+  return accumulators;
+}
+
+bool isTreeReduction(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || !reductionBodyOf(op))
+    return false;
+  bool any = false, once = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!isa<RankedTensorType>(input->get().getType()))
+      continue;
+    any = true;
+    once |= op.getMatchingIndexingMap(input).isPermutation();
+  }
+  return once || !any;
+}
+
+} // namespace tenon::compiler::dispatch
