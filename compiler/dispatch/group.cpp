@@ -33,9 +33,11 @@ public:
           return false;
     tieReadersOfMemory();
     llvm::SmallDenseMap<unsigned, unsigned> numbers;
-    for (linalg::GenericOp op : group.ops)
+    for (linalg::GenericOp op : group.ops) {
+      SmallVector<unsigned> &axes = group.axisOf[op];
       for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-        group.axisOf[op].push_back(numbers.insert({axisOf(op, loop), numbers.size()}).first->second);
+        axes.push_back(numbers.insert({axisOf(op, loop), numbers.size()}).first->second);
+    }
     group.isReduced.assign(numbers.size(), false);
     return true;
   }
@@ -63,6 +65,10 @@ private:
     auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
     if (!producer || !firstLoop_.contains(producer))
       return true;
+    if (op.isDpsInit(&operand)) {
+      reason = "a reduction starts from it";
+      return false;
+    }
     AffineMap read = op.getMatchingIndexingMap(&operand);
     AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get()));
     for (auto [there, here] : llvm::zip_equal(written.getResults(), read.getResults())) {

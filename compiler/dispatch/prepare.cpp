@@ -121,10 +121,16 @@ struct PassOn : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A reduction over no element at all is what it starts from.
+bool mayRunOverNothing(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0 &&
+         llvm::any_of(op.getStaticLoopRanges(), [](int64_t size) { return ShapedType::isDynamic(size) || size == 0; });
+}
+
 /// What is written over without being read is no operand: it would tie the operation to a tensor it does not need.
 void dropUnreadStarts(func::FuncOp function) {
   function.walk([&](linalg::GenericOp op) {
-    if (!op.hasPureTensorSemantics())
+    if (!op.hasPureTensorSemantics() || mayRunOverNothing(op))
       return;
     OpBuilder builder(op);
     for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -136,6 +142,28 @@ void dropUnreadStarts(func::FuncOp function) {
         if (type.isDynamicDim(dimension))
           sizes.push_back(dimensionOf(builder, op.getLoc(), init.get(), dimension));
       init.set(tensor::EmptyOp::create(builder, op.getLoc(), type, sizes));
+    }
+  });
+}
+
+/// What an operation without a reduction reads of its outs is an input like any other.
+void readStartsAsInputs(func::FuncOp function) {
+  function.walk([&](linalg::GenericOp op) {
+    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 0)
+      return;
+    OpBuilder builder(op);
+    for (unsigned init = 0; init < op.getNumDpsInits(); ++init) {
+      OpOperand *start = op.getDpsInitOperand(init);
+      BlockArgument written = op.getMatchingBlockArgument(start);
+      if (written.use_empty())
+        continue;
+      const unsigned inputs = op.getNumDpsInputs();
+      SmallVector<Attribute> maps = llvm::to_vector(op.getIndexingMaps());
+      maps.insert(maps.begin() + inputs, AffineMapAttr::get(op.getMatchingIndexingMap(start)));
+      BlockArgument read = op.getBody()->insertArgument(inputs, written.getType(), written.getLoc());
+      written.replaceAllUsesWith(read);
+      op.getInputsMutable().append(start->get());
+      op.setIndexingMapsAttr(builder.getArrayAttr(maps));
     }
   });
 }
@@ -185,6 +213,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
   rewrite(function, std::move(toLinalg));
+  readStartsAsInputs(function);
   dropUnreadStarts(function);
   resolveDimensions(function);
   shareEqualValues(function);

@@ -71,6 +71,28 @@ Value Bodies::loadOne(const KernelTensor &tensor, Value element) {
   return fromMemory(k_.load(type, from, dispatch::elementBytes(tensor.element)), tensor.element);
 }
 
+/// A tensor whose sizes are not known may be empty: then there is nothing to read, and what is read instead is 0. Who
+/// reads it has said that it does not look at it (a pad of nothing).
+Value Bodies::loadGathered(const KernelTensor &tensor, ArrayRef<Value> indices) {
+  Value size = k_.number(1);
+  bool isKnown = true;
+  for (const Extent &extent : tensor.shape) {
+    isKnown &= !extent.value;
+    size = k_.mul(size, arguments_.sizeOf(k_.b, k_.loc, extent));
+  }
+  Value element = space_.element(tensor, indices);
+  if (isKnown)
+    return loadOne(tensor, element);
+  return k_
+      .choose(
+          k_.less(k_.number(0), size), tensor.element, [&] { return Lanes{loadOne(tensor, element)}; },
+          [&] {
+            TypedAttr zero = k_.b.getZeroAttr(tensor.element);
+            return Lanes{arith::ConstantOp::create(k_.b, k_.loc, zero)};
+          })
+      .front();
+}
+
 Bodies::Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &point) {
   // The same tensor by the same indices, whichever operation reads it.
   SmallVector<AffineExpr> axes;
@@ -143,7 +165,7 @@ void Bodies::copyBody(const KernelOp &op, const Point &point, unsigned lane, IRM
       SmallVector<Value> indices;
       for (Value position : extract.getIndices())
         indices.push_back(arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), values.lookup(position)));
-      values.map(extract.getResult(), loadOne(tensor, space_.element(tensor, indices)));
+      values.map(extract.getResult(), loadGathered(tensor, indices));
     } else {
       copyScalarOp(k_.b, inner, values);
     }
@@ -228,6 +250,22 @@ void Bodies::store(const KernelOp &op, const Point &point) {
   }
 }
 
+bool Bodies::hasElements(const KernelOp &op) const {
+  return linalg::GenericOp(op.op).getNumReductionLoops() == 0 && space_.shape().group.coversAllAxes(op.op);
+}
+
+bool Bodies::hasStoredElements() const {
+  return llvm::any_of(kernel_.ops, [&](const KernelOp &op) {
+    return hasElements(op) && llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
+  });
+}
+
+void Bodies::storeElements(const Point &point) {
+  for (const KernelOp &op : kernel_.ops)
+    if (hasElements(op))
+      store(op, point);
+}
+
 void Bodies::storeRow(const KernelOp &op, const Point &point) {
   for (auto [number, output] : llvm::enumerate(op.outputs)) {
     if (!output.isStored)
@@ -240,12 +278,12 @@ void Bodies::storeRow(const KernelOp &op, const Point &point) {
   }
 }
 
-Value Bodies::isAligned(unsigned width) {
+Value Bodies::isAligned(unsigned width, bool needsWhole) {
   Value aligned = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
   if (width == 1)
     return aligned;
   llvm::SmallDenseSet<uint32_t> seen;
-  bool several = false;
+  bool several = needsWhole;
   auto ask = [&](const KernelOp &op, const KernelTensor &tensor) {
     if (isShared(op) || space_.shape().along(tensor, op.op, space_.vectorAxis) != GroupShape::Along::Adjacent)
       return;

@@ -65,17 +65,23 @@ public:
   void preload(const Point &point);
   /// Stores an operation's results at all lanes of the point.
   void store(const KernelOp &op, const Point &point);
+  /// Whether an operation that runs over every element stores its results, and stores them.
+  bool hasStoredElements() const;
+  void storeElements(const Point &point);
   /// Stores results that the group has once per row: of one row, or of a row for each lane.
   void storeRow(const KernelOp &op, const Point &point);
 
-  /// Whether wide accesses of `width` lanes are aligned: bases and the size of the vector axis.
-  mlir::Value isAligned(unsigned width);
+  /// Whether wide accesses of `width` lanes are aligned: bases, and where there are several rows of the vector axis, or
+  /// `needsWhole` vectors, its size.
+  mlir::Value isAligned(unsigned width, bool needsWhole);
 
 private:
   using Lanes = llvm::SmallVector<mlir::Value>;
 
   mlir::Value operand(const KernelOp &op, const KernelInput &input, const Point &point, unsigned lane);
   Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
+  bool hasElements(const KernelOp &op) const;
+  mlir::Value loadGathered(const KernelTensor &tensor, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value loadOne(const KernelTensor &tensor, mlir::Value element);
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
   mlir::Value start(const KernelOp &op, const KernelOutput &output, const Point &point, unsigned lane);

@@ -20,13 +20,13 @@ class ColumnsWriter {
 public:
   explicit ColumnsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), sums_(phasesOf(w.kernel, w.shape.group).front()),
-        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel) {}
+        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel), storesElements_(bodies_.hasStoredElements()) {}
 
   void run() {
     w_.space.vectorAxis = axis_;
     if (width_ == 1)
       return writeTile(1);
-    k_.branch(bodies_.isAligned(width_), [&] { writeTile(width_); }, [&] { writeTile(1); });
+    k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });
   }
 
 private:
@@ -45,6 +45,7 @@ private:
   const uint32_t width_;
   const SmallVector<RowSum> sums_;
   const unsigned axis_, reducedFirst_;
+  const bool storesElements_;
   unsigned lanes_ = 1;  // of a vector
   Point column_;        // positions on the parallel axes
   Value exists_;        // whether the thread's column does
@@ -96,6 +97,12 @@ ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned coun
   }
   for (const Point &point : points)
     bodies_.preload(point);
+  if (storesElements_)
+    k_.when(exists_, [&] {
+      Bodies::Scope inside(bodies_);
+      for (const Point &point : points)
+        bodies_.storeElements(point);
+    });
   Accumulators next = llvm::to_vector(accumulators);
   for (const Point &point : points) {
     Value *accumulator = next.begin();

@@ -34,7 +34,7 @@ public:
     first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
     if (width_ == 1)
       return writeApart();
-    k_.branch(w_.bodies.isAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+    k_.branch(w_.bodies.isAligned(width_, /*needsWhole=*/false), [&] { writeWide(); }, [&] { writeApart(); });
   }
 
 private:

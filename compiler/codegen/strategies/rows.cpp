@@ -76,7 +76,7 @@ void RowsWriter::run() {
   row_.id = w_.space.newId();
   if (width_ == 1)
     return writeRow(1);
-  k_.branch(bodies_.isAligned(width_), [&] { writeRow(width_); }, [&] { writeRow(1); });
+  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, [&] { writeRow(1); });
 }
 
 Point RowsWriter::pointAt(Value vector) {
@@ -159,9 +159,7 @@ void RowsWriter::storeBatch(const Batch &batch) {
     // What is computed stays outside of the branch, so that vectors do not wait for each other.
     k_.when(exists ? k_.both(hasRow_, exists) : hasRow_, [&] {
       Bodies::Scope scope(bodies_);
-      for (const KernelOp &op : w_.kernel.ops)
-        if (w_.shape.group.coversAllAxes(op.op) && linalg::GenericOp(op.op).getNumReductionLoops() == 0)
-          bodies_.store(op, point);
+      bodies_.storeElements(point);
     });
   }
 }
@@ -208,13 +206,9 @@ void RowsWriter::writeRow(unsigned width) {
                            });
     finishPhase(phase, accumulators);
   }
-  const bool storesElements = llvm::any_of(w_.kernel.ops, [&](const KernelOp &op) {
-    return !w_.shape.group.isPerRow(op.op) &&
-           llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
-  });
   if (keeps)
     storeBatch(kept);
-  else if (storesElements)
+  else if (bodies_.hasStoredElements())
     eachVector({}, [&](const Batch &batch, ValueRange) {
       storeBatch(batch);
       return SmallVector<Value>();

@@ -25,8 +25,8 @@ Program copyProgram() {
   Program program;
   program.name = "example";
   program.functions.push_back(std::move(function));
-  auto bytes = std::make_shared<std::vector<uint8_t>>(std::vector<uint8_t>{1, 2, 3, 4});
-  program.constants.push_back({*bytes, 4, bytes});
+  auto data = std::make_shared<std::vector<uint8_t>>(std::vector<uint8_t>{1, 2, 3, 4});
+  program.constants.push_back({*data, 4, data});
   return program;
 }
 
