@@ -87,7 +87,10 @@ private:
   mlir::Value start(const KernelOp &op, const KernelOutput &output, const Point &point, unsigned lane);
   void copyBody(const KernelOp &op, const Point &point, unsigned lane, mlir::IRMapping &values);
   const KernelOp &opOf(mlir::Value value) const;
-  bool isAlongRow() const { return space_.shape().axes[space_.vectorAxis].isReduced; }
+  bool isAlongRow() const { // a group of scalars has no axis
+    const GroupShape &shape = space_.shape();
+    return space_.vectorAxis < shape.axes.size() && shape.axes[space_.vectorAxis].isReduced;
+  }
   /// Whether the operation runs once for all lanes: once per row.
   bool isShared(const KernelOp &op) const {
     return isAlongRow() && mlir::linalg::GenericOp(op.op).getNumReductionLoops() == 0 &&

@@ -145,6 +145,8 @@ std::optional<int64_t> GroupShape::sizeOf(ArrayRef<SpaceAxis> axes) {
 
 GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
   bool touches = false;
+  if (axis >= axes.size())
+    return Along::Same;
   for (unsigned groupAxis : axes[axis].axes)
     if (std::optional<unsigned> loop = loopOn(group, op, groupAxis))
       touches |= llvm::any_of(tensor.map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
