@@ -34,7 +34,7 @@ def GenerateKernels : Pass<"tenon-generate-kernels", "::mlir::ModuleOp"> {
   let summary = "kernel functions inside executables become PTX objects, one for each target";
   let description = [{
     Every hal.executable.source that holds a module of kernel functions gets an object of PTX for each target of the
-    program (hal.device.targets; kDefaultTarget where none is named) and loses the module.
+    program (hal.device.targets; kDefaultTargets where none is named) and loses the module.
 
     Before:
     ```mlir

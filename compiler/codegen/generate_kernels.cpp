@@ -8,9 +8,10 @@
 
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
+#include "compiler/codegen/ptx/same_code.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
-#include "compiler/dialect/hal/default_target.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "support/file.h"
 #include "support/job_pool.h"
 
@@ -34,7 +35,10 @@ struct Target {
 
 FailureOr<SmallVector<Target>> findTargets(ModuleOp module) {
   SmallVector<Target> targets;
-  for (hal::ExecutableTargetAttr key : targetsOf(module, cudaTarget(module.getContext(), kDefaultTarget))) {
+  SmallVector<hal::ExecutableTargetAttr> fallback;
+  for (abi::TargetArch arch : kDefaultTargets)
+    fallback.push_back(cudaTarget(module.getContext(), arch));
+  for (hal::ExecutableTargetAttr key : targetsOf(module, fallback)) {
     FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return module.emitError(); });
     if (failed(arch))
       return failure();
@@ -106,6 +110,7 @@ struct Unit {
     std::string llvmIr;          // the same; empty: nobody wants it
     std::unique_ptr<PtxJob> job; // until it is done
     bool isNew = false;          // `ptx` was not in the cache
+    Image *like = nullptr;       // one with the same code, which is made or was found
   };
   std::vector<Image> images; // [targets]
 };
@@ -175,7 +180,7 @@ private:
       }
     }
     for (std::unique_ptr<Unit> &unit : units)
-      ok &= succeeded(finish(*unit, cache));
+      ok &= succeeded(finish(*unit, targets, cache));
     cache.finish();
     if (!ok)
       return failure();
@@ -228,6 +233,7 @@ private:
   FailureOr<std::unique_ptr<Unit>> begin(ModuleOp module, StringRef text, ArrayRef<Target> targets,
                                          const KernelCache &cache, JobPool &pool) {
     auto unit = std::make_unique<Unit>();
+    unit->images.reserve(targets.size()); // they point at each other
     OwningOpRef<ModuleOp> lowered;
     for (const Target &target : targets) {
       Unit::Image &image = unit->images.emplace_back();
@@ -244,6 +250,10 @@ private:
           return failure();
         lowered = std::move(*kernels);
       }
+      if (Unit::Image *like = findSameCode(*lowered, targets, *unit)) {
+        image.like = like;
+        continue;
+      }
       FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*lowered, target.arch, ptxOptions());
       if (failed(job))
         return failure();
@@ -255,9 +265,24 @@ private:
     return std::move(unit);
   }
 
-  LogicalResult finish(Unit &unit, KernelCache &cache) {
+  /// An earlier image of `unit` whose code is that of its last one; null: there is none.
+  static Unit::Image *findSameCode(ModuleOp lowered, ArrayRef<Target> targets, Unit &unit) {
+    const size_t last = unit.images.size() - 1;
+    const abi::TargetArch wanted = oldestWithSameCode(lowered, targets[last].arch);
+    for (size_t i = 0; i < last; ++i)
+      if (oldestWithSameCode(lowered, targets[i].arch) == wanted)
+        return &unit.images[i];
+    return nullptr;
+  }
+
+  LogicalResult finish(Unit &unit, ArrayRef<Target> targets, KernelCache &cache) {
     bool ok = true;
-    for (Unit::Image &image : unit.images) {
+    for (auto [target, image] : llvm::zip_equal(targets, unit.images)) {
+      if (image.like && !image.like->ptx.empty()) {
+        image.ptx = retargetPtx(image.like->ptx, target.arch);
+        if (!image.key.empty())
+          cache.store(image.key, image.ptx);
+      }
       if (!image.job)
         continue;
       FailureOr<std::string> ptx = image.job->take();
@@ -279,13 +304,14 @@ private:
     counts_->executables += requests.size();
     for (const std::unique_ptr<Unit> &unit : units)
       for (const Unit::Image &image : unit->images)
-        ++(image.isNew ? counts_->generated : counts_->cached);
+        counts_->generated += image.isNew, counts_->cached += !image.isNew && !image.like;
+    size_t objects = 0;
     for (const Request &request : requests)
       for (const Unit::Image &image : request.unit->images) {
-        ++counts_->shared;
+        ++objects;
         counts_->ptxBytes += image.ptx.size();
       }
-    counts_->shared -= counts_->generated + counts_->cached;
+    counts_->shared = objects - counts_->generated - counts_->cached;
   }
 
   LogicalResult dumpLlvmIr(const Request &request, ArrayRef<Target> targets) {

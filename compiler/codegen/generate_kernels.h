@@ -12,7 +12,7 @@ struct GenerationCounts {
   size_t executables = 0; // that hold kernel functions
   size_t generated = 0;   // texts of PTX, one for each target, that LLVM made
   size_t cached = 0;      // that the cache had
-  size_t shared = 0;      // that another executable of the module had made
+  size_t shared = 0;      // that were another's: of an executable with the same kernels, a target with the same code
   size_t ptxBytes = 0;
 };
 

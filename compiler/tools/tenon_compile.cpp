@@ -5,6 +5,7 @@
 #include "compiler/bridge/parse_module.h"
 #include "compiler/input/parse_notes.h"
 #include "compiler/pipeline.h"
+#include "compiler/tools/native_target.h"
 #include "linker/job/link_flags.h"
 #include "linker/source/make_rule.h"
 #include "support/command_line.h"
@@ -46,7 +47,8 @@ tenon::CommandLine commandLine(Flags &flags) {
       "Make or Ninja");
   flags.link.declare(options);
   options.list("target", "ARCH,..", &flags.targets,
-               "architectures to compile for where the module names none, such as sm_75,sm_80,sm_90 (default: sm_75)");
+               "architectures to compile for where the module names none; native: those of this machine's devices\n"
+               "(default: sm_75,sm_80,sm_90a, which run everywhere: sm_80 as PTX on all that is later)");
   options.alias("iree-cuda-target");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
   options.text(
@@ -86,7 +88,8 @@ tenon::Status checkDevices(const Flags &flags) {
 tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags) {
   TENON_RETURN_IF_ERROR(checkDevices(flags));
   tenon::compiler::CompileOptions options;
-  TENON_ASSIGN_OR_RETURN(options.targets, tenon::linker::parseTargetList(flags.targets));
+  TENON_ASSIGN_OR_RETURN(std::vector<std::string> targets, tenon::compiler::replaceNative(flags.targets));
+  TENON_ASSIGN_OR_RETURN(options.targets, tenon::linker::parseTargetList(targets));
   options.objects.paths = flags.link.searchPaths;
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
   TENON_RETURN_IF_ERROR(flags.link.applyTo(options.link));

@@ -5,7 +5,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
-#include "compiler/dialect/hal/default_target.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dialect/transforms/normalize.h"
 
@@ -49,7 +49,8 @@ private:
 
   LogicalResult readTargets(SmallVectorImpl<hal::ExecutableTargetAttr> &fallback) {
     if (targets.empty())
-      fallback.push_back(cudaTarget(&getContext(), kDefaultTarget));
+      for (abi::TargetArch arch : kDefaultTargets)
+        fallback.push_back(cudaTarget(&getContext(), arch));
     for (const std::string &name : targets) {
       std::optional<abi::TargetArch> arch = abi::parseTargetArch(name);
       if (!arch || !abi::findArch(*arch))

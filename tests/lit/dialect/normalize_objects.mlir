@@ -25,8 +25,8 @@ module attributes {hal.device.targets = [#hal.device.target<"cuda", [#t0, #t1]>]
 }
 
 //--- fallback.mlir
-// DEFAULT: hal.device.targets = [#hal.device.target<"cuda", [#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}>]> : !hal.device]
-// DEFAULT: objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}> = [#hal.executable.object<{path = "all.ptx"}>]}>
+// DEFAULT: hal.device.targets = [#hal.device.target<"cuda", [#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}>, #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>, #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90a"}>]> : !hal.device]
+// DEFAULT: objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_75"}> = [#hal.executable.object<{path = "all.ptx"}>], #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}> = [#hal.executable.object<{path = "all.ptx"}>], #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90a"}> = [#hal.executable.object<{path = "all.ptx"}>]}>
 // OPTION: hal.device.targets = [#hal.device.target<"cuda", [#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}>, #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90a"}>]> : !hal.device]
 // OPTION: objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_80"}> = [#hal.executable.object<{path = "all.ptx"}>], #hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90a"}> = [#hal.executable.object<{path = "all.ptx"}>]}>
 hal.executable.source private @e attributes {objects = #hal.executable.objects<{
