@@ -22,7 +22,7 @@
 
 #include "compiler/bridge/dump.h"
 #include "compiler/bridge/link_executables.h"
-#include "compiler/codegen/Passes.h"
+#include "compiler/codegen/generate_kernels.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
@@ -31,7 +31,10 @@
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/program/program_writer.h"
 #include "compiler/input/Passes.h"
+#include "linker/assembler/find_program.h"
+#include "support/crash_report.h"
 
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -39,16 +42,59 @@ using namespace mlir;
 namespace tenon::compiler {
 namespace {
 
-LogicalResult runPasses(ModuleOp module, const CompileOptions &options, function_ref<void(PassManager &)> add) {
+/// A folder in that of --dump-to; empty where there is none.
+std::string folderIn(const std::string &dumpTo, std::string_view name) {
+  return dumpTo.empty() ? std::string() : concat(dumpTo, "/", name);
+}
+
+/// Measures each pass, names it to whoever reports a crash, and writes the module behind it to a folder, where one is
+/// given.
+class PhaseObserver : public PassInstrumentation {
+public:
+  PhaseObserver(CompileReport &report, std::string folder) : report_(report), folder_(std::move(folder)) {}
+
+  void runBeforePass(Pass *pass, Operation *) override {
+    begun_.push_back(std::chrono::steady_clock::now());
+    if (begun_.size() == 1)
+      CrashReport::setPhase(pass->getArgument());
+  }
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!end(pass) || folder_.empty())
+      return;
+    Status written = bridge::dumpPhase(cast<ModuleOp>(op), report_.phases().size(), pass->getArgument(), folder_);
+    if (!written.ok())
+      op->emitWarning() << std::string(written.message());
+  }
+  void runAfterPassFailed(Pass *pass, Operation *) override { end(pass); }
+
+private:
+  /// Whether it is one of the pipeline, and not one that a pass runs.
+  bool end(Pass *pass) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun_.back();
+    begun_.pop_back();
+    if (!begun_.empty())
+      return false;
+    report_.addPhase(pass->getArgument().str(), taken.count());
+    return true;
+  }
+
+  CompileReport &report_;
+  std::string folder_;
+  std::vector<std::chrono::steady_clock::time_point> begun_;
+};
+
+LogicalResult runPasses(ModuleOp module, const CompileOptions &options, CompileReport &report,
+                        function_ref<void(PassManager &)> add) {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   if (options.printIrAfterAll)
     manager.enableIRPrinting([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; });
+  manager.addInstrumentation(std::make_unique<PhaseObserver>(report, folderIn(options.dumpTo, "phases")));
   add(manager);
   return manager.run(module);
 }
 
 /// Reports a Status of the layers below MLIR at the module, the one place that a whole program has.
-LogicalResult report(ModuleOp module, const Status &status) {
+LogicalResult emitStatus(ModuleOp module, const Status &status) {
   if (status.ok())
     return success();
   return module.emitError() << std::string(status.message());
@@ -56,7 +102,7 @@ LogicalResult report(ModuleOp module, const Status &status) {
 
 /// Writes intermediate results into `folder`, where one is given.
 LogicalResult dump(ModuleOp module, const std::string &folder, function_ref<Status(const std::string &)> write) {
-  return folder.empty() ? success() : report(module, write(folder));
+  return folder.empty() ? success() : emitStatus(module, write(folder));
 }
 
 /// --target, as tenon-normalize-executables takes it.
@@ -69,14 +115,29 @@ NormalizeExecutablesOptions targetOptions(ModuleOp module, const CompileOptions 
   return result;
 }
 
+/// A phase that is no pass.
+void measure(CompileReport &report, const char *name, function_ref<void()> work) {
+  CrashReport::setPhase(name);
+  const CompileReport::Timer timer(report, name);
+  work();
+}
+
+/// Executables, what is known of their kernels, and machine code.
+Status dumpLinked(const bridge::LinkedModule &linked, const std::string &folder) {
+  TENON_RETURN_IF_ERROR(bridge::dumpBinaries(linked, folder));
+  TENON_RETURN_IF_ERROR(bridge::dumpMaps(linked, folder));
+  const Result<std::string> nvdisasm = linker::findCudaProgram("nvdisasm", "");
+  return bridge::dumpMachineCode(linked, nvdisasm.ok() ? *nvdisasm : std::string(), folder);
+}
+
 } // namespace
 
 void registerPipelineDialects(DialectRegistry &registry) {
   registerDialects(registry);
 }
 
-FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options) {
-  LogicalResult prepared = runPasses(module, options, [&](PassManager &manager) {
+FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options, CompileReport &report) {
+  LogicalResult prepared = runPasses(module, options, report, [&](PassManager &manager) {
     // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
     manager.addPass(input::createReadInput());
     // What front ends write in TOSA becomes linalg.
@@ -105,34 +166,44 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
                                       [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))
     return failure();
 
-  LogicalResult generated = runPasses(module, options, [&](PassManager &manager) {
+  LogicalResult generated = runPasses(module, options, report, [&](PassManager &manager) {
     // Kernel functions become PTX, once for each target.
-    manager.addPass(codegen::createGenerateKernels({.cudaPath = options.cudaPath,
-                                                    .contract = options.contractProducts,
-                                                    .fastMath = options.fastMath,
-                                                    .lineInfo = options.lineInfo,
-                                                    .cacheFolder = options.link.sources.cache(),
-                                                    .jobs = options.link.jobs}));
+    manager.addPass(codegen::createCountingGenerateKernels({.cudaPath = options.cudaPath,
+                                                            .contract = options.contractProducts,
+                                                            .fastMath = options.fastMath,
+                                                            .lineInfo = options.lineInfo,
+                                                            .dumpFolder = folderIn(options.dumpTo, "kernels"),
+                                                            .cacheFolder = options.link.sources.cache(),
+                                                            .jobs = options.link.jobs},
+                                                           &report.generation()));
   });
-  if (failed(generated) || failed(dump(module, options.dumpKernels,
-                                       [&](const std::string &folder) { return bridge::dumpKernels(module, folder); })))
-    return failure();
+  for (const std::string &folder : {options.dumpKernels, folderIn(options.dumpTo, "kernels")})
+    if (failed(generated) ||
+        failed(dump(module, folder, [&](const std::string &folder) { return bridge::dumpKernels(module, folder); })))
+      return failure();
 
   // The linker proves every object against its declaration and makes the executables.
-  FailureOr<bridge::LinkedModule> linked = bridge::linkExecutables(module, options.objects, options.link);
-  if (failed(linked) || failed(dump(module, options.dumpBinaries,
-                                    [&](const std::string &folder) { return bridge::dumpBinaries(*linked, folder); })))
+  FailureOr<bridge::LinkedModule> linked = failure();
+  measure(report, "link", [&] { linked = bridge::linkExecutables(module, options.objects, options.link); });
+  if (failed(linked) ||
+      failed(dump(module, options.dumpBinaries,
+                  [&](const std::string &folder) { return bridge::dumpBinaries(*linked, folder); })) ||
+      failed(dump(module, folderIn(options.dumpTo, "executables"),
+                  [&](const std::string &folder) { return dumpLinked(*linked, folder); })))
     return failure();
 
   // Functions become commands, registers and checks; tensors become buffers.
-  FailureOr<host::Program> program = host::lowerModule(module, linked->table, std::move(linked->executables));
+  FailureOr<host::Program> program = failure();
+  measure(report, "lower", [&] { program = host::lowerModule(module, linked->table, std::move(linked->executables)); });
   if (failed(program))
     return failure();
 
   // One FlatBuffer, verified as a loader would.
-  Result<std::vector<uint8_t>> bytes = host::writeProgram(*program);
-  if (failed(report(module, bytes.status())))
+  Result<std::vector<uint8_t>> bytes = makeError(StatusCode::Internal, "");
+  measure(report, "write", [&] { bytes = host::writeProgram(*program); });
+  if (failed(emitStatus(module, bytes.status())))
     return failure();
+  report.count(*program, bytes->size());
   return CompiledProgram{bytes.take(), std::move(linked->inputFiles)};
 }
 

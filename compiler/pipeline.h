@@ -6,6 +6,7 @@
 #include "abi/target_arch.h"
 #include "compiler/bridge/link_executables.h"
 #include "compiler/bridge/object_search.h"
+#include "compiler/compile_report.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -24,6 +25,7 @@ struct CompileOptions {
   bool fastMath = false;                // --fast-math
   bool lineInfo = false;                // --line-info
   bool printIrAfterAll = false;         // to stderr, after every pass
+  std::string dumpTo;                   // a folder for everything there is to see (docs of --dump-to); empty: none
   // Folders for intermediate results; empty: none are written.
   std::string dumpSources;  // executables as MLIR, before their code is generated
   std::string dumpKernels;  // generated PTX
@@ -39,6 +41,8 @@ struct CompiledProgram {
 };
 
 /// Compiles `module`, which is consumed. Findings go to the context's diagnostics.
-mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+/// @param report gets the phases that were begun, also where one fails
+mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options,
+                                               CompileReport &report);
 
 } // namespace tenon::compiler

@@ -3,6 +3,7 @@
 // follows the same order, so that places and numbers meet.
 #include "linker/link_map.h"
 
+#include "abi/occupancy.h"
 #include "linker/passes/link_context.h"
 
 #include <algorithm>
@@ -96,6 +97,10 @@ void addRows(const abi::ExecutableView &executable, uint32_t v, const fb::Kernel
   const fb::KernelFacts &facts = *kernel.facts();
   const bool isAssembled = facts.registers() != 0;
   auto number = [&](uint64_t value) { return isAssembled ? std::to_string(value) : std::string("-"); };
+  const std::string occupancy =
+      facts.occupancy_limit() == fb::OccupancyLimit::Unknown
+          ? "-"
+          : concat(facts.blocks_per_sm(), " (", abi::spelling(abi::OccupancyLimit(facts.occupancy_limit())), ")");
   bool isFirst = true;
   for (uint32_t index : *variant.images()) {
     const fb::Image &image = *executable.raw().images()->Get(index);
@@ -105,7 +110,7 @@ void addRows(const abi::ExecutableView &executable, uint32_t v, const fb::Kernel
                                     std::to_string(image.data()->size())};
     if (isFirst)
       row.insert(row.end(), {number(facts.registers()), number(place.stackBytes), number(facts.spill_bytes()),
-                             number(place.spillLoadBytes), std::to_string(facts.static_shared_bytes()),
+                             number(place.spillLoadBytes), std::to_string(facts.static_shared_bytes()), occupancy,
                              std::string(executable.symbolOf(kernel)),
                              place.entry.known() ? place.entry.toString() : place.object});
     isFirst = false;
@@ -153,7 +158,7 @@ std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executab
       text += concat(", dynamic shared ", value.launch.dynamicSharedBytes);
     text += "\n";
     Table table({"target", "variant", "image", "bytes", "stored", "registers", "stack", "spill stores", "spill loads",
-                 "shared", "entry point", "object"});
+                 "shared", "workgroups", "entry point", "object"});
     for (uint32_t v = 0; v < raw.variants()->size(); ++v) {
       const auto &kernels = *raw.variants()->Get(v)->kernels();
       const uint32_t i = next[v];

@@ -37,7 +37,8 @@ struct LinkMap {
 LinkMap mapOf(const LinkContext &context);
 
 /// A table of every export's kernels, then what is not used. Sizes are in bytes, resources per thread but for shared
-/// memory, which is per workgroup.
+/// memory, which is per workgroup; `workgroups` is how many of them a multiprocessor holds, and what keeps it from
+/// more.
 std::string printLinkMap(const LinkMap &map, const abi::ExecutableView &executable, uint64_t fileBytes);
 
 } // namespace tenon::linker

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/large_stack.h"
 
+#include <csignal>
 #include <pthread.h>
 #include <system_error>
 
@@ -29,7 +30,13 @@ Result<LargeStackThread> LargeStackThread::start(size_t stackBytes, std::functio
   int error = ::pthread_attr_setstacksize(&attributes, stackBytes);
   if (error == 0) {
     const auto run = [](void *given) -> void * {
+      // Where a signal is handled that comes because the rest of the stack is used up (crash_report.h).
+      alignas(16) char signals[64 << 10];
+      const stack_t place = {.ss_sp = signals, .ss_flags = 0, .ss_size = sizeof signals};
+      (void)::sigaltstack(&place, nullptr);
       static_cast<State *>(given)->work();
+      const stack_t none = {.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+      (void)::sigaltstack(&none, nullptr);
       return nullptr;
     };
     error = ::pthread_create(&state->thread, &attributes, run, state.get());

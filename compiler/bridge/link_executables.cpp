@@ -64,6 +64,7 @@ public:
     linked.table[job_.name] = std::move(entry);
     linked.executables.push_back(std::move((*output_)->executable));
     linked.names.push_back(job_.name);
+    linked.maps.push_back(std::move((*output_)->map));
     for (const std::string &file : job_.inputFiles)
       if (!llvm::is_contained(linked.inputFiles, file))
         linked.inputFiles.push_back(file);

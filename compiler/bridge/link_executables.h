@@ -18,6 +18,7 @@ namespace tenon::compiler::bridge {
 struct LinkedModule {
   std::vector<std::vector<uint8_t>> executables; // TNX1 buffers, in the order of their sources
   std::vector<std::string> names;                // [executables] symbols of the sources
+  std::vector<linker::LinkMap> maps;             // [executables]
   host::ExecutableTable table;
   std::vector<std::string> inputFiles; // objects, CUDA sources and their headers that were read, each once
 };

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -315,6 +316,10 @@ private:
   }
 
   LogicalResult dumpLlvmIr(const Request &request, ArrayRef<Target> targets) {
+    if (dumpFolder.empty())
+      return success();
+    if (std::error_code error = llvm::sys::fs::create_directories(dumpFolder.getValue()))
+      return getOperation().emitError() << "cannot create the folder '" << dumpFolder << "': " << error.message();
     for (auto [target, image] : llvm::zip_equal(targets, request.unit->images)) {
       if (image.llvmIr.empty())
         continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
 #include "abi/format/file_kind.h"
+#include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/bridge/parse_module.h"
 #include "compiler/input/parse_notes.h"
@@ -9,6 +10,7 @@
 #include "linker/job/link_flags.h"
 #include "linker/source/make_rule.h"
 #include "support/command_line.h"
+#include "support/crash_report.h"
 #include "support/file.h"
 #include "support/large_stack.h"
 #include "support/memory.h"
@@ -31,8 +33,8 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, cudaPath, fpContract = "on", dumpSources, dumpBinaries, dumpKernels;
-  bool fastMath = false, lineInfo = false, printIrAfterAll = false;
+  std::string output, depfile, cudaPath, fpContract = "on", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
+  bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false;
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
@@ -59,6 +61,11 @@ tenon::CommandLine commandLine(Flags &flags) {
   options.flag("line-info", &flags.lineInfo, "name lines of the module in generated PTX, for profilers and debuggers");
   options.list("iree-hal-target-device", "NAME", &flags.devices, "device to compile for: cuda");
   options.list("iree-hal-target-backends", "NAME", &flags.backends, "back end to compile with: cuda");
+  options.text(
+      "dump-to", "DIR", &flags.dumpTo,
+      "write all there is to see into DIR: phases, the module behind each pass; kernels, their LLVM IR and PTX;\n"
+      "executables, with registers, spills and occupancy, cubins and, with nvdisasm, SASS");
+  options.flag("print-statistics", &flags.printStatistics, "print what was compiled, and how long each phase took");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
   options.alias("iree-hal-dump-executable-intermediates-to");
   options.text("iree-hal-dump-executable-sources-to", "DIR", &flags.dumpSources,
@@ -101,6 +108,7 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   options.fastMath = flags.fastMath;
   options.lineInfo = flags.lineInfo;
   options.printIrAfterAll = flags.printIrAfterAll;
+  options.dumpTo = flags.dumpTo;
   options.dumpSources = flags.dumpSources;
   options.dumpKernels = flags.dumpKernels;
   options.dumpBinaries = flags.dumpBinaries;
@@ -154,6 +162,8 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
     return fail(std::string(text.status().message()));
   if (std::string wrong = explainMlirWanted(*text); !wrong.empty())
     return fail("'" + flags.inputs.front() + "': " + wrong);
+  const tenon::CrashReport crash(kTool, "// " + flags.command + "\n", *text);
+  tenon::compiler::CompileReport report;
   llvm::SourceMgr sources;
   const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*text, name), llvm::SMLoc());
@@ -167,10 +177,17 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   context.allowUnregisteredDialects();
   SourceMgrDiagnosticHandler handler(sources, &context);
   tenon::compiler::input::ParseNotes notes(&context);
-  OwningOpRef<ModuleOp> module = tenon::compiler::bridge::parseModule(sources, context);
+  OwningOpRef<ModuleOp> module;
+  tenon::CrashReport::setPhase("parse");
+  {
+    const tenon::compiler::CompileReport::Timer timer(report, "parse");
+    module = tenon::compiler::bridge::parseModule(sources, context);
+  }
   if (!module)
     return tenon::kExitFailure;
-  FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options);
+  FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options, report);
+  if (flags.printStatistics)
+    llvm::errs() << report.text();
   if (failed(program))
     return tenon::kExitFailure;
   std::vector<std::string> &files = program->inputFiles;
@@ -194,6 +211,7 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
 
 int main(int argc, char **argv) {
   tenon::reportMissingMemory(kTool);
+  tenon::compiler::bridge::reportLlvmErrors(kTool);
   Flags flags;
   tenon::CommandLine options = commandLine(flags);
   if (std::optional<int> status = options.parse(argc, argv))
@@ -209,6 +227,8 @@ int main(int argc, char **argv) {
   tenon::Result<tenon::compiler::CompileOptions> parsed = compileOptions(flags);
   if (!parsed.ok())
     return fail(std::string(parsed.status().message()));
+  for (int i = 0; i < argc; ++i)
+    flags.command += tenon::concat(i ? " " : "", argv[i]);
   int status = tenon::kExitFailure;
   tenon::Status ran =
       tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { status = compile(flags, *parsed); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
+#include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/codegen/Passes.h"
 #include "compiler/dialect/Dialects.h"
@@ -62,6 +63,7 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
 
 int main(int argc, char **argv) {
   tenon::reportMissingMemory(kTool);
+  tenon::compiler::bridge::reportLlvmErrors(kTool);
   DialectRegistry registry;
   tenon::compiler::registerDialects(registry);
   tenon::compiler::registerDialectPasses();

@@ -37,7 +37,8 @@ static void compile(const std::string &text) {
   options.link.sources.compiler = "/nonexistent/nvcc";
   options.link.sources.cacheFolder = "none";
   options.targets = {{.number = 80, .suffix = abi::ArchSuffix::None}};
-  (void)compiler::compileModule(*module, options);
+  compiler::CompileReport report;
+  (void)compiler::compileModule(*module, options, report);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
