@@ -31,6 +31,11 @@ struct Refined {
   Transfer transfer;
   uint32_t source = 1; // operand
 };
+/// Whether a number may tell more of such an instruction.
+constexpr bool mayBeRefined(Effect effect) {
+  return effect == Effect::Mask || effect == Effect::Bitwise || effect == Effect::ShiftRight ||
+         effect == Effect::Extract || effect == Effect::Remainder || effect == Effect::Compare;
+}
 /// Numbers that registers are known to hold, by operand.
 inline constexpr size_t kMostNumbers = 4;
 using OperandNumbers = std::array<std::optional<uint64_t>, kMostNumbers>;

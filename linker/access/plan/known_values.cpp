@@ -27,6 +27,7 @@ void KnownValues::beginAgain() {
     constantOf_[id] = 0;
   used_.clear();
   reads_.clear();
+  stepReads_.clear();
   definitions_.clear();
   block_ = 0;
   isGuarded_ = false;
@@ -36,8 +37,17 @@ void KnownValues::beginAgain() {
 
 bool KnownValues::assumeNothing(uint32_t reg) {
   assumesNothing_[reg] = assumedWrongly_ = true;
+  noteStepRead(reg, registers_[reg]);
   registers_[reg] = {.wasRead = true};
   return false;
+}
+
+void KnownValues::noteFarRead(uint32_t reg, Register &state) {
+  if (state.value == OriginTable::kNumber || state.value == foreign ||
+      (state.value == OriginTable::kUnknown && !state.isDefined))
+    return;
+  state.checkedIn = block_;
+  reads_.push_back({reg, block_});
 }
 
 void KnownValues::nameConstants() {
@@ -122,9 +132,10 @@ void KnownValues::findUndefined() {
     if (assumedWrongly_ && rounds_ > kMostRoundsForUndefined)
       mayBeUndefined_.assign(mayBeUndefined_.size(), true);
   }
-  for (uint32_t reg = 0; reg < registers_.size(); ++reg)
-    if (registers_[reg].wasRead && (mayBeUndefined_[reg] || !registers_[reg].isDefined))
+  for (uint32_t reg : stepReads_)
+    if (mayBeUndefined_[reg] || !registers_[reg].isDefined)
       plan_->undefined.push_back(reg);
+  std::ranges::sort(plan_->undefined);
 }
 
 } // namespace tenon::linker

@@ -59,7 +59,7 @@ public:
     }
     if (uses_->definitions[reg] == 0)
       return PlannedValue::known(OriginTable::kNumber);
-    state.wasRead = true;
+    noteStepRead(reg, state);
     if (state.isDefined)
       noteRead(reg, state);
     else
@@ -118,11 +118,15 @@ private:
 
   /// A read in the block of a definition, or of what the first block defines, is behind it.
   void noteRead(uint32_t reg, Register &state) {
-    if (state.value == OriginTable::kNumber || state.value == foreign || state.definedIn == block_ ||
-        state.definedIn == 0 || state.checkedIn == block_ || (state.value == OriginTable::kUnknown && !state.isDefined))
-      return;
-    state.checkedIn = block_;
-    reads_.push_back({reg, block_});
+    if (state.definedIn != 0 && state.definedIn != block_ && state.checkedIn != block_)
+      noteFarRead(reg, state);
+  }
+  void noteFarRead(uint32_t reg, Register &state);
+  /// A step waits for the register.
+  void noteStepRead(uint32_t reg, Register &state) {
+    if (!state.wasRead)
+      stepReads_.push_back(reg);
+    state.wasRead = true;
   }
   void noteDefinition(uint32_t reg, Register &state) {
     if (isGuarded_ || state.definedIn == 0)
@@ -150,6 +154,7 @@ private:
   uint32_t block_ = 0;
   bool isGuarded_ = false;
   std::vector<PlaceOf> reads_, definitions_; // of registers; definitions behind the first block
+  std::vector<uint32_t> stepReads_;          // registers that are read by steps
   std::vector<uint32_t> predecessors_, firstPredecessor_, visited_, pending_;
   uint32_t visit_ = 0;
   uint32_t rounds_ = 0;

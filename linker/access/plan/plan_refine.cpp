@@ -34,15 +34,13 @@ std::optional<uint64_t> PlanBuilder::numberIn(uint32_t reg) const {
   return block != 0 ? lookIn(blocks[0].begin, blocks[0].end) : std::nullopt;
 }
 
-/// What the numbers among the operands of the instruction at hand tell (effect.h).
+/// What the numbers among the operands of the instruction at hand tell (effect.h), where they may.
 std::optional<Refined> PlanBuilder::refined() const {
   const Effect effect = form_->effect.effect;
   if (std::optional<Refined> refined = refinedBy(*instruction_, effect))
     return refined;
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
-  if ((effect != Effect::Mask && effect != Effect::Bitwise && effect != Effect::ShiftRight &&
-       effect != Effect::Extract && effect != Effect::Remainder) ||
-      operands.size() > kMostNumbers)
+  if (effect == Effect::Compare || operands.size() > kMostNumbers)
     return {};
   OperandNumbers numbers = {};
   bool isAny = false;
@@ -77,7 +75,7 @@ void PlanBuilder::followWholePointer() {
 /// setp of two pointers as they were passed.
 bool PlanBuilder::comparesWholePointers() {
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
-  if (whole_.empty() || form_->effect.effect != Effect::Compare || operands.size() != 3)
+  if (whole_.empty() || operands.size() != 3)
     return false;
   for (size_t i = 0; i < 3; ++i)
     if (operands[i].kind != ptx::Operand::Kind::Name || names()[i].kind != ptx::NameRef::Kind::Register)

@@ -75,15 +75,16 @@ bool PlanBuilder::defineFromKnown() {
       if (known_.table[known[i]].involved() & kPrivateBits)
         return false;
   }
-  if (comparesWholePointers())
+  if (effect == Effect::Compare && comparesWholePointers())
     return known_.define(result, OriginTable::kNumber, mayAssume);
   Transfer transfer = form_->transfer;
   uint32_t first = 1, count = operands - 1;
-  if (const std::optional<Refined> found = refined()) {
-    transfer = found->transfer;
-    first = found->source;
-    count = 1;
-  }
+  if (mayBeRefined(effect))
+    if (const std::optional<Refined> found = refined()) {
+      transfer = found->transfer;
+      first = found->source;
+      count = 1;
+    }
   const OriginTable::Id value = evaluate(transfer, count, [&](uint32_t i) { return known[first + i]; }, known_.table);
   return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
 }
@@ -146,12 +147,13 @@ void PlanBuilder::addComputed() {
     sources_.push_back(valueOf(form_->effect.space));
   if (effect == Effect::Shuffle && addMovedHalf(std::span(sources_).subspan(std::min<size_t>(1, sources_.size()))))
     return;
-  if (comparesWholePointers())
+  if (effect == Effect::Compare && comparesWholePointers())
     return defineAs(OriginTable::kNumber);
-  if (const std::optional<Refined> found = refined()) {
-    const std::span<const PlannedValue> source = sourcesOf(found->source, found->source + 1);
-    return compute(found->transfer, source, leaves_);
-  }
+  if (mayBeRefined(effect))
+    if (const std::optional<Refined> found = refined()) {
+      const std::span<const PlannedValue> source = sourcesOf(found->source, found->source + 1);
+      return compute(found->transfer, source, leaves_);
+    }
   compute(form_->transfer, sources_, leaves_);
 }
 
