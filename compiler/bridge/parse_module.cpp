@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tenon::compiler::bridge {
 
-OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context) {
+OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context, bool *crashed) {
   const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(sources.getMainFileID());
   const llvm::StringRef text = buffer.getBuffer();
   if (const std::optional<NestingMistake> mistake = findNestingMistake({text.data(), text.size()})) {
@@ -30,6 +30,8 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context
       parsed = module.release();
   });
   llvm::CrashRecoveryContext::Disable();
+  if (crashed)
+    *crashed = !returned;
   if (!returned)
     emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1))
         << "MLIR's parser fails on this text; what it reported before is what to mend";

@@ -10,6 +10,8 @@ namespace tenon::compiler::bridge {
 
 /// Parses the main buffer of `sources`; called on a thread with kStackBytes of stack (nesting.h). What is wrong goes to
 /// the context's diagnostics, and the result is null.
-mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::MLIRContext &context);
+/// @param crashed given: whether MLIR's parser came to an end by a signal
+mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                              bool *crashed = nullptr);
 
 } // namespace tenon::compiler::bridge

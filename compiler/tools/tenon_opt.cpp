@@ -2,6 +2,7 @@
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
 #include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
+#include "compiler/bridge/parse_module.h"
 #include "compiler/codegen/Passes.h"
 #include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/transforms/Passes.h"
@@ -12,11 +13,12 @@
 #include "support/large_stack.h"
 #include "support/memory.h"
 
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -27,6 +29,23 @@ using namespace mlir;
 namespace {
 
 constexpr char kTool[] = "tenon-opt";
+
+/// Whether MLIR's parser comes to an end by a signal on this text, which is then reported. What is wrong otherwise is
+/// left to MlirOptMain(), which parses again.
+bool endsParser(const std::string &text, llvm::StringRef name, const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name), llvm::SMLoc());
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  const SourceMgrDiagnosticHandler handler(sources, &context, stream);
+  bool crashed = false;
+  (void)tenon::compiler::bridge::parseModule(sources, context, &crashed);
+  if (crashed)
+    llvm::errs() << messages;
+  return crashed;
+}
 
 /// As MlirOptMain() of a command line, but for what is done to the file before it is parsed.
 LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
@@ -47,6 +66,8 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
     sources.PrintMessage(llvm::SMLoc::getFromPointer(place), llvm::SourceMgr::DK_Error, mistake->message);
     return failure();
   }
+  if (endsParser(*text, buffer->getBufferIdentifier(), registry))
+    return failure();
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &error);
   if (!file) {
@@ -67,12 +88,11 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   tenon::compiler::registerDialects(registry);
   tenon::compiler::registerDialectPasses();
-  registerTransformsPasses();
+  registerAllPasses(); // of MLIR
   tenon::compiler::input::registerInputPasses();
   tenon::compiler::dispatch::registerDispatchPasses();
   tenon::compiler::host::registerHostPasses();
   tenon::compiler::codegen::registerCodegenPasses();
-  memref::registerResolveRankedShapeTypeResultDimsPass();
   LogicalResult result = failure();
   const tenon::Status ran =
       tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { result = run(argc, argv, registry); });
