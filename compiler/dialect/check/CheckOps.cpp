@@ -10,13 +10,24 @@
 
 using namespace mlir;
 
-// `, atol 1.0e-2, rtol 1.0e-3`: either, in any order; a default is not printed.
+// `, atol 1.0e-2, rtol 1.0e-3`: either, in any order; a default is not printed. Text of 2025 and before has `, 1.0e-2`,
+// which is atol.
 static ParseResult parseTolerances(OpAsmParser &parser, FloatAttr &atol, FloatAttr &rtol) {
   while (succeeded(parser.parseOptionalComma())) {
-    StringRef word;
+    StringRef word = "atol";
+    double value;
+    Attribute plain;
+    const SMLoc where = parser.getCurrentLocation();
+    if (OptionalParseResult found = parser.parseOptionalAttribute(plain, parser.getBuilder().getF32Type());
+        found.has_value()) {
+      atol = succeeded(*found) ? dyn_cast<FloatAttr>(plain) : FloatAttr();
+      if (!atol)
+        return succeeded(*found) ? parser.emitError(where, "expected a number, 'atol' or 'rtol'")
+                                 : ParseResult(failure());
+      continue;
+    }
     if (tenon::compiler::parseKeywordOf(parser, word, {"atol", "rtol"}))
       return failure();
-    double value;
     if (parser.parseFloat(value))
       return failure();
     (word == "atol" ? atol : rtol) = parser.getBuilder().getF32FloatAttr(float(value));

@@ -14,6 +14,8 @@ func.func @expectations(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %i: tensor<?xi
   check.expect_almost_eq(%a, %b) : tensor<2x2xf32>
   // CHECK-NEXT: check.expect_almost_eq(%[[A]], %[[B]], atol 0.00999999977) : tensor<2x2xf32>
   check.expect_almost_eq(%a, %b, atol 1.0e-2) : tensor<2x2xf32>
+  // CHECK-NEXT: check.expect_almost_eq(%[[A]], %[[B]], atol 0.00999999977) : tensor<2x2xf32>
+  check.expect_almost_eq(%a, %b, 1.0e-2) : tensor<2x2xf32>
   // CHECK-NEXT: check.expect_almost_eq(%[[A]], %[[B]], atol 5.000000e-01, rtol 2.500000e-01) : tensor<2x2xf32>
   check.expect_almost_eq(%a, %b, rtol 0.25, atol 0.5) : tensor<2x2xf32>
   // CHECK-NEXT: check.expect_almost_eq_const(%[[A]], dense<1.000000e+00> : tensor<2x2xf32>, rtol 5.000000e-01) : tensor<2x2xf32>

@@ -48,6 +48,14 @@ func.func @f(%a: tensor<2xf32>) {
 
 // -----
 
+func.func @f(%a: tensor<2xf32>) {
+  // expected-error @+1 {{expected a number, 'atol' or 'rtol'}}
+  check.expect_almost_eq(%a, %a, "1.0") : tensor<2xf32>
+  return
+}
+
+// -----
+
 func.func @f(%a: tensor<2xi32>) {
   // expected-error @+1 {{found 'tensor<2xi32>', an integer is wanted: for a tensor use 'check.expect_all_true'}}
   check.expect_true(%a) : tensor<2xi32>
