@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/replace/replace.h"
 
+#include "abi/format/aligned_bytes.h"
 #include "abi/format/program_view.h"
 #include "abi/format/verify.h"
 #include "tests/unit/linker/link_testing.h"
@@ -101,13 +102,11 @@ protected:
     other.add(makeExport("a", 1)).object("other.ptx", ptxModule(entry("a", "p")));
     other.job.name = "other";
     std::vector<flatbuffers::Offset<fb::NestedExecutable>> executables;
-    for (const std::vector<uint8_t> &bytes : {old_, linkJob(other).bytes}) {
-      builder.ForceVectorAlignment(bytes.size(), 1, 64);
-      executables.push_back(fb::CreateNestedExecutable(builder, builder.CreateVector(bytes)));
-    }
+    for (const std::vector<uint8_t> &bytes : {old_, linkJob(other).bytes})
+      executables.push_back(
+          fb::CreateNestedExecutable(builder, abi::createAlignedBytes(builder, bytes.data(), bytes.size(), 64)));
     const std::vector<uint8_t> inside = {1, 2, 3, 4};
-    builder.ForceVectorAlignment(inside.size(), 1, 64);
-    auto data = builder.CreateVector(inside);
+    auto data = abi::createAlignedBytes(builder, inside.data(), inside.size(), 64);
     std::vector<flatbuffers::Offset<fb::ConstantData>> constants = {
         fb::CreateConstantData(builder, data, 0, inside.size()),
         fb::CreateConstantData(builder, 0, (end + 64 + 63) / 64 * 64, 100)};
