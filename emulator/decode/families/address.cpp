@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cvta and isspacep: addresses of one state space, and generic ones.
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/families/memory_space.h"
+#include "emulator/decode/memory_space.h"
 #include "emulator/decode/opcode.h"
 #include "emulator/handlers/data.h"
 

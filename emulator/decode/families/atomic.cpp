@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // atom and red: of one value, of 128 bits, and of vectors.
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/families/memory_space.h"
+#include "emulator/decode/memory_space.h"
 #include "emulator/decode/opcode.h"
 #include "emulator/handlers/wide.h"
 

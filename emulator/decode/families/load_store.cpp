@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ld, ldu and st.
 #include "emulator/decode/decoder.h"
-#include "emulator/decode/families/memory_space.h"
+#include "emulator/decode/memory_space.h"
 #include "emulator/decode/opcode.h"
 #include "emulator/handlers/checked_memory_ops.h"
 #include "emulator/handlers/wide.h"

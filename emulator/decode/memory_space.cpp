@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "emulator/decode/families/memory_space.h"
+#include "emulator/decode/memory_space.h"
 
 namespace tenon::emulator {
 
