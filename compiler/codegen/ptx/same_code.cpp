@@ -36,10 +36,10 @@ bool isOfEveryTarget(Operation &op) {
   // Names of the two floors: what is plain arithmetic and control flow, and registers that always were.
   const StringRef name = op.getName().getStringRef();
   if (name.starts_with("nvvm."))
-    return name.starts_with("nvvm.read.ptx.sreg.");
+    return name.starts_with("nvvm.read.ptx.sreg.") || isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::ShflOp>(op);
   return isa<ModuleOp, LLVM::LLVMFuncOp>(op) ||
-         (name.starts_with("llvm.") && !isa<LLVM::InlineAsmOp, LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp,
-                                            LLVM::CallIntrinsicOp, LLVM::GlobalOp>(op));
+         (name.starts_with("llvm.") &&
+          !isa<LLVM::InlineAsmOp, LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp, LLVM::CallIntrinsicOp>(op));
 }
 
 } // namespace

@@ -48,3 +48,22 @@ func.func @matmul(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>)
   %0 = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+// Barriers, shuffles, shared memory.
+func.func @sums(%x: tensor<?x4096xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x4096xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<?x4096xf32>) outs(%f : tensor<?xf32>) dimensions = [1]
+  return %r : tensor<?xf32>
+}
+func.func @softmax(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
+  %e = tensor.empty() : tensor<64x4096xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<64x4096xf32>) outs(%e : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  return %r : tensor<64x4096xf32>
+}
+func.func @maxima(%x: tensor<64x4096xf32>, %y: tensor<4096xf32>) -> tensor<4096xf32> {
+  %r = linalg.reduce { arith.maximumf } ins(%x : tensor<64x4096xf32>) outs(%y : tensor<4096xf32>) dimensions = [0]
+  return %r : tensor<4096xf32>
+}
