@@ -63,10 +63,13 @@ void PlanBuilder::noteWholePointer(uint32_t result, const Origins &value) {
     whole_.add(result, static_cast<uint32_t>(std::countr_zero(slots)));
 }
 
-/// `mov` and `cvta` of a pointer as it was passed: operand 1 is a register.
+/// `mov` and `cvta` of a pointer as it was passed: operand 1 is a register. An address within a window (of shared
+/// memory) is another number.
 void PlanBuilder::followWholePointer() {
   const ptx::NameRef &result = names()[0], &source = names()[1];
-  if (!known_.hasOneDefinition(result.index) || !instruction_->predicate.empty())
+  if (!known_.hasOneDefinition(result.index) || !instruction_->predicate.empty() ||
+      instruction_->operands[1].offset != 0 ||
+      (form_->effect.effect == Effect::ToAddress && form_->effect.space != ptx::StateSpace::Global))
     return;
   if (std::optional<uint32_t> slot = whole_.find(source.index))
     whole_.add(result.index, *slot);

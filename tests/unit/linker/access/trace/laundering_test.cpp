@@ -83,6 +83,9 @@ TEST(Laundering, PointersAsTheyWerePassedAreCompared) {
        "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd4, %rd3, 4, %p1; add.u64 %rd5, %rd2, %rd4;\n"
        "st.global.u32 [%rd5], 1;",
        "number written"},
+      {"within a window",
+       "cvta.to.shared.u64 %rd4, %rd1; setp.lt.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
+       "steers written"},
       {"with a number", "setp.lt.u64 %p1, %rd1, %rd3; @%p1 ret; st.global.u32 [%rd2], 1;", "steers written"},
       {"a place in it", "add.u64 %rd4, %rd1, 4; setp.lt.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
        "steers written"},
