@@ -149,6 +149,40 @@ def unsigned_conversion(source, target):
     return None
 
 
+def to_f8(mantissa, lowest):
+    """Rounds to so many bits behind the first one, to nearest even; `lowest`: the exponent of the smallest normal number."""
+    def convert(x):
+        exponent = np.floor(np.log2(np.where(x == 0, 1.0, np.abs(x))))
+        quantum = np.exp2(np.maximum(exponent, lowest) - mantissa)
+        return np.rint(x / quantum) * quantum
+    return convert
+
+
+def there_and_back(kind, narrow, operations, function):
+    """Through a type that no argument has."""
+    return scalar("%narrow = " + operations[0] + " {0} : " + f"{kind} to {narrow}" + "\n    {r} = " + operations[1] + " %narrow : " +
+                  f"{narrow} to {kind}", kind, (0,), function)
+
+
+def narrow_cases(sizes):
+    for n, dynamic in forms(sizes):
+        for kind in ("f32", "f16", "bf16"):
+            x = generator("f8", kind, n).uniform(-1, 1, n) * 2.0 ** generator("f8 size", n).integers(-12, 9, n)
+            for narrow, function in (("f8E4M3FN", to_f8(3, -6)), ("f8E5M2", to_f8(2, -14))):
+                yield Case("through " + narrow, kind, elementwise([argument(kind, np.clip(x, -440, 440), dynamic)], [
+                    there_and_back(kind, narrow, ("arith.truncf", "arith.extf"), function)]))
+        for kind in ("i32", "i8", "i64"):
+            x = argument(kind, elements.draw(generator("i4", kind, n), kind, (n,)), dynamic)
+            for bits in (4, 2, 3, 7):
+                def signed(v, bits=bits):
+                    low = v & ((1 << bits) - 1)
+                    return np.where(low >> (bits - 1), low - (1 << bits), low)
+                yield Case(f"through i{bits}", kind, elementwise([x], [
+                    there_and_back(kind, f"i{bits}", ("arith.trunci", "arith.extsi"), signed)]))
+                yield Case(f"through unsigned i{bits}", kind, elementwise([x], [
+                    there_and_back(kind, f"i{bits}", ("arith.trunci", "arith.extui"), lambda v, bits=bits: v & ((1 << bits) - 1))]))
+
+
 def mixed_cases(sizes):
     """Functions of two types, and the rarer ones."""
     for kind in FLOATS:
@@ -179,4 +213,5 @@ def cases(sizes):
     yield from integer_cases(sizes)
     yield from comparison_cases(sizes)
     yield from conversion_cases(sizes)
+    yield from narrow_cases(sizes)
     yield from mixed_cases(sizes)

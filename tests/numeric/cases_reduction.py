@@ -225,7 +225,24 @@ def several_results(sizes):
             yield Case("sum onto a tensor", kind, Program([x, start, Reduce(((0, 0), (1, 0)), [1], [COMBINE["sum"][place]])], [(2, 0)]))
 
 
+def long_cases():
+    """Rows that no block holds in its registers, and as many columns' elements."""
+    for kind in ("f32", "bf16", "i64"):
+        for n, dynamic in forms((16385, 70001)):
+            random = generator("long", kind, n)
+            for layout, shape, axes in (("rows", (3, n), [1]), ("columns", (n, 3), [0]), ("all", (3, n), [0, 1])):
+                x = argument(kind, elements.draw(random, kind, shape), dynamic)
+                operations = ["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.addi", "arith.maxsi"]
+                yield Case(f"sum and maximum of long {layout}", kind, Program([x, Reduce(((0, 0),), axes, operations, wide=True)],
+                                                                             [(1, 0), (1, 1)]))
+            for name in ("softmax", "layernorm", "cross_entropy") if is_float(kind) else ():
+                build, torch = NORMS[name]
+                yield Case(f"{name} of long rows", kind, build(Builder(kind, (3, n), dynamic, random)), torch)
+
+
 def cases(sizes):
+    if len(sizes) > 1:
+        yield from long_cases()
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)

@@ -35,7 +35,7 @@ import shrink  # noqa: E402
 from elements import is_float, ulp  # noqa: E402
 
 SECONDS = 60  # for one program, in all
-NAMED = "not supported|unsupported|takes at most|[Dd]ialect .* not found"  # a refusal says what it is that cannot be compiled
+NAMED = "not supported|unsupported|; supported are|takes at most|[Dd]ialect .* not found"  # a refusal says what it is that cannot be compiled
 VERDICTS = ("right", "refused", "empty", "wrong", "fault", "crash", "unnamed", "malformed")
 
 
