@@ -196,7 +196,10 @@ def integer_operation(name, kind, arguments):
 
 def compare(predicate, a, b):
     if is_float(a.kind):
-        return apply(FLOAT_PREDICATES[predicate], "i1", [a, b])
+        result = apply(FLOAT_PREDICATES[predicate], "i1", [a, b])
+        with np.errstate(all="ignore"):  # equal somewhere between the ends of their intervals
+            result.e = np.where((np.abs(a.v - b.v) <= a.e + b.e) & (a.e + b.e > 0), np.inf, result.e)
+        return result
     function = INTEGER_PREDICATES[predicate]
     if predicate[0] == "u":
         return apply(lambda x, y: function(unsigned(a.kind, x), unsigned(a.kind, y)), "i1", [a, b])

@@ -12,8 +12,6 @@ made as small as it gets and written to KEEP/NUMBER.mlir and .txt; what the comp
     --programs=FILE      run what was compiled there
 """
 import argparse
-import hashlib
-import json
 import multiprocessing
 import os
 import re
@@ -21,13 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections import Counter
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("TENON_EMULATOR_QUIET", "1")
 import numpy as np  # noqa: E402
 
+import carry  # noqa: E402
 import elements  # noqa: E402
 import judge  # noqa: E402  (puts scripts/ on the path)
 import random_program  # noqa: E402
@@ -75,7 +73,7 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.compiler = judge.Compiler(options["compiler"], options["flags"], SECONDS // 2)
-        self.device, self.seen = None, {}
+        self.device, self.seen, self.opened = None, {}, (None, None)
         self.folder = tempfile.mkdtemp(prefix="tenon_fuzz_", dir=options["temporary"])
 
     def malformed(self, source, message):
@@ -85,10 +83,11 @@ class Runner:
             self.seen[stable(message)] = done.returncode != 0
         return self.seen[stable(message)]
 
-    def run(self, program, path=None):
-        """(verdict, detail, known elements): right, wrong, refused, unnamed (refused, but by no name), malformed, crash or
-        fault."""
-        if path is None:
+    def run(self, program, path=None, name="run"):
+        """path: of a program that was compiled before, whose function `name` it is; the last one stays open. Gives (verdict, detail, known elements): right, wrong, refused, unnamed (refused, but by
+        no name), malformed, crash or fault."""
+        kept = path is not None
+        if not kept:
             source, path = os.path.join(self.folder, "p.mlir"), os.path.join(self.folder, "p.tenon")
             with open(source, "w", encoding="utf-8") as file:
                 file.write(program.text())
@@ -103,26 +102,23 @@ class Runner:
         if self.device is None:
             self.device = judge.Device(judge.find_library(self.options["library"]), self.options["driver"])
         try:
-            opened = self.device.open(path)
-            try:
-                results = self.device.call(opened, "run", program.inputs())
-            finally:
-                opened.release()
+            if not kept or self.opened[0] != path:
+                if self.opened[1]:
+                    self.opened[1].release()
+                self.opened = path, self.device.open(path)
+            results = self.device.call(self.opened[1], name, program.inputs())
+            if not kept:
+                self.opened = self.opened[1].release(), None
         except judge.tenon_capi.TenonError as problem:
             return "fault", str(problem), 0
         wrong, known = difference(program, results)
         return ("wrong", wrong, known) if wrong else ("right", "", known)
 
 
-def generate(seed):
-    with np.errstate(all="ignore"):
-        return random_program.grow(seed)
-
-
 def work(options, pipe):
     """Answers one seed after the other: (seed, verdict, detail, known)."""
     runner = Runner(options)
-    compiled = Compiled(options["programs"], runner.folder) if options["programs"] else None
+    compiled = carry.Compiled(options["programs"], runner.folder) if options["programs"] else None
     classes = compiled.index["classes"] if compiled else options["classes"]
     random_program.CLASSES = tuple(classes or random_program.CLASSES)
     while True:
@@ -135,12 +131,13 @@ def work(options, pipe):
             if answer[0] == "fault":
                 return  # CUDA does not work any more in this process
             continue
-        program = generate(task)
+        program = random_program.generate(task)
         if program is None:
             pipe.send((task, "empty", "", 0))
             continue
-        missing = compiled.extract(task, program) if compiled else None
-        answer = (*missing, 0) if missing else runner.run(program, compiled.path if compiled else None)
+        missing = compiled.missing(task, program) if compiled else None
+        where = (compiled.path(task), carry.name_of(task)) if compiled and not missing else ()
+        answer = (*missing, 0) if missing else runner.run(program, *where)
         pipe.send((task, *answer))
         if answer[0] == "fault":
             return
@@ -148,7 +145,7 @@ def work(options, pipe):
 
 class Worker:
     def __init__(self, options):
-        self.options = options
+        self.options, self.seeds = options, []
         self.start()
 
     def start(self):
@@ -158,6 +155,12 @@ class Worker:
         self.process.start()
         theirs.close()
         self.task = None
+
+    def more(self, shares):
+        """The next seed, of the share that it has begun, or of a new one; None where there is none."""
+        if not self.seeds and shares:
+            self.seeds = shares.pop()
+        return self.seeds.pop() if self.seeds else None
 
     def give(self, task):
         self.task, self.since = task, time.monotonic()
@@ -193,13 +196,17 @@ class Worker:
 
 
 def answers(seeds, options, jobs):
-    """(seed, verdict, detail, known) of each, as they come."""
-    workers, waiting = [Worker(options) for _ in range(jobs)], list(reversed(seeds))
+    """(seed, verdict, detail, known) of each, as they come. What was compiled together goes to one process."""
+    workers, size = [Worker(options) for _ in range(jobs)], carry.TOGETHER if options["programs"] else 1
+    shares = {}
+    for seed in reversed(seeds):
+        shares.setdefault(seed // size, []).append(seed)
+    waiting = list(shares.values())
     try:
-        while waiting or any(worker.task is not None for worker in workers):
+        while waiting or any(worker.task is not None or worker.seeds for worker in workers):
             for worker in workers:
-                if worker.task is None and waiting:
-                    worker.give(waiting.pop())
+                if worker.task is None and (task := worker.more(waiting)) is not None:
+                    worker.give(task)
             ready = multiprocessing.connection.wait([worker.pipe for worker in workers if worker.task is not None], 1.0)
             for worker in workers:
                 if worker.task is None:
@@ -227,7 +234,7 @@ def answers(seeds, options, jobs):
 def keep(seed, verdict, detail, options, folder):
     """Shrinks and writes a program that failed."""
     random_program.CLASSES = tuple(options["classes"] or random_program.CLASSES)
-    program = generate(seed)
+    program = random_program.generate(seed)
     if not options["programs"]:
         worker = Worker(options)
         program, detail = shrink.shrink(program, verdict, detail, worker.ask, stable if verdict != "wrong" else lambda _: "")
@@ -246,73 +253,6 @@ def keep(seed, verdict, detail, options, folder):
         if data.size > 64 and kind != "bf16":
             np.save(f"{base}_{number}.npy", data.astype(elements.STORED[kind]))
     return f"{base}.mlir ({len(program.nodes)} nodes): {detail}"
-
-
-def digest(program):
-    return hashlib.sha256(program.text().encode()).hexdigest()[:16]
-
-
-def compile_share(task):
-    """One process's part of compile_all: (seed, digest or None, message, bytes) of each."""
-    seeds, options, folder = task
-    random_program.CLASSES = tuple(options["classes"] or random_program.CLASSES)
-    compiler, made = judge.Compiler(options["compiler"], options["flags"]), []
-    source, target = (os.path.join(folder, f"{os.getpid()}.{end}") for end in ("mlir", "tenon"))
-    for seed in seeds:
-        program = generate(seed)
-        if program is None:
-            continue
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(program.text())
-        status, said = compiler.compile(source, target)
-        if status == 0:
-            with open(target, "rb") as file:
-                made.append((seed, digest(program), "", file.read()))
-        else:
-            message = said.split("error: ", 1)[1].splitlines()[0] if "error: " in said else said[-300:]
-            made.append((seed, None, f"exit status {status}: {message}" if status != 1 else message, b""))
-    return made
-
-
-def compile_all(seeds, options, target, jobs):
-    """Programs for a machine without compiler, in one file: SEED.tenon each, and index.json with what was refused."""
-    index, crashes = {"classes": options["classes"], "programs": {}, "refused": {}}, 0
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as out, tempfile.TemporaryDirectory() as folder, \
-            multiprocessing.Pool(jobs) as pool:
-        shares = [(seeds[i:i + 50], options, folder) for i in range(0, len(seeds), 50)]
-        for made in pool.imap(compile_share, shares):
-            for seed, text, message, data in made:
-                if text is None:
-                    index["refused"][seed] = message
-                    if message.startswith("exit status"):
-                        crashes += 1
-                        print(f"crash {seed}: {message}", flush=True)
-                else:
-                    index["programs"][seed] = text
-                    out.writestr(f"{seed}.tenon", data)
-        out.writestr("index.json", json.dumps(index))
-    print(f"{target}: {len(index['programs'])} compiled, {len(index['refused']) - crashes} refused, {crashes} crashes; "
-          f"{os.path.getsize(target) >> 20} MiB")
-    return 1 if crashes else 0
-
-
-class Compiled:
-    """What compile_all made."""
-
-    def __init__(self, path, folder):
-        self.zip, self.path = zipfile.ZipFile(path), os.path.join(folder, "p.tenon")
-        self.index = json.loads(self.zip.read("index.json"))
-
-    def extract(self, seed, program):
-        """(verdict, detail) where there is nothing to run, else None; the program then stands at `path`."""
-        wanted = self.index["programs"].get(str(seed))
-        if wanted is None:
-            return "refused", self.index["refused"].get(str(seed), "it was not compiled")
-        if wanted != digest(program):
-            return "malformed", "this NumPy draws other numbers than the one that the programs were compiled with"
-        with open(self.path, "wb") as file:
-            file.write(self.zip.read(f"{seed}.tenon"))
-        return None
 
 
 def options_of(build, device="emulator", flags="--target=sm_80 --images=ptx", library=""):
@@ -349,12 +289,16 @@ def main():
     options.update(programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
     seeds = list(range(arguments.seed, arguments.seed + arguments.count))
     if arguments.compile_to:
-        return compile_all(seeds, options, arguments.compile_to, arguments.jobs)
+        return carry.compile_all(seeds, options, arguments.compile_to, arguments.jobs)
     begin, counts, refused, failures, known = time.monotonic(), Counter(), Counter(), [], 0
     with tempfile.TemporaryDirectory(prefix="tenon_fuzz_") as temporary:
         options["temporary"] = temporary
+        told = begin
         for seed, verdict, detail, elements_known in answers(seeds, options, arguments.jobs):
             counts[verdict] += 1
+            if time.monotonic() > told + 60:
+                told = time.monotonic()
+                print(f"{sum(counts.values())} of {len(seeds)} after {told - begin:.0f} s", flush=True)
             known += elements_known
             if verdict == "refused":
                 refused[stable(detail)] += 1

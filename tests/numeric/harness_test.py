@@ -15,6 +15,7 @@ import unittest
 import fuzz  # first: it sets up NumPy
 import elements
 import numpy as np
+import random_program
 from bounded import Bounded
 from nodes import Elementwise, Reduce
 from random_program import Program
@@ -67,7 +68,7 @@ class HarnessTest(unittest.TestCase):
             while tried < 25:
                 seed += 1
                 self.assertLess(seed, 400, "too few programs take a mistake")
-                program = fuzz.generate(seed)
+                program = random_program.generate(seed)
                 for i, changed in with_mistakes(program) if program else ():
                     nodes = list(program.nodes)
                     nodes[i] = changed

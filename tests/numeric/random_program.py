@@ -498,3 +498,9 @@ def grow(seed):
     if inner and grower.chance(0.3):
         outputs.append(grower.pick(sorted(inner)))
     return Program(grower.nodes, outputs).pruned()
+
+
+def generate(seed):
+    """The program of a seed, or None where nothing was drawn that fits together."""
+    with np.errstate(all="ignore"):
+        return grow(seed)
