@@ -34,10 +34,26 @@ bool touchesOther(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isHeldAsOther) || llvm::any_of(op->getResultTypes(), isHeldAsOther);
 }
 
+/// A type that no kernel computes on, of a scalar or of a tensor's elements. Of index they do.
+bool isForeign(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isSmallFloat(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
+         (isa<IntegerType>(element) && !element.isSignlessInteger());
+}
+
+/// Within a body; scalars of the host are the host's to refuse.
+bool computesOnForeign(Operation *op) {
+  return isa<linalg::LinalgOp>(op->getParentOp()) &&
+         (llvm::any_of(op->getOperandTypes(), isForeign) || llvm::any_of(op->getResultTypes(), isForeign));
+}
+
 bool hasOtherTypes(func::FuncOp function) {
   return llvm::any_of(function.getArgumentTypes(), isHeldAsOther) ||
          llvm::any_of(function.getResultTypes(), isHeldAsOther) ||
-         function.walk([](Operation *op) { return touchesOther(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+         function
+             .walk([](Operation *op) {
+               return touchesOther(op) || computesOnForeign(op) ? WalkResult::interrupt() : WalkResult::advance();
+             })
              .wasInterrupted();
 }
 
@@ -46,10 +62,12 @@ bool hasOtherTypes(func::FuncOp function) {
 /// Two numbers in one element, or elements in another number of bits than a caller would lay them out in.
 bool mayCrossBoundary(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return !tensor || !(isa<ComplexType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
-                      (tensor.getElementType().isInteger() && isHeldAsOther(type) &&
-                       storageOf(tensor.getElementType()).getIntOrFloatBitWidth() !=
-                           tensor.getElementType().getIntOrFloatBitWidth()));
+  if (!tensor)
+    return !isForeign(type);
+  return !(
+      isa<ComplexType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
+      (tensor.getElementType().isInteger() && isHeldAsOther(type) &&
+       storageOf(tensor.getElementType()).getIntOrFloatBitWidth() != tensor.getElementType().getIntOrFloatBitWidth()));
 }
 
 bool mayBePublic(func::FuncOp function) {
@@ -263,20 +281,12 @@ void convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
   function.setType(FunctionType::get(function.getContext(), arguments, results));
 }
 
-/// What a kernel would be wrong about, were it there.
-bool isLeft(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isSmallFloat(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
-         (isa<IntegerType>(element) && !element.isSignlessInteger());
-}
-
 LogicalResult verifyNoneLeft(func::FuncOp function) {
   auto leftType = [](Operation *op) -> Type {
-    for (Type type : op->getOperandTypes())
-      if (isLeft(type))
-        return type;
-    for (Type type : op->getResultTypes())
-      if (isLeft(type))
+    const bool isBody = isa<linalg::LinalgOp>(op->getParentOp());
+    for (Type type : llvm::to_vector(
+             llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))))
+      if (isForeign(type) && (isBody || isa<TensorType>(type)))
         return type;
     return {};
   };

@@ -172,6 +172,26 @@ def integers(program):
             f"%r = linalg.matmul ins(%x, %v : {x.type(d)}, {kind(d)}) outs(%o : {r.type(d)}) -> {r.type(d)}"))
 
 
+def in_bodies(program):
+    """Types that no tensor has, only a value within a body."""
+    for n in SIZES:
+        x = draw([n], "i32")
+        r = Array([n], "i32", lambda i: (x[i,] + 8) % 16 - 8)
+        program.case("through_i4", {"x": x, "e": x}, r, lambda d: (
+            f"%r = linalg.map ins(%x : {x.type(d)}) outs(%e : {x.type(d)}) (%v: i32, %o: i32) {{\n"
+            " %a = arith.trunci %v : i32 to i4\n %b = arith.extsi %a : i4 to i32\n linalg.yield %b : i32\n}"))
+        y = draw([n])
+        r = Array([n], "f32", lambda i: value_of("f8E4M3FN", code_of("f8E4M3FN", y[i,])))
+        program.case("through_f8", {"y": y, "e": y}, r, lambda d: (
+            f"%r = linalg.map ins(%y : {y.type(d)}) outs(%e : {y.type(d)}) (%v: f32, %o: f32) {{\n"
+            " %a = arith.truncf %v : f32 to f8E4M3FN\n %b = arith.extf %a : f8E4M3FN to f32\n linalg.yield %b : f32\n}"))
+        r = Array([n], "f32", lambda i: y[i,] ** 2 - 4)
+        program.case("through_complex", {"y": y, "e": y}, r, lambda d: (
+            f"%r = linalg.map ins(%y : {y.type(d)}) outs(%e : {y.type(d)}) (%v: f32, %o: f32) {{\n"
+            " %two = arith.constant 2.0 : f32\n %a = complex.create %v, %two : complex<f32>\n"
+            " %b = complex.mul %a, %a : complex<f32>\n %c = complex.re %b : complex<f32>\n linalg.yield %c : f32\n}"))
+
+
 def others(program):
     for n in SIZES:
         # Unsigned integers move; MLIR has no arithmetic on them.
@@ -240,4 +260,4 @@ def others(program):
         "tensor<2x2xcomplex<f32>>\n  return\n}\n")
 
 
-main(floats, integers, others)
+main(floats, integers, in_bodies, others)
