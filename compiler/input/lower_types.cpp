@@ -179,6 +179,15 @@ void compareAsFloats(func::FuncOp function) {
 
 // --- Everything that computes is linalg.generic ---------------------------------------------------------------------
 
+struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::SplatOp op, PatternRewriter &rewriter) const override {
+    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
+    return success();
+  }
+};
+
 struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
@@ -191,7 +200,7 @@ struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
 LogicalResult rewriteOther(func::FuncOp function, function_ref<void(RewritePatternSet &)> add) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
-    if (touchesOther(op) && (isa<linalg::LinalgOp>(op) || op->hasTrait<OpTrait::Elementwise>()))
+    if (touchesOther(op) && (isa<linalg::LinalgOp, tensor::SplatOp>(op) || op->hasTrait<OpTrait::Elementwise>()))
       ops.push_back(op);
   });
   RewritePatternSet patterns(function.getContext());
@@ -202,12 +211,15 @@ LogicalResult rewriteOther(func::FuncOp function, function_ref<void(RewritePatte
 }
 
 LogicalResult generalizeOther(func::FuncOp function) {
-  return success(succeeded(rewriteOther(function,
-                                        [](RewritePatternSet &patterns) {
-                                          linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-                                          patterns.add<Generalize>(patterns.getContext());
-                                        })) &&
-                 succeeded(rewriteOther(function, linalg::populateInlineConstantOperandsPatterns)));
+  return success(
+      succeeded(rewriteOther(function,
+                             [](RewritePatternSet &patterns) { patterns.add<SplatToFill>(patterns.getContext()); })) &&
+      succeeded(rewriteOther(function,
+                             [](RewritePatternSet &patterns) {
+                               linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+                               patterns.add<Generalize>(patterns.getContext());
+                             })) &&
+      succeeded(rewriteOther(function, linalg::populateInlineConstantOperandsPatterns)));
 }
 
 // --- The types change -----------------------------------------------------------------------------------------------
@@ -217,9 +229,15 @@ void convertBody(linalg::GenericOp op) {
   Block &body = *op.getBody();
   OpBuilder b(&body, body.begin());
   for (auto [operand, argument] : llvm::zip_equal(op->getOpOperands(), body.getArguments())) {
-    Type storage = isHeldAsOther(operand.get().getType()) ? storageOf(argument.getType()) : Type();
+    // A scalar of the host crosses into the body as what it is stored as, too; of index kernels have values.
+    const bool isScalar = !isa<ShapedType>(operand.get().getType()) && !argument.getType().isIndex();
+    Type storage = isScalar || isHeldAsOther(operand.get().getType()) ? storageOf(argument.getType()) : Type();
     if (!storage)
       continue;
+    if (isScalar) {
+      OpBuilder host(op);
+      operand.set(toStorage(host, op.getLoc(), operand.get()));
+    }
     Type type = argument.getType();
     argument.setType(storage);
     if (argument.use_empty())
@@ -244,19 +262,26 @@ void convertRead(tensor::ExtractOp read) {
   read.getResult().replaceAllUsesExcept(value, value.getDefiningOp());
 }
 
-void convertAttributes(Operation *op) {
+LogicalResult convertAttributes(Operation *op) {
   if (!isa<check::CheckDialect, util::UtilDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
-    return;
+    return success();
   for (NamedAttribute attribute : llvm::to_vector(op->getAttrs())) {
     if (auto type = dyn_cast<TypeAttr>(attribute.getValue()); type && isHeldAsOther(type.getValue()))
       op->setAttr(attribute.getName(), TypeAttr::get(storageOfTensor(type.getValue())));
-    if (auto value = dyn_cast<TypedAttr>(attribute.getValue()); value && isHeldAsOther(value.getType()))
-      if (TypedAttr stored = storedConstant(value))
-        op->setAttr(attribute.getName(), stored);
+    auto value = dyn_cast<TypedAttr>(attribute.getValue());
+    if (!value || !isHeldAsOther(value.getType()))
+      continue;
+    TypedAttr stored = storedConstant(value);
+    if (!stored)
+      return op->emitError() << "a constant of type " << value.getType()
+                             << " is not supported here: its elements are not in the text; write dense<..>";
+    op->setAttr(attribute.getName(), stored);
   }
+  return success();
 }
 
-void convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
+LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
+  bool ok = true;
   llvm::SmallDenseSet<Value> same(kept.begin(), kept.end());
   auto convert = [&](Value value) {
     if (!same.contains(value) && isHeldAsOther(value.getType()))
@@ -265,7 +290,7 @@ void convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
   function.walk([](linalg::GenericOp op) { convertBody(op); });
   function.walk([](tensor::ExtractOp op) { convertRead(op); });
   function.walk([&](Operation *op) {
-    convertAttributes(op);
+    ok &= succeeded(convertAttributes(op));
     for (Region &region : op->getRegions())
       for (Block &block : region)
         llvm::for_each(block.getArguments(), convert);
@@ -279,6 +304,7 @@ void convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
   SmallVector<Type> arguments(llvm::map_range(function.getArgumentTypes(), boundary)),
       results(llvm::map_range(function.getResultTypes(), boundary));
   function.setType(FunctionType::get(function.getContext(), arguments, results));
+  return success(ok);
 }
 
 LogicalResult verifyNoneLeft(func::FuncOp function) {
@@ -318,10 +344,10 @@ struct LowerTypes : impl::LowerTypesBase<LowerTypes> {
     bool ok = true;
     for (func::FuncOp function : functions)
       ok &= succeeded(lower(function));
-    if (!ok)
-      return signalPassFailure();
     for (auto global : getOperation().getOps<util::GlobalOp>())
-      convertAttributes(global);
+      ok &= succeeded(convertAttributes(global));
+    if (!ok)
+      signalPassFailure();
   }
 
 private:
@@ -334,7 +360,8 @@ private:
       if (function.isPublic())
         keepIndexAtBoundary(function, kept);
     }
-    convertTypes(function, kept);
+    if (failed(convertTypes(function, kept)))
+      return failure();
     RewritePatternSet patterns(&getContext());
     addSmallFloatPatterns(patterns);
     addNarrowIntegerPatterns(patterns);

@@ -12,7 +12,8 @@ namespace {
 struct LowerSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::SoftmaxOp op, PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics())
+    // Of integers there is no softmax; MLIR's decomposition takes floats for granted.
+    if (!op.hasPureTensorSemantics() || !isa<FloatType>(getElementTypeOrSelf(op.getInput().getType())))
       return failure();
     FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
     if (failed(results))

@@ -51,7 +51,8 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
           index = arith::AddIOp::create(b, loc, index, indices[*place.inner]);
           const std::optional<int64_t> tile = getConstantIntValue(place.tile),
                                        size = getConstantIntValue(source.sizes[dimension]);
-          if (op.getPaddingValue() && !(tile && size && *size % *tile == 0))
+          // Without padding the tiles fill the tensor; where they do not, nothing outside of it is read all the same.
+          if (!(tile && size && *size % *tile == 0))
             condition = isBelow(b, loc, index, source.sizes[dimension]);
         }
         window.add(b, loc, index, condition);

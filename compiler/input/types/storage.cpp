@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -80,8 +81,19 @@ static DenseElementsAttr extended(DenseElementsAttr data, IntegerType from, Inte
 
 TypedAttr storedConstant(TypedAttr constant) {
   auto type = storageOfTensor(constant.getType());
+  if (!type)
+    return {};
+  // Elements behind the text, byte for byte; how integers of odd widths lie there is not said.
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    const bool isBytes = !isNarrowInteger(cast<RankedTensorType>(constant.getType()).getElementType());
+    bool isSplat = false;
+    if (!blob || !isBytes || !DenseElementsAttr::isValidRawBuffer(type, blob->getData(), isSplat))
+      return {};
+    return DenseElementsAttr::getFromRawBuffer(type, blob->getData());
+  }
   auto data = dyn_cast<DenseElementsAttr>(constant);
-  if (!type || !data)
+  if (!data)
     return {};
   auto storage = cast<IntegerType>(type.getElementType());
   if (auto integer = dyn_cast<IntegerType>(data.getElementType()); integer && integer.getWidth() != storage.getWidth())

@@ -79,3 +79,13 @@ func.func @scatter(%x: tensor<4xf32>, %u: tensor<2x1xf32>, %i: tensor<2x1xi32>) 
   %0 = tensor.scatter %u into %x[%i] scatter_dims([0]) unique : (tensor<2x1xf32>, tensor<4xf32>, tensor<2x1xi32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// There is none of integers: left as it is, and refused by name later.
+// CHECK-LABEL: @softmax_of_integers(
+// CHECK: linalg.softmax
+func.func @softmax_of_integers(%x: tensor<4x8xi32>, %e: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  %0 = linalg.softmax dimension(1) ins(%x : tensor<4x8xi32>) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  return %0 : tensor<4x8xi32>
+}

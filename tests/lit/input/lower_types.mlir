@@ -49,6 +49,28 @@ func.func @nibbles(%x: tensor<4xi32>) -> tensor<4xi32> {
 
 // -----
 
+// Bytes behind the text are read where each is an element.
+// CHECK-LABEL: @resource(
+// CHECK: util.unfoldable_constant dense<[60, -64]> : tensor<2xi8>
+func.func @resource() -> tensor<2xf32> {
+  %0 = util.unfoldable_constant dense_resource<bytes> : tensor<2xf8E5M2>
+  %1 = arith.extf %0 : tensor<2xf8E5M2> to tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+{-# dialect_resources: { builtin: { bytes: "0x010000003CC0" } } #-}
+
+// -----
+
+func.func @packed_resource() -> tensor<2xi32> {
+  // expected-error @+1 {{a constant of type 'tensor<2xi4>' is not supported here: its elements are not in the text; write dense<..>}}
+  %0 = util.unfoldable_constant dense_resource<nibbles> : tensor<2xi4>
+  %1 = arith.extsi %0 : tensor<2xi4> to tensor<2xi32>
+  return %1 : tensor<2xi32>
+}
+{-# dialect_resources: { builtin: { nibbles: "0x010000003C" } } #-}
+
+// -----
+
 func.func @counts_zeros(%x: tensor<4xi32>) -> tensor<4xi32> {
   %0 = arith.trunci %x : tensor<4xi32> to tensor<4xi4>
   // expected-error @+1 {{'math.ctlz' is not supported on values of type 'i4'}}

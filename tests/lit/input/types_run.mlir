@@ -1,0 +1,49 @@
+// Scalars of the host and tensors of the boundary, of types that kernels hold as something else.
+// RUN: tenon-compile %s -o %t.tenon --target=sm_75
+// RUN: tenon-run %t.tenon --function=complex --input=2 --input=1.5 --input=-2 | FileCheck %s --check-prefix=COMPLEX
+// RUN: tenon-run %t.tenon --function=small --input=60 --input=3 | FileCheck %s --check-prefix=SMALL
+// RUN: tenon-run %t.tenon --function=nibble --input=5 --input=3 | FileCheck %s --check-prefix=NIBBLE
+// RUN: tenon-run %t.tenon --function=bytes --input="3xi8=56 48 119" | FileCheck %s --check-prefix=BYTES
+// RUN: tenon-run %t.tenon --function=places --input="3xindex=1 2 3" | FileCheck %s --check-prefix=PLACES
+// RUN: not tenon-run %t.tenon --function=places --input="3xi64=1 2 3" 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// COMPLEX: 2x2xf32=[1.5 -2][1.5 -2]
+func.func @complex(%n: index, %x: f32, %y: f32) -> tensor<?x2xf32> {
+  %c = complex.create %x, %y : complex<f32>
+  %e = tensor.empty(%n) : tensor<?xcomplex<f32>>
+  %f = linalg.fill ins(%c : complex<f32>) outs(%e : tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+  %r = flow.tensor.bitcast %f : tensor<?xcomplex<f32>>{%n} -> tensor<?x2xf32>{%n}
+  return %r : tensor<?x2xf32>
+}
+
+// SMALL: 3xi8=64 64 64
+func.func @small(%x: i8, %n: index) -> tensor<?xi8> {
+  %c = arith.bitcast %x : i8 to f8E5M2
+  %f = tensor.splat %c[%n] : tensor<?xf8E5M2>
+  %g = arith.addf %f, %f : tensor<?xf8E5M2>
+  %r = tensor.bitcast %g : tensor<?xf8E5M2> to tensor<?xi8>
+  return %r : tensor<?xi8>
+}
+
+// NIBBLE: 3xi8=-6 -6 -6
+func.func @nibble(%x: i8, %n: index) -> tensor<?xi8> {
+  %c = arith.trunci %x : i8 to i4
+  %f = tensor.splat %c[%n] : tensor<?xi4>
+  %g = arith.addi %f, %f : tensor<?xi4>
+  %r = arith.extsi %g : tensor<?xi4> to tensor<?xi8>
+  return %r : tensor<?xi8>
+}
+
+// 1 + 1, 0.5 + 0.5; twice 240 is more than f8E4M3FN has: NaN.
+// BYTES: 3xi8=64 56 127
+func.func @bytes(%x: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> {
+  %0 = arith.addf %x, %x : tensor<?xf8E4M3FN>
+  return %0 : tensor<?xf8E4M3FN>
+}
+
+// PLACES: 3xindex=2 4 6
+// WRONG: input 0 of function 'places' is tensor<3xi64>, expected tensor<?xindex>: the element types differ
+func.func @places(%x: tensor<?xindex>) -> tensor<?xindex> {
+  %0 = arith.addi %x, %x : tensor<?xindex>
+  return %0 : tensor<?xindex>
+}
