@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler, as its table of contents. compileModule() takes a module through these steps, in this order:
 //
+//   parameters       tensors of parameter files                               input
 //   read input       what other compilers write becomes MLIR's own            input
 //   read TOSA        where there is any, it becomes linalg                    input
 //   lower tensors    what makes and moves tensors becomes linalg.generic      input
@@ -17,7 +18,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first eleven are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first twelve are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -138,6 +139,8 @@ void registerPipelineDialects(DialectRegistry &registry) {
 
 FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options, CompileReport &report) {
   LogicalResult prepared = runPasses(module, options, report, [&](PassManager &manager) {
+    // Parameters become what the files hold that were given for them.
+    manager.addPass(input::createReadParameters({.files = llvm::to_vector(options.parameters)}));
     // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
     manager.addPass(input::createReadInput());
     // What front ends write in TOSA becomes linalg.

@@ -24,6 +24,7 @@ struct CompileOptions {
   bool contractProducts = true;         // --fp-contract
   bool fastMath = false;                // --fast-math
   bool lineInfo = false;                // --line-info
+  std::vector<std::string> parameters;  // --parameters: SCOPE=FILE
   bool printIrAfterAll = false;         // to stderr, after every pass
   std::string dumpTo;                   // a folder for everything there is to see (docs of --dump-to); empty: none
   // Folders for intermediate results; empty: none are written.

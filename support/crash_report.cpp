@@ -16,7 +16,8 @@
 namespace tenon {
 namespace {
 
-constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+// SIGBUS is file_bytes.h's: a mapped file was cut short.
+constexpr std::array kSignals = {SIGSEGV, SIGILL, SIGFPE, SIGABRT};
 
 struct State {
   const char *program = "";

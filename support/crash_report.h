@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// While it lives, a signal that ends the process (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT), on any thread, is
+/// While it lives, a signal that ends the process (SIGSEGV, SIGILL, SIGFPE, SIGABRT), on any thread, is
 /// reported; then the process ends by the signal, as it would have. One at a time. Threads of LargeStackThread report
 /// an overflow of their stack too.
 class CrashReport {

@@ -5,6 +5,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ReadParameters : Pass<"tenon-read-parameters", "::mlir::ModuleOp"> {
+  let summary = "parameters become what a file holds";
+  let description = [{
+    Before:
+    ```mlir
+    util.global private @w = #flow.parameter.named<"model"::"weights"> : tensor<4xf32>
+    ```
+    After, with `files=model=weights.safetensors`:
+    ```mlir
+    util.global private @w = dense_resource<weights> : tensor<4xf32>
+    ```
+    whose bytes are those of the file, which is mapped and not copied.
+  }];
+  let options = [ListOption<"files", "files", "std::string", "SCOPE=FILE, or FILE for parameters without a scope">];
+  let dependentDialects = ["::tenon::compiler::flow::FlowDialect"];
+}
+
 def ReadInput : Pass<"tenon-read-input", "::mlir::ModuleOp"> {
   let summary = "functions, globals and constants of other compilers become MLIR's own";
   let description = [{

@@ -12,6 +12,7 @@
 #include "support/command_line.h"
 #include "support/crash_report.h"
 #include "support/file.h"
+#include "support/file_bytes.h"
 #include "support/large_stack.h"
 #include "support/memory.h"
 
@@ -31,7 +32,7 @@ namespace {
 constexpr char kTool[] = "tenon-compile";
 
 struct Flags {
-  std::vector<std::string> inputs, targets, devices, backends;
+  std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
   std::string output, depfile, cudaPath, fpContract = "on", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false;
@@ -52,6 +53,10 @@ tenon::CommandLine commandLine(Flags &flags) {
                "architectures to compile for where the module names none; native: those of this machine's devices\n"
                "(default: sm_75,sm_80,sm_90a, which run everywhere: sm_80 as PTX on all that is later)");
   options.alias("iree-cuda-target");
+  options.list(
+      "parameters", "SCOPE=FILE", &flags.parameters,
+      "take #flow.parameter.named<\"SCOPE\"::..> from FILE, in the safetensors format; FILE alone: those without\n"
+      "a scope; may be repeated");
   options.text("cuda-path", "DIR", &flags.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
   options.text(
       "fp-contract", "on|off", &flags.fpContract,
@@ -100,6 +105,7 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
   options.objects.paths = flags.link.searchPaths;
   options.objects.inputFolder = llvm::sys::path::parent_path(flags.inputs.front()).str();
   TENON_RETURN_IF_ERROR(flags.link.applyTo(options.link));
+  options.parameters = flags.parameters;
   options.cudaPath = flags.cudaPath;
   if (flags.fpContract != "on" && flags.fpContract != "off")
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--fp-contract is 'on' or 'off', not '",
@@ -191,6 +197,8 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   if (failed(program))
     return tenon::kExitFailure;
   std::vector<std::string> &files = program->inputFiles;
+  for (const std::string &parameter : flags.parameters)
+    files.push_back(parameter.substr(parameter.find('=') + 1));
   if (flags.inputs.front() != "-")
     files.insert(files.begin(), flags.inputs.front());
   for (const std::string &file : files)
@@ -211,6 +219,7 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
 
 int main(int argc, char **argv) {
   tenon::reportMissingMemory(kTool);
+  tenon::reportLostBytes(kTool);
   tenon::compiler::bridge::reportLlvmErrors(kTool);
   Flags flags;
   tenon::CommandLine options = commandLine(flags);

@@ -6,21 +6,60 @@
 #include "compiler/dialect/shared/inliner.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 #include "compiler/dialect/flow/FlowDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/flow/FlowAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/flow/FlowOps.cpp.inc"
 
 namespace tenon::compiler::flow {
 
+void FlowDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/dialect/flow/FlowAttrs.cpp.inc"
+      >();
+}
+
 void FlowDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "compiler/dialect/flow/FlowOps.cpp.inc"
       >();
   addInterfaces<AlwaysInline>();
+}
+
+// `<"scope"::"key">` or `<"key">`; the type stands behind it.
+Attribute NamedParameterAttr::parse(AsmParser &parser, Type type) {
+  std::string scope, key;
+  if (parser.parseLess() || parser.parseString(&key))
+    return {};
+  if (succeeded(parser.parseOptionalColon())) {
+    scope = std::move(key);
+    if (parser.parseColon() || parser.parseString(&key))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  if (!type) {
+    parser.emitError(parser.getNameLoc()) << "a parameter has a type: write `: TYPE` behind it";
+    return {};
+  }
+  Builder builder(parser.getContext());
+  return get(parser.getContext(), type, builder.getStringAttr(scope), builder.getStringAttr(key));
+}
+
+void NamedParameterAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  if (!getScope().empty())
+    printer << getScope() << "::";
+  printer << getKey() << '>';
 }
 
 void DispatchOp::build(OpBuilder &builder, OperationState &state, SymbolRefAttr entryPoint, ValueRange workload,

@@ -13,5 +13,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "compiler/dialect/flow/FlowDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/flow/FlowAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/flow/FlowOps.h.inc"

@@ -3,6 +3,7 @@
 #ifndef TENON_COMPILER_DIALECT_FLOW_OPS
 #define TENON_COMPILER_DIALECT_FLOW_OPS
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpBase.td"
@@ -14,6 +15,20 @@ def Flow_Dialect : Dialect {
   let name = "flow";
   let summary = "dispatches over tensors";
   let cppNamespace = "::tenon::compiler::flow";
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+  private:
+    void registerAttributes();
+  public:
+  }];
+}
+
+def Flow_NamedParameterAttr : AttrDef<Flow_Dialect, "NamedParameter", [TypedAttrInterface]> {
+  let mnemonic = "parameter.named";
+  let summary = "a tensor of a parameter file: #flow.parameter.named<\"model\"::\"weights\"> : tensor<4xf32>";
+  let description = "The scope says which file, and may be left out: `<\"weights\">`. Gone after tenon-read-parameters.";
+  let parameters = (ins AttributeSelfTypeParameter<"">:$type, "::mlir::StringAttr":$scope, "::mlir::StringAttr":$key);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Flow_DispatchOp : Op<Flow_Dialect, "dispatch", [AttrSizedOperandSegments, NoMemoryEffect,

@@ -5,7 +5,7 @@
 // RUN: env CUDA_PATH=%t tenon-compile %s --target=sm_75,sm_80 --dump-to=%t/all -o %t/f.tenon
 // RUN: tenon-compile %s --target=sm_75,sm_80 -o %t/plain.tenon
 // RUN: cmp %t/f.tenon %t/plain.tenon
-// RUN: FileCheck %s --check-prefix=READ --input-file=%t/all/phases/02_tenon-read-input.mlir
+// RUN: FileCheck %s --check-prefix=READ --input-file=%t/all/phases/03_tenon-read-input.mlir
 // RUN: cat %t/all/phases/*_tenon-form-dispatches.mlir | FileCheck %s --check-prefix=FORMED
 // RUN: cat %t/all/phases/*_tenon-generate-kernels.mlir | FileCheck %s --check-prefix=GENERATED
 // RUN: cat %t/all/kernels/f_dispatch_0_sm_75.ll | FileCheck %s --check-prefix=LLVM
