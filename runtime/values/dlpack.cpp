@@ -119,24 +119,24 @@ Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, uint
   if (!isHost && view.device.id != device.ordinal())
     return makeError(StatusCode::FailedPrecondition, "DLPack: memory of CUDA device ", view.device.id,
                      ", the tensor is wanted on device ", device.ordinal(), ", ", device.description());
-  auto *data = static_cast<uint8_t *>(view.data) + view.byteOffset;
+  const uint64_t data = reinterpret_cast<uint64_t>(view.data) + view.byteOffset;
   if (!view.data && bytes != 0)
     return makeError(StatusCode::InvalidArgument, "DLPack: a null address for ", bytes, " bytes");
   BufferOptions options;
   options.access = access;
   if (!isHost) {
-    TENON_ASSIGN_OR_RETURN(tensor.buffer,
-                           importDeviceMemory(device, reinterpret_cast<uint64_t>(data), bytes, options, release));
+    TENON_ASSIGN_OR_RETURN(tensor.buffer, importDeviceMemory(device, data, bytes, options, release));
     return tensor;
   }
   options.memory = MemoryType::HostVisible;
+  void *const host = reinterpret_cast<void *>(data);
   CUdeviceptr address = 0;
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   TENON_RETURN_IF_ERROR(cuda::driverStatus(device.driver(),
-                                           device.driver().cuMemHostGetDevicePointer_v2(&address, data, 0),
+                                           device.driver().cuMemHostGetDevicePointer_v2(&address, host, 0),
                                            "cuMemHostGetDevicePointer_v2"));
-  tensor.buffer = std::make_shared<Buffer>(device.shared_from_this(), address, bytes, options, data, release);
+  tensor.buffer = std::make_shared<Buffer>(device.shared_from_this(), address, bytes, options, host, release);
   return tensor;
 }
 

@@ -118,10 +118,12 @@ void Caller::release() {
 }
 
 void Caller::status() {
-  const auto code = any<tenon_status_code_t>(TENON_INTERNAL);
-  (void)tenon_status_code_name(code);
+  const auto code =
+      static_cast<uint32_t>(any<tenon_status_code_t>(TENON_INTERNAL)); // a variable of the enum may not hold any
+  (void)tenon_status_code_name(static_cast<tenon_status_code_t>(code));
   const std::string message = in_.text(8);
-  tenon_status_t *made = tenon_status_create(code, in_.flag() ? message.c_str() : nullptr);
+  tenon_status_t *made =
+      tenon_status_create(static_cast<tenon_status_code_t>(code), in_.flag() ? message.c_str() : nullptr);
   (void)tenon_status_message(made);
   tenon_status_free(made);
 }

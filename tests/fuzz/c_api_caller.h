@@ -71,10 +71,8 @@ private:
     handles.take(out);
   }
   template <typename Enum> Enum any(uint32_t common) {
-    uint32_t number = in_.byte() >= 230 ? static_cast<uint32_t>(in_.number()) : in_.byte() % (common + 1);
-    Enum out;
-    std::memcpy(&out, &number, sizeof(out));
-    return out;
+    const uint32_t number = in_.byte() >= 230 ? static_cast<uint32_t>(in_.number()) : in_.byte() % (common + 1);
+    return static_cast<Enum>(number);
   }
   tenon_device_t *device() { return in_.byte() >= 250 ? nullptr : device_; }
   uint64_t timeout() { return in_.below(2) * 1000; }

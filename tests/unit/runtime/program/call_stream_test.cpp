@@ -37,6 +37,12 @@ void *operator new(std::size_t bytes) {
 void *operator new[](std::size_t bytes) {
   return allocate(bytes);
 }
+void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept {
+  return allocate(bytes);
+}
+void *operator new[](std::size_t bytes, const std::nothrow_t &) noexcept {
+  return allocate(bytes);
+}
 void operator delete(void *memory) noexcept {
   std::free(memory);
 }
