@@ -44,7 +44,7 @@ def compile_share(task):
 
 
 def compile_all(seeds, options, target, jobs):
-    index, crashed = {"classes": options["classes"], "programs": {}, "refused": {}}, 0
+    index, crashed = {"classes": options["classes"] or random_program.CLASSES, "programs": {}, "refused": {}}, 0
     shares = {}
     for seed in seeds:
         shares.setdefault(seed // TOGETHER, []).append(seed)

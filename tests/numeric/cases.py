@@ -10,7 +10,7 @@ import numpy as np
 import elements
 from elements import is_float
 from nodes import Argument, Elementwise, Node, Step
-from random_program import Program
+from program import Program
 
 SIZES = (0, 1, 31, 33, 4095, 4097)
 SMALL = (33,)

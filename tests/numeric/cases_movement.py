@@ -10,8 +10,9 @@ from bounded import Bounded
 from cases import Case, Raw, argument, elementwise, forms, generator
 from elements import KINDS
 from mlir_text import Tensor
-from nodes import (Broadcast, Collapse, Concat, Elementwise, Expand, Gather, InsertSlice, Pad, Reduce, Slice, Splat, Step, Transpose)
-from random_program import Program
+from movement_nodes import Broadcast, Collapse, Concat, Expand, Gather, InsertSlice, Pad, Slice, Transpose
+from nodes import Elementwise, Reduce, Splat, Step
+from program import Program
 
 
 def one(*nodes):

@@ -9,7 +9,7 @@ from cases import Case, Raw, argument, forms, generator
 from cases_movement import text
 from elements import FLOATS, INTEGERS, is_float
 from mlir_text import Tensor
-from random_program import Program
+from program import Program
 
 
 def one(arguments, write, evaluate):

@@ -6,7 +6,7 @@ import elements
 from cases import Case, argument, forms, generator
 from elements import FLOATS, INTEGERS, is_float
 from nodes import ArgMax, Elementwise, Reduce, ReduceBody, Softmax, Step
-from random_program import Program
+from program import Program
 
 COMBINE = {"sum": ("arith.addf", "arith.addi"), "product": ("arith.mulf", "arith.muli"), "maximum": ("arith.maximumf", "arith.maxsi"),
            "minimum": ("arith.minimumf", "arith.minsi"), "and": (None, "arith.andi"), "or": (None, "arith.ori"),

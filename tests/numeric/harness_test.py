@@ -18,7 +18,7 @@ import numpy as np
 import random_program
 from bounded import Bounded
 from nodes import Elementwise, Reduce
-from random_program import Program
+from program import Program
 
 SWAPS = {"arith.addf": "arith.subf", "arith.subf": "arith.addf", "arith.mulf": "arith.addf", "arith.maximumf": "arith.minimumf",
          "arith.minimumf": "arith.maximumf", "arith.addi": "arith.subi", "arith.muli": "arith.addi", "arith.maxsi": "arith.minsi",

@@ -2,227 +2,23 @@
 """Random programs: a list of nodes (nodes.py) that is grown one by one, from a seed.
 
 A program draws from a few classes of operations only, so that one class that a compiler refuses does not take all programs
-with it. Sizes are the ones where kernels change their ways: 0, 1, around powers of two, ragged, a row of some thousands.
+with it.
 """
 import numpy as np
 
-import bounded
-import elements
-from elements import INTEGERS, is_float
-from nodes import (ArgMax, Argument, Broadcast, Collapse, Concat, Elementwise, Expand, Gather, InsertSlice, Matmul, Pad, Reduce,
-                   ReduceBody, Slice, Softmax, Splat, Step, Transpose)
-from mlir_text import Function
+from control_nodes import Branch, Loop
+from draws import MOST, SIZES, Draws, reductions
+from elements import is_float
+from movement_nodes import Broadcast, Collapse, Concat, Expand, Gather, InsertSlice, Matmul, Pad, Slice, Transpose
+from nodes import ArgMax, Argument, Elementwise, Reduce, ReduceBody, Softmax, Splat, Step
+from program import Program
 
-SIZES = (1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 127, 128, 129)
-LONGEST = (8191, 16385, 33001, 70001)  # a row that does not fit the registers of a block
-LONG = (255, 256, 257, 1000, 1001, 1024, 2049, 4095, 4097)
-MOST = 1 << 14  # elements of a tensor
-CLASSES = ("elementwise", "reduce", "reduce_body", "argmax", "softmax", "norm", "transpose", "broadcast", "slice", "pad", "concat", "reshape", "gather",
-           "insert", "convert", "matmul")
+CLASSES = ("elementwise", "reduce", "reduce_body", "argmax", "softmax", "norm", "transpose", "broadcast", "slice",
+           "pad", "concat", "reshape", "gather", "insert", "convert", "matmul", "loop", "branch")
 
 
-def reductions(kind):
-    """Operations that combine elements of a kind; sums come more often."""
-    if is_float(kind):
-        return ("arith.addf", "arith.addf", "arith.addf", "arith.maximumf", "arith.minimumf", "arith.mulf")
-    if kind == "i1":
-        return ("arith.andi", "arith.ori", "arith.xori")
-    return ("arith.addi", "arith.addi", "arith.muli", "arith.maxsi", "arith.minsi", "arith.andi", "arith.ori", "arith.xori")
-
-
-class Program:
-    """nodes, in an order where operands come first; outputs: (node, result)."""
-
-    def __init__(self, nodes, outputs):
-        self.nodes, self.outputs = nodes, outputs
-
-    def text(self, name="run"):
-        f, made = Function(name), []
-        # Arguments first, whatever stands between them.
-        for node in self.nodes:
-            made.append(node.write(f, []) if isinstance(node, Argument) else None)
-        for i, node in enumerate(self.nodes):
-            if made[i] is None:
-                made[i] = node.write(f, [made[n][r] for n, r in node.operands])
-        f.give(*[made[n][r] for n, r in self.outputs])
-        return str(f)
-
-    def values(self):
-        made = []
-        for node in self.nodes:
-            made.append(node.evaluate([made[n][r] for n, r in node.operands]))
-        return made
-
-    def expected(self):
-        made = self.values()
-        return [made[n][r] for n, r in self.outputs]
-
-    def inputs(self):
-        return [(node.kind, node.data) for node in self.nodes if isinstance(node, Argument)]
-
-    def pruned(self):
-        """Without what no output needs."""
-        needed = set(n for n, _ in self.outputs)
-        for i in reversed(range(len(self.nodes))):
-            if i in needed:
-                needed.update(n for n, _ in self.nodes[i].operands)
-        place = {old: new for new, old in enumerate(sorted(needed))}
-        nodes = []
-        for old in sorted(needed):
-            node = self.nodes[old]
-            if node.operands:
-                copy = object.__new__(type(node))
-                copy.__dict__.update(node.__dict__, operands=tuple((place[n], r) for n, r in node.operands))
-                node = copy
-            nodes.append(node)
-        return Program(nodes, [(place[n], r) for n, r in self.outputs])
-
-
-class Grower:
-    def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
-        self.nodes, self.made = [], []
-        self.classes = list(self.random.choice(CLASSES, size=int(self.random.integers(1, 5)), replace=False))
-        self.kinds = list(self.random.choice(elements.KINDS, size=int(self.random.integers(1, 4)), replace=False))
-        if not any(is_float(kind) for kind in self.kinds) and self.chance(0.7):
-            self.kinds.append("f32")
-        self.unknown_sizes = self.random.choice([0.0, 0.5, 1.0])
-
-    # ---- Small draws ----
-
-    def chance(self, share):
-        return self.random.random() < share
-
-    def pick(self, options):
-        return options[int(self.random.integers(len(options)))]
-
-    def shape(self):
-        if self.chance(0.02):
-            n = int(self.pick(LONGEST))
-            return self.pick(((n,), (n,), (2, n), (3, n), (n, 2)))
-        rank = self.pick((0, 1, 1, 2, 2, 2, 3, 3, 4))
-        shape = [int(self.pick(SIZES)) for _ in range(rank)]
-        if rank and self.chance(0.25):
-            shape[int(self.random.integers(rank))] = int(self.pick(LONG))
-        if rank and self.chance(0.03):
-            shape[int(self.random.integers(rank))] = 0
-        while np.prod(shape, dtype=np.int64) > MOST:
-            shape[int(np.argmin([-n if n < 255 else 0 for n in shape]))] = int(self.random.integers(1, 4))
-            if min(shape) >= 255:
-                shape[0] = 1
-        return tuple(shape)
-
-    def data(self, kind, shape):
-        if is_float(kind):
-            style = self.random.random()
-            if style < 0.2:  # whole numbers: ties, and sums that are exact
-                return elements.rounded(kind, self.random.integers(-8, 9, shape).astype(np.float64))
-            if style < 0.4:
-                return elements.draw(self.random, kind, shape, 0.0, 1.0)
-        return elements.draw(self.random, kind, shape)
-
-    def add(self, node):
-        """The number of the node, whose values are computed at once."""
-        self.nodes.append(node)
-        self.made.append(node.evaluate([self.made[n][r] for n, r in node.operands]))
-        return len(self.nodes) - 1
-
-    def argument(self, kind, shape):
-        return self.add(Argument(kind, self.data(kind, shape), [bool(self.chance(self.unknown_sizes)) for _ in shape])), 0
-
-    def value(self, of):
-        return self.made[of[0]][of[1]]
-
-    def existing(self, good=lambda value: True):
-        """A result there is, rather a late one; None where none is good."""
-        found = [(n, r) for n, results in enumerate(self.made) for r, value in enumerate(results) if good(value)]
-        if not found:
-            return None
-        return found[-1 - int(self.random.integers(min(3, len(found))))] if self.chance(0.7) else self.pick(found)
-
-    def operand(self, good=lambda value: True, kind=None, shape=None):
-        found = self.existing(good)
-        if found is None or self.chance(0.1):
-            kind, shape = kind or str(self.pick(self.kinds)), self.shape() if shape is None else shape
-            found = self.argument(kind, shape)
-            if not good(self.value(found)):
-                return None
-        return found
-
-    # ---- Bodies ----
-
-    def constant(self, kind):
-        if is_float(kind):
-            return float(self.pick((-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)))
-        return int(self.random.integers(-4, 8)) if kind != "i1" else int(self.random.integers(2))
-
-    def grow_body(self, kinds, rank, steps, count):
-        """Adds `count` random operations to `steps`, over values of `kinds` (which grows with it)."""
-        for _ in range(count):
-            kind = str(self.pick(kinds))
-            same = [i for i, k in enumerate(kinds) if k == kind]
-            a, b, c = (self.pick(same) for _ in range(3))
-
-            def put(name, result, operands=(), extra=None):
-                steps.append(Step(name, result, operands, extra))
-                kinds.append(result)
-                return len(kinds) - 1
-
-            draw = self.random.random()
-            if draw < 0.1 and rank and kind in INTEGERS:
-                put("index", kind, extra=int(self.random.integers(rank)))
-            elif draw < 0.2:
-                b = put("const", kind, extra=self.constant(kind))
-                name = {True: "arith.mulf", False: "arith.addi" if kind != "i1" else "arith.xori"}[is_float(kind)]
-                put(name, kind, (a, b))
-            elif draw < 0.3:
-                predicate = str(self.pick(list(bounded.FLOAT_PREDICATES if is_float(kind) else bounded.INTEGER_PREDICATES)))
-                condition = put("cmp " + predicate, "i1", (a, b))
-                if self.chance(0.8):
-                    put("select", kind, (condition, a, c))
-            elif draw < 0.36 and "convert" in self.classes:
-                other = str(self.pick(elements.KINDS))
-                if other != kind and not (other == "i1") and not (kind == "i1" and is_float(other)):
-                    if is_float(kind) and not is_float(other):  # within the integer's range
-                        high = put("const", kind, extra=float(min(100, 2 ** (elements.width(other) - 1) - 1)))
-                        low = put("const", kind, extra=-float(min(100, 2 ** (elements.width(other) - 1) - 1)))
-                        a = put("arith.maximumf", kind, (put("arith.minimumf", kind, (a, high)), low))
-                    put("convert", other, (a,))
-            elif is_float(kind):
-                if draw < 0.66:
-                    put(str(self.pick(list(bounded.FLOAT_BINARY))), kind, (a, b))
-                elif draw < 0.7:
-                    put("math.fma", kind, (a, b, c))
-                else:
-                    put(str(self.pick(list(bounded.FLOAT_UNARY))), kind, (a,))
-            elif kind == "i1":
-                put(str(self.pick(("arith.andi", "arith.ori", "arith.xori"))), kind, (a, b))
-            elif draw < 0.7:
-                put(str(self.pick(list(bounded.INTEGER_BINARY))), kind, (a, b))
-            elif draw < 0.8:
-                one = put("const", kind, extra=1)
-                put(str(self.pick(list(bounded.DIVISIONS))), kind, (a, put("arith.ori", kind, (b, one))))
-            elif draw < 0.9:
-                mask = put("const", kind, extra=elements.width(kind) - 1)
-                put(str(self.pick(list(bounded.SHIFTS))), kind, (a, put("arith.andi", kind, (b, mask))))
-            else:
-                put(str(self.pick(list(bounded.INTEGER_UNARY))), kind, (a,))
-
-    def indices_for(self, shape, loops):
-        """Which loop each dimension of `shape` can be, with every loop at most once; None where it does not fit."""
-        free, chosen = list(range(len(loops))), []
-        for n in shape:
-            fits = [loop for loop in free if loops[loop] == n]
-            if not fits and n != 1:
-                return None
-            # In order rather than permuted, where both are possible.
-            loop = None if not fits else (fits[-1] if self.chance(0.8) and len(fits) == 1 else self.pick(fits))
-            if loop is not None:
-                free.remove(loop)
-            chosen.append(loop)
-        return chosen
-
-    # ---- Nodes by class ----
+class Grower(Draws):
+    """A method for each class of operations, which adds one of them."""
 
     def elementwise(self):
         first = self.operand()
@@ -467,6 +263,34 @@ class Grower:
         if len(self.value(index).shape) + len(self.value(table).shape) <= 6:
             self.add(Gather(table, index))
 
+    def body_of(self, x):
+        """Elementwise, to the type that it takes; None where the draw gives another type."""
+        kind, shape = self.value(x).kind, self.value(x).shape
+        kinds, steps = [kind], []
+        self.grow_body(kinds, len(shape), steps, int(self.random.integers(1, 4)))
+        last = [i for i, k in enumerate(kinds) if k == kind and i > 0]
+        return Elementwise((x,), [list(range(len(shape)))], shape, steps, last[-1:]) if last else None
+
+    def loop(self):
+        x = self.operand(lambda v: v.v.size <= MOST // 4)
+        body = self.body_of(x) if x is not None else None
+        if body is not None:
+            unknown = [i for i, d in enumerate(self.unknown_of(x)) if d]
+            trips = (int(self.pick(unknown)), 4) if unknown and self.chance(0.5) else int(self.random.integers(0, 4))
+            self.add(Loop(x, trips, body))
+
+    def branch(self):
+        x, condition = self.operand(lambda v: v.v.size <= MOST), self.existing(lambda v: v.kind == "i1" and v.shape == ())
+        if x is None:
+            return
+        condition = condition or self.argument("i1", ())
+        self.add(Branch(condition, x, self.body_of(x), self.body_of(x) if self.chance(0.5) else None))
+
+    def unknown_of(self, of):
+        """Which sizes of an argument the program does not know."""
+        node = self.nodes[of[0]]
+        return node.dynamic if isinstance(node, Argument) else []
+
     def matmul(self):
         a = self.operand(lambda v: len(v.shape) == 2 and v.v.size <= 2048 and v.kind != "i1")
         if a is None:
@@ -480,7 +304,7 @@ class Grower:
 
 
 def grow(seed):
-    grower = Grower(seed)
+    grower = Grower(seed, CLASSES)
     grower.argument(str(grower.pick(grower.kinds)), grower.shape())
     for _ in range(int(grower.random.integers(1, 9))):
         getattr(grower, str(grower.pick(grower.classes)))()

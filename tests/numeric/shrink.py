@@ -8,7 +8,7 @@ import copy
 
 import elements
 from nodes import Argument, Elementwise
-from random_program import Program
+from program import Program
 
 MOST_TRIES = 300
 
