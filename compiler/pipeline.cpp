@@ -10,6 +10,7 @@
 //   normalise        every way to declare a kernel becomes one                dialect/transforms
 //   verify           public functions take and return what a program holds    host
 //   inline           calls of private functions become their bodies           host
+//   branch           loops and conditions become blocks and branches          host
 //   form fallbacks   functions that stand in for hand-written kernels         dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
 //   choose           each kernel gets a strategy, each launch its blocks       codegen
@@ -158,6 +159,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     manager.addPass(host::createVerifySignatures());
     // Calls of private functions become their bodies.
     manager.addPass(host::createInlineCalls());
+    // Loops and conditions of host functions become blocks, so that the rest looks at blocks only.
+    manager.addPass(host::createLowerControlFlow());
     // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
     manager.addPass(dispatch::createFormFallbacks());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "abi/format/arithmetic.h"
 
+#include "support/small_float.h"
+
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 namespace tenon::abi {
@@ -20,7 +24,8 @@ constexpr auto kOperandCounts = [] {
   counts.fill(2);
   for (RegisterOpcode opcode : {Const, Arg, Dim})
     counts[size_t(opcode)] = 0;
-  for (RegisterOpcode opcode : {SignExtend, ZeroExtend})
+  for (RegisterOpcode opcode :
+       {SignExtend, ZeroExtend, FSqrt, FFloor, FCeil, FTrunc, FRound, FRoundEven, FFromInt, FToInt, FConvert})
     counts[size_t(opcode)] = 1;
   counts[size_t(Select)] = 3;
   return counts;
@@ -79,7 +84,152 @@ ArithmeticResult extend(int64_t a, int64_t bits, bool isSigned) {
   return {isSigned ? static_cast<int64_t>(raised) >> shift : static_cast<int64_t>(raised >> shift)};
 }
 
+// --- Floats ---------------------------------------------------------------------------------------------------------
+
+double realOf(int64_t bits, int64_t width) {
+  return width == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)))
+                     : std::bit_cast<double>(bits);
+}
+template <typename Real> int64_t bitsOf(Real value) {
+  if constexpr (sizeof(Real) == 4)
+    return static_cast<int64_t>(std::bit_cast<uint32_t>(value));
+  else
+    return std::bit_cast<int64_t>(value);
+}
+
+/// The quiet NaN that has neither sign nor payload: what a NaN's bits are would otherwise be the machine's choice.
+template <typename Real> int64_t resultOf(Real value) {
+  return bitsOf(std::isnan(value) ? std::numeric_limits<Real>::quiet_NaN() : value);
+}
+
+/// Minimum and maximum: a NaN where one is, -0 below 0.
+template <typename Real> Real extremum(Real a, Real b, bool isMax) {
+  if (std::isnan(a) || std::isnan(b))
+    return std::numeric_limits<Real>::quiet_NaN();
+  if (a == b)
+    return std::signbit(a) == isMax ? b : a;
+  return (a < b) == isMax ? b : a;
+}
+
+/// Half away from zero is std::round's rule; ties go to even here, whatever the rounding mode of the thread.
+template <typename Real> Real roundEven(Real value) {
+  const Real down = std::floor(value), over = value - down;
+  if (over != Real(0.5))
+    return std::copysign(over < Real(0.5) ? down : std::ceil(value), value);
+  return std::copysign(std::fmod(down, Real(2)) == 0 ? down : down + 1, value);
+}
+
+ArithmeticResult toInteger(double value) {
+  // 2^63 is a double, and the first that does not fit.
+  if (!(value > -9223372036854777856.0 && value < 9223372036854775808.0))
+    return fault(Fault::NotAnInteger);
+  return {static_cast<int64_t>(value)};
+}
+
+template <typename Real> ArithmeticResult evaluateReal(RegisterOpcode opcode, int64_t a, int64_t b) {
+  using enum RegisterOpcode;
+  const Real x = sizeof(Real) == 4 ? Real(realOf(a, 32)) : Real(realOf(a, 64));
+  const Real y = sizeof(Real) == 4 ? Real(realOf(b, 32)) : Real(realOf(b, 64));
+  switch (opcode) {
+  case FAdd:
+    return {resultOf(x + y)};
+  case FSub:
+    return {resultOf(x - y)};
+  case FMul:
+    return {resultOf(x * y)};
+  case FDiv:
+    return {resultOf(x / y)};
+  case FRem:
+    return {resultOf(std::fmod(x, y))};
+  case FMin:
+  case FMax:
+    return {resultOf(extremum(x, y, opcode == FMax))};
+  case FMinNum:
+  case FMaxNum:
+    return {resultOf(std::isnan(x) ? y : std::isnan(y) ? x : extremum(x, y, opcode == FMaxNum))};
+  case FEq:
+    return {x == y};
+  case FLt:
+    return {x < y};
+  case FLe:
+    return {x <= y};
+  case FSqrt:
+    return {resultOf(std::sqrt(x))};
+  case FFloor:
+    return {resultOf(std::floor(x))};
+  case FCeil:
+    return {resultOf(std::ceil(x))};
+  case FTrunc:
+    return {resultOf(std::trunc(x))};
+  case FRound:
+    return {resultOf(std::round(x))};
+  case FRoundEven:
+    return {resultOf(std::isfinite(x) ? roundEven(x) : x)};
+  case FFromInt:
+    return {resultOf(static_cast<Real>(a))};
+  case FToInt:
+    return toInteger(static_cast<double>(x));
+  default:
+    return fault(Fault::NoArithmetic);
+  }
+}
+
+bool isReal(int64_t type) {
+  using enum fb::ElementType;
+  return type == int64_t(F16) || type == int64_t(BF16) || type == int64_t(F32) || type == int64_t(F64);
+}
+
+/// The f32 next to `value` towards zero, its last bit set where something was cut off: rounded to fewer bits, it
+/// becomes what `value` would. Rounding to nearest twice would not.
+float roundedToOdd(double value) {
+  auto rounded = static_cast<float>(value);
+  if (static_cast<double>(rounded) == value || std::isnan(value))
+    return rounded;
+  if (std::fabs(static_cast<double>(rounded)) > std::fabs(value))
+    rounded = std::nextafter(rounded, 0.0F);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) | 1);
+}
+
+/// Through f32 for the 16-bit types.
+ArithmeticResult convert(int64_t bits, int64_t types) {
+  using enum fb::ElementType;
+  const auto from = fb::ElementType(types & 0xff), to = fb::ElementType(types >> 8 & 0xff);
+  if (!isWidthValid(RegisterOpcode::FConvert, types))
+    return fault(Fault::BadWidth);
+  double value = 0;
+  if (from == F16)
+    value = f16ToFloat(static_cast<uint16_t>(bits));
+  else if (from == BF16)
+    value = bf16ToFloat(static_cast<uint16_t>(bits));
+  else
+    value = realOf(bits, from == F32 ? 32 : 64);
+  if (std::isnan(value))
+    value = std::numeric_limits<double>::quiet_NaN(); // whose sign and payload no conversion keeps
+  switch (to) {
+  case F16:
+    return {floatToF16(roundedToOdd(value))};
+  case BF16:
+    return {floatToBf16(roundedToOdd(value))};
+  case F32:
+    return {resultOf(static_cast<float>(value))};
+  default:
+    return {resultOf(value)};
+  }
+}
+
 } // namespace
+
+bool isWidthValid(RegisterOpcode opcode, int64_t imm) {
+  if (opcode == RegisterOpcode::SignExtend || opcode == RegisterOpcode::ZeroExtend)
+    return imm >= 1 && imm <= 64;
+  if (opcode == RegisterOpcode::FConvert)
+    return imm >= 0 && imm >> 16 == 0 && isReal(imm & 0xff) && isReal(imm >> 8);
+  return opcode < RegisterOpcode::FAdd || opcode > RegisterOpcode::FToInt || imm == 32 || imm == 64;
+}
+
+int64_t conversionOf(fb::ElementType from, fb::ElementType to) {
+  return int64_t(from) | int64_t(to) << 8;
+}
 
 uint32_t operandCount(RegisterOpcode opcode) {
   return size_t(opcode) < kOperandCounts.size() ? kOperandCounts[size_t(opcode)] : 0;
@@ -131,8 +281,13 @@ ArithmeticResult evaluate(RegisterOpcode opcode, int64_t a, int64_t b, int64_t c
     return extend(a, imm, true);
   case RegisterOpcode::ZeroExtend:
     return extend(a, imm, false);
+  case RegisterOpcode::FConvert:
+    return convert(a, imm);
+  default: // floats
+    if (opcode > RegisterOpcode::MAX || !isWidthValid(opcode, imm))
+      return fault(opcode > RegisterOpcode::MAX ? Fault::NoArithmetic : Fault::BadWidth);
+    return imm == 32 ? evaluateReal<float>(opcode, a, b) : evaluateReal<double>(opcode, a, b);
   }
-  return fault(Fault::NoArithmetic);
 }
 
 } // namespace tenon::abi

@@ -21,6 +21,8 @@ inline constexpr uint32_t kFormatVersion = 2;
 /// Of an executable with a layout that says the order of its parameters: a reader that does not know orders would pass
 /// arguments in the wrong places.
 inline constexpr uint32_t kOrderedFormatVersion = 3;
+/// Of a program with blocks or globals: a reader that does not know them would run an empty function.
+inline constexpr uint32_t kBlocksFormatVersion = 3;
 inline constexpr size_t kBufferAlignment = 16;           // bytes, of the buffer's address
 inline constexpr uint64_t kMaxImageBytes = 512ull << 20; // one image, decompressed (F-9)
 inline constexpr uint32_t kMaxRank = 64;                 // of a tensor (F-15)

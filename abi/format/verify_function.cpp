@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
-// to an input or a constant. Rules F-15 to F-22, F-24 and F-25.
+// to an input or a constant. Rules F-15 to F-22, F-24 and F-25; how blocks hang together is verify_blocks.cpp's.
 #include "abi/element_type.h"
 #include "abi/format/arithmetic.h"
 #include "abi/format/verify.h"
@@ -14,7 +14,7 @@ namespace tenon::abi::verify {
 static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
 
 /// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
-static Status checkType(VerifiedBytes &file, const fb::ValueType &type) {
+Status checkType(VerifiedBytes &file, const fb::ValueType &type) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", type.kind()));
   TENON_RETURN_IF_ERROR(checkEnum("element", type.element()));
   TENON_RETURN_IF_ERROR(checkAlignment(file, type.shape(), alignof(int64_t), "shape"));
@@ -56,17 +56,20 @@ static Status checkRegister(const fb::Function &function, uint32_t position, con
     if (operands[i] >= position)
       return broken("F-16", fb::EnumNameRegisterOpcode(opcode), " reads register ", operands[i], ", only those before ",
                     position, " have a value");
-  bool extends = opcode == fb::RegisterOpcode::SignExtend || opcode == fb::RegisterOpcode::ZeroExtend;
-  if (extends && (operation.imm() < 1 || operation.imm() > 64))
-    return broken("F-16", fb::EnumNameRegisterOpcode(opcode), " from ", operation.imm(), " bits, not 1 to 64");
-  return okStatus();
+  if (isWidthValid(opcode, operation.imm()))
+    return okStatus();
+  if (opcode == fb::RegisterOpcode::FConvert)
+    return broken("F-16", "FConvert of ", operation.imm(), ", which is no pair of float types");
+  const bool extends = opcode == fb::RegisterOpcode::SignExtend || opcode == fb::RegisterOpcode::ZeroExtend;
+  return broken("F-16", fb::EnumNameRegisterOpcode(opcode), extends ? " from " : " of ", operation.imm(),
+                extends ? " bits, not 1 to 64" : " bits, not 32 or 64");
 }
 
 /// One function's registers and buffers, for what refers to them.
 class FunctionChecker {
 public:
-  FunctionChecker(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope)
-      : file_(file), function_(function), scope_(scope), registers_(sizeOf(function.registers())) {}
+  FunctionChecker(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope, bool isBlock)
+      : file_(file), function_(function), scope_(scope), isBlock_(isBlock), registers_(sizeOf(function.registers())) {}
 
   Status checkBuffer(const fb::Buffer &value);
   Status checkCommand(const fb::Command &command);
@@ -87,6 +90,7 @@ private:
   VerifiedBytes &file_;
   const fb::Function &function_;
   const ProgramScope &scope_;
+  const bool isBlock_;
   uint32_t registers_;
 };
 
@@ -188,8 +192,14 @@ Status FunctionChecker::checkCommand(const fb::Command &command) {
 /// F-22.
 Status FunctionChecker::checkResult(const fb::ResultValue &result) {
   TENON_RETURN_IF_ERROR(within("type", checkType(file_, *result.type())));
-  if (result.type()->kind() == fb::ValueKind::Scalar)
+  if (result.type()->kind() == fb::ValueKind::Scalar && result.element() == kNone)
     return checkOperand("F-22", "scalar", result.scalar());
+  if (result.element() != kNone) {
+    if (!isBlock_ || result.type()->kind() != fb::ValueKind::Scalar)
+      return broken("F-22", "an element is read back, which only a scalar of a block is");
+    TENON_RETURN_IF_ERROR(checkOperand("F-22", "element", result.element()));
+    return checkIndex("F-22", "buffer", result.buffer(), sizeOf(function_.buffers()), "buffers");
+  }
   TENON_RETURN_IF_ERROR(checkIndex("F-22", "buffer", result.buffer(), sizeOf(function_.buffers()), "buffers"));
   if (sizeOf(result.shape()) != sizeOf(result.type()->shape()))
     return broken("F-22", "shape has ", sizeOf(result.shape()), " registers, the type has rank ",
@@ -201,6 +211,9 @@ Status FunctionChecker::checkResult(const fb::ResultValue &result) {
 /// F-24.
 Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", expectation.kind()));
+  for (const fb::ResultValue *value : {expectation.found(), expectation.wanted()})
+    if (value && value->element() != kNone)
+      return broken("F-24", "compares an element that is read back, which is for a block behind this one to do");
   TENON_RETURN_IF_ERROR(within("found", checkResult(*expectation.found())));
   const bool compares =
       expectation.kind() == fb::ExpectationKind::Equal || expectation.kind() == fb::ExpectationKind::AlmostEqual;
@@ -218,14 +231,15 @@ Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
   return okStatus();
 }
 
-Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope) {
+/// The commands of a function without blocks, or of a block.
+static Status checkBody(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope, bool isBlock) {
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
                                 [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
   TENON_RETURN_IF_ERROR(checkAlignment(file, function.registers(), alignof(fb::RegisterOp), "registers"));
   TENON_RETURN_IF_ERROR(
       forEach(file, function.registers(), "registers",
               [&](uint32_t i, const fb::RegisterOp *operation) { return checkRegister(function, i, *operation); }));
-  FunctionChecker checker(file, function, scope);
+  FunctionChecker checker(file, function, scope, isBlock);
   TENON_RETURN_IF_ERROR(forEach(file, function.buffers(), "buffers",
                                 [&](uint32_t, const fb::Buffer *value) { return checker.checkBuffer(*value); }));
   if (function.arena() != kNone)
@@ -239,6 +253,18 @@ Status checkFunction(VerifiedBytes &file, const fb::Function &function, const Pr
                                 [&](uint32_t, const fb::ResultValue *result) { return checker.checkResult(*result); }));
   return forEach(file, function.expectations(), "expectations",
                  [&](uint32_t, const fb::Expectation *expectation) { return checker.checkExpectation(*expectation); });
+}
+
+Status checkBlockBody(VerifiedBytes &file, const fb::Function &block, const ProgramScope &scope) {
+  return checkBody(file, block, scope, /*isBlock=*/true);
+}
+
+Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope) {
+  if (sizeOf(function.blocks()) != 0)
+    return checkBlocks(file, function, scope);
+  if (sizeOf(function.loads()) != 0 || sizeOf(function.stores()) != 0 || sizeOf(function.targets()) != 0)
+    return broken("F-26", "loads, stores or targets, which only a block has");
+  return checkBody(file, function, scope, /*isBlock=*/false);
 }
 
 } // namespace tenon::abi::verify

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold in a program around its functions: executables that verify themselves, and constants whose bytes are
-// in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp.
+// in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp, their blocks and the globals in
+// verify_blocks.cpp.
 #include "abi/format/executable_view.h"
 #include "abi/format/verify.h"
 #include "abi/format/verify_support.h"
@@ -56,7 +57,10 @@ static Status checkConstantData(VerifiedBytes &file, const fb::ConstantData &con
 }
 
 Status checkProgram(VerifiedBytes &file, const fb::Program &program) {
-  TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version(), kFormatVersion));
+  TENON_RETURN_IF_ERROR(checkFormatVersion(program.format_version(), kBlocksFormatVersion));
+  if (program.format_version() < kBlocksFormatVersion && needsBlocksFormat(program))
+    return broken("F-3", "blocks or globals in format version ", program.format_version(), ", they are there from ",
+                  kBlocksFormatVersion);
   ProgramScope scope;
   scope.constantCount = sizeOf(program.constants());
   std::set<std::string_view> executableNames, functionNames;
@@ -67,6 +71,19 @@ Status checkProgram(VerifiedBytes &file, const fb::Program &program) {
   TENON_RETURN_IF_ERROR(
       forEach(file, program.constants(), "constants",
               [&](uint32_t, const fb::ConstantData *constant) { return checkConstantData(file, *constant); }));
+  std::set<std::string_view> globalNames;
+  TENON_RETURN_IF_ERROR(forEach(file, program.globals(), "globals", [&](uint32_t, const fb::Global *global) {
+    TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", global->name(), globalNames));
+    return checkGlobal(file, *global, program);
+  }));
+  scope.globals = program.globals();
+  if (const fb::Function *initializer = program.initializer()) {
+    if (sizeOf(initializer->inputs()) != 0 || sizeOf(initializer->results()) != 0)
+      return within("initializer", broken("F-28", "it takes ", sizeOf(initializer->inputs()), " inputs and returns ",
+                                          sizeOf(initializer->results()), " results, none are wanted"));
+    TENON_RETURN_IF_ERROR(within("initializer", checkName(file, "name", initializer->name())));
+    TENON_RETURN_IF_ERROR(within("initializer", checkFunction(file, *initializer, scope)));
+  }
   return forEach(file, program.functions(), "functions", [&](uint32_t, const fb::Function *function) {
     TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", function->name(), functionNames));
     return within(function->name()->string_view(), checkFunction(file, *function, scope));

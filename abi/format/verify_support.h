@@ -110,12 +110,23 @@ struct ExportShape {
 /// Everything of a program that its functions refer to.
 struct ProgramScope {
   uint32_t constantCount = 0;
-  std::vector<std::vector<ExportShape>> executables; // [executable][ordinal]
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Global>> *globals = nullptr; // verified
+  std::vector<std::vector<ExportShape>> executables;                             // [executable][ordinal]
 };
 /// F-3 to F-22 over a buffer that passed F-1 and F-2; VerifiedBytes::bytes() is the whole file, since constants may lie
 /// behind the FlatBuffer in it.
 Status checkProgram(VerifiedBytes &file, const fb::Program &program);
-/// F-4, F-5 and F-15 to F-22 over one function.
+/// F-4, F-5, F-15 to F-22 and F-24 to F-28 over one function.
 Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
+/// The same over one that is a block, less what blocks have with each other.
+Status checkBlockBody(VerifiedBytes &file, const fb::Function &block, const ProgramScope &scope);
+/// F-15.
+Status checkType(VerifiedBytes &file, const fb::ValueType &type);
+/// F-26 to F-28 over a function with blocks.
+Status checkBlocks(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
+/// F-28.
+Status checkGlobal(VerifiedBytes &file, const fb::Global &global, const fb::Program &program);
+/// No block anywhere, and no global.
+bool needsBlocksFormat(const fb::Program &program);
 
 } // namespace tenon::abi::verify

@@ -98,17 +98,19 @@ private:
     generalizeFills(function);
     bool good = true;
     unsigned number = 0;
-    GroupedBlock grouped = formGroups(function.front());
-    for (const Group &group : grouped.groups) {
-      FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName);
-      if (failed(kernel)) {
-        good = false;
-        continue;
+    for (Block &block : function.getBody()) {
+      const GroupedBlock grouped = formGroups(block);
+      for (const Group &group : grouped.groups) {
+        FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName);
+        if (failed(kernel)) {
+          good = false;
+          continue;
+        }
+        std::string &executable = known[textOf(*kernel->module)];
+        if (executable.empty())
+          executable = buildExecutable(*kernel, kernelName(function.getName(), number++), symbols);
+        replaceByDispatch(group, *kernel, executable);
       }
-      std::string &executable = known[textOf(*kernel->module)];
-      if (executable.empty())
-        executable = buildExecutable(*kernel, kernelName(function.getName(), number++), symbols);
-      replaceByDispatch(group, *kernel, executable);
     }
     if (good) {
       eraseDeadOperations(function);

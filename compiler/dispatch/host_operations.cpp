@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -10,10 +11,6 @@ using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-bool isIntegerScalar(Type type) {
-  return type.isIntOrIndex();
-}
 
 bool isScalar(Type type) {
   return type.isIntOrIndexOrFloat();
@@ -25,12 +22,14 @@ bool isScalarArithmetic(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isScalar) && llvm::all_of(op->getResultTypes(), isScalar);
 }
 
-/// Integer arithmetic runs in the program's registers; floats are moved there as bits.
+/// Runs in the program's registers: integers, and of floats what every machine computes alike.
 bool isHostArithmetic(Operation *op) {
-  if (!isScalarArithmetic(op) || isa<arith::BitcastOp, arith::SelectOp>(op))
-    return isScalarArithmetic(op);
-  return isa<arith::ArithDialect>(op->getDialect()) && llvm::all_of(op->getOperandTypes(), isIntegerScalar) &&
-         llvm::all_of(op->getResultTypes(), isIntegerScalar);
+  if (!isScalarArithmetic(op))
+    return false;
+  if (isa<math::MathDialect>(op->getDialect()))
+    return isa<math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundOp, math::RoundEvenOp,
+               math::CopySignOp, math::AbsIOp>(op);
+  return true;
 }
 
 bool isHostOperation(Operation *op) {
@@ -38,8 +37,8 @@ bool isHostOperation(Operation *op) {
   if (dialect == "flow" || dialect == "hal" || dialect == "util" || dialect == "check")
     return true;
   return isa<arith::ConstantOp, affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp, tensor::DimOp,
-             tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, func::ReturnOp,
-             func::CallOp>(op) ||
+             tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractOp,
+             func::ReturnOp, func::CallOp, cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>(op) ||
          isHostArithmetic(op);
 }
 
@@ -53,7 +52,8 @@ LogicalResult verifyHostFunction(func::FuncOp function) {
     good = false;
     if (isScalarArithmetic(op))
       op->emitError() << "'" << op->getName()
-                      << "' on scalars is not supported outside of tensor code: the host computes with integers only";
+                      << "' on scalars is not supported outside of tensor code: the host computes with integers, and "
+                      << "of floats what is rounded the same everywhere";
     else
       op->emitError() << "'" << op->getName() << "' is not supported: no kernel is generated for it, and the host "
                       << "cannot run it";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is left in a host function once its dispatches are formed, and nothing else: launches, shapes and scalars.
+// What is left in a host function once its dispatches are formed, and nothing else: launches, shapes, scalars and
+// branches.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

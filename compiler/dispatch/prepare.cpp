@@ -90,7 +90,8 @@ bool shouldFuse(OpOperand *operand) {
     return false;
   if (isView(producer))
     return true;
-  if (!producer->hasOneUse())
+  // A loop would compute what is before it in every round.
+  if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer);
 }
@@ -196,9 +197,10 @@ void generalizeFills(func::FuncOp function) {
 }
 
 void eraseDeadOperations(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  for (Block &block : llvm::reverse(function.getBody()))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
 }
 
 void shareEqualValues(func::FuncOp function) {

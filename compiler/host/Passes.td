@@ -30,9 +30,44 @@ def InlineCalls : Pass<"tenon-inline-calls", "::mlir::ModuleOp"> {
       return %0 : tensor<4xf32>
     }
     ```
-    Errors, at the call: the callee has no body, calls itself (directly or through others), has control flow, or inlining
-    would make more than a million operations of the module.
+    A callee with branches splits the block of the call. Errors, at the call: the callee has no body, calls itself
+    (directly or through others), has branches and is called inside tensor code, or inlining would make more than a
+    million operations of the module.
   }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+}
+
+def LowerControlFlow : Pass<"tenon-lower-control-flow", "::mlir::ModuleOp"> {
+  let summary = "loops and conditions of host functions become blocks and branches";
+  let description = [{
+    Those inside tensor code stay, since a kernel runs them. Behind it, tensor code in any block becomes dispatches, and
+    a block becomes a list of commands.
+
+    Before:
+    ```mlir
+    func.func @f(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = scf.if %c -> tensor<4xf32> {
+        scf.yield %x : tensor<4xf32>
+      } else {
+        %1 = arith.addf %x, %y : tensor<4xf32>
+        scf.yield %1 : tensor<4xf32>
+      }
+      return %0 : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      cf.cond_br %c, ^bb2(%x : tensor<4xf32>), ^bb1
+    ^bb1:
+      %1 = arith.addf %x, %y : tensor<4xf32>
+      cf.br ^bb2(%1 : tensor<4xf32>)
+    ^bb2(%0: tensor<4xf32>):
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
 }
 
 def VerifySignatures : Pass<"tenon-verify-signatures", "::mlir::ModuleOp"> {

@@ -4,12 +4,14 @@
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
+#include "compiler/host/block_graph.h"
 #include "compiler/host/dispatch_lowering.h"
 #include "compiler/host/expectation_lowering.h"
 #include "compiler/host/function_state.h"
 #include "compiler/host/program/arena_layout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,15 +21,22 @@ using namespace mlir;
 namespace tenon::compiler::host {
 namespace {
 
+/// What the blocks of a function are to each other.
+using BlockNumbers = DenseMap<Block *, uint32_t>;
+
+/// A block: of a function that has others, or the only one.
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp op, const ExecutableTable &executables, ConstantPool &constants)
-      : op_(op), executables_(executables), constants_(constants), state_(op) {}
+  FunctionLowering(StringRef name, const HostBlock &host, const ProgramTables &tables, ConstantPool &constants)
+      : host_(host), tables_(tables), constants_(constants), state_(*host.block) {
+    state_.function.name = name.str();
+  }
 
-  FailureOr<Function> run();
+  /// @param all the function's blocks, where it has several
+  FailureOr<Function> run(ArrayRef<HostBlock> all = {}, const BlockNumbers &numbers = BlockNumbers());
 
 private:
-  void lowerSignature();
+  LogicalResult lowerInputs();
   LogicalResult lowerOperation(Operation *op);
   LogicalResult lowerConstant(Operation *op, ElementsAttr value);
   LogicalResult lowerEmpty(tensor::EmptyOp op);
@@ -42,10 +51,18 @@ private:
   LogicalResult requireShape(Operation *op, const Shape &found, Type type, ValueRange dims, StringRef where);
   LogicalResult lowerBarrier(util::OptimizationBarrierOp op);
   LogicalResult lowerReturn(func::ReturnOp op);
+  LogicalResult lowerExtract(tensor::ExtractOp op);
+  LogicalResult lowerBranch(Operation *op);
+  Target targetOf(Register condition, Block *next, ValueRange operands);
+  uint32_t handOn(Value value);
+  LogicalResult lowerStores();
 
-  func::FuncOp op_;
-  const ExecutableTable &executables_;
+  const HostBlock &host_;
+  const ProgramTables &tables_;
   ConstantPool &constants_;
+  ArrayRef<HostBlock> all_;
+  BlockNumbers numbers_;
+  DenseMap<Value, uint32_t> handedOn_; // index among the results
   FunctionState state_;
 };
 
@@ -204,7 +221,7 @@ LogicalResult FunctionLowering::lowerReturn(func::ReturnOp op) {
 
 LogicalResult FunctionLowering::lowerOperation(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<flow::DispatchOp>([&](auto dispatch) { return lowerDispatch(dispatch, executables_, state_); })
+      .Case<flow::DispatchOp>([&](auto dispatch) { return lowerDispatch(dispatch, tables_.executables, state_); })
       .Case<tensor::DimOp>([&](auto dim) { return lowerDim(dim); })
       .Case<tensor::EmptyOp>([&](auto empty) { return lowerEmpty(empty); })
       .Case<tensor::CastOp>([&](auto cast) { return lowerCast(cast); })
@@ -216,6 +233,9 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       .Case<check::ExpectTrueOp, check::ExpectFalseOp, check::ExpectAllTrueOp, check::ExpectEqOp,
             check::ExpectEqConstOp, check::ExpectAlmostEqOp, check::ExpectAlmostEqConstOp>(
           [&](auto expectation) { return lowerExpectation(expectation, constants_, state_); })
+      .Case<tensor::ExtractOp>([&](auto extract) { return lowerExtract(extract); })
+      .Case<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>([&](Operation *branch) { return lowerBranch(branch); })
+      .Case<util::GlobalLoadOp, util::GlobalStoreOp>([](Operation *) { return success(); }) // ends of the block
       .Case<func::ReturnOp>([&](auto returned) { return lowerReturn(returned); })
       .Case<arith::ConstantOp, util::UnfoldableConstantOp>([&](auto constant) {
         if (isTensor(constant.getResult()))
@@ -231,39 +251,141 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       });
 }
 
-void FunctionLowering::lowerSignature() {
-  for (BlockArgument argument : op_.getArguments()) {
-    uint32_t index = argument.getArgNumber();
-    ValueType type = *toValueType(argument.getType());
-    if (type.isTensor) {
-      TensorValue value{state_.buffers.addInput(index), {}};
-      for (auto [dim, size] : llvm::enumerate(type.shape))
-        value.shape.push_back(size < 0 ? state_.function.registers.dim(index, uint32_t(dim))
-                                       : state_.function.registers.constant(size));
-      state_.tensors[argument] = std::move(value);
+/// Values of other blocks, or the function's arguments; then the globals that are loaded.
+LogicalResult FunctionLowering::lowerInputs() {
+  SmallVector<Value> inputs(host_.parameters);
+  for (util::GlobalLoadOp load : host_.loads)
+    inputs.push_back(load.getResult());
+  for (auto [position, value] : llvm::enumerate(inputs)) {
+    const auto index = uint32_t(position);
+    std::optional<ValueType> type = handedOnType(value.getType());
+    if (!type)
+      return emitError(value.getLoc()) << "a value of type " << value.getType()
+                                       << " is used in another block than the one that computes it, where a program "
+                                          "can only have tensors and scalars";
+    if (type->isTensor) {
+      TensorValue tensor{state_.buffers.addInput(index), {}};
+      for (auto [dim, size] : llvm::enumerate(type->shape))
+        tensor.shape.push_back(size < 0 ? state_.function.registers.dim(index, uint32_t(dim))
+                                        : state_.function.registers.constant(size));
+      state_.tensors[value] = std::move(tensor);
     } else {
-      state_.scalars.defineArgument(argument, index);
+      state_.scalars.defineArgument(value, index);
     }
-    state_.function.inputs.push_back(std::move(type));
+    state_.function.inputs.push_back(std::move(*type));
   }
+  for (util::GlobalLoadOp load : host_.loads)
+    state_.function.loads.push_back(tables_.globals.lookup(load.getGlobal()));
+  return success();
 }
 
-FailureOr<Function> FunctionLowering::run() {
-  state_.function.name = op_.getSymName().str();
-  if (failed(verifySignature(op_)))
+// --- Blocks ---------------------------------------------------------------------------------------------------------
+
+/// An element of a tensor on the device. Nothing in this block computes with it (block_graph.h), it is only handed on.
+LogicalResult FunctionLowering::lowerExtract(tensor::ExtractOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getTensor().getType());
+  if (!type || failed(state_.checkElementType(op, op.getTensor())))
+    return type ? failure() : op.emitOpError() << "is not supported: the tensor has no rank";
+  const TensorValue &value = state_.tensors[op.getTensor()];
+  RegisterProgram &registers = state_.function.registers;
+  Register element = registers.constant(0);
+  for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
+    const Register at = state_.scalars.lookup(index), size = value.shape[axis];
+    const std::string name = "index " + std::to_string(axis) + " of tensor.extract";
+    if (!registers.isNonNegative(at))
+      state_.scalars.require(registers.less(registers.constant(-1), at), name + " is negative", op.getLoc());
+    state_.scalars.require(registers.less(at, size), name + " is not below the size of the dimension", op.getLoc());
+    element = registers.add(registers.mul(element, size), at);
+  }
+  const Register bytes = registers.constant(abi::byteSize(*elementTypeOf(type.getElementType())));
+  state_.reads[op.getResult()] = {value.buffer, registers.mul(element, bytes)};
+  return success();
+}
+
+/// The number of `value` among the block's results.
+uint32_t FunctionLowering::handOn(Value value) {
+  auto [found, isNew] = handedOn_.try_emplace(value, uint32_t(state_.function.results.size()));
+  if (isNew)
+    state_.function.results.push_back(state_.outputOf(value));
+  return found->second;
+}
+
+Target FunctionLowering::targetOf(Register condition, Block *next, ValueRange operands) {
+  Target target{.condition = condition, .block = numbers_.lookup(next), .arguments = {}};
+  for (Value operand : operands)
+    target.arguments.push_back(handOn(operand));
+  for (Value value : ArrayRef(all_[target.block].parameters).drop_front(operands.size()))
+    target.arguments.push_back(handOn(value));
+  return target;
+}
+
+LogicalResult FunctionLowering::lowerBranch(Operation *op) {
+  std::vector<Target> &targets = state_.function.targets;
+  if (auto branch = dyn_cast<cf::BranchOp>(op)) {
+    targets.push_back(targetOf(kNoRegister, branch.getDest(), branch.getDestOperands()));
+  } else if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
+    const Register condition = state_.scalars.lookup(branch.getCondition());
+    targets.push_back(targetOf(condition, branch.getTrueDest(), branch.getTrueDestOperands()));
+    targets.push_back(targetOf(kNoRegister, branch.getFalseDest(), branch.getFalseDestOperands()));
+  } else {
+    auto choice = cast<cf::SwitchOp>(op);
+    RegisterProgram &registers = state_.function.registers;
+    const Register flag = state_.scalars.lookup(choice.getFlag());
+    if (std::optional<DenseIntElementsAttr> values = choice.getCaseValues())
+      for (auto [index, value] : llvm::enumerate(values->getValues<APInt>())) {
+        const Register wanted = registers.constant(value.getSExtValue());
+        targets.push_back(targetOf(registers.equal(flag, wanted), choice.getCaseDestinations()[index],
+                                   choice.getCaseOperands(unsigned(index))));
+      }
+    targets.push_back(targetOf(kNoRegister, choice.getDefaultDestination(), choice.getDefaultOperands()));
+  }
+  return success();
+}
+
+LogicalResult FunctionLowering::lowerStores() {
+  for (util::GlobalStoreOp store : host_.stores)
+    state_.function.stores.push_back({tables_.globals.lookup(store.getGlobal()), handOn(store.getValue())});
+  return success();
+}
+
+FailureOr<Function> FunctionLowering::run(ArrayRef<HostBlock> all, const BlockNumbers &numbers) {
+  all_ = all;
+  numbers_ = numbers;
+  if (failed(lowerInputs()))
     return failure();
-  lowerSignature();
-  if (!op_.getBody().hasOneBlock())
-    return op_.getBody().front().getTerminator()->emitOpError()
-           << "is not supported: '@" << op_.getSymName() << "' has control flow";
   state_.findLive();
-  for (Operation &op : op_.getBody().front())
+  for (Operation &op : *host_.block)
     if (state_.positions.contains(&op) && failed(lowerOperation(&op)))
       return failure();
+  if (failed(lowerStores()))
+    return failure();
   state_.function.buffers = state_.buffers.all();
   layOutArena(state_.function);
   state_.function.dropUnused();
   return std::move(state_.function);
+}
+
+FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, ConstantPool &constants) {
+  Function function;
+  function.name = op.getSymName().str();
+  for (Type type : op.getArgumentTypes())
+    function.inputs.push_back(*toValueType(type));
+  for (Type type : op.getResultTypes())
+    function.results.push_back({.type = *toValueType(type), .shape = {}});
+  SmallVector<HostBlock> blocks = formBlocks(op);
+  BlockNumbers numbers;
+  for (auto [index, host] : llvm::enumerate(blocks))
+    numbers[host.block] = uint32_t(index);
+  bool ok = true;
+  for (const HostBlock &host : blocks) {
+    FailureOr<Function> block = FunctionLowering(op.getSymName(), host, tables, constants).run(blocks, numbers);
+    ok &= succeeded(block);
+    if (ok)
+      function.blocks.push_back(std::move(*block));
+  }
+  if (!ok)
+    return failure();
+  return function;
 }
 
 } // namespace
@@ -287,8 +409,14 @@ LogicalResult verifySignature(func::FuncOp function) {
   return success(ok);
 }
 
-FailureOr<Function> lowerFunction(func::FuncOp function, const ExecutableTable &executables, ConstantPool &constants) {
-  return FunctionLowering(function, executables, constants).run();
+FailureOr<Function> lowerFunction(func::FuncOp function, const ProgramTables &tables, ConstantPool &constants) {
+  if (failed(verifySignature(function)))
+    return failure();
+  if (needsBlocks(function))
+    return lowerBlocks(function, tables, constants);
+  HostBlock only{&function.getBody().front(), {}, {}, {}};
+  llvm::append_range(only.parameters, function.getArguments());
+  return FunctionLowering(function.getSymName(), only, tables, constants).run();
 }
 
 } // namespace tenon::compiler::host

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One func.func to commands, registers and checks.
 //
-// Comes in: a function of one block whose tensor work is flow.dispatch. Walks it once, in order: scalars become
-// registers, tensors become buffers (buffer_table.h), dispatches become commands. Dimensions that the program declares
-// equal and the inputs may not have become checks, evaluated before anything is launched. What no result needs is
-// dropped first.
+// Comes in: a function whose tensor work is flow.dispatch. Walks each block once, in order: scalars become registers,
+// tensors become buffers (buffer_table.h), dispatches become commands. Dimensions that the program declares equal and
+// the inputs may not have become checks, evaluated before anything of the block is launched. What nothing needs is
+// dropped first. A function of several blocks becomes a list of them (block_graph.h).
 #pragma once
 
 #include "compiler/host/constant_pool.h"
@@ -19,8 +19,15 @@ namespace tenon::compiler::host {
 /// arguments at their own place.
 mlir::LogicalResult verifySignature(mlir::func::FuncOp function);
 
-/// Lowers `function`. An operation or type that a program cannot hold is an error at its place.
-mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ExecutableTable &executables,
+/// What functions name of the program.
+struct ProgramTables {
+  const ExecutableTable &executables;
+  llvm::StringMap<uint32_t> globals; // into Program::globals
+};
+
+/// Lowers `function`, whose blocks are rewritten on the way (formBlocks). An operation or type that a program cannot
+/// hold is an error at its place.
+mlir::FailureOr<Function> lowerFunction(mlir::func::FuncOp function, const ProgramTables &tables,
                                         ConstantPool &constants);
 
 } // namespace tenon::compiler::host

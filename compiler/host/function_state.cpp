@@ -30,6 +30,15 @@ std::optional<ValueType> toValueType(Type type) {
   return result;
 }
 
+std::optional<ValueType> handedOnType(Type type) {
+  if (std::optional<ValueType> known = toValueType(type))
+    return known;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || !integer.isSignless() || integer.getWidth() > 64 || integer.getWidth() == 0)
+    return std::nullopt;
+  return ValueType{.isTensor = false, .element = abi::ElementType::I64, .shape = {}};
+}
+
 /// Operations whose result i is operand i under another type or name: no bytes move.
 static bool isRename(Operation *op) {
   return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, util::OptimizationBarrierOp,
@@ -44,12 +53,14 @@ static bool isExpectation(Operation *op) {
 
 /// Numbers the operations that a result depends on. One without results is kept: it must be understood or refused.
 void FunctionState::findLive() {
-  Block &block = op.getBody().front();
   Position position = 0;
   for (Operation &op : block)
     positions[&op] = ++position;
   for (Operation &op : llvm::reverse(block)) {
-    auto isLive = [&](Operation *user) { return positions.contains(block.findAncestorOpInBlock(*user)); };
+    auto isLive = [&](Operation *user) {
+      Operation *here = block.findAncestorOpInBlock(*user);
+      return !here || positions.contains(here); // another block of the function
+    };
     if (op.getNumResults() != 0 && llvm::none_of(op.getUsers(), isLive))
       positions.erase(&op);
   }
@@ -59,10 +70,12 @@ void FunctionState::findLive() {
 Position FunctionState::lastUse(Value value) const {
   Position last = 0;
   for (OpOperand &use : value.getUses()) {
+    // What is handed on, read back, stored or compared once the commands are done must still be there then.
+    if (use.getOwner()->getBlock() != &block || isa<tensor::ExtractOp, util::GlobalStoreOp>(use.getOwner()))
+      return kEndOfCall;
     auto found = positions.find(use.getOwner());
     if (found == positions.end() || isa<tensor::DimOp>(use.getOwner()))
       continue;
-    // What is compared once the call has ended must still be there then.
     Position position = isExpectation(use.getOwner()) ? kEndOfCall : found->second;
     if (isRename(use.getOwner())) // tensor operands come first in every rename
       position = lastUse(use.getOwner()->getResult(use.getOperandNumber()));
@@ -142,8 +155,11 @@ LogicalResult FunctionState::requireEqual(Operation *op, Register found, Registe
 }
 
 ResultValue FunctionState::outputOf(Value value) {
-  ResultValue output{.type = *toValueType(value.getType()), .shape = {}};
-  if (output.type.isTensor) {
+  ResultValue output{.type = *handedOnType(value.getType()), .shape = {}};
+  if (auto read = reads.find(value); read != reads.end()) {
+    output.buffer = read->second.buffer;
+    output.element = read->second.element;
+  } else if (output.type.isTensor) {
     const TensorValue &tensor = tensors[value];
     output.buffer = tensor.buffer;
     output.shape.assign(tensor.shape.begin(), tensor.shape.end());

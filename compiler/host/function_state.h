@@ -26,9 +26,17 @@ bool isTensor(mlir::Value value);
 
 /// The program's type of a function argument or result; nothing for a type that it cannot hold.
 std::optional<ValueType> toValueType(mlir::Type type);
+/// The same of a value that a block hands to another: an integer of any width up to 64 bits is held as i64.
+std::optional<ValueType> handedOnType(mlir::Type type);
+
+/// An element that is read back from the device once the block's commands are done.
+struct ReadValue {
+  BufferIndex buffer = 0;
+  Register element = 0; // byte
+};
 
 struct FunctionState {
-  explicit FunctionState(mlir::func::FuncOp op) : op(op), scalars(function) {}
+  explicit FunctionState(mlir::Block &block) : block(block), scalars(function) {}
 
   void findLive();
   Position lastUse(mlir::Value value) const;
@@ -38,15 +46,16 @@ struct FunctionState {
   mlir::LogicalResult requireEqual(mlir::Operation *user, Register found, Register wanted, std::string foundName,
                                    std::string wantedName);
   BufferIndex copyOf(mlir::Operation *user, mlir::Type type, const TensorValue &source, Position lastUse);
-  /// A value that is looked at after the last command; its type is one that a program can hold.
+  /// A value that is looked at after the last command; its type is one that a block can hand on.
   ResultValue outputOf(mlir::Value value);
   mlir::LogicalResult checkElementType(mlir::Operation *user, mlir::Value value);
 
-  mlir::func::FuncOp op;
+  mlir::Block &block;
   Function function;
   ScalarLowering scalars;
   BufferTable buffers;
   llvm::DenseMap<mlir::Value, TensorValue> tensors;
+  llvm::DenseMap<mlir::Value, ReadValue> reads;
   llvm::DenseMap<mlir::Operation *, Position> positions; // live operations only
 };
 

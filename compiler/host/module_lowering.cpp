@@ -1,21 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/module_lowering.h"
 
+#include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/function_lowering.h"
+#include "compiler/host/function_state.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::host {
 
-FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &table,
+/// What a program keeps between calls, with its first value.
+static FailureOr<Global> lowerGlobal(util::GlobalOp op, ConstantPool &constants) {
+  Global global;
+  global.name = op.getSymName().str();
+  std::optional<ValueType> type = toValueType(op.getType());
+  if (!type)
+    return op.emitError() << "global '@" << op.getSymName() << "' has type " << op.getType()
+                          << ", which a program cannot keep";
+  global.type = *type;
+  Attribute value = op.getInitialValueAttr();
+  if (auto elements = dyn_cast_or_null<ElementsAttr>(value)) {
+    FailureOr<uint32_t> index = constants.intern(elements, op.getLoc());
+    if (failed(index))
+      return failure();
+    global.constant = *index;
+  } else if (auto integer = dyn_cast_or_null<IntegerAttr>(value)) {
+    global.scalar = integer.getValue().getSExtValue();
+  } else if (auto real = dyn_cast_or_null<FloatAttr>(value)) {
+    global.scalar = int64_t(real.getValue().bitcastToAPInt().getZExtValue());
+  }
+  return global;
+}
+
+FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &executableTable,
                                std::vector<std::vector<uint8_t>> executables) {
   Program program;
   program.name = module.getSymName().value_or("module").str();
   program.executables = std::move(executables);
   ConstantPool constants;
+  ProgramTables tables{executableTable, {}};
   bool ok = true;
+  for (auto global : module.getOps<util::GlobalOp>()) {
+    tables.globals[global.getSymName()] = uint32_t(program.globals.size());
+    FailureOr<Global> lowered = lowerGlobal(global, constants);
+    ok &= succeeded(lowered);
+    program.globals.push_back(ok ? std::move(*lowered) : Global());
+  }
   for (Operation &op : *module.getBody()) {
-    if (isa<hal::ExecutableSourceOp>(op))
+    if (isa<hal::ExecutableSourceOp, util::GlobalOp>(op))
       continue;
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function) {
@@ -23,11 +55,14 @@ FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &table,
       ok = false;
       continue;
     }
-    if (!function.isPublic())
+    const bool isInitializer = function->hasAttr(util::kInitializerAttr);
+    if (!function.isPublic() && !isInitializer)
       continue;
-    FailureOr<Function> lowered = lowerFunction(function, table, constants);
+    FailureOr<Function> lowered = lowerFunction(function, tables, constants);
     if (failed(lowered))
       ok = false;
+    else if (isInitializer)
+      program.initializer = std::move(*lowered);
     else
       program.functions.push_back(std::move(*lowered));
   }

@@ -10,9 +10,9 @@
 
 namespace tenon::compiler::host {
 
-/// @param executables TNX1 buffers, numbered as `table` says
+/// @param executables TNX1 buffers, numbered as `executableTable` says
 /// Errors of all functions are reported before it fails. A module that offers no function is warned about.
-mlir::FailureOr<Program> lowerModule(mlir::ModuleOp module, const ExecutableTable &table,
+mlir::FailureOr<Program> lowerModule(mlir::ModuleOp module, const ExecutableTable &executableTable,
                                      std::vector<std::vector<uint8_t>> executables);
 
 } // namespace tenon::compiler::host

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Index and integer operations of MLIR to registers.
+// Scalar operations of MLIR to registers.
 //
 // A register is int64. An MLIR integer of fewer bits is held sign-extended, and its arithmetic wraps at its own width;
-// i1 is held as 0 or 1; a float scalar is its bits, zero-extended. 64-bit and index arithmetic does not wrap: a result
+// i1 is held as 0 or 1; a float scalar is its bits, zero-extended, and computes as IEEE 754 says (f16 and bf16 in f32,
+// rounded after each operation). 64-bit and index arithmetic does not wrap: a result
 // that does not fit fails the call, as does a division by zero. Unsigned operations on 64 bits need operands that are
 // not negative; where that is not known it is checked when the program is called.
 #pragma once
@@ -41,6 +42,10 @@ private:
   mlir::LogicalResult checkTypes(mlir::Operation *op);
   mlir::LogicalResult lowerArith(mlir::Operation *op);
   mlir::LogicalResult lowerShift(mlir::Operation *op);
+  mlir::LogicalResult lowerReal(mlir::Operation *op);
+  Register compareReals(mlir::Operation *op);
+  Register asReal(mlir::Value value);
+  mlir::LogicalResult finishReal(mlir::Operation *op, Register value);
   mlir::LogicalResult lowerAffine(mlir::Operation *op);
   Register affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands);
   Register wrap(Register value, uint32_t bits);

@@ -42,8 +42,8 @@ def ReadInput : Pass<"tenon-read-input", "::mlir::ModuleOp"> {
         %0 = arith.constant dense<2.0> : tensor<4xf32>
         ..
     ```
-    A global that util.initializer sets becomes what is computed there, at each use. One that a function stores is
-    refused: a program keeps no state between calls. Attributes of dialects that are not known stay, with a remark;
+    A global that util.initializer sets becomes what is computed there, at each use. One that a function stores to stays:
+    it is a variable of the loaded program, and what initializers do to such becomes a function (`tenon.initializer`). Attributes of dialects that are not known stay, with a remark;
     their operations and types are errors, and so are misspelt attributes of ours, with the nearest name.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",

@@ -79,8 +79,19 @@ std::vector<uint8_t> write(const whole::ProgramT &program) {
   const auto executableTable = builder.CreateVector(executables);
   const auto functionTable = builder.CreateVector(functions);
   const auto constantTable = builder.CreateVector(constants);
-  whole::FinishProgramBuffer(builder, whole::CreateProgram(builder, program.format_version, producer, name,
-                                                           executableTable, functionTable, constantTable));
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<whole::Global>>> globalTable;
+  if (!program.globals.empty()) {
+    std::vector<flatbuffers::Offset<whole::Global>> globals;
+    for (const auto &global : program.globals)
+      globals.push_back(whole::CreateGlobal(builder, global.get()));
+    globalTable = builder.CreateVector(globals);
+  }
+  flatbuffers::Offset<whole::Function> initializer;
+  if (program.initializer)
+    initializer = whole::CreateFunction(builder, program.initializer.get());
+  whole::FinishProgramBuffer(builder,
+                             whole::CreateProgram(builder, program.format_version, producer, name, executableTable,
+                                                  functionTable, constantTable, globalTable, initializer));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -138,6 +138,12 @@ std::vector<Thing> functionsOf(const abi::ProgramView &program) {
     things.push_back({concat("function '", program.functionAt(i).name()->str(), "'"),
                       {{"signature", text.signature}, {"body", sha256(text.body).substr(0, 12)}}});
   }
+  if (const fb::Function *initializer = program.raw().initializer())
+    things.push_back({"initializer", {{"body", sha256(functionText(program, *initializer).body).substr(0, 12)}}});
+  for (uint32_t i = 0; program.raw().globals() && i < program.raw().globals()->size(); ++i) {
+    const fb::Global &global = *program.raw().globals()->Get(i);
+    things.push_back({concat("global '", global.name()->str(), "'"), {{"value", globalText(global)}}});
+  }
   const auto *constants = program.raw().constants();
   things.push_back({"program", {{"constants", std::to_string(constants ? constants->size() : 0)}}});
   return things;

@@ -23,9 +23,12 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
 /// A function in words.
 struct FunctionText {
   std::string signature; // "'f'(tensor<4xf32>) -> (tensor<4xf32>)"
-  std::string body;      // registers, buffers, checks, commands, results
+  std::string body;      // registers, buffers, checks, commands, results; blocks with theirs
 };
 FunctionText functionText(const abi::ProgramView &program, const abi::fb::Function &function);
+
+/// "'n': tensor<4xf32>, constant 1".
+std::string globalText(const abi::fb::Global &global);
 
 /// "1 export", "2 exports".
 inline std::string counted(uint64_t count, std::string_view noun) {

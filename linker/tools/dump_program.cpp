@@ -81,6 +81,9 @@ std::string at(const flatbuffers::String *location) {
 }
 
 std::string resultText(const fb::ResultValue &result) {
+  if (result.element() != kAbsent)
+    return concat(abi::typeSpelling(*result.type()), " read from b", result.buffer(), " at byte ",
+                  reg(result.element()));
   std::string type = abi::typeSpelling(*result.type());
   if (result.type()->kind() == fb::ValueKind::Scalar)
     return concat(type, " = ", reg(result.scalar()));
@@ -128,8 +131,9 @@ std::string formula(const fb::Function &function, uint32_t index, int depth = 0)
   }
 }
 
-std::string signatureText(const fb::Function &function) {
-  std::string text = concat("'", function.name()->string_view(), "'(");
+/// "(tensor<4xf32>) -> (tensor<4xf32>)".
+std::string typesText(const fb::Function &function) {
+  std::string text = "(";
   if (function.inputs())
     for (uint32_t i = 0; i < function.inputs()->size(); ++i)
       text += concat(i ? ", " : "", abi::typeSpelling(*function.inputs()->Get(i)));
@@ -142,8 +146,22 @@ std::string signatureText(const fb::Function &function) {
 
 /// The parts of a function as lines of text, for both ways of printing.
 struct FunctionLines {
-  std::vector<std::string> registers, buffers, arena, checks, commands, results, expectations;
+  std::vector<std::string> registers, buffers, arena, checks, commands, results, expectations, loads, stores, targets;
 };
+
+/// "r3: block 2 (0, 1)": results of the block, by their number.
+std::string targetText(const fb::Target &target) {
+  std::string arguments;
+  if (target.arguments())
+    for (uint32_t result : *target.arguments())
+      arguments += concat(arguments.empty() ? "" : ", ", result);
+  return concat(target.condition() == kAbsent ? "" : reg(target.condition()) + ": ", "block ", target.block(), " (",
+                arguments, ")");
+}
+
+std::string globalName(const abi::ProgramView &program, uint32_t index) {
+  return concat("'", program.raw().globals()->Get(index)->name()->string_view(), "'");
+}
 
 FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &function) {
   FunctionLines lines;
@@ -162,12 +180,23 @@ FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &funct
   if (function.commands())
     for (const fb::Command *command : *function.commands())
       lines.commands.push_back(concat(commandText(program, *command), at(command->location())));
-  if (function.results())
+  const bool hasBlocks = function.blocks() && function.blocks()->size() != 0; // which say where the results are
+  if (function.results() && !hasBlocks)
     for (const fb::ResultValue *result : *function.results())
       lines.results.push_back(resultText(*result));
   if (function.expectations())
     for (const fb::Expectation *expectation : *function.expectations())
       lines.expectations.push_back(expectationText(*expectation));
+  if (function.loads())
+    for (uint32_t i = 0; i < function.loads()->size(); ++i)
+      lines.loads.push_back(concat("input ", function.inputs()->size() - function.loads()->size() + i, " = global ",
+                                   globalName(program, function.loads()->Get(i))));
+  if (function.stores())
+    for (const fb::Store *store : *function.stores())
+      lines.stores.push_back(concat("global ", globalName(program, store->global()), " = result ", store->result()));
+  if (function.targets())
+    for (const fb::Target *target : *function.targets())
+      lines.targets.push_back(targetText(*target));
   return lines;
 }
 
@@ -191,70 +220,17 @@ uint32_t constantCount(const fb::Program &raw) {
 
 } // namespace
 
-std::string registerText(uint32_t index, const fb::RegisterOp &operation) {
-  const std::string a = reg(operation.a()), b = reg(operation.b()), c = reg(operation.c());
-  auto binary = [&](std::string_view name) { return concat(name, " ", a, ", ", b); };
-  auto text = [&]() -> std::string {
-    switch (operation.opcode()) {
-    case fb::RegisterOpcode::Const:
-      return concat("const ", operation.imm());
-    case fb::RegisterOpcode::Arg:
-      return concat("input ", operation.a());
-    case fb::RegisterOpcode::Dim:
-      return concat("dim ", operation.b(), " of input ", operation.a());
-    case fb::RegisterOpcode::Add:
-      return binary("add");
-    case fb::RegisterOpcode::Sub:
-      return binary("sub");
-    case fb::RegisterOpcode::Mul:
-      return binary("mul");
-    case fb::RegisterOpcode::FloorDiv:
-      return binary("floordiv");
-    case fb::RegisterOpcode::CeilDiv:
-      return binary("ceildiv");
-    case fb::RegisterOpcode::Mod:
-      return binary("mod");
-    case fb::RegisterOpcode::DivTrunc:
-      return binary("divtrunc");
-    case fb::RegisterOpcode::RemTrunc:
-      return binary("remtrunc");
-    case fb::RegisterOpcode::Min:
-      return binary("min");
-    case fb::RegisterOpcode::Max:
-      return binary("max");
-    case fb::RegisterOpcode::And:
-      return binary("and");
-    case fb::RegisterOpcode::Or:
-      return binary("or");
-    case fb::RegisterOpcode::Xor:
-      return binary("xor");
-    case fb::RegisterOpcode::Eq:
-      return binary("eq");
-    case fb::RegisterOpcode::Lt:
-      return binary("lt");
-    case fb::RegisterOpcode::Select:
-      return concat("select ", a, ", ", b, ", ", c);
-    case fb::RegisterOpcode::Align:
-      return binary("align");
-    case fb::RegisterOpcode::SignExtend:
-      return concat("sext ", a, " from ", operation.imm(), " bits");
-    case fb::RegisterOpcode::ZeroExtend:
-      return concat("zext ", a, " from ", operation.imm(), " bits");
-    }
-    return "?";
-  };
-  return concat(reg(index), " = ", text());
-}
-
-FunctionText functionText(const abi::ProgramView &program, const fb::Function &function) {
-  FunctionText text{.signature = signatureText(function), .body = {}};
+/// Each line begins with `indent`.
+static std::string bodyText(const abi::ProgramView &program, const fb::Function &function, const std::string &indent) {
+  std::string text;
   const FunctionLines lines = linesOf(program, function);
-  auto section = [&text](std::string_view name, const std::vector<std::string> &entries) {
+  auto section = [&](std::string_view name, const std::vector<std::string> &entries) {
     if (!entries.empty())
-      text.body += concat("  ", name, ":\n");
+      text += concat(indent, name, ":\n");
     for (const std::string &entry : entries)
-      text.body += concat("    ", entry, "\n");
+      text += concat(indent, "  ", entry, "\n");
   };
+  section("loads", lines.loads);
   section("registers", lines.registers);
   section("buffers", lines.buffers);
   section("arena", lines.arena);
@@ -262,7 +238,26 @@ FunctionText functionText(const abi::ProgramView &program, const fb::Function &f
   section("commands", lines.commands);
   section("results", lines.results);
   section("expectations", lines.expectations);
+  section("stores", lines.stores);
+  section("targets", lines.targets);
+  for (uint32_t i = 0; function.blocks() && i < function.blocks()->size(); ++i) {
+    const fb::Function &block = *function.blocks()->Get(i);
+    text += concat(indent, "block ", i, " ", typesText(block), ":\n", bodyText(program, block, indent + "  "));
+  }
   return text;
+}
+
+FunctionText functionText(const abi::ProgramView &program, const fb::Function &function) {
+  return {.signature = concat("'", function.name()->string_view(), "'", typesText(function)),
+          .body = bodyText(program, function, "  ")};
+}
+
+std::string globalText(const fb::Global &global) {
+  const bool isScalar = global.type()->kind() == fb::ValueKind::Scalar;
+  return concat("'", global.name()->string_view(), "': ", abi::typeSpelling(*global.type()), ", ",
+                isScalar                       ? concat("bits ", global.scalar())
+                : global.constant() == kAbsent ? std::string("no initial value")
+                                               : concat("constant ", global.constant()));
 }
 
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
@@ -277,11 +272,59 @@ std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
     const FunctionText words = functionText(program, function);
     text += concat("function ", words.signature, "\n", words.body);
   }
+  if (const fb::Function *initializer = raw.initializer()) {
+    const FunctionText words = functionText(program, *initializer);
+    text += concat("initializer ", words.signature, "\n", words.body);
+  }
+  for (uint32_t i = 0; raw.globals() && i < raw.globals()->size(); ++i)
+    text += concat("global ", globalText(*raw.globals()->Get(i)), "\n");
   for (uint32_t i = 0; i < constantCount(raw); ++i)
     text += concat("constant ", i, ": ", constantText(*raw.constants()->Get(i)), "\n");
   for (size_t i = 0; i < program.executableCount(); ++i)
     text += dumpExecutable(program.executableAt(i), nestedBytes(program, i));
   return text;
+}
+
+/// The members of a function's object; its blocks are objects of the same form.
+static void writeFunction(const abi::ProgramView &program, const fb::Function &function, JsonWriter &json) {
+  json.member("name", function.name()->string_view());
+  json.key("inputs");
+  json.beginArray();
+  if (function.inputs())
+    for (const fb::ValueType *type : *function.inputs())
+      json.value(abi::typeSpelling(*type));
+  json.endArray();
+  FunctionLines lines = linesOf(program, function);
+  auto section = [&json](std::string_view name, const std::vector<std::string> &entries) {
+    json.key(name);
+    json.beginArray();
+    for (const std::string &entry : entries)
+      json.value(entry);
+    json.endArray();
+  };
+  section("registers", lines.registers);
+  section("buffers", lines.buffers);
+  section("arena", lines.arena);
+  section("checks", lines.checks);
+  section("commands", lines.commands);
+  section("results", lines.results);
+  section("expectations", lines.expectations);
+  if (!lines.loads.empty())
+    section("loads", lines.loads);
+  if (!lines.stores.empty())
+    section("stores", lines.stores);
+  if (!lines.targets.empty())
+    section("targets", lines.targets);
+  if (!function.blocks() || function.blocks()->size() == 0)
+    return;
+  json.key("blocks");
+  json.beginArray();
+  for (const fb::Function *block : *function.blocks()) {
+    json.beginObject();
+    writeFunction(program, *block, json);
+    json.endObject();
+  }
+  json.endArray();
 }
 
 void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json) {
@@ -295,33 +338,24 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
   json.key("functions");
   json.beginArray();
   for (size_t i = 0; i < program.functionCount(); ++i) {
-    const fb::Function &function = program.functionAt(i);
     json.beginObject();
-    json.member("name", function.name()->string_view());
-    json.key("inputs");
-    json.beginArray();
-    if (function.inputs())
-      for (const fb::ValueType *type : *function.inputs())
-        json.value(abi::typeSpelling(*type));
-    json.endArray();
-    FunctionLines lines = linesOf(program, function);
-    auto section = [&json](std::string_view name, const std::vector<std::string> &entries) {
-      json.key(name);
-      json.beginArray();
-      for (const std::string &entry : entries)
-        json.value(entry);
-      json.endArray();
-    };
-    section("registers", lines.registers);
-    section("buffers", lines.buffers);
-    section("arena", lines.arena);
-    section("checks", lines.checks);
-    section("commands", lines.commands);
-    section("results", lines.results);
-    section("expectations", lines.expectations);
+    writeFunction(program, program.functionAt(i), json);
     json.endObject();
   }
   json.endArray();
+  if (const fb::Function *initializer = raw.initializer()) {
+    json.key("initializer");
+    json.beginObject();
+    writeFunction(program, *initializer, json);
+    json.endObject();
+  }
+  if (raw.globals()) {
+    json.key("globals");
+    json.beginArray();
+    for (const fb::Global *global : *raw.globals())
+      json.value(globalText(*global));
+    json.endArray();
+  }
   json.key("constants");
   json.beginArray();
   for (uint32_t i = 0; i < constantCount(raw); ++i)

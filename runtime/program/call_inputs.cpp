@@ -76,11 +76,15 @@ Status checkInputs(const abi::fb::Function &function, std::span<const Value> inp
 
 namespace {
 
-// The words of a key, given to `visit` one by one; it returns false to stop.
-template <typename Visit> bool visitWords(std::span<const Value> inputs, Visit visit) {
+// The words of a key, given to `visit` one by one; it returns false to stop. `isIgnored(i)`: the value of scalar i is
+// none of them.
+template <typename Visit, typename Ignored>
+bool visitWords(std::span<const Value> inputs, Visit visit, Ignored isIgnored) {
+  size_t index = 0;
   for (const Value &value : inputs) {
+    const size_t i = index++;
     if (const auto *scalar = std::get_if<Scalar>(&value)) {
-      if (!visit(int64_t(scalar->element) | int64_t(1) << 8) || !visit(scalar->bits))
+      if (!visit(int64_t(scalar->element) | int64_t(1) << 8) || (!isIgnored(i) && !visit(scalar->bits)))
         return false;
       continue;
     }
@@ -94,29 +98,56 @@ template <typename Visit> bool visitWords(std::span<const Value> inputs, Visit v
   return true;
 }
 
-} // namespace
-
-uint64_t CallKey::hashOf(std::span<const Value> inputs) {
+template <typename Ignored> uint64_t hashWords(std::span<const Value> inputs, Ignored isIgnored) {
   uint64_t hash = 1469598103934665603u; // FNV-1a, a word at a time
-  visitWords(inputs, [&](int64_t word) {
-    hash = (hash ^ static_cast<uint64_t>(word)) * 1099511628211u;
-    hash ^= hash >> 29; // words are not bytes: what is high has to come down
-    return true;
-  });
+  visitWords(
+      inputs,
+      [&](int64_t word) {
+        hash = (hash ^ static_cast<uint64_t>(word)) * 1099511628211u;
+        hash ^= hash >> 29; // words are not bytes: what is high has to come down
+        return true;
+      },
+      isIgnored);
   return hash;
 }
 
-CallKey::CallKey(std::span<const Value> inputs) : hash_(hashOf(inputs)) {
-  visitWords(inputs, [&](int64_t word) {
-    words_.push_back(word);
-    return true;
-  });
+template <typename Ignored>
+bool equalWords(std::span<const int64_t> words, std::span<const Value> inputs, Ignored isIgnored) {
+  size_t next = 0;
+  return visitWords(
+             inputs, [&](int64_t word) { return next < words.size() && words[next++] == word; }, isIgnored) &&
+         next == words.size();
+}
+
+constexpr auto kNoneIgnored = [](size_t) { return false; };
+auto isIn(const CallKey::IgnoredScalars &ignored) {
+  return [&ignored](size_t i) { return i < ignored.size() && ignored[i]; };
+}
+
+} // namespace
+
+uint64_t CallKey::hashOf(std::span<const Value> inputs) {
+  return hashWords(inputs, kNoneIgnored);
+}
+uint64_t CallKey::hashOf(std::span<const Value> inputs, const IgnoredScalars &ignored) {
+  return hashWords(inputs, isIn(ignored));
+}
+
+CallKey::CallKey(std::span<const Value> inputs, const IgnoredScalars &ignored) : hash_(hashOf(inputs, ignored)) {
+  visitWords(
+      inputs,
+      [&](int64_t word) {
+        words_.push_back(word);
+        return true;
+      },
+      isIn(ignored));
 }
 
 bool CallKey::matches(std::span<const Value> inputs) const {
-  size_t next = 0;
-  return visitWords(inputs, [&](int64_t word) { return next < words_.size() && words_[next++] == word; }) &&
-         next == words_.size();
+  return equalWords(words_, inputs, kNoneIgnored);
+}
+bool CallKey::matches(std::span<const Value> inputs, const IgnoredScalars &ignored) const {
+  return equalWords(words_, inputs, isIn(ignored));
 }
 
 } // namespace tenon::runtime

@@ -20,12 +20,16 @@ Status checkInputs(const abi::fb::Function &function, std::span<const Value> inp
 /// Element types, ranks, extents and scalars of a call, one after another; no two different calls spell the same.
 class CallKey {
 public:
-  explicit CallKey(std::span<const Value> inputs);
+  /// Scalars that a plan does not depend on may differ between calls with equal keys.
+  using IgnoredScalars = std::vector<bool>; // [inputs], or empty: none
+  explicit CallKey(std::span<const Value> inputs, const IgnoredScalars &ignored = {});
   uint64_t hash() const { return hash_; }
 
   /// Of `inputs`, without making a key: allocates nothing.
   static uint64_t hashOf(std::span<const Value> inputs);
+  static uint64_t hashOf(std::span<const Value> inputs, const IgnoredScalars &ignored);
   bool matches(std::span<const Value> inputs) const;
+  bool matches(std::span<const Value> inputs, const IgnoredScalars &ignored) const;
 
 private:
   std::vector<int64_t> words_;

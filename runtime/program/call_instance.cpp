@@ -17,6 +17,7 @@ CallInstance::CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const
   for (size_t i = 0; i < commands_.size(); ++i) {
     const PlannedCommand &planned = plan_->commands[i];
     commands_[i].ranges.resize(planned.ranges.size());
+    commands_[i].constants = planned.constants;
     if (planned.kind == PlannedCommand::Kind::Dispatch)
       commands_[i].arguments.emplace(planned.kernel->parameters, planned.kernel->encodeTensorMap);
   }
@@ -31,9 +32,10 @@ CallInstance::~CallInstance() {
 
 Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Device> device,
                                                            std::shared_ptr<const CallPlan> plan,
-                                                           std::span<const std::shared_ptr<const Buffer>> constants) {
+                                                           std::span<const std::shared_ptr<const Buffer>> constants,
+                                                           bool hasArena) {
   std::unique_ptr<CallInstance> instance(new CallInstance(std::move(device), std::move(plan)));
-  if (instance->plan_->arenaBytes != 0) {
+  if (hasArena && instance->plan_->arenaBytes != 0) {
     TENON_ASSIGN_OR_RETURN(instance->arena_, allocateBuffer(*instance->device_, instance->plan_->arenaBytes, {}));
   }
   for (size_t i = 0; i < instance->bases_.size(); ++i) {
@@ -46,12 +48,39 @@ Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Devic
   return instance;
 }
 
-Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> results) {
-  isChanged_.assign(bases_.size(), false);
+/// Whether they are others than before.
+bool CallInstance::takeConstants(size_t index, std::span<const int64_t> registers) {
+  const PlannedCommand &planned = plan_->commands[index];
+  if (planned.kind != PlannedCommand::Kind::Dispatch)
+    return false;
+  const auto *names = plan_->function->commands()->Get(planned.index)->body_as_Dispatch()->constants();
+  std::vector<uint64_t> &constants = commands_[index].constants;
+  bool isChanged = false;
+  for (uint32_t i = 0; i < constants.size(); ++i) {
+    const auto value = static_cast<uint64_t>(registers[names->Get(i)]);
+    isChanged |= constants[i] != value;
+    constants[i] = value;
+  }
+  return isChanged;
+}
+
+void CallInstance::moveArena(uint64_t address) {
+  for (uint32_t i = 0; i < bases_.size(); ++i) {
+    if (plan_->buffers[i].place != CallPlan::Place::Arena)
+      continue;
+    isChanged_[i] = bases_[i] != address + plan_->buffers[i].offset;
+    bases_[i] = address + plan_->buffers[i].offset;
+  }
+}
+
+Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> results, const Options &options) {
+  std::fill(isChanged_.begin(), isChanged_.end(), uint8_t(0));
+  if (options.arena)
+    moveArena(options.arena->address());
   auto rebase = [&](uint32_t buffer, const Value &value) { // twice for what is both returned and expected
     const uint64_t address = std::get_if<Tensor>(&value)->buffer->address();
     if (bases_[buffer] != address)
-      isChanged_[buffer] = true;
+      isChanged_[buffer] = 1;
     bases_[buffer] = address;
   };
   for (uint32_t i = 0; i < bases_.size(); ++i)
@@ -61,12 +90,13 @@ Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> 
     if (!plan_->results[i].isScalar && plan_->buffers[plan_->results[i].buffer].place == CallPlan::Place::Result)
       rebase(plan_->results[i].buffer, results[i]);
 
-  const bool isFirst = !isBound_;
+  const bool isFirst = !isBound_, hasRegisters = !options.registers.empty();
   isBound_ = false; // until all of it is
   for (size_t i = 0; i < commands_.size(); ++i) {
     const std::vector<PlannedRange> &ranges = plan_->commands[i].ranges;
-    const bool isTouched = isFirst || std::any_of(ranges.begin(), ranges.end(),
-                                                  [&](const PlannedRange &r) { return isChanged_[r.buffer]; });
+    const bool isTouched =
+        (hasRegisters && takeConstants(i, options.registers)) || isFirst ||
+        std::any_of(ranges.begin(), ranges.end(), [&](const PlannedRange &r) { return isChanged_[r.buffer]; });
     if (!isTouched)
       continue;
     Status status = bindCommand(i);
@@ -93,7 +123,7 @@ Status CallInstance::bindCommand(size_t index) {
       return makeError(StatusCode::InvalidArgument, "binding ", i, " is at address ", command.ranges[i].address,
                        ", the layout declares an alignment of ", alignment, " bytes");
   }
-  return command.arguments ? command.arguments->set(command.ranges, planned.constants) : okStatus();
+  return command.arguments ? command.arguments->set(command.ranges, command.constants) : okStatus();
 }
 
 Status CallInstance::addNode(size_t index) {
@@ -224,7 +254,7 @@ Status CallInstance::describeFault(Status status) const {
 
 Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results,
                            const Options &options) {
-  TENON_RETURN_IF_ERROR(bind(inputs, results));
+  TENON_RETURN_IF_ERROR(bind(inputs, results, options));
   isInFlight_ |= !options.isWaitedFor;
   const cuda::Driver &driver = device_->driver();
   const bool isTraced = options.isTraced && device_->trace();

@@ -26,12 +26,17 @@ public:
     bool isTraced = true;                // where the device has a trace: no graph, and the call waits
     bool isWaitedFor = false;            // by the caller, before anything of this can go away
     CommandObserver *observer = nullptr; // waits after every command too
+    // Of a block: memory for its arena, which is another one in every call, and the values of its registers, since
+    // calls of one plan may differ in the constants of its dispatches.
+    const Buffer *arena = nullptr;
+    std::span<const int64_t> registers = {};
   };
 
-  /// Allocates the arena. Errors of the driver.
+  /// Allocates the arena, unless the calls bring one. Errors of the driver.
   static Result<std::unique_ptr<CallInstance>> create(std::shared_ptr<Device> device,
                                                       std::shared_ptr<const CallPlan> plan,
-                                                      std::span<const std::shared_ptr<const Buffer>> constants);
+                                                      std::span<const std::shared_ptr<const Buffer>> constants,
+                                                      bool hasArena = true);
   /// Waits for what may still run.
   ~CallInstance();
   CallInstance(const CallInstance &) = delete;
@@ -46,11 +51,14 @@ private:
   struct BoundCommand {
     std::optional<ArgumentPack> arguments;
     std::vector<DeviceRange> ranges;
+    std::vector<uint64_t> constants;
     ReplayGraph::Node node = 0;
     bool isStale = true; // the graph's node is not known to hold `ranges`
   };
   CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const CallPlan> plan);
-  Status bind(std::span<const Value> inputs, std::span<const Value> results);
+  Status bind(std::span<const Value> inputs, std::span<const Value> results, const Options &options);
+  void moveArena(uint64_t address);
+  bool takeConstants(size_t index, std::span<const int64_t> registers);
   Status bindCommand(size_t index);
   Status buildGraph();
   Status addNode(size_t index);
@@ -66,7 +74,7 @@ private:
   std::shared_ptr<const CallPlan> plan_;
   std::shared_ptr<Buffer> arena_;
   std::vector<uint64_t> bases_;        // [plan buffers] addresses
-  std::vector<bool> isChanged_;        // [plan buffers] by this call
+  std::vector<uint8_t> isChanged_;     // [plan buffers] by this call
   std::vector<BoundCommand> commands_; // [plan commands]
   std::unique_ptr<ReplayGraph> graph_;
   bool isBound_ = false, isInFlight_ = false;

@@ -4,6 +4,7 @@
 // made of them.
 #include "runtime/program/call_plan.h"
 
+#include "abi/format/arithmetic.h"
 #include "runtime/program/lifetime_packing.h"
 #include "runtime/program/register_program.h"
 
@@ -14,23 +15,51 @@ namespace tenon::runtime {
 
 namespace {
 
+constexpr uint32_t kNoRegister = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kWholeRange = std::numeric_limits<uint32_t>::max(); // "from the start", "to the end"
 
 template <typename Vector> uint32_t sizeOf(const Vector *vector) {
   return vector ? vector->size() : 0;
 }
 
+/// " (argument 0: 8, argument 1: 7)": the values that a failed check compared; "" where it compares nothing.
+std::string comparedValues(const abi::fb::Function &function, std::span<const int64_t> registers, uint32_t condition) {
+  using abi::fb::RegisterOpcode;
+  const auto &operations = *function.registers();
+  const abi::fb::RegisterOp &compare = *operations.Get(condition);
+  if (compare.opcode() != RegisterOpcode::Eq && compare.opcode() != RegisterOpcode::Lt)
+    return {};
+  const abi::fb::RegisterOp &a = *operations.Get(compare.a()), &b = *operations.Get(compare.b());
+  const bool sameDimension = a.opcode() != RegisterOpcode::Dim || b.opcode() != RegisterOpcode::Dim || a.b() == b.b();
+  std::string text;
+  for (uint32_t index : {compare.a(), compare.b()}) {
+    const abi::fb::RegisterOp &operand = *operations.Get(index);
+    if (operand.opcode() == RegisterOpcode::Const) // the message has it
+      continue;
+    text += text.empty() ? " (" : ", ";
+    if (operand.opcode() == RegisterOpcode::Dim && !sameDimension)
+      text += concat("dimension ", operand.b(), " of ");
+    if (operand.opcode() == RegisterOpcode::Dim || operand.opcode() == RegisterOpcode::Arg)
+      text += concat("argument ", operand.a());
+    else
+      text += "computed";
+    text += concat(": ", registers[index]);
+  }
+  return text.empty() ? text : text + ')';
+}
+
 class Planner {
 public:
-  Planner(const abi::fb::Function &function, std::span<const Value> inputs, const PlanSources &sources)
+  Planner(const abi::fb::Function &function, std::span<const Value> inputs, const PlanSources &sources,
+          const CallKey::IgnoredScalars &ignored)
       : function_(function), inputs_(inputs), sources_(sources),
-        plan_(new CallPlan{.key = CallKey(inputs), .function = &function}) {}
+        plan_(new CallPlan{.key = CallKey(inputs, ignored), .function = &function}) {}
 
   Result<std::shared_ptr<const CallPlan>> make() {
     // Shapes, sizes, grids and scalar arguments, from the inputs' shapes and scalars.
     TENON_ASSIGN_OR_RETURN(registers_, runRegisterProgram(function_, inputs_));
     // What the compiler could not know: equal dynamic extents and the like. Past here the function is free to run.
-    TENON_RETURN_IF_ERROR(evaluateChecks());
+    TENON_RETURN_IF_ERROR(evaluateChecks(function_, registers_));
     // Sizes, then what uses them.
     TENON_RETURN_IF_ERROR(planBuffers());
     TENON_RETURN_IF_ERROR(planResults());
@@ -42,8 +71,6 @@ public:
   }
 
 private:
-  Status evaluateChecks() const;
-  std::string comparedValues(uint32_t condition) const;
   Status planBuffers();
   Status planResults();
   Status planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index);
@@ -62,44 +89,6 @@ private:
   std::unique_ptr<CallPlan> plan_;
   std::vector<int64_t> registers_;
 };
-
-Status Planner::evaluateChecks() const {
-  for (uint32_t i = 0; i < sizeOf(function_.checks()); ++i) {
-    const abi::fb::Check &check = *function_.checks()->Get(i);
-    if (registers_[check.condition()] != 0)
-      continue;
-    std::string where = check.location() ? concat(check.location()->string_view(), ": ") : std::string();
-    return makeError(StatusCode::InvalidArgument, where, name(), ": ", check.message()->string_view(),
-                     comparedValues(check.condition()));
-  }
-  return okStatus();
-}
-
-/// " (argument 0: 8, argument 1: 7)": the values that a failed check compared; "" where it compares nothing.
-std::string Planner::comparedValues(uint32_t condition) const {
-  using abi::fb::RegisterOpcode;
-  const auto &operations = *function_.registers();
-  const abi::fb::RegisterOp &compare = *operations.Get(condition);
-  if (compare.opcode() != RegisterOpcode::Eq && compare.opcode() != RegisterOpcode::Lt)
-    return {};
-  const abi::fb::RegisterOp &a = *operations.Get(compare.a()), &b = *operations.Get(compare.b());
-  const bool sameDimension = a.opcode() != RegisterOpcode::Dim || b.opcode() != RegisterOpcode::Dim || a.b() == b.b();
-  std::string text;
-  for (uint32_t index : {compare.a(), compare.b()}) {
-    const abi::fb::RegisterOp &operand = *operations.Get(index);
-    if (operand.opcode() == RegisterOpcode::Const) // the message has it
-      continue;
-    text += text.empty() ? " (" : ", ";
-    if (operand.opcode() == RegisterOpcode::Dim && !sameDimension)
-      text += concat("dimension ", operand.b(), " of ");
-    if (operand.opcode() == RegisterOpcode::Dim || operand.opcode() == RegisterOpcode::Arg)
-      text += concat("argument ", operand.a());
-    else
-      text += "computed";
-    text += concat(": ", registers_[index]);
-  }
-  return text.empty() ? text : text + ')';
-}
 
 Status Planner::planBuffers() {
   for (uint32_t i = 0; i < sizeOf(function_.buffers()); ++i) {
@@ -155,6 +144,10 @@ Status Planner::planResult(const abi::fb::ResultValue &source, std::string_view 
   CallPlan::Result result;
   result.element = static_cast<abi::ElementType>(source.type()->element());
   result.isScalar = source.type()->kind() == abi::fb::ValueKind::Scalar;
+  if (source.element() != kNoRegister) { // read back when the commands are done (block_call.h)
+    plan_->results.push_back(std::move(result));
+    return okStatus();
+  }
   if (result.isScalar) {
     result.scalar = {result.element, registers_[source.scalar()]};
     plan_->results.push_back(std::move(result));
@@ -301,6 +294,10 @@ Status Planner::packTransients() {
           piece.first = piece.last == 0 && piece.first == 1 ? at : piece.first;
           piece.last = at;
         }
+    for (uint32_t result = 0; result < sizeOf(function_.results()); ++result) // read back at the end
+      if (const abi::fb::ResultValue &value = *function_.results()->Get(result);
+          value.element() != kNoRegister && value.buffer() == i)
+        piece = {.bytes = piece.bytes, .first = 0, .last = static_cast<uint32_t>(plan_->commands.size())};
     pieces.push_back(piece);
     owners.push_back(i);
   }
@@ -369,8 +366,78 @@ Status CallPlan::describeFault(Status status) const {
 }
 
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
-                                                     const PlanSources &sources) {
-  return Planner(function, inputs, sources).make();
+                                                     const PlanSources &sources,
+                                                     const CallKey::IgnoredScalars &ignored) {
+  return Planner(function, inputs, sources, ignored).make();
+}
+
+Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers) {
+  for (uint32_t i = 0; i < sizeOf(function.checks()); ++i) {
+    const abi::fb::Check &check = *function.checks()->Get(i);
+    if (registers[check.condition()] != 0)
+      continue;
+    std::string where = check.location() ? concat(check.location()->string_view(), ": ") : std::string();
+    return makeError(StatusCode::InvalidArgument, where, "function '", function.name()->string_view(),
+                     "': ", check.message()->string_view(), comparedValues(function, registers, check.condition()));
+  }
+  return okStatus();
+}
+
+CallKey::IgnoredScalars planIndependentScalars(const abi::fb::Function &block) {
+  std::vector<bool> needed(sizeOf(block.registers()));
+  auto need = [&](uint32_t index) {
+    if (index < needed.size())
+      needed[index] = true;
+  };
+  auto needRange = [&](const abi::fb::BufferRange &range) {
+    need(range.offset());
+    need(range.length());
+  };
+  need(block.arena());
+  for (uint32_t i = 0; i < sizeOf(block.buffers()); ++i) {
+    need(block.buffers()->Get(i)->size());
+    need(block.buffers()->Get(i)->offset());
+  }
+  auto needShape = [&](const abi::fb::ResultValue *value) {
+    for (uint32_t axis = 0; value && axis < sizeOf(value->shape()); ++axis)
+      need(value->shape()->Get(axis));
+  };
+  for (uint32_t i = 0; i < sizeOf(block.results()); ++i)
+    needShape(block.results()->Get(i));
+  for (uint32_t i = 0; i < sizeOf(block.expectations()); ++i)
+    for (const abi::fb::ResultValue *value :
+         {block.expectations()->Get(i)->found(), block.expectations()->Get(i)->wanted()}) {
+      needShape(value);
+      if (value)
+        need(value->scalar()); // a scalar that is compared is of the plan
+    }
+  for (uint32_t i = 0; i < sizeOf(block.commands()); ++i) {
+    const abi::fb::Command &command = *block.commands()->Get(i);
+    if (const abi::fb::Dispatch *dispatch = command.body_as_Dispatch()) {
+      for (uint32_t axis = 0; axis < dispatch->grid()->size(); ++axis)
+        need(dispatch->grid()->Get(axis));
+      for (uint32_t binding = 0; binding < sizeOf(dispatch->bindings()); ++binding)
+        needRange(*dispatch->bindings()->Get(binding));
+    } else if (const abi::fb::Copy *copy = command.body_as_Copy()) {
+      needRange(*copy->source());
+      needRange(*copy->target());
+    } else if (const abi::fb::Fill *fill = command.body_as_Fill()) {
+      needRange(*fill->target());
+      need(fill->pattern());
+    }
+  }
+  CallKey::IgnoredScalars ignored(sizeOf(block.inputs()), true);
+  for (size_t i = needed.size(); i-- > 0;) {
+    if (!needed[i])
+      continue;
+    const abi::fb::RegisterOp &op = *block.registers()->Get(static_cast<uint32_t>(i));
+    if (op.opcode() == abi::fb::RegisterOpcode::Arg)
+      ignored[op.a()] = false;
+    const uint32_t operands[] = {op.a(), op.b(), op.c()};
+    for (uint32_t n = 0; n < abi::operandCount(op.opcode()); ++n)
+      needed[operands[n]] = true;
+  }
+  return ignored;
 }
 
 } // namespace tenon::runtime

@@ -49,7 +49,7 @@ struct CallPlan {
   };
   struct Result {
     bool isScalar = false;
-    Scalar scalar;
+    Scalar scalar; // not of one that a block reads back
     abi::ElementType element = abi::ElementType::F32;
     Shape shape;
     uint32_t buffer = 0;
@@ -93,7 +93,17 @@ struct PlanSources {
 
 /// @param inputs checked (checkInputs)
 /// Errors of registers, checks, loading, ranges and grids; nothing was launched.
+/// @param ignored scalars that the key leaves out: those of planIndependentScalars, of a block
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
-                                                     const PlanSources &sources);
+                                                     const PlanSources &sources,
+                                                     const CallKey::IgnoredScalars &ignored = {});
+
+/// InvalidArgument: the first check of the function that does not hold.
+/// @param registers [registers of the function] values
+Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers);
+
+/// [inputs] true: a scalar that decides neither sizes nor grids nor patterns. A counter of a loop mostly is one: the
+/// plan of the first round serves every other, with other constants (CallInstance::Options::registers).
+CallKey::IgnoredScalars planIndependentScalars(const abi::fb::Function &block);
 
 } // namespace tenon::runtime

@@ -13,11 +13,11 @@ bool overlap(const Buffer &a, uint64_t aBytes, const Buffer &b, uint64_t bBytes)
   return aBytes != 0 && bBytes != 0 && a.address() < b.address() + bBytes && b.address() < a.address() + aBytes;
 }
 
-/// A buffer of the caller's for a result of `bytes` bytes.
-Status checkGiven(const Device &device, const CallPlan &plan, size_t index, uint64_t bytes, const Buffer &given,
-                  std::span<const Value> inputs, std::span<const Value> results) {
+/// What a buffer of the caller's is by itself. Every call with results given passes here.
+[[gnu::always_inline]] inline Status checkOwn(const Device &device, size_t result, uint64_t bytes, const Buffer &given,
+                                              std::span<const Value> inputs) {
   auto fail = [&](StatusCode code, auto... words) {
-    return makeError(code, "result ", index, ": its buffer ", words...);
+    return makeError(code, "result ", result, ": its buffer ", words...);
   };
   if (&given.device() != &device)
     return fail(StatusCode::InvalidArgument, "is on another device, ", given.device().description());
@@ -33,12 +33,19 @@ Status checkGiven(const Device &device, const CallPlan &plan, size_t index, uint
     if (const auto *input = std::get_if<Tensor>(&inputs[i]);
         input && overlap(given, bytes, *input->buffer, input->buffer->size()))
       return fail(StatusCode::InvalidArgument, "is memory of input ", i, ", which is only read");
+  return okStatus();
+}
+
+/// A buffer of the caller's for a result of `bytes` bytes.
+Status checkGiven(const Device &device, const CallPlan &plan, size_t index, uint64_t bytes, const Buffer &given,
+                  std::span<const Value> inputs, std::span<const Value> results) {
+  TENON_RETURN_IF_ERROR(checkOwn(device, index, bytes, given, inputs));
   for (size_t i = 0; i < index; ++i) {
     const CallPlan::Result &other = plan.results[i];
     if (other.isScalar || other.buffer == plan.results[index].buffer)
       continue;
     if (overlap(given, bytes, *std::get_if<Tensor>(&results[i])->buffer, plan.buffers[other.buffer].bytes))
-      return fail(StatusCode::InvalidArgument, "is memory of result ", i);
+      return makeError(StatusCode::InvalidArgument, "result ", index, ": its buffer is memory of result ", i);
   }
   return okStatus();
 }
@@ -80,6 +87,11 @@ Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<
 }
 
 } // namespace
+
+Status checkGivenBuffer(const Device &device, size_t result, uint64_t bytes, const Buffer &given,
+                        std::span<const Value> inputs) {
+  return checkOwn(device, result, bytes, given, inputs);
+}
 
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,

@@ -14,4 +14,8 @@ Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> 
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
                    std::vector<Value> &results);
 
+/// Whether a result of `bytes` bytes may be written to a buffer of the caller's. Errors as Program::callInto says.
+Status checkGivenBuffer(const Device &device, size_t result, uint64_t bytes, const Buffer &given,
+                        std::span<const Value> inputs);
+
 } // namespace tenon::runtime

@@ -6,8 +6,10 @@
 #include "runtime/device/stream_capture.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/memory/transfer.h"
+#include "runtime/program/block_call.h"
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/planned_call.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
@@ -31,22 +33,18 @@ struct ShorterAtEnd {
 
 } // namespace
 
-struct Program::PlannedCall {
-  struct OnStream {
-    uint64_t stream = 0;
-    std::unique_ptr<CallInstance> instance;
-  };
-  explicit PlannedCall(std::shared_ptr<const CallPlan> plan) : plan(std::move(plan)) {}
-
-  const std::shared_ptr<const CallPlan> plan;
-  uint64_t lastUse = 0;            // of Program::clock_
-  std::mutex mutex;                // guards what follows, and is held while work is given to a stream
-  std::vector<OnStream> instances; // the last used first
-  std::vector<std::unique_ptr<CallInstance>> captured; // parts of the caller's graphs
-};
-
 Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
-    : device_(std::move(device)), view_(std::move(view)), calls_(view_.functionCount()) {}
+    : device_(std::move(device)), view_(std::move(view)), calls_(view_.functionCount()) {
+  for (size_t i = 0; i <= calls_.size(); ++i) {
+    const abi::fb::Function *function = i < calls_.size() ? &view_.functionAt(i) : view_.raw().initializer();
+    std::vector<FunctionCalls> &blocks = blockCalls_.emplace_back();
+    if (!function || !hasBlocks(*function))
+      continue;
+    for (const abi::fb::Function *block : *function->blocks())
+      blocks.emplace_back().ignored = planIndependentScalars(*block);
+  }
+  globals_.resize(view_.raw().globals() ? view_.raw().globals()->size() : 0);
+}
 
 Program::~Program() = default;
 
@@ -69,24 +67,28 @@ static Status refuseExpectations(const abi::fb::Function &function) {
 Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
                          const CallOptions &options) {
   TENON_RETURN_IF_ERROR(checkFunction(function));
-  HostSpan span(device_->trace(), "call", "call", view_.functionAt(function).name()->string_view());
+  const abi::fb::Function &source = view_.functionAt(function);
+  HostSpan span(device_->trace(), "call", "call", source.name()->string_view());
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
+  if (!blockCalls_[function].empty())
+    return callBlocks(function, inputs, results, options);
   const cuda::Driver &driver = device_->driver();
   const CUstream stream = options.stream.value_or(device_->stream().handle());
   bool isCaptured = false;
   if (options.stream) {
-    TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
+    TENON_RETURN_IF_ERROR(refuseExpectations(source));
     TENON_ASSIGN_OR_RETURN(isCaptured, isCapturing(driver, stream));
   }
   RelaxedCapture relaxed(driver, isCaptured);
   TENON_RETURN_IF_ERROR(relaxed.takeStatus());
 
   // What the caller gave is what the function declares: counts, element types, ranks, static extents.
-  TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
+  TENON_RETURN_IF_ERROR(runtime::checkInputs(source, inputs));
 
   // Shapes, sizes, grids, kernels, checks of the function: of the first call like this one.
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
+  std::shared_ptr<PlannedCall> planned;
+  TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
 
   // Memory of the results, and of what the host will compare.
   const ShorterAtEnd trimmed{results, planned->plan->returned};
@@ -129,9 +131,13 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
     return makeError(StatusCode::FailedPrecondition, "submit: the queue is of another device, ",
                      queue.device().description());
   TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
+  if (!blockCalls_[function].empty())
+    return makeError(StatusCode::FailedPrecondition, "function '", view_.functionAt(function).name()->string_view(),
+                     "' branches or uses globals, which the host does as it runs: call it without a queue");
   HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<PlannedCall> planned, plan(function, inputs));
+  std::shared_ptr<PlannedCall> planned;
+  TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
   TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, results));
   // What the work needs is its own: the caller's lists may change before it is issued.
   auto work = [this, planned, inputs = std::vector<Value>(inputs.begin(), inputs.end()), results](CUstream stream) {
@@ -146,24 +152,31 @@ Status Program::checkInputs(uint32_t function, std::span<const Value> inputs) {
   return runtime::checkInputs(view_.functionAt(function), inputs);
 }
 
-Result<std::shared_ptr<Program::PlannedCall>> Program::plan(uint32_t function, std::span<const Value> inputs) {
+Status Program::plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned) {
   const uint64_t hash = CallKey::hashOf(inputs);
   std::lock_guard lock(plansMutex_); // also while a plan is made: threads that want the same one wait for it
-  auto &plans = calls_[function].plans;
-  for (const std::shared_ptr<PlannedCall> &known : plans)
+  for (const std::shared_ptr<PlannedCall> &known : calls_[function].plans)
     if (known->plan->key.hash() == hash && known->plan->key.matches(inputs)) {
       known->lastUse = ++clock_;
-      return known;
+      planned = known;
+      return okStatus();
     }
+  return makePlan(calls_[function], view_.functionAt(function), inputs, planned);
+}
+
+Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
+                         std::shared_ptr<PlannedCall> &planned) {
+  auto &plans = calls.plans;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
-                         makeCallPlan(view_.functionAt(function), inputs, {executables_, constantBytes_}));
+                         makeCallPlan(function, inputs, {executables_, constantBytes_}, calls.ignored));
   TENON_RETURN_IF_ERROR(uploadConstants(*made));
   if (plans.size() >= kMostPlans)
     plans.erase(std::min_element(plans.begin(), plans.end(),
                                  [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; }));
   plans.push_back(std::make_shared<PlannedCall>(std::move(made)));
   plans.back()->lastUse = ++clock_;
-  return plans.back();
+  planned = plans.back();
+  return okStatus();
 }
 
 Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
@@ -240,14 +253,19 @@ void Program::findConstants(std::span<const uint8_t> file) {
 }
 
 Status Program::uploadConstants(const CallPlan &plan) {
-  for (const CallPlan::Buffer &buffer : plan.buffers) {
-    if (buffer.place != CallPlan::Place::Constant || constants_[buffer.index])
-      continue;
-    const ConstantBytes &constant = constantBytes_[buffer.index];
-    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, allocateOnStream(*device_, constant.size));
-    TENON_RETURN_IF_ERROR(uploadRepeated(*memory, constant.bytes));
-    constants_[buffer.index] = std::move(memory);
-  }
+  for (const CallPlan::Buffer &buffer : plan.buffers)
+    if (buffer.place == CallPlan::Place::Constant)
+      TENON_RETURN_IF_ERROR(uploadConstant(buffer.index));
+  return okStatus();
+}
+
+Status Program::uploadConstant(uint32_t index) {
+  if (constants_[index])
+    return okStatus();
+  const ConstantBytes &constant = constantBytes_[index];
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> memory, allocateOnStream(*device_, constant.size));
+  TENON_RETURN_IF_ERROR(uploadRepeated(*memory, constant.bytes));
+  constants_[index] = std::move(memory);
   return okStatus();
 }
 

@@ -7,7 +7,11 @@
 // (call_plan.h) and readies it for the stream (call_instance.h); calls like it then bind their buffers and launch, and
 // allocate nothing.
 //
-// Calls may come from several threads, and on several streams; several programs and devices live side by side.
+// A function that branches, reads values back or uses globals is a list of blocks, each of which is called like a
+// function (block_call.h). Globals are the state of this object: one program that is loaded twice has them twice.
+//
+// Calls may come from several threads, and on several streams; several programs and devices live side by side. Calls of
+// functions that use globals run one at a time.
 #pragma once
 
 #include "abi/format/program_view.h"
@@ -30,6 +34,7 @@ namespace tenon::runtime {
 class CallInstance;
 class Device;
 class SubmissionQueue;
+struct PlannedCall; // a plan and what it has become on each stream
 struct SemaphorePoint;
 
 struct CallOptions {
@@ -40,11 +45,15 @@ struct CallOptions {
   /// A stream of the caller's, in the device's primary context: the call returns when its work is given to it, and the
   /// inputs and results must live until that is complete; faults come from the stream. A stream that is being captured
   /// takes the commands into the caller's graph, whose memory lives as long as the program. Not given: the device's own
-  /// queue, and the call is complete when it returns.
+  /// queue, and the call is complete when it returns. A function with blocks waits for what is on the stream, runs on
+  /// the device's own and is complete when it returns; it cannot be captured.
   std::optional<CUstream> stream;
   /// Given: told of each command. Commands then run one after the other, each waited for, as with `synchronous`; not on
   /// a stream of the caller's.
   CommandObserver *observer = nullptr;
+  /// Of a function with blocks: the most blocks that a call runs, 0: any number. A loop that never ends is the
+  /// program's own; who runs programs of others sets a limit. DeadlineExceeded says where the call stood.
+  uint64_t mostBlocks = 0;
   /// Given: what the function's expectations (check.*) found, and one that failed is no error. Not given: it is.
   std::vector<ExpectationOutcome> *expectations = nullptr;
 };
@@ -77,11 +86,13 @@ public:
   ///         a dispatch that failed on the device is named by its export and location. FailedPrecondition: an
   ///         expectation of the function (check.*) failed; its text has a line for each. A function that has any is
   ///         called on the device's own stream only, and not by submit(): the host compares once the work is complete.
+  /// A function with blocks: what was stored to globals before an error stays.
   Result<std::vector<Value>> call(uint32_t function, std::span<const Value> inputs, const CallOptions &options = {});
 
   /// As call(), into the caller's memory: a tensor of `results` that has a buffer is written there (its shape is set),
   /// one without gets new memory. Empty `results` is all new. Results that the function returns in one buffer, or that
-  /// are inputs or constants, are what they are. InvalidArgument: another number of results, or a buffer that is an
+  /// are inputs or constants, are what they are; those of a function with blocks are memory of their own.
+  /// InvalidArgument: another number of results, or a buffer that is an
   /// input's or another result's; OutOfRange: one that is too small. With every buffer given, a call whose shapes and
   /// scalars were seen before allocates nothing.
   Status callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
@@ -89,7 +100,7 @@ public:
 
   /// As callInto(), when the waits are reached; returns at once, and the signals say when it is complete or what went
   /// wrong. Inputs and results are kept alive until then, the program is not. `results` is set when this returns, its
-  /// contents are not. FailedPrecondition: a queue of another device.
+  /// contents are not. FailedPrecondition: a queue of another device; a function with blocks, which the host runs.
   Status submit(SubmissionQueue &queue, std::span<const SemaphorePoint> waits, uint32_t function,
                 std::span<const Value> inputs, std::vector<Value> &results, std::span<const SemaphorePoint> signals);
 
@@ -99,16 +110,31 @@ public:
   ~Program();
 
 private:
-  // A plan and what it has become on each stream.
-  struct PlannedCall;
   struct FunctionCalls {
     std::vector<std::shared_ptr<PlannedCall>> plans;
+    CallKey::IgnoredScalars ignored; // of a block
   };
+  struct BlockCall;
   Program(std::shared_ptr<Device> device, abi::ProgramView view);
   void findConstants(std::span<const uint8_t> file);
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
+  Status uploadConstant(uint32_t index);        // likewise
   Status checkFunction(uint32_t function) const;
-  Result<std::shared_ptr<PlannedCall>> plan(uint32_t function, std::span<const Value> inputs);
+  Status plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned);
+  Status makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
+                  std::shared_ptr<PlannedCall> &planned); // with plansMutex_ held
+  // program_blocks.cpp
+  Status callBlocks(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
+                    const CallOptions &options);
+  Result<std::vector<Value>> runBlocks(const abi::fb::Function &function, std::vector<FunctionCalls> &calls,
+                                       std::span<const Value> inputs, const CallOptions &options);
+  Status runBlock(BlockCall &call, const CallOptions &options);
+  Status planBlock(FunctionCalls &calls, const abi::fb::Function &block, std::span<const Value> inputs,
+                   std::shared_ptr<PlannedCall> &planned);
+  Status readyGlobals(const CallOptions &options); // with globalsMutex_ held
+  Result<Value> loadGlobal(uint32_t global);
+  Status storeGlobal(uint32_t global, const Value &value, std::span<const Value> given);
+
   Status compareExpectations(const CallPlan &plan, std::span<const Value> results,
                              std::vector<ExpectationOutcome> *outcomes);
   Status issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
@@ -123,6 +149,10 @@ private:
   std::vector<FunctionCalls> calls_;                     // [functions]
   std::vector<std::unique_ptr<CallInstance>> captured_;  // what callers' graphs use: it may run at any time
   uint64_t clock_ = 0;                                   // counts look-ups: which plan was used last
+  std::vector<std::vector<FunctionCalls>> blockCalls_;   // [functions, then the initializer][blocks]
+  std::mutex globalsMutex_;                              // guards what follows; held for a whole call that uses it
+  std::vector<std::optional<Value>> globals_;            // nothing: it was not stored yet
+  bool areGlobalsReady_ = false;                         // they have their first values
 };
 
 } // namespace tenon::runtime

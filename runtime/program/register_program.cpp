@@ -54,6 +54,8 @@ Status describe(const abi::fb::Function &function, uint32_t index, const int64_t
     return makeError(StatusCode::InvalidArgument, where, " of ", registers[op.a()], " by 0): division by zero");
   case ArithmeticFault::BadWidth:
     return makeError(StatusCode::InvalidArgument, where, " from ", op.imm(), " bits): a width is 1 to 64 bits");
+  case ArithmeticFault::NotAnInteger:
+    return makeError(StatusCode::OutOfRange, where, " of a float that is no number, or none that fits 64 bits)");
   case ArithmeticFault::BadAlignment:
     return makeError(StatusCode::InvalidArgument, where, " to ", registers[op.b()], "): an alignment is positive");
   case ArithmeticFault::NoArithmetic:

@@ -17,3 +17,10 @@
 #include "compiler/dialect/util/UtilAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/util/UtilOps.h.inc"
+
+namespace tenon::compiler::util {
+
+/// On a private function: what the program does before the first call that uses a global (initializers, joined).
+inline constexpr llvm::StringLiteral kInitializerAttr = "tenon.initializer";
+
+} // namespace tenon::compiler::util

@@ -72,14 +72,14 @@ def Util_GlobalOp : Op<Util_Dialect, "global", [Symbol]> {
   let summary = "a value of the module: util.global private @weights = dense<1.0> : tensor<4xf32>";
   let description = [{
     One that keeps its initial value becomes a constant; one of type !hal.device with a #hal.device.target is what the
-    module is compiled for. A program keeps no state between calls: others are refused.
+    module is compiled for. One that a function stores to stays, and is a variable of the loaded program.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, UnitAttr:$is_mutable,
                        TypeAttr:$type, OptionalAttr<AnyAttr>:$initial_value);
   let hasCustomAssemblyFormat = 1;
 }
 
-def Util_GlobalLoadOp : Op<Util_Dialect, "global.load", [NoMemoryEffect]> {
+def Util_GlobalLoadOp : Op<Util_Dialect, "global.load", [MemoryEffects<[MemRead]>]> {
   let summary = "util.global.load immutable @weights : tensor<4xf32>";
   let arguments = (ins FlatSymbolRefAttr:$global, UnitAttr:$is_immutable);
   let results = (outs AnyType:$result);

@@ -64,6 +64,9 @@ std::map<BufferIndex, Piece> findPieces(const Function &function) {
       useBuffer(pieces, copy->target, at);
     }
   }
+  for (const ResultValue &result : function.results)
+    if (result.element != kNoRegister) // read back once the commands are done
+      useBuffer(pieces, result.buffer, function.commands.size());
   std::erase_if(pieces,
                 [&](const auto &entry) { return function.buffers[entry.first].source != BufferSource::Transient; });
   auto outlives = [&](const ResultValue &value) {

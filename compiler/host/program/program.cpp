@@ -27,7 +27,7 @@ template <typename Visit> void forEachBuffer(Function &function, Visit visit) {
     }
   }
   forEachOutput(function, [&](ResultValue &output) {
-    if (output.type.isTensor)
+    if (output.type.isTensor || output.element != kNoRegister)
       visit(output.buffer);
   });
 }
@@ -52,7 +52,10 @@ template <typename Visit> void forEachRegister(Function &function, Visit visit) 
     for (Register &dim : output.shape)
       visit(dim);
     visit(output.scalar);
+    visit(output.element);
   });
+  for (Target &target : function.targets)
+    visit(target.condition);
 }
 
 } // namespace

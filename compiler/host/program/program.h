@@ -68,6 +68,8 @@ struct ResultValue {
   BufferIndex buffer = 0;        // tensors
   std::vector<Register> shape;   // tensors: [rank]
   Register scalar = kNoRegister; // scalars
+  // Of a block, a scalar that is read back: its byte in `buffer`. Then there is no `scalar`.
+  Register element = kNoRegister;
 };
 
 enum class ExpectationKind : uint8_t { NonZero, Zero, Equal, AlmostEqual };
@@ -82,6 +84,21 @@ struct Expectation {
   std::string location;
 };
 
+/// Where a block goes next, if the condition holds.
+struct Target {
+  Register condition = kNoRegister; // none: of the last target
+  uint32_t block = 0;
+  std::vector<uint32_t> arguments; // [parameters of that block] results of this one
+};
+
+/// A global becomes a result of the block.
+struct Store {
+  uint32_t global = 0;
+  uint32_t result = 0;
+};
+
+/// A function, or a block of one. What a block takes from others are its first inputs, and what it hands on its
+/// results.
 struct Function {
   std::string name;
   std::vector<ValueType> inputs;
@@ -92,6 +109,11 @@ struct Function {
   std::vector<ResultValue> results;
   std::vector<Expectation> expectations;
   Register arena = kNoRegister; // bytes
+
+  std::vector<Function> blocks; // then there is nothing else but a name and types
+  std::vector<uint32_t> loads;  // of a block: globals, which are its last inputs
+  std::vector<Store> stores;    // of a block
+  std::vector<Target> targets;  // of a block; none: it returns
 
   /// Drops buffers and registers that no command, check, result or expectation names, and renumbers the rest in order.
   void dropUnused();
@@ -104,11 +126,21 @@ struct Constant {
   std::shared_ptr<const std::vector<uint8_t>> owner; // of `bytes`; null: they live as long as the module
 };
 
+/// What a program keeps between calls.
+struct Global {
+  std::string name;
+  ValueType type;
+  std::optional<uint32_t> constant; // tensors: into Program::constants
+  int64_t scalar = 0;               // scalars
+};
+
 struct Program {
   std::string name;
   std::vector<std::vector<uint8_t>> executables; // TNX1 buffers
   std::vector<Function> functions;
   std::vector<Constant> constants;
+  std::vector<Global> globals;
+  std::optional<Function> initializer; // runs before the first call
 };
 
 } // namespace tenon::compiler::host

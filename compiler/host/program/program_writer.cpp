@@ -6,6 +6,8 @@
 #include "support/align.h"
 #include "support/memory.h"
 
+#include <algorithm>
+
 namespace tenon::compiler::host {
 namespace {
 
@@ -55,6 +57,8 @@ Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const Command &comm
 
 Offset<fb::ResultValue> writeResult(FlatBufferBuilder &builder, const ResultValue &result) {
   Offset<fb::ValueType> type = writeType(builder, result.type);
+  if (result.element != kNoRegister)
+    return fb::CreateResultValue(builder, type, result.buffer, 0, 0, result.element);
   if (!result.type.isTensor)
     return fb::CreateResultValue(builder, type, 0, 0, result.scalar);
   return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape));
@@ -103,7 +107,32 @@ template <typename T, typename Write> auto writeAll(const std::vector<T> &items,
   return offsets;
 }
 
+/// The type and nothing else: what a function with blocks says of its results.
+Offset<fb::ResultValue> writeResultType(FlatBufferBuilder &builder, const ResultValue &result) {
+  return fb::CreateResultValue(builder, writeType(builder, result.type));
+}
+
+Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &function);
+
+Offset<fb::Function> writeBlocks(FlatBufferBuilder &builder, const Function &function) {
+  auto blocks = writeAll(function.blocks, [&](const Function &block) { return writeFunction(builder, block); });
+  auto inputs = writeAll(function.inputs, [&](const ValueType &type) { return writeType(builder, type); });
+  auto results =
+      writeAll(function.results, [&](const ResultValue &result) { return writeResultType(builder, result); });
+  auto name = builder.CreateSharedString(function.name);
+  auto inputTable = builder.CreateVector(inputs);
+  auto resultTable = builder.CreateVector(results);
+  return fb::CreateFunction(builder, name, inputTable, 0, 0, 0, 0, resultTable, 0, kNoRegister,
+                            builder.CreateVector(blocks));
+}
+
+Offset<fb::Target> writeTarget(FlatBufferBuilder &builder, const Target &target) {
+  return fb::CreateTarget(builder, target.condition, target.block, builder.CreateVector(target.arguments));
+}
+
 Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &function) {
+  if (!function.blocks.empty())
+    return writeBlocks(builder, function);
   std::vector<fb::RegisterOp> operations;
   for (const RegisterOperation &op : function.registers.operations())
     operations.emplace_back(op.opcode, op.a, op.b, op.c, op.imm);
@@ -119,7 +148,7 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   auto results = writeAll(function.results, [&](const ResultValue &result) { return writeResult(builder, result); });
   auto expectations = writeAll(function.expectations,
                                [&](const Expectation &expectation) { return writeExpectation(builder, expectation); });
-  auto name = builder.CreateString(function.name);
+  auto name = builder.CreateSharedString(function.name); // blocks have the function's
   auto inputTable = builder.CreateVector(inputs);
   auto registerTable = builder.CreateVectorOfStructs(operations);
   auto bufferTable = builder.CreateVector(buffers);
@@ -129,8 +158,21 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   Offset<flatbuffers::Vector<Offset<fb::Expectation>>> expectationTable; // absent in most functions
   if (!expectations.empty())
     expectationTable = builder.CreateVector(expectations);
+  Offset<flatbuffers::Vector<uint32_t>> loads;
+  if (!function.loads.empty())
+    loads = builder.CreateVector(function.loads);
+  std::vector<fb::Store> stores;
+  for (const Store &store : function.stores)
+    stores.emplace_back(store.global, store.result);
+  Offset<flatbuffers::Vector<const fb::Store *>> storeTable;
+  if (!stores.empty())
+    storeTable = builder.CreateVectorOfStructs(stores);
+  Offset<flatbuffers::Vector<Offset<fb::Target>>> targetTable;
+  if (!function.targets.empty())
+    targetTable = builder.CreateVector(
+        writeAll(function.targets, [&](const Target &target) { return writeTarget(builder, target); }));
   return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
-                            resultTable, expectationTable, function.arena);
+                            resultTable, expectationTable, function.arena, 0, loads, storeTable, targetTable);
 }
 
 } // namespace
@@ -156,13 +198,27 @@ static std::vector<uint8_t> writeTables(const Program &program, uint64_t dataByt
   });
   auto functions =
       writeAll(program.functions, [&](const Function &function) { return writeFunction(builder, function); });
+  auto globals = writeAll(program.globals, [&](const Global &global) {
+    return fb::CreateGlobal(builder, builder.CreateString(global.name), writeType(builder, global.type),
+                            global.constant.value_or(kNoRegister), global.scalar);
+  });
+  Offset<fb::Function> initializer;
+  if (program.initializer)
+    initializer = writeFunction(builder, *program.initializer);
+  Offset<flatbuffers::Vector<Offset<fb::Global>>> globalTable;
+  if (!globals.empty())
+    globalTable = builder.CreateVector(globals);
+  const bool hasBlocks = program.initializer || !globals.empty() ||
+                         std::any_of(program.functions.begin(), program.functions.end(),
+                                     [](const Function &function) { return !function.blocks.empty(); });
+  const uint32_t version = hasBlocks ? abi::kBlocksFormatVersion : abi::kFormatVersion;
   auto producer = builder.CreateString("tenon-compile " TENON_VERSION);
   auto name = builder.CreateString(program.name);
   auto executableTable = builder.CreateVector(executables);
   auto functionTable = builder.CreateVector(functions);
   auto constantTable = builder.CreateVector(constants);
-  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, abi::kFormatVersion, producer, name, executableTable,
-                                                     functionTable, constantTable));
+  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, version, producer, name, executableTable, functionTable,
+                                                     constantTable, globalTable, initializer));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -42,9 +42,9 @@ bool isCommutative(Opcode opcode) {
   case Opcode::Align:
   case Opcode::SignExtend:
   case Opcode::ZeroExtend:
+  default: // floats, which are not reordered
     return false;
   }
-  return false;
 }
 
 bool contains(Range outer, Range inner) {
@@ -153,9 +153,9 @@ Range RegisterProgram::binaryRange(Opcode opcode, Range a, Range b) const {
   case Opcode::Select:
   case Opcode::SignExtend:
   case Opcode::ZeroExtend:
+  default: // real() knows them
     return {};
   }
-  return {};
 }
 
 // Identities with one operand known or both the same. Commutative operations have their constant in b (see binary()).
@@ -206,9 +206,9 @@ std::optional<Register> RegisterProgram::foldIdentity(Opcode opcode, Register a,
   case Opcode::Select:
   case Opcode::SignExtend:
   case Opcode::ZeroExtend:
+  default:
     return std::nullopt;
   }
-  return std::nullopt;
 }
 
 Register RegisterProgram::binary(Opcode opcode, Register a, Register b) {
@@ -269,6 +269,31 @@ Register RegisterProgram::zeroExtend(Register a, uint32_t bits) {
   if (std::optional<int64_t> known = constantValue(a))
     return constant(abi::evaluate(Opcode::ZeroExtend, *known, 0, 0, bits).value);
   return intern({.opcode = Opcode::ZeroExtend, .a = a, .imm = bits}, wanted);
+}
+
+static Range rangeOfReal(uint32_t bits) {
+  return bits == 64 ? Range{} : unsignedRange(bits);
+}
+
+Register RegisterProgram::real(Opcode opcode, uint32_t bits, Register a, Register b) {
+  const bool isBinary = abi::operandCount(opcode) == 2;
+  std::optional<int64_t> left = constantValue(a), right = isBinary ? constantValue(b) : 0;
+  if (left && right)
+    if (abi::ArithmeticResult result = abi::evaluate(opcode, *left, *right, 0, bits); result.ok())
+      return constant(result.value);
+  const bool compares = opcode == Opcode::FEq || opcode == Opcode::FLt || opcode == Opcode::FLe;
+  return intern({.opcode = opcode, .a = a, .b = isBinary ? b : 0, .imm = bits}, compares ? Range{0, 1}
+                                                                                : opcode == Opcode::FToInt
+                                                                                    ? Range{}
+                                                                                    : rangeOfReal(bits));
+}
+
+Register RegisterProgram::convertReal(abi::fb::ElementType from, abi::fb::ElementType to, Register a) {
+  using enum abi::fb::ElementType;
+  const int64_t types = abi::conversionOf(from, to);
+  if (std::optional<int64_t> known = constantValue(a))
+    return constant(abi::evaluate(Opcode::FConvert, *known, 0, 0, types).value);
+  return intern({.opcode = Opcode::FConvert, .a = a, .imm = types}, rangeOfReal(to == F64 ? 64 : to == F32 ? 32 : 16));
 }
 
 std::string RegisterProgram::describe(Register value) const {

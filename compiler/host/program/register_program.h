@@ -5,6 +5,7 @@
 // dimensions, scalar arguments) becomes registers: each is written once, by an operation that reads only registers
 // before it, so the runtime evaluates them in one pass. Building folds constants and gives equal operations one
 // register; the known range of each register lets widening and comparisons fold too.
+// A block of a function has a program of its own, whose arguments are what it is handed.
 // What an operation computes: abi/format/arithmetic.h.
 #pragma once
 
@@ -42,7 +43,7 @@ struct RegisterOperation {
   uint32_t a = 0;  // register; Arg and Dim: the input
   uint32_t b = 0;  // register; Dim: the dimension
   uint32_t c = 0;  // register
-  int64_t imm = 0; // Const: the value; SignExtend, ZeroExtend: bits
+  int64_t imm = 0; // Const: the value; SignExtend, ZeroExtend, floats: bits; FConvert: types
   auto operator<=>(const RegisterOperation &) const = default;
 };
 
@@ -60,6 +61,9 @@ public:
   /// The low `bits` of a, 1 <= bits <= 64.
   Register signExtend(Register a, uint32_t bits);
   Register zeroExtend(Register a, uint32_t bits);
+  /// FAdd .. FToInt on floats of `bits` bits, 32 or 64, held as their bits; b is not read by those of one operand.
+  Register real(Opcode opcode, uint32_t bits, Register a, Register b = 0);
+  Register convertReal(abi::fb::ElementType from, abi::fb::ElementType to, Register a);
 
   Register add(Register a, Register b) { return binary(Opcode::Add, a, b); }
   Register mul(Register a, Register b) { return binary(Opcode::Mul, a, b); }

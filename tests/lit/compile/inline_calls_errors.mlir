@@ -5,7 +5,7 @@
 func.func private @elsewhere(%a: i32) -> i32
 // The error is at the call.
 // CHECK: inline_calls_errors.mlir:18:8: error: 'func.call' op cannot be inlined: '@again' calls itself
-// CHECK: inline_calls_errors.mlir:27:8: error: 'func.call' op cannot be inlined: '@branch' has control flow
+// CHECK: inline_calls_errors.mlir:26:8: error: 'func.call' op cannot be inlined: '@about' calls itself
 func.func @external(%a: i32) -> i32 {
   %0 = call @elsewhere(%a) : (i32) -> i32
   return %0 : i32
@@ -18,12 +18,15 @@ func.func private @again(%a: i32) -> i32 {
   %0 = call @again(%a) : (i32) -> i32
   return %0 : i32
 }
-func.func private @branch(%a: i32) -> i32 {
-  cf.br ^next
-^next:
-  return %a : i32
+func.func private @about(%a: i32) -> i32 {
+  %0 = call @round(%a) : (i32) -> i32
+  return %0 : i32
 }
-func.func @branching(%a: i32) -> i32 {
-  %0 = call @branch(%a) : (i32) -> i32
+func.func private @round(%a: i32) -> i32 {
+  %0 = call @about(%a) : (i32) -> i32
+  return %0 : i32
+}
+func.func @recursive_through_another(%a: i32) -> i32 {
+  %0 = call @about(%a) : (i32) -> i32
   return %0 : i32
 }

@@ -1,12 +1,30 @@
 // Globals that are neither devices nor constants, and calls that fit no function.
 // RUN: tenon-opt --tenon-read-input --split-input-file --verify-diagnostics %s
 
-// expected-note @+1 {{'@state' is here}}
 util.global private mutable @state = dense<0.0> : tensor<4xf32>
-util.func public @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{global '@state' is stored in a function: a program keeps no state between calls; pass the value as an argument and return it}}
-  util.global.store %x, @state : tensor<4xf32>
+util.func public @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{stores 'tensor<8xf32>', '@state' has type 'tensor<4xf32>'}}
+  util.global.store %x, @state : tensor<8xf32>
   util.return
+}
+
+// -----
+
+// expected-error @+1 {{global '@state' has type 'i32' and value 1.000000e+00 : f32, a constant of its type is wanted}}
+util.global private mutable @state : i32 = 1.0 : f32
+util.func public @f(%x: i32) {
+  util.global.store %x, @state : i32
+  util.return
+}
+
+// -----
+
+util.global private mutable @state = 0 : i32
+util.func public @f(%x: i32) -> i64 {
+  util.global.store %x, @state : i32
+  // expected-error @+1 {{loads 'i64', '@state' has type 'i32'}}
+  %0 = util.global.load @state : i64
+  util.return %0 : i64
 }
 
 // -----

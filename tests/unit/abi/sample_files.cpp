@@ -126,7 +126,8 @@ static Offset<fb::Command> writeCommand(FlatBufferBuilder &builder, const Comman
 
 static Offset<fb::ResultValue> writeResult(FlatBufferBuilder &builder, const ResultParts &result) {
   auto type = writeType(builder, result.type);
-  return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape), result.scalar);
+  return fb::CreateResultValue(builder, type, result.buffer, builder.CreateVector(result.shape), result.scalar,
+                               result.element);
 }
 
 static Offset<fb::Expectation> writeExpectation(FlatBufferBuilder &builder, const ExpectationParts &parts) {
@@ -163,8 +164,30 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
   auto checkVector = builder.CreateVector(checks);
   auto commandVector = builder.CreateVector(commands);
   auto resultVector = builder.CreateVector(results);
+  auto expectationVector = builder.CreateVector(expectations);
+  Offset<flatbuffers::Vector<Offset<fb::Function>>> blockVector;
+  if (!parts.blocks.empty()) {
+    std::vector<Offset<fb::Function>> blocks;
+    for (const FunctionParts &block : parts.blocks)
+      blocks.push_back(writeFunction(builder, block));
+    blockVector = builder.CreateVector(blocks);
+  }
+  Offset<flatbuffers::Vector<uint32_t>> loads;
+  if (!parts.loads.empty())
+    loads = builder.CreateVector(parts.loads);
+  Offset<flatbuffers::Vector<const fb::Store *>> stores;
+  if (!parts.stores.empty())
+    stores = builder.CreateVectorOfStructs(parts.stores);
+  Offset<flatbuffers::Vector<Offset<fb::Target>>> targetVector;
+  if (!parts.targets.empty()) {
+    std::vector<Offset<fb::Target>> targets;
+    for (const TargetParts &target : parts.targets)
+      targets.push_back(
+          fb::CreateTarget(builder, target.condition, target.block, builder.CreateVector(target.arguments)));
+    targetVector = builder.CreateVector(targets);
+  }
   return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
-                            resultVector, builder.CreateVector(expectations), parts.arena);
+                            resultVector, expectationVector, parts.arena, blockVector, loads, stores, targetVector);
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,
@@ -197,6 +220,43 @@ ProgramParts::ProgramParts() {
   functions = {main};
 }
 
+ProgramParts sampleOfBlocks() {
+  using enum fb::RegisterOpcode;
+  const TypeParts tensor, i32 = {fb::ValueKind::Scalar, fb::ElementType::I32, {}},
+                          f32 = {fb::ValueKind::Scalar, fb::ElementType::F32, {}};
+  const uint32_t none = 0xffffffff;
+  FunctionParts main, entry, loop, end;
+  entry.inputs = {tensor, i32};
+  entry.registers = {{Dim, 0, 0, 0, 0}, {Arg, 1, 0, 0, 0}};
+  entry.buffers = {{fb::BufferSource::Input, 0}};
+  entry.results = {{tensor, 0, {0}}, {i32, 0, {}, 1}};
+  entry.targets = {{none, 1, {0, 1}}};
+  loop = entry;
+  loop.inputs.push_back(i32);
+  loop.registers = {{Dim, 0, 0, 0, 0}, {Arg, 1, 0, 0, 0}, {Arg, 2, 0, 0, 0}, {Const, 0, 0, 0, 0}};
+  loop.results.push_back({f32, 0, {}, 0, 3});
+  loop.loads = {1};
+  loop.stores = {{1, 1}};
+  loop.targets = {{1, 1, {0, 1}}, {none, 2, {0}}};
+  end.inputs = {tensor};
+  end.registers = {{Dim, 0, 0, 0, 0}, {Const, 0, 0, 0, 4}, {Mul, 0, 1, 0, 0}};
+  end.buffers = {{fb::BufferSource::Input, 0}, {fb::BufferSource::Transient, 0, 2}};
+  CommandParts copy;
+  copy.kind = fb::CommandBody::Copy;
+  copy.source = {0, none, none};
+  copy.target = {1, none, none};
+  end.commands = {copy};
+  end.results = {{tensor, 1, {0}}};
+  main.inputs = entry.inputs;
+  main.results = {{tensor, 0, {}}};
+  main.blocks = {entry, loop, end};
+  ProgramParts program;
+  program.version = kBlocksFormatVersion;
+  program.functions = {main};
+  program.globals = {{"weights", {fb::ValueKind::Tensor, fb::ElementType::F32, {4}}, 0}, {"count", i32}};
+  return program;
+}
+
 std::vector<uint8_t> write(const ProgramParts &parts) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::NestedExecutable>> executables;
@@ -219,8 +279,19 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   auto executableVector = builder.CreateVector(executables);
   auto functionVector = builder.CreateVector(functions);
   auto constantVector = builder.CreateVector(constants);
-  fb::FinishProgramBuffer(
-      builder, fb::CreateProgram(builder, parts.version, 0, 0, executableVector, functionVector, constantVector));
+  Offset<flatbuffers::Vector<Offset<fb::Global>>> globalVector;
+  if (!parts.globals.empty()) {
+    std::vector<Offset<fb::Global>> globals;
+    for (const GlobalParts &global : parts.globals)
+      globals.push_back(fb::CreateGlobal(builder, builder.CreateString(global.name), writeType(builder, global.type),
+                                         global.constant));
+    globalVector = builder.CreateVector(globals);
+  }
+  Offset<fb::Function> initializer;
+  if (parts.initializer)
+    initializer = writeFunction(builder, *parts.initializer);
+  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, parts.version, 0, 0, executableVector, functionVector,
+                                                     constantVector, globalVector, initializer));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

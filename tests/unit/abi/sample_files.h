@@ -131,6 +131,7 @@ struct ResultParts {
   uint32_t buffer = 2;
   Uints shape = {0};
   uint32_t scalar = 0;
+  uint32_t element = 0xffffffff;
 };
 
 struct ExpectationParts {
@@ -147,6 +148,18 @@ struct ConstantDataParts {
   size_t alignment = 64;
 };
 
+struct TargetParts {
+  uint32_t condition = 0xffffffff;
+  uint32_t block = 0;
+  Uints arguments;
+};
+
+struct GlobalParts {
+  std::string name = "state";
+  TypeParts type = {fb::ValueKind::Scalar, fb::ElementType::I32, {}};
+  uint32_t constant = 0xffffffff;
+};
+
 struct FunctionParts {
   std::string name = "main";
   std::vector<TypeParts> inputs;
@@ -157,6 +170,10 @@ struct FunctionParts {
   std::vector<ResultParts> results;
   std::vector<ExpectationParts> expectations;
   uint32_t arena = 0xffffffff;
+  std::vector<FunctionParts> blocks; // empty: absent, and so are these
+  Uints loads;
+  std::vector<fb::Store> stores;
+  std::vector<TargetParts> targets;
 };
 
 /// main(tensor<?xf32>, tensor<?xf32>, i32) -> tensor<?xf32>: a dispatch of 'add', then a copy of a constant, then a
@@ -169,8 +186,17 @@ struct ProgramParts {
   size_t executableAlignment = 64;
   std::vector<FunctionParts> functions;
   std::vector<ConstantDataParts> constants = {ConstantDataParts()};
+  std::vector<GlobalParts> globals;
+  std::optional<FunctionParts> initializer;
 };
 std::vector<uint8_t> write(const ProgramParts &parts);
+
+/// Version 3, a tensor global 'weights' (4 x f32, constant 0), a scalar global 'count' (i32), and one function of three
+/// blocks, main(tensor<?xf32>, i32) -> tensor<?xf32>:
+///   0 (x, n)                  goes to 1 with (x, n)
+///   1 (x, n, loads count)     reads x[0]; stores n to count; to itself while n is not 0, else to 2
+///   2 (x)                     copies x, and returns it
+ProgramParts sampleOfBlocks();
 
 /// A copy at a 16-byte aligned address.
 class AlignedBytes {

@@ -49,7 +49,8 @@ inline FunctionSpec addAndScale() {
 
 class CallTest : public FakeDeviceTest {
 protected:
-  Program &load(const std::vector<FunctionSpec> &functions) {
+  Program &load(const std::vector<FunctionSpec> &functions, const StateSpec &state = {},
+                const std::vector<std::vector<uint8_t>> &constants = {}) {
     fake.parameters["add"] = {{0, 8}, {8, 8}, {16, 8}, {24, 4}};
     fake.parameters["scale"] = {{0, 8}, {8, 4}, {12, 4}};
     fake.kernels["add"] = [](const FakeLaunch &launch) {
@@ -62,7 +63,7 @@ protected:
     };
     const auto executable = buildExecutable("exe", {makeExport("add", 3, 1), makeExport("scale", 1, 2)},
                                             {{.name = "sm_80", .image = "ptx"}});
-    bytes = std::make_unique<AlignedBytes>(buildProgram(functions, {executable}));
+    bytes = std::make_unique<AlignedBytes>(buildProgram(functions, {executable}, constants, 0, state));
     auto loaded = Program::load(open(), bytes->span(), "test");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     program = loaded.take();

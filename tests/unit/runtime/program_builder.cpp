@@ -97,7 +97,7 @@ Offset<fb::Command> commandTable(FlatBufferBuilder &builder, const CommandSpec &
 
 Offset<fb::ResultValue> resultTable(FlatBufferBuilder &builder, const ResultSpec &spec) {
   auto type = typeTable(builder, spec.type);
-  return fb::CreateResultValueDirect(builder, type, spec.buffer, &spec.shape, spec.scalar);
+  return fb::CreateResultValueDirect(builder, type, spec.buffer, &spec.shape, spec.scalar, spec.element);
 }
 
 Offset<fb::Expectation> expectationTable(FlatBufferBuilder &builder, const ExpectationSpec &spec) {
@@ -128,8 +128,14 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
   std::vector<Offset<fb::Expectation>> expectations;
   for (const ExpectationSpec &expectation : spec.expectations)
     expectations.push_back(expectationTable(builder, expectation));
+  std::vector<Offset<fb::Function>> blocks;
+  for (const FunctionSpec &block : spec.blocks)
+    blocks.push_back(functionTable(builder, block));
+  std::vector<Offset<fb::Target>> targets;
+  for (const TargetSpec &target : spec.targets)
+    targets.push_back(fb::CreateTargetDirect(builder, target.condition, target.block, &target.arguments));
   return fb::CreateFunctionDirect(builder, spec.name.c_str(), &inputs, &spec.registers, &buffers, &checks, &commands,
-                                  &results, &expectations, spec.arena);
+                                  &results, &expectations, spec.arena, &blocks, &spec.loads, &spec.stores, &targets);
 }
 
 Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {
@@ -141,7 +147,7 @@ Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, con
 static AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
                                  const std::vector<std::vector<uint8_t>> &executables,
                                  const std::vector<std::vector<uint8_t>> &constants, uint64_t trailingBytes,
-                                 uint64_t trailingOffset) {
+                                 uint64_t trailingOffset, const StateSpec &state) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::NestedExecutable>> nested;
   for (const auto &bytes : executables)
@@ -154,17 +160,29 @@ static AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
   std::vector<Offset<fb::Function>> tables;
   for (const FunctionSpec &function : functions)
     tables.push_back(functionTable(builder, function));
-  auto root = fb::CreateProgramDirect(builder, abi::kFormatVersion, "test", "test", &nested, &tables, &data);
+  std::vector<Offset<fb::Global>> globals;
+  for (const GlobalSpec &global : state.globals)
+    globals.push_back(fb::CreateGlobalDirect(builder, global.name.c_str(), typeTable(builder, global.type),
+                                             global.constant, global.scalar));
+  Offset<fb::Function> initializer;
+  if (state.initializer)
+    initializer = functionTable(builder, *state.initializer);
+  const bool hasBlocks = !globals.empty() || state.initializer ||
+                         std::ranges::any_of(functions, [](const FunctionSpec &f) { return !f.blocks.empty(); });
+  auto root =
+      fb::CreateProgramDirect(builder, hasBlocks ? abi::kBlocksFormatVersion : abi::kFormatVersion, "test", "test",
+                              &nested, &tables, &data, globals.empty() ? nullptr : &globals, initializer);
   fb::FinishProgramBuffer(builder, root);
   return AlignedBytes({builder.GetBufferPointer(), builder.GetSize()});
 }
 
 AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
                           const std::vector<std::vector<uint8_t>> &executables,
-                          const std::vector<std::vector<uint8_t>> &constants, uint64_t trailingBytes) {
+                          const std::vector<std::vector<uint8_t>> &constants, uint64_t trailingBytes,
+                          const StateSpec &state) {
   // The size does not depend on the offset, once it is not the default.
-  const size_t bytes = buildProgram(functions, executables, constants, trailingBytes, 64).span().size();
-  return buildProgram(functions, executables, constants, trailingBytes, (bytes + 63) / 64 * 64);
+  const size_t bytes = buildProgram(functions, executables, constants, trailingBytes, 64, state).span().size();
+  return buildProgram(functions, executables, constants, trailingBytes, (bytes + 63) / 64 * 64, state);
 }
 
 } // namespace tenon::test

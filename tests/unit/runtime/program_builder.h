@@ -73,6 +73,12 @@ struct ResultSpec {
   uint32_t buffer = 0;
   std::vector<uint32_t> shape;
   uint32_t scalar = 0;
+  uint32_t element = 0xffffffff; // of a block: register
+};
+struct TargetSpec {
+  uint32_t condition = 0xffffffff;
+  uint32_t block = 0;
+  std::vector<uint32_t> arguments;
 };
 struct ExpectationSpec {
   abi::fb::ExpectationKind kind;
@@ -91,6 +97,21 @@ struct FunctionSpec {
   std::vector<ResultSpec> results;
   std::vector<ExpectationSpec> expectations;
   uint32_t arena = 0xffffffff;
+  std::vector<FunctionSpec> blocks;
+  std::vector<uint32_t> loads;
+  std::vector<abi::fb::Store> stores;
+  std::vector<TargetSpec> targets;
+};
+struct GlobalSpec {
+  std::string name;
+  TypeSpec type;
+  uint32_t constant = 0xffffffff;
+  int64_t scalar = 0;
+};
+/// What a program keeps between calls.
+struct StateSpec {
+  std::vector<GlobalSpec> globals;
+  std::optional<FunctionSpec> initializer;
 };
 
 inline constexpr uint32_t kWhole = 0xffffffff;
@@ -101,6 +122,7 @@ inline abi::fb::BufferRange wholeBuffer(uint32_t buffer) {
 /// `trailingBytes` != 0: one more constant of so many bytes, which begin behind the buffer at a multiple of 64.
 AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
                           const std::vector<std::vector<uint8_t>> &executables,
-                          const std::vector<std::vector<uint8_t>> &constants = {}, uint64_t trailingBytes = 0);
+                          const std::vector<std::vector<uint8_t>> &constants = {}, uint64_t trailingBytes = 0,
+                          const StateSpec &state = {});
 
 } // namespace tenon::test

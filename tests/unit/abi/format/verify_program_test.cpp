@@ -91,7 +91,7 @@ TEST(VerifyProgram, ChecksTypes) {
 TEST(VerifyProgram, ChecksRegisters) {
   using enum fb::RegisterOpcode;
   auto last = [](fb::RegisterOp operation) { return inMain([=](FunctionParts &f) { f.registers[8] = operation; }); };
-  EXPECT_EQ(last({fb::RegisterOpcode(22), 0, 0, 0, 0}), "registers[8]: [F-5] opcode has the unknown value 22");
+  EXPECT_EQ(last({fb::RegisterOpcode(43), 0, 0, 0, 0}), "registers[8]: [F-5] opcode has the unknown value 43");
   EXPECT_EQ(last({Arg, 3, 0, 0, 0}), "registers[8]: [F-16] input of Arg is 3, there are 3 inputs");
   EXPECT_EQ(last({Arg, 1, 0, 0, 0}), "registers[8]: [F-16] Arg of input 1, which is a tensor");
   EXPECT_EQ(last({Dim, 3, 0, 0, 0}), "registers[8]: [F-16] input of Dim is 3, there are 3 inputs");
@@ -103,6 +103,9 @@ TEST(VerifyProgram, ChecksRegisters) {
             "registers[8]: [F-16] ZeroExtend reads register 8, only those before 8 have a value");
   EXPECT_EQ(last({Select, 0, 0, 9, 0}),
             "registers[8]: [F-16] Select reads register 9, only those before 8 have a value");
+  EXPECT_EQ(last({FAdd, 0, 0, 0, 16}), "registers[8]: [F-16] FAdd of 16 bits, not 32 or 64");
+  EXPECT_EQ(last({FAdd, 0, 8, 0, 32}), "registers[8]: [F-16] FAdd reads register 8, only those before 8 have a value");
+  EXPECT_EQ(last({FConvert, 0, 0, 0, 0}), "registers[8]: [F-16] FConvert of 0, which is no pair of float types");
   EXPECT_EQ(last({Const, 99, 99, 99, 0}), "");
 }
 

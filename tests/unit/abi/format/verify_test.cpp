@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// F-1 to F-4 and what any byte of a file may be. verify_executable_test.cpp and verify_program_test.cpp break every
-// other rule, one per test.
+// F-1 to F-4 and what any byte of a file may be. verify_executable_test.cpp, verify_program_test.cpp and
+// verify_blocks_test.cpp break every other rule, one per test.
 #include "abi/format/verify.h"
 
 #include "abi/format/aligned_bytes.h"
@@ -25,6 +25,7 @@ static std::string verifyBoth(std::span<const uint8_t> bytes, bool program) {
 TEST(Verify, AcceptsTheSampleFiles) {
   EXPECT_EQ(verifyBoth(AlignedBytes(write(ExecutableParts())).span(), false), "ok");
   EXPECT_EQ(verifyBoth(AlignedBytes(write(ProgramParts())).span(), true), "ok");
+  EXPECT_EQ(verifyBoth(AlignedBytes(write(sampleOfBlocks())).span(), true), "ok");
 }
 
 TEST(Verify, WantsAnAlignedBuffer) {
@@ -55,8 +56,8 @@ TEST(Verify, RefusesTheOtherKindOfFile) {
 }
 
 TEST(Verify, RefusesEveryTruncatedFile) {
-  for (bool isProgram : {false, true}) {
-    std::vector<uint8_t> bytes = isProgram ? write(ProgramParts()) : write(ExecutableParts());
+  for (const std::vector<uint8_t> &bytes : {write(ExecutableParts()), write(ProgramParts()), write(sampleOfBlocks())}) {
+    const bool isProgram = bytes.data()[4 + 2] == 'P'; // TNP1, TNX1
     size_t accepted = 0;
     for (size_t size = 0; size < bytes.size(); ++size) {
       AlignedBytes cut(std::vector<uint8_t>(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size)));
@@ -75,12 +76,12 @@ TEST(Verify, NamesTheFormatVersion) {
   EXPECT_EQ(verifyBoth(AlignedBytes(write(executable)).span(), false),
             "data loss: 'x.tnx': [F-3] format version 4, this build reads 2 and 3: update Tenon");
   ProgramParts program;
-  program.version = 3; // orders are a matter of the executables in it
+  program.version = 4;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
-            "data loss: 'x.tenon': [F-3] format version 3, this build reads 2: update Tenon");
+            "data loss: 'x.tenon': [F-3] format version 4, this build reads 2 and 3: update Tenon");
   program.version = 0;
   EXPECT_EQ(verifyBoth(AlignedBytes(write(program)).span(), true),
-            "data loss: 'x.tenon': [F-3] format version 0, this build reads 2: build the file again");
+            "data loss: 'x.tenon': [F-3] format version 0, this build reads 2 and 3: build the file again");
 }
 
 /// Writes with data of every length from 1 to 64 behind a vector that wants `alignment` and does not get it; the
@@ -175,23 +176,43 @@ static size_t walk(const ExecutableView &view) {
   return sum;
 }
 
+static size_t walk(const ProgramView &view, const fb::Function &function) {
+  size_t sum = function.name()->size();
+  for (uint32_t k = 0; function.inputs() && k < function.inputs()->size(); ++k)
+    sum += typeSpelling(*function.inputs()->Get(k)).size();
+  for (uint32_t k = 0; function.registers() && k < function.registers()->size(); ++k)
+    sum += static_cast<size_t>(function.registers()->Get(k)->imm());
+  for (uint32_t k = 0; function.commands() && k < function.commands()->size(); ++k)
+    if (const fb::Dispatch *dispatch = function.commands()->Get(k)->body_as_Dispatch())
+      sum += view.executableAt(dispatch->executable()).exportAt(dispatch->export_ordinal()).name.size();
+  for (uint32_t k = 0; function.results() && k < function.results()->size(); ++k)
+    sum += typeSpelling(*function.results()->Get(k)->type()).size();
+  for (uint32_t k = 0; function.loads() && k < function.loads()->size(); ++k)
+    sum += view.raw().globals()->Get(function.loads()->Get(k))->name()->size();
+  for (uint32_t k = 0; function.stores() && k < function.stores()->size(); ++k)
+    sum += view.raw().globals()->Get(function.stores()->Get(k)->global())->name()->size() +
+           typeSpelling(*function.results()->Get(function.stores()->Get(k)->result())->type()).size();
+  for (uint32_t block = 0; function.blocks() && block < function.blocks()->size(); ++block) {
+    const fb::Function &from = *function.blocks()->Get(block);
+    sum += walk(view, from);
+    for (uint32_t k = 0; from.targets() && k < from.targets()->size(); ++k) {
+      const fb::Target &target = *from.targets()->Get(k);
+      sum += function.blocks()->Get(target.block())->name()->size();
+      for (uint32_t i = 0; target.arguments() && i < target.arguments()->size(); ++i)
+        sum += typeSpelling(*from.results()->Get(target.arguments()->Get(i))->type()).size();
+    }
+  }
+  return sum;
+}
+
 static size_t walk(const ProgramView &view) {
   size_t sum = 0;
   for (size_t i = 0; i < view.executableCount(); ++i)
     sum += walk(view.executableAt(i));
-  for (size_t i = 0; i < view.functionCount(); ++i) {
-    const fb::Function &function = view.functionAt(i);
-    sum += function.name()->size();
-    for (uint32_t k = 0; function.inputs() && k < function.inputs()->size(); ++k)
-      sum += typeSpelling(*function.inputs()->Get(k)).size();
-    for (uint32_t k = 0; function.registers() && k < function.registers()->size(); ++k)
-      sum += static_cast<size_t>(function.registers()->Get(k)->imm());
-    for (uint32_t k = 0; function.commands() && k < function.commands()->size(); ++k)
-      if (const fb::Dispatch *dispatch = function.commands()->Get(k)->body_as_Dispatch())
-        sum += view.executableAt(dispatch->executable()).exportAt(dispatch->export_ordinal()).name.size();
-    for (uint32_t k = 0; function.results() && k < function.results()->size(); ++k)
-      sum += typeSpelling(*function.results()->Get(k)->type()).size();
-  }
+  for (size_t i = 0; i < view.functionCount(); ++i)
+    sum += walk(view, view.functionAt(i));
+  if (const fb::Function *initializer = view.raw().initializer())
+    sum += walk(view, *initializer);
   return sum;
 }
 
@@ -207,8 +228,8 @@ TEST(Verify, SurvivesEveryDamage) {
   program.executables = {executable};
   std::mt19937 random(20240607);
   size_t refused = 0, read = 0;
-  for (bool isProgram : {false, true}) {
-    const std::vector<uint8_t> good = isProgram ? write(program) : write(executable);
+  for (const std::vector<uint8_t> &good : {write(executable), write(program), write(sampleOfBlocks())}) {
+    const bool isProgram = good.data()[4 + 2] == 'P'; // TNP1, TNX1
     for (int round = 0; round < 6000; ++round) {
       std::vector<uint8_t> bytes = good;
       for (uint32_t flips = 1 + random() % 3; flips != 0; --flips)

@@ -23,17 +23,31 @@ TEST_F(HostOperations, TakesShapesAndIntegerScalars) {
   EXPECT_TRUE(mlir::succeeded(verifyHostFunction(function))) << messages_;
 }
 
-TEST_F(HostOperations, ReportsEveryOtherOperation) {
+TEST_F(HostOperations, TakesBranchesReadsAndFloats) {
   auto function = parseFunction(R"mlir(
-    func.func @f(%a: tensor<4xf32>, %x: f32) -> (f32, f32) {
+    func.func @f(%a: tensor<4xf32>, %x: f32) -> f32 {
       %c0 = arith.constant 0 : index
       %y = tensor.extract %a[%c0] : tensor<4xf32>
-      %z = arith.mulf %x, %x : f32
-      return %y, %z : f32, f32
+      %z = arith.mulf %x, %y : f32
+      %c = arith.cmpf olt, %z, %x : f32
+      cf.cond_br %c, ^bb1(%z : f32), ^bb1(%x : f32)
+    ^bb1(%r: f32):
+      return %r : f32
+    })mlir");
+  EXPECT_TRUE(mlir::succeeded(verifyHostFunction(function))) << messages_;
+}
+
+TEST_F(HostOperations, ReportsEveryOtherOperation) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<4xf32>, %x: f32) -> (tensor<4xf32>, f32) {
+      %c0 = arith.constant 0 : index
+      %y = tensor.insert %x into %a[%c0] : tensor<4xf32>
+      %z = math.exp %x : f32
+      return %y, %z : tensor<4xf32>, f32
     })mlir");
   EXPECT_TRUE(mlir::failed(verifyHostFunction(function)));
-  EXPECT_NE(messages_.find("'tensor.extract' is not supported"), std::string::npos) << messages_;
-  EXPECT_NE(messages_.find("'arith.mulf' on scalars is not supported outside of tensor code"), std::string::npos)
+  EXPECT_NE(messages_.find("'tensor.insert' is not supported"), std::string::npos) << messages_;
+  EXPECT_NE(messages_.find("'math.exp' on scalars is not supported outside of tensor code"), std::string::npos)
       << messages_;
 }
 

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -39,7 +40,7 @@ std::optional<int64_t> evaluate(const RegisterProgram &program, Register wanted,
 class ScalarLoweringTest : public ::testing::Test {
 protected:
   ScalarLoweringTest() : builder_(&context_) {
-    context_.loadDialect<arith::ArithDialect, mlir::affine::AffineDialect>();
+    context_.loadDialect<arith::ArithDialect, mlir::math::MathDialect, mlir::affine::AffineDialect>();
     module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
     builder_.setInsertionPointToEnd(module_->getBody());
   }
@@ -91,6 +92,70 @@ protected:
       }
     holder->destroy();
   }
+
+  /// The same of an operation on floats of `type`, on samples rounded to it.
+  void compareReals(mlir::FloatType type, llvm::function_ref<mlir::Operation *(mlir::Value, mlir::Value)> make) {
+    mlir::Operation *holder = mlir::ModuleOp::create(loc());
+    mlir::Block &block = holder->getRegion(0).front();
+    mlir::Value a = block.addArgument(type, loc()), b = block.addArgument(type, loc());
+    builder_.setInsertionPointToEnd(&block);
+    mlir::Operation *op = make(a, b);
+    Function function;
+    ScalarLowering lowering(function);
+    lowering.defineArgument(a, 0);
+    lowering.defineArgument(b, 1);
+    ASSERT_TRUE(mlir::succeeded(lowering.lower(op)));
+    const Register result = lowering.lookup(op->getResult(0));
+    auto rounded = [&](double value) {
+      llvm::APFloat real(value);
+      bool isInexact = false;
+      real.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &isInexact);
+      return real;
+    };
+    auto bits = [](const llvm::APFloat &value) { return int64_t(value.bitcastToAPInt().getZExtValue()); };
+    for (double left : kReals)
+      for (double right : kReals) {
+        const llvm::APFloat x = rounded(left), y = rounded(right);
+        llvm::SmallVector<mlir::OpFoldResult> folded;
+        mlir::Attribute operands[] = {builder_.getFloatAttr(type, x), builder_.getFloatAttr(type, y)};
+        if (mlir::failed(op->fold(llvm::ArrayRef(operands, op->getNumOperands()), folded)) || folded.empty())
+          continue;
+        const auto wanted = llvm::dyn_cast<mlir::Attribute>(folded[0]);
+        const std::optional<int64_t> found = evaluate(function.registers, result, {bits(x), bits(y)});
+        if (auto real = mlir::dyn_cast_or_null<mlir::FloatAttr>(wanted)) {
+          ASSERT_TRUE(found);
+          const llvm::fltSemantics &semantics = mlir::cast<mlir::FloatType>(real.getType()).getFloatSemantics();
+          const llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), uint64_t(*found)));
+          EXPECT_TRUE(value.bitwiseIsEqual(real.getValue()) || (value.isNaN() && real.getValue().isNaN()))
+              << op->getName().getStringRef().str() << " on " << left << ", " << right;
+          ++compared_;
+        } else if (auto integer = mlir::dyn_cast_or_null<mlir::IntegerAttr>(wanted)) {
+          EXPECT_EQ(found, canonical(integer.getValue()))
+              << op->getName().getStringRef().str() << " on " << left << ", " << right;
+          ++compared_;
+        }
+      }
+    holder->destroy();
+  }
+  static constexpr double kReals[] = {0.0,
+                                      -0.0,
+                                      1.0,
+                                      -1.5,
+                                      2.5,
+                                      -2.5,
+                                      0.1,
+                                      3.0,
+                                      1e-30,
+                                      -1e-6,
+                                      6.1e-5,
+                                      65504.0,
+                                      -70000.0,
+                                      2047.0,
+                                      1e30,
+                                      1e300,
+                                      std::numeric_limits<double>::infinity(),
+                                      -std::numeric_limits<double>::infinity(),
+                                      std::numeric_limits<double>::quiet_NaN()};
 
   mlir::MLIRContext context_;
   mlir::OpBuilder builder_;
@@ -211,6 +276,50 @@ TEST_F(ScalarLoweringTest, ShiftsByConstantsAgreeWithMlir) {
         op->erase();
       }
     }
+}
+
+TEST_F(ScalarLoweringTest, FloatsAgreeWithMlir) {
+  const mlir::FloatType types[] = {builder_.getF16Type(), builder_.getBF16Type(), builder_.getF32Type(),
+                                   builder_.getF64Type()};
+  auto binary = [&]<typename... Ops>(OpList<Ops...>) {
+    for (mlir::FloatType type : types)
+      (compareReals(type,
+                    [&](mlir::Value a, mlir::Value b) { return Ops::create(builder_, loc(), a, b).getOperation(); }),
+       ...);
+  };
+  binary(OpList<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::MinimumFOp,
+                arith::MaximumFOp, arith::MinNumFOp, arith::MaxNumFOp, mlir::math::CopySignOp>());
+  auto unary = [&]<typename... Ops>(OpList<Ops...>) {
+    for (mlir::FloatType type : types)
+      (compareReals(type, [&](mlir::Value a, mlir::Value) { return Ops::create(builder_, loc(), a).getOperation(); }),
+       ...);
+  };
+  unary(OpList<arith::NegFOp, mlir::math::AbsFOp, mlir::math::SqrtOp, mlir::math::FloorOp, mlir::math::CeilOp,
+               mlir::math::TruncOp, mlir::math::RoundOp, mlir::math::RoundEvenOp>());
+  for (mlir::FloatType type : types)
+    for (uint64_t predicate = 0; predicate <= uint64_t(arith::CmpFPredicate::AlwaysTrue); ++predicate)
+      compareReals(type, [&](mlir::Value a, mlir::Value b) {
+        return arith::CmpFOp::create(builder_, loc(), arith::CmpFPredicate(predicate), a, b).getOperation();
+      });
+  EXPECT_GT(compared_, 20000);
+}
+
+TEST_F(ScalarLoweringTest, FloatConversionsAgreeWithMlir) {
+  const mlir::FloatType f16 = builder_.getF16Type(), bf16 = builder_.getBF16Type(), f32 = builder_.getF32Type(),
+                        f64 = builder_.getF64Type();
+  for (auto [from, to] : {std::pair(f64, f32), {f64, f16}, {f64, bf16}, {f32, f16}, {f32, bf16}})
+    compareReals(from, [&, to = to](mlir::Value a, mlir::Value) {
+      return arith::TruncFOp::create(builder_, loc(), to, a).getOperation();
+    });
+  for (auto [from, to] : {std::pair(f16, f32), {f16, f64}, {bf16, f32}, {bf16, f64}, {f32, f64}})
+    compareReals(from, [&, to = to](mlir::Value a, mlir::Value) {
+      return arith::ExtFOp::create(builder_, loc(), to, a).getOperation();
+    });
+  for (mlir::FloatType from : {f16, bf16, f32, f64})
+    compareReals(from, [&](mlir::Value a, mlir::Value) {
+      return arith::FPToSIOp::create(builder_, loc(), builder_.getI64Type(), a).getOperation();
+    });
+  EXPECT_GT(compared_, 2000);
 }
 
 TEST_F(ScalarLoweringTest, UnsignedDivisionOf64BitsIsChecked) {

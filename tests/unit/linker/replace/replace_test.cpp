@@ -4,6 +4,8 @@
 #include "abi/format/aligned_bytes.h"
 #include "abi/format/program_view.h"
 #include "abi/format/verify.h"
+#include "linker/tools/diff.h"
+#include "tests/unit/linker/blocks_testing.h"
 #include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
@@ -140,6 +142,22 @@ TEST_F(ReplaceInProgram, ReplacesInTheExecutableThatIsNamed) {
   EXPECT_EQ(behind.size(), 100u);
   for (size_t i = 0; i < 100; ++i)
     EXPECT_EQ((*replaced)[behind.file_offset() + i], i);
+}
+
+// A kernel of a program that keeps state: blocks, globals and what sets them stay.
+TEST_F(Replace, KeepsBlocksAndGlobals) {
+  const std::vector<uint8_t> program = testing::makeBlockProgram(old_);
+  Result<std::vector<uint8_t>> replaced = replace(program, "a", ptxModule(entry("a", "p", "", kAdd)));
+  ASSERT_TRUE(replaced.ok()) << replaced.status().message() << diagnostics_.toString();
+  Result<abi::ProgramView> before = abi::ProgramView::create(program, "old"),
+                           after = abi::ProgramView::create(*replaced, "new");
+  ASSERT_TRUE(after.ok()) << after.status().message();
+  const std::string text = diffPrograms(*before, *after);
+  EXPECT_NE(text.find("! export 'a' variant 'sm_80'"), std::string::npos) << text;
+  EXPECT_EQ(text.find("function"), std::string::npos) << text;
+  EXPECT_EQ(text.find("initializer"), std::string::npos) << text;
+  EXPECT_EQ(text.find("global"), std::string::npos) << text;
+  EXPECT_EQ(after->raw().format_version(), abi::kBlocksFormatVersion);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/diff.h"
 
+#include "tests/unit/linker/blocks_testing.h"
 #include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
@@ -40,6 +41,17 @@ TEST(Diff, TellsWhatIsGoneAndNew) {
   EXPECT_NE(text.find("+ export 'j' variant 'sm_80' for sm_80\n"), std::string::npos) << text;
   EXPECT_NE(text.find("! export 'k': slots: _ -> _ read\n"), std::string::npos) << text;
   EXPECT_NE(diff(more, oneKernel()).find("- export 'j'\n"), std::string::npos);
+}
+
+TEST(Diff, TellsWhatProgramsKeepBetweenCalls) {
+  const std::vector<uint8_t> executable = linkJob(oneKernel()).bytes, one = makeBlockProgram(executable),
+                             two = makeBlockProgram(executable, 2);
+  const abi::ProgramView before = abi::ProgramView::create(one, "a").take(),
+                         after = abi::ProgramView::create(two, "b").take();
+  EXPECT_EQ(diffPrograms(before, before), "");
+  const std::string text = diffPrograms(before, after);
+  EXPECT_TRUE(text.starts_with("! initializer: body: ")) << text;
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
 }
 
 } // namespace

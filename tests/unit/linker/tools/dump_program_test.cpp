@@ -3,6 +3,7 @@
 
 #include "abi/format/aligned_bytes.h"
 #include "abi/format/verify.h"
+#include "tests/unit/linker/blocks_testing.h"
 #include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {
@@ -84,6 +85,53 @@ TEST(DumpProgram, PrintsJson) {
   for (const char *part :
        {"\"kind\": \"program\"", "\"r1 = const 4\"", "\"tensor<?xf32>\"", "\"kind\": \"executable\""})
     EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\nfound:\n" << text;
+}
+
+TEST(DumpProgram, PrintsBlocks) {
+  const std::vector<uint8_t> bytes = makeBlockProgram(linkOne(entry("k", "p"), makeExport("k", 1)).bytes);
+  Result<abi::ProgramView> program = abi::ProgramView::create(bytes, "prog");
+  ASSERT_TRUE(program.ok()) << program.status().toString();
+  const std::string text = dumpProgram(*program, bytes.size());
+  EXPECT_NE(text.find(R"(function 'f'(tensor<4xf32>) -> (f32)
+  block 0 (tensor<4xf32>) -> (f32):
+    registers:
+      r0 = const 8
+    buffers:
+      b0 = input 0
+    results:
+      f32 read from b0 at byte r0
+    targets:
+      block 1 (0)
+  block 1 (f32, f32) -> (f32, f32):
+    loads:
+      input 1 = global 'last'
+    registers:
+      r0 = input 0
+      r1 = input 1
+      r2 = fadd.32 r0, r1
+    results:
+      f32 = r2
+      f32 = r0
+    stores:
+      global 'last' = result 1
+initializer 'start'() -> ()
+  block 0 () -> (f32):
+    registers:
+      r0 = const 1065353216
+    results:
+      f32 = r0
+    stores:
+      global 'last' = result 0
+global 'last': f32, bits 0
+)"),
+            std::string::npos)
+      << text;
+  JsonWriter json;
+  dumpProgramJson(*program, bytes.size(), json);
+  const std::string members = json.take();
+  for (const char *part : {"\"blocks\"", "\"loads\"", "\"stores\"", "\"targets\"", "\"initializer\"", "\"globals\"",
+                           "\"'last': f32, bits 0\""})
+    EXPECT_NE(members.find(part), std::string::npos) << "wanted: " << part << "\nfound:\n" << members;
 }
 
 TEST(DumpProgram, NamesEveryRegisterOperation) {

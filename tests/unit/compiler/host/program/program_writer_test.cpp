@@ -2,6 +2,7 @@
 #include "compiler/host/program/program_writer.h"
 
 #include "abi/format/program_view.h"
+#include "abi/format/verify.h"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,42 @@ TEST(ProgramWriter, PutsLargeConstantsBehindTheTables) {
     const uint8_t *begin = bytes->data() + constants[index]->file_offset();
     EXPECT_EQ(std::vector<uint8_t>(begin, begin + wanted->size()), *wanted);
   }
+}
+
+TEST(ProgramWriter, WritesBlocksAndGlobals) {
+  const ValueType i32{false, abi::ElementType::I32, {}};
+  Function begin, end, function;
+  begin.name = end.name = function.name = "next";
+  begin.registers.constant(1);
+  begin.results = {{.type = i32, .buffer = 0, .shape = {}, .scalar = 0}};
+  begin.targets = {{.condition = 0, .block = 1, .arguments = {0}}, {.block = 1, .arguments = {0}}};
+  end.inputs = {i32, i32};
+  const Register one = end.registers.argument(0), old = end.registers.argument(1);
+  end.results = {{.type = i32, .buffer = 0, .shape = {}, .scalar = old},
+                 {.type = i32, .buffer = 0, .shape = {}, .scalar = end.registers.add(one, old)}};
+  end.loads = {0};
+  end.stores = {{.global = 0, .result = 1}};
+  function.results = {{.type = i32, .buffer = 0, .shape = {}}};
+  function.blocks = {begin, end};
+  Program program;
+  EXPECT_EQ(abi::ProgramView::create(*writeProgram(program), "x")->raw().format_version(), abi::kFormatVersion)
+      << "older readers read what they can";
+  program.functions.push_back(function);
+  program.globals = {{.name = "count", .type = i32, .constant = {}, .scalar = -3}};
+  Result<std::vector<uint8_t>> bytes = writeProgram(program);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().toString();
+  Result<abi::ProgramView> view = abi::ProgramView::create(*bytes, "next.tenon");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  EXPECT_EQ(view->raw().format_version(), abi::kBlocksFormatVersion);
+  EXPECT_EQ(view->raw().globals()->Get(0)->scalar(), -3);
+  const auto &blocks = *view->functionAt(0).blocks();
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks.Get(0)->targets()->size(), 2u);
+  EXPECT_EQ(blocks.Get(1)->loads()->Get(0), 0u);
+  EXPECT_EQ(blocks.Get(1)->stores()->Get(0)->result(), 1u);
+  // What does not hold together is found before it is written.
+  program.functions[0].blocks[0].targets[0].arguments = {};
+  EXPECT_EQ(writeProgram(program).status().message().substr(0, 22), "a bug in the compiler:");
 }
 
 TEST(ProgramWriter, WritesExpectations) {

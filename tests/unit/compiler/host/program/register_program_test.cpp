@@ -3,6 +3,7 @@
 
 #include "abi/format/arithmetic.h"
 
+#include <bit>
 #include <gtest/gtest.h>
 
 namespace tenon::compiler::host {
@@ -141,6 +142,27 @@ TEST(RegisterProgram, RangesHoldEveryResult) {
               EXPECT_GE(range.high, result.value) << abi::fb::EnumNameRegisterOpcode(opcode) << " " << a << " " << b;
             }
       }
+}
+
+TEST(RegisterProgram, FoldsFloats) {
+  RegisterProgram program;
+  using enum abi::fb::ElementType;
+  const auto bits = [](float value) { return int64_t(std::bit_cast<uint32_t>(value)); };
+  const Register half = program.constant(bits(0.5f)), two = program.constant(bits(2)), x = program.argument(0);
+  EXPECT_EQ(program.constantValue(program.real(Opcode::FMul, 32, half, two)), bits(1));
+  EXPECT_EQ(program.constantValue(program.real(Opcode::FSqrt, 32, program.constant(bits(4)))), bits(2));
+  EXPECT_EQ(program.constantValue(program.real(Opcode::FLt, 32, half, two)), 1);
+  EXPECT_EQ(program.constantValue(program.convertReal(F32, F64, half)), std::bit_cast<int64_t>(0.5));
+  // x + 0 is not x where x is -0, and nothing is where x is NaN.
+  const Register zero = program.constant(0);
+  EXPECT_NE(program.real(Opcode::FAdd, 32, x, zero), x);
+  EXPECT_FALSE(program.constantValue(program.real(Opcode::FEq, 32, x, x)));
+  EXPECT_TRUE(program.isNonNegative(program.real(Opcode::FAdd, 32, x, x))) << "bits, zero-extended";
+  EXPECT_FALSE(program.isNonNegative(program.real(Opcode::FAdd, 64, x, x)));
+  EXPECT_EQ(program.real(Opcode::FAdd, 32, x, half), program.real(Opcode::FAdd, 32, x, half));
+  EXPECT_NE(program.real(Opcode::FAdd, 32, x, half), program.real(Opcode::FAdd, 64, x, half));
+  // What fails is left to the call.
+  EXPECT_FALSE(program.constantValue(program.real(Opcode::FToInt, 32, program.constant(bits(1e30f)))));
 }
 
 TEST(RegisterProgram, ExtendsConstants) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops and conditions of host functions as blocks and branches, the one form that the rest of the host's side knows.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::host {
+
+/// scf.if, for, while, parallel, index_switch and execute_region of `function` become blocks. Those inside tensor code
+/// (the body of a linalg.generic) stay: they are a kernel's. An error at an operation that has no such form.
+mlir::LogicalResult lowerToBranches(mlir::func::FuncOp function);
+
+/// Drops blocks that nothing reaches and arguments that nothing reads, and joins blocks that always follow each other.
+mlir::LogicalResult simplifyBranches(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::host
