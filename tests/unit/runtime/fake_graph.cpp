@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 using namespace tenon::test;
 
@@ -108,11 +107,12 @@ FAKE CUresult cuGraphCreate(CUgraph *graph, unsigned) {
   *graph = reinterpret_cast<CUgraph>(new Graph());
   return CUDA_SUCCESS;
 }
-// Where a destroyer is told to fail, the graph stays counted; nobody has it any more, so its memory goes all the same.
 FAKE CUresult cuGraphDestroy(CUgraph graph) {
-  const std::unique_ptr<Graph> gone(reinterpret_cast<Graph *>(graph));
+  GiveBack back(graph);
   ENTER();
+  back.done();
   --fake().liveGraphs;
+  delete reinterpret_cast<Graph *>(graph);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count,
@@ -154,9 +154,11 @@ FAKE CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsi
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  const std::unique_ptr<Graph> gone(reinterpret_cast<Graph *>(exec));
+  GiveBack back(exec);
   ENTER();
+  back.done();
   --fake().liveGraphs;
+  delete reinterpret_cast<Graph *>(exec);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,

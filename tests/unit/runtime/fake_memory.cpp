@@ -47,7 +47,9 @@ FAKE CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream) {
   return allocate(pointer, bytes);
 }
 FAKE CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream) {
+  GiveBack back(reinterpret_cast<void *>(pointer));
   ENTER();
+  back.done();
   --fake().liveAllocations;
   std::free(reinterpret_cast<void *>(pointer));
   return CUDA_SUCCESS;

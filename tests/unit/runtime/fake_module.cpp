@@ -91,7 +91,9 @@ FAKE CUresult cuLinkDestroy(CUlinkState state) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuModuleUnload(CUmodule module) {
+  GiveBack back(module);
   ENTER();
+  back.done();
   --fake().liveModules;
   delete reinterpret_cast<Module *>(module);
   return CUDA_SUCCESS;
