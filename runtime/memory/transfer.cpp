@@ -7,7 +7,19 @@
 
 namespace tenon::runtime {
 
+/// That its memory is there, and still the buffer's.
+static Status checkMemoryOf(const Buffer &buffer) {
+  if (buffer.isRetired())
+    return makeError(StatusCode::FailedPrecondition, "the buffer was deallocated");
+  if (buffer.isLate() && buffer.address() == 0)
+    return makeError(StatusCode::FailedPrecondition,
+                     "the buffer's memory is not there yet: wait for the signals of its "
+                     "allocation");
+  return okStatus();
+}
+
 Status uploadBytes(Buffer &target, uint64_t offset, std::span<const uint8_t> bytes) {
+  TENON_RETURN_IF_ERROR(checkMemoryOf(target));
   TENON_RETURN_IF_ERROR(checkBufferRange(target.size(), offset, bytes.size()));
   return target.device().stream().upload(target.address() + offset, bytes);
 }
@@ -25,6 +37,7 @@ Status uploadRepeated(Buffer &target, std::span<const uint8_t> bytes) {
 }
 
 Status downloadBytes(const Buffer &source, uint64_t offset, std::span<uint8_t> bytes) {
+  TENON_RETURN_IF_ERROR(checkMemoryOf(source));
   TENON_RETURN_IF_ERROR(checkBufferRange(source.size(), offset, bytes.size()));
   return source.device().stream().download(source.address() + offset, bytes);
 }

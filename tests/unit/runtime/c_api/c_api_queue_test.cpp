@@ -52,7 +52,13 @@ TEST_F(CApiTest, AllocatesFromPools) {
   waiting.signals = &there, waiting.signal_count = 1;
   expectOk(tenon_queue_allocate(queue, &waiting, &allocation, &second));
   EXPECT_EQ(tenon_buffer_address(second), 0u);
+  char byte = 0;
+  expectStatus(tenon_buffer_write(second, 0, &byte, 1), TENON_FAILED_PRECONDITION, "memory is not there yet");
+  expectStatus(tenon_buffer_read(second, 0, &byte, 1), TENON_FAILED_PRECONDITION, "memory is not there yet");
+  expectOk(tenon_buffer_write(first, 0, &byte, 1));
   expectOk(tenon_queue_deallocate(queue, &none, first));
+  expectStatus(tenon_buffer_write(first, 0, &byte, 1), TENON_FAILED_PRECONDITION, "the buffer was deallocated");
+  expectStatus(tenon_buffer_read(first, 0, &byte, 1), TENON_FAILED_PRECONDITION, "the buffer was deallocated");
   expectOk(tenon_semaphores_wait_all(&there, 1, TENON_WAIT_FOREVER));
   EXPECT_EQ(tenon_buffer_address(second), tenon_buffer_address(first));
   tenon_pool_statistics_t statistics = {.struct_size = sizeof(statistics)};
