@@ -175,8 +175,7 @@ struct LowerMath : impl::LowerMathBase<LowerMath> {
       return;
     RewritePatternSet patterns(&getContext());
     patterns.add<PowersToLinalg, LowerClampF, LowerIPowI, LowerFPowI, LowerSinCos>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns)); // what is left is refused by name, later
   }
 };
 

@@ -91,8 +91,7 @@ LogicalResult lowerComplexNumbers(Operation *root) {
   MLIRContext *context = root->getContext();
   RewritePatternSet simplify(context);
   simplify.add<ComplexConstant, SelectComplex>(context);
-  if (failed(applyPatternsGreedily(root, std::move(simplify))))
-    return failure();
+  (void)applyPatternsGreedily(root, std::move(simplify));
 
   RewritePatternSet convert(context);
   populateComplexToStandardConversionPatterns(convert);
@@ -105,7 +104,8 @@ LogicalResult lowerComplexNumbers(Operation *root) {
 
   RewritePatternSet store(context);
   store.add<ComplexConstant, SelectComplex, ReadPart<complex::ReOp>, ReadPart<complex::ImOp>, StoreComplex>(context);
-  return applyPatternsGreedily(root, std::move(store));
+  (void)applyPatternsGreedily(root, std::move(store));
+  return success();
 }
 
 } // namespace tenon::compiler::input
