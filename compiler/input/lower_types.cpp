@@ -9,6 +9,7 @@
 #include "compiler/input/types/storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,7 +38,7 @@ bool touchesOther(Operation *op) {
 /// A type that no kernel computes on, of a scalar or of a tensor's elements. Of index they do.
 bool isForeign(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return isSmallFloat(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
+  return isSmallFloat(element) || isScale(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
          (isa<IntegerType>(element) && !element.isSignlessInteger());
 }
 
@@ -65,7 +66,7 @@ bool mayCrossBoundary(Type type) {
   if (!tensor)
     return !isForeign(type);
   return !(
-      isa<ComplexType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
+      isa<ComplexType, Float4E2M1FNType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
       (tensor.getElementType().isInteger() && isHeldAsOther(type) &&
        storageOf(tensor.getElementType()).getIntOrFloatBitWidth() != tensor.getElementType().getIntOrFloatBitWidth()));
 }
@@ -127,7 +128,7 @@ Value comparable(OpBuilder &b, Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type)
     return {};
-  if (isSmallFloat(type.getElementType()))
+  if (isSmallFloat(type.getElementType()) || isScale(type.getElementType()))
     return arith::ExtFOp::create(b, tensor.getLoc(), type.clone(b.getF32Type()), tensor);
   auto complex = dyn_cast<ComplexType>(type.getElementType());
   if (!complex || !isHeldAsOther(type))
@@ -141,7 +142,7 @@ ElementsAttr comparable(ElementsAttr wanted) {
   auto data = dyn_cast<DenseElementsAttr>(wanted);
   if (!data)
     return {};
-  if (isSmallFloat(data.getElementType())) {
+  if (isSmallFloat(data.getElementType()) || isScale(data.getElementType())) {
     auto widen = [](const APFloat &value) {
       APFloat wide = value;
       bool isInexact;
@@ -221,6 +222,16 @@ void generalizeOther(func::FuncOp function) {
 
 // --- The types change -----------------------------------------------------------------------------------------------
 
+/// Whoever used `stored`, which was of `type`, uses the value that it holds.
+void readFromStorage(OpBuilder &b, Location loc, Value stored, Type type) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : stored.getUses())
+    uses.push_back(&use);
+  Value value = fromStorage(b, loc, stored, type);
+  for (OpOperand *use : uses)
+    use->set(value);
+}
+
 /// Reads and yields of a body: its operands still have the types that it computes on.
 void convertBody(linalg::GenericOp op) {
   Block &body = *op.getBody();
@@ -239,8 +250,7 @@ void convertBody(linalg::GenericOp op) {
     argument.setType(storage);
     if (argument.use_empty())
       continue;
-    Value value = fromStorage(b, op.getLoc(), argument, type);
-    argument.replaceAllUsesExcept(value, value.getDefiningOp());
+    readFromStorage(b, op.getLoc(), argument, type);
   }
   Operation *yield = body.getTerminator();
   b.setInsertionPoint(yield);
@@ -255,8 +265,7 @@ void convertRead(tensor::ExtractOp read) {
   Type type = read.getType();
   read.getResult().setType(storageOf(type));
   OpBuilder b(read->getBlock(), std::next(read->getIterator()));
-  Value value = fromStorage(b, read.getLoc(), read.getResult(), type);
-  read.getResult().replaceAllUsesExcept(value, value.getDefiningOp());
+  readFromStorage(b, read.getLoc(), read.getResult(), type);
 }
 
 LogicalResult convertAttributes(Operation *op) {
@@ -361,6 +370,8 @@ private:
     RewritePatternSet patterns(&getContext());
     addSmallFloatPatterns(patterns);
     addNarrowIntegerPatterns(patterns);
+    arith::populateExpandScalingExtTruncPatterns(patterns);
+    arith::populateExpandF8E8M0Patterns(patterns);
     if (failed(lowerComplexNumbers(function)))
       return failure();
     (void)applyPatternsGreedily(function, std::move(patterns));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Floats of 8 bits, by the bits of f32 and f64. Of M bits of mantissa and bias B, the byte s eeee mmm means
+// Floats of 8 and of 4 bits, by the bits of f32 and f64. Of M bits of mantissa and bias B, the byte s eeee mmm means
 // (-1)^s * 2^(e - B) * 1.m, or, where e is 0, 2^(1 - B) * 0.m. Formats with FN in their name have no infinity: what is
-// too large becomes NaN; those with UZ have no -0, whose place NaN takes.
+// too large becomes NaN; those with UZ have no -0, whose place NaN takes. f4E2M1FN has neither: what is too large
+// becomes the largest.
 #include "compiler/input/types/patterns.h"
 #include "compiler/input/types/storage.h"
 
@@ -14,21 +15,25 @@ using namespace mlir;
 namespace tenon::compiler::input {
 namespace {
 
-/// What a format of 8 bits is, as unsigned bytes without the sign.
+/// What a format is, as unsigned integers without the sign.
 struct Format {
   explicit Format(Type type) {
     const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
     mantissa = APFloat::semanticsPrecision(semantics) - 1;
     bias = 1 - APFloat::semanticsMinExponent(semantics);
+    width = type.getIntOrFloatBitWidth();
     largest = APFloat::getLargest(semantics).bitcastToAPInt().getZExtValue();
-    nan = APFloat::getNaN(semantics).bitcastToAPInt().getZExtValue();
+    hasNaN = APFloat::semanticsHasNaN(semantics);
+    nan = hasNaN ? APFloat::getNaN(semantics).bitcastToAPInt().getZExtValue() : largest;
     if (APFloat::semanticsHasInf(semantics))
       infinity = APFloat::getInf(semantics).bitcastToAPInt().getZExtValue();
   }
-  bool hasNegativeZero() const { return nan != 0x80; }
+  bool hasNegativeZero() const { return nan != signBit(); }
+  uint64_t signBit() const { return uint64_t(1) << (width - 1); }
 
-  unsigned mantissa;
+  unsigned width, mantissa;
   int bias;
+  bool hasNaN;
   uint64_t largest, nan;
   std::optional<uint64_t> infinity;
 };
@@ -55,7 +60,7 @@ public:
   Value asFloat(Value bits) { return arith::BitcastOp::create(b_, loc_, wide_, bits); }
   Value asBits(Value value) { return arith::BitcastOp::create(b_, loc_, integer_, value); }
 
-  Value widen(Value byte, const Format &format);
+  Value widen(Value bits, const Format &format);
   Value round(Value value, const Format &format);
 
 private:
@@ -70,10 +75,10 @@ private:
   IntegerType integer_;
 };
 
-/// Exact. byte: i8.
-Value Bits::widen(Value byte, const Format &format) {
-  Value all = arith::ExtUIOp::create(b_, loc_, integer_, byte);
-  Value magnitude = with<arith::AndIOp>(all, 0x7F);
+/// Exact.
+Value Bits::widen(Value bits, const Format &format) {
+  Value all = arith::ExtUIOp::create(b_, loc_, integer_, bits);
+  Value magnitude = with<arith::AndIOp>(all, format.signBit() - 1);
   Value shifted = with<arith::ShLIOp>(magnitude, mantissa() - format.mantissa);
   Value normal = with<arith::AddIOp>(shifted, uint64_t(bias() - format.bias) << mantissa());
   Value small = arith::UIToFPOp::create(b_, loc_, wide_, magnitude);
@@ -88,7 +93,7 @@ Value Bits::widen(Value byte, const Format &format) {
     result = select(compare(arith::CmpIPredicate::eq, all, format.nan), quiet, result);
   if (format.infinity)
     result = select(compare(arith::CmpIPredicate::eq, magnitude, *format.infinity), infinity(), result);
-  Value sign = with<arith::ShLIOp>(with<arith::AndIOp>(all, 0x80), signBit() - 7);
+  Value sign = with<arith::ShLIOp>(with<arith::AndIOp>(all, format.signBit()), signBit() - format.width + 1);
   return asFloat(both<arith::OrIOp>(result, sign));
 }
 
@@ -111,11 +116,15 @@ Value Bits::round(Value value, const Format &format) {
   result =
       select(compare(arith::CmpIPredicate::ugt, result, format.largest), format.infinity.value_or(format.nan), result);
   result = select(compare(arith::CmpIPredicate::ugt, magnitude, infinity()), format.nan, result);
-  Value sign = with<arith::ShLIOp>(with<arith::ShRUIOp>(all, signBit()), 7);
+  Value sign = with<arith::ShLIOp>(with<arith::ShRUIOp>(all, signBit()), format.width - 1);
   Value withSign = both<arith::OrIOp>(result, sign);
   if (!format.hasNegativeZero())
     withSign = select(compare(arith::CmpIPredicate::eq, result, 0), result, withSign);
-  return arith::TruncIOp::create(b_, loc_, b_.getI8Type(), withSign);
+  return arith::TruncIOp::create(b_, loc_, b_.getIntegerType(format.width), withSign);
+}
+
+IntegerType bitsOf(Type type) {
+  return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
 }
 
 struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
@@ -124,8 +133,8 @@ struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
     if (!isSmallFloat(op.getIn().getType()))
       return failure();
     const Location loc = op.getLoc();
-    Value byte = arith::BitcastOp::create(rewriter, loc, rewriter.getI8Type(), op.getIn());
-    Value value = Bits(rewriter, loc, rewriter.getF32Type()).widen(byte, Format(op.getIn().getType()));
+    Value bits = arith::BitcastOp::create(rewriter, loc, bitsOf(op.getIn().getType()), op.getIn());
+    Value value = Bits(rewriter, loc, rewriter.getF32Type()).widen(bits, Format(op.getIn().getType()));
     auto to = cast<FloatType>(op.getType());
     if (to.getWidth() < 32)
       value = arith::TruncFOp::create(rewriter, loc, to, value);
@@ -148,8 +157,8 @@ struct RoundSmall : OpRewritePattern<arith::TruncFOp> {
       value = arith::ExtFOp::create(rewriter, loc, rewriter.getF32Type(), value);
     else if (!from.isF32() && !from.isF64())
       return failure();
-    Value byte = Bits(rewriter, loc, cast<FloatType>(value.getType())).round(value, Format(op.getType()));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    Value bits = Bits(rewriter, loc, cast<FloatType>(value.getType())).round(value, Format(op.getType()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bits);
     return success();
   }
 };
@@ -160,9 +169,9 @@ struct SmallConstant : OpRewritePattern<arith::ConstantOp> {
     auto value = dyn_cast<FloatAttr>(op.getValue());
     if (!value || !isSmallFloat(op.getType()))
       return failure();
-    Value byte = arith::ConstantOp::create(
-        rewriter, op.getLoc(), rewriter.getIntegerAttr(rewriter.getI8Type(), value.getValue().bitcastToAPInt()));
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    Value bits = arith::ConstantOp::create(
+        rewriter, op.getLoc(), rewriter.getIntegerAttr(bitsOf(op.getType()), value.getValue().bitcastToAPInt()));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bits);
     return success();
   }
 };
@@ -172,11 +181,11 @@ struct SelectSmall : OpRewritePattern<arith::SelectOp> {
   LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
     if (!isSmallFloat(op.getType()))
       return failure();
-    auto byte = [&](Value value) -> Value {
-      return arith::BitcastOp::create(rewriter, op.getLoc(), rewriter.getI8Type(), value);
+    auto bits = [&](Value value) -> Value {
+      return arith::BitcastOp::create(rewriter, op.getLoc(), bitsOf(op.getType()), value);
     };
-    Value chosen = arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), byte(op.getTrueValue()),
-                                           byte(op.getFalseValue()));
+    Value chosen = arith::SelectOp::create(rewriter, op.getLoc(), op.getCondition(), bits(op.getTrueValue()),
+                                           bits(op.getFalseValue()));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), chosen);
     return success();
   }

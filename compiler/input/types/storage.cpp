@@ -12,7 +12,11 @@ namespace tenon::compiler::input {
 
 bool isSmallFloat(Type type) {
   return isa<Float8E5M2Type, Float8E4M3Type, Float8E4M3FNType, Float8E5M2FNUZType, Float8E4M3FNUZType,
-             Float8E4M3B11FNUZType, Float8E3M4Type>(type);
+             Float8E4M3B11FNUZType, Float8E3M4Type, Float4E2M1FNType>(type);
+}
+
+bool isScale(Type type) {
+  return isa<Float8E8M0FNUType>(type);
 }
 
 static unsigned storedWidth(unsigned width) {
@@ -27,7 +31,7 @@ bool isNarrowInteger(Type type) {
 
 Type storageOf(Type element) {
   MLIRContext *context = element.getContext();
-  if (isSmallFloat(element))
+  if (isSmallFloat(element) || isScale(element))
     return IntegerType::get(context, 8);
   if (element.isIndex())
     return IntegerType::get(context, 64);
@@ -47,7 +51,9 @@ RankedTensorType storageOfTensor(Type type) {
 }
 
 Value fromStorage(OpBuilder &builder, Location loc, Value stored, Type type) {
-  if (isSmallFloat(type))
+  if (isa<Float4E2M1FNType>(type))
+    stored = arith::TruncIOp::create(builder, loc, builder.getIntegerType(4), stored);
+  if (isSmallFloat(type) || isScale(type))
     return arith::BitcastOp::create(builder, loc, type, stored);
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, stored);
@@ -60,7 +66,11 @@ Value fromStorage(OpBuilder &builder, Location loc, Value stored, Type type) {
 
 Value toStorage(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType(), storage = storageOf(type);
-  if (isSmallFloat(type))
+  if (isa<Float4E2M1FNType>(type)) {
+    Value bits = arith::BitcastOp::create(builder, loc, builder.getIntegerType(4), value);
+    return arith::ExtUIOp::create(builder, loc, storage, bits);
+  }
+  if (isSmallFloat(type) || isScale(type))
     return arith::BitcastOp::create(builder, loc, storage, value);
   if (type.isIndex())
     return arith::IndexCastOp::create(builder, loc, storage, value);
@@ -86,7 +96,8 @@ TypedAttr storedConstant(TypedAttr constant) {
   // Elements behind the text, byte for byte; how integers of odd widths lie there is not said.
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    const bool isBytes = !isNarrowInteger(cast<RankedTensorType>(constant.getType()).getElementType());
+    Type element = cast<RankedTensorType>(constant.getType()).getElementType();
+    const bool isBytes = !isNarrowInteger(element) && !isa<Float4E2M1FNType>(element);
     bool isSplat = false;
     if (!blob || !isBytes || !DenseElementsAttr::isValidRawBuffer(type, blob->getData(), isSplat))
       return {};
@@ -98,6 +109,9 @@ TypedAttr storedConstant(TypedAttr constant) {
   auto storage = cast<IntegerType>(type.getElementType());
   if (auto integer = dyn_cast<IntegerType>(data.getElementType()); integer && integer.getWidth() != storage.getWidth())
     return extended(data, integer, storage);
+  if (isa<Float4E2M1FNType>(data.getElementType()))
+    return cast<DenseFPElementsAttr>(data).mapValues(
+        storage, [](const APFloat &value) { return value.bitcastToAPInt().zext(8); });
   return DenseElementsAttr::getFromRawBuffer(type, data.getRawData());
 }
 

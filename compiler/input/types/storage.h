@@ -3,6 +3,8 @@
 // bit:
 //
 //   f8E4M3FN, f8E5M2 and others of 8 bits   i8       computed as f32, rounded behind each operation
+//   f4E2M1FN                                i8       the same, in the low half
+//   f8E8M0FNU                               i8       scales: converted to and from f32, no more
 //   i2, i4, i24, ..                         i8, ..   the next width that there is, sign-extended
 //   ui8, ui16, ..                           i8, ..   without arithmetic: MLIR has none on them
 //   index                                   i64
@@ -15,8 +17,10 @@
 
 namespace tenon::compiler::input {
 
-/// Floats of 8 bits with sign, exponent and mantissa.
+/// Floats of 8 or 4 bits with sign, exponent and mantissa.
 bool isSmallFloat(mlir::Type type);
+/// f8E8M0FNU, the powers of two.
+bool isScale(mlir::Type type);
 /// Integers without a declared sign of no width that kernels have, of at most 64 bits.
 bool isNarrowInteger(mlir::Type type);
 

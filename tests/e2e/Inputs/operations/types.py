@@ -192,6 +192,35 @@ def in_bodies(program):
             " %b = complex.mul %a, %a : complex<f32>\n %c = complex.re %b : complex<f32>\n linalg.yield %c : f32\n}"))
 
 
+def scaled(program):
+    """f4E2M1FN, which has eight magnitudes and nothing beyond the last, and powers of two as scales."""
+    magnitudes = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+
+    def rounded(value):
+        code = min((abs(min(abs(value), 6) - m), i & 1, i) for i, m in enumerate(magnitudes))[2]
+        return math.copysign(magnitudes[code], value)
+    points = [m + step for m in magnitudes for step in (0.0, 0.125, 0.25, 0.5, 0.75, 1.0)] + [100.0, 1e-20, 3e38, math.inf]
+    points += [-point for point in points]
+    for n, kind in [(len(points), "f32"), (len(points), "f64")]:
+        x = Array([n], kind, lambda i: points[i])
+        r = Array([n], "f32", lambda i: rounded(x[i,]))
+        f4 = lambda d: f"tensor<{'?' if d else n}xf4E2M1FN>"
+        program.case("round_f4", {"x": x}, r, lambda d: (
+            f"%a = arith.truncf %x : {x.type(d)} to {f4(d)}\n%b = util.optimization_barrier %a : {f4(d)}\n"
+            f"%r = arith.extf %b : {f4(d)} to {r.type(d)}"))
+    n = 15
+    c = [magnitudes[i % 8] * (-1) ** (i // 8) for i in range(n)]
+    scale = [2.0 ** (i * 5 - 30) for i in range(n)]
+    text = lambda values: ", ".join(f"{value:.9e}" for value in values)
+    program.functions.append(
+        f"func.func @scaled() {{\n  %c = util.unfoldable_constant dense<[{text(c)}]> : tensor<{n}xf4E2M1FN>\n"
+        f"  %s = util.unfoldable_constant dense<[{text(scale)}]> : tensor<{n}xf8E8M0FNU>\n"
+        f"  %w = arith.scaling_extf %c, %s : tensor<{n}xf4E2M1FN>, tensor<{n}xf8E8M0FNU> to tensor<{n}xf32>\n"
+        f"  check.expect_eq_const(%w, dense<[{text([a * b for a, b in zip(c, scale)])}]> : tensor<{n}xf32>) : tensor<{n}xf32>\n"
+        f"  %t = arith.scaling_truncf %w, %s : tensor<{n}xf32>, tensor<{n}xf8E8M0FNU> to tensor<{n}xf4E2M1FN>\n"
+        f"  check.expect_eq(%t, %c) : tensor<{n}xf4E2M1FN>\n  return\n}}\n")
+
+
 def others(program):
     for n in SIZES:
         # Unsigned integers move; MLIR has no arithmetic on them.
@@ -260,4 +289,4 @@ def others(program):
         "tensor<2x2xcomplex<f32>>\n  return\n}\n")
 
 
-main(floats, integers, in_bodies, others)
+main(floats, integers, in_bodies, scaled, others)

@@ -31,13 +31,15 @@ TEST_F(Storage, IsTheNextWidthThatKernelsHave) {
 TEST_F(Storage, KeepsBytesOfOtherTypes) {
   EXPECT_EQ(storageOf(Float8E5M2Type::get(&context_)), integer(8));
   EXPECT_EQ(storageOf(Float8E4M3FNType::get(&context_)), integer(8));
+  EXPECT_EQ(storageOf(Float8E8M0FNUType::get(&context_)), integer(8));
+  EXPECT_EQ(storageOf(Float4E2M1FNType::get(&context_)), integer(8));
   EXPECT_EQ(storageOf(b_.getIndexType()), integer(64));
   EXPECT_EQ(storageOf(IntegerType::get(&context_, 16, IntegerType::Unsigned)), integer(16));
   EXPECT_EQ(storageOf(ComplexType::get(b_.getF32Type())), integer(64));
   EXPECT_EQ(storageOf(ComplexType::get(b_.getF16Type())), integer(32));
   for (Type type :
-       {Type(b_.getF16Type()), Type(b_.getF32Type()), Type(b_.getF64Type()), Type(Float8E8M0FNUType::get(&context_)),
-        Type(Float4E2M1FNType::get(&context_)), Type(ComplexType::get(b_.getF64Type()))})
+       {Type(b_.getF16Type()), Type(b_.getF32Type()), Type(b_.getF64Type()), Type(Float6E3M2FNType::get(&context_)),
+        Type(Float6E2M3FNType::get(&context_)), Type(ComplexType::get(b_.getF64Type()))})
     EXPECT_FALSE(storageOf(type));
 }
 
