@@ -13,13 +13,20 @@ CompileReport::Timer::~Timer() {
   report_.addPhase(std::move(name_), taken.count());
 }
 
+void CompileReport::count(const host::Function &function) {
+  checks_ += function.checks.size();
+  for (const host::Command &command : function.commands)
+    ++(std::holds_alternative<host::Dispatch>(command.body) ? dispatches_ : copies_);
+  for (const host::Function &block : function.blocks)
+    count(block);
+}
+
 void CompileReport::count(const host::Program &program, size_t fileBytes) {
   functions_ = program.functions.size();
-  for (const host::Function &function : program.functions) {
-    checks_ += function.checks.size();
-    for (const host::Command &command : function.commands)
-      ++(std::holds_alternative<host::Dispatch>(command.body) ? dispatches_ : copies_);
-  }
+  for (const host::Function &function : program.functions)
+    count(function);
+  if (program.initializer)
+    count(*program.initializer);
   executables_ = program.executables.size();
   for (const std::vector<uint8_t> &executable : program.executables)
     executableBytes_ += executable.size();

@@ -42,6 +42,8 @@ public:
   std::string text() const;
 
 private:
+  void count(const host::Function &function);
+
   std::vector<Phase> phases_;
   codegen::GenerationCounts generation_;
   size_t functions_ = 0, dispatches_ = 0, copies_ = 0, checks_ = 0;
