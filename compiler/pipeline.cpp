@@ -19,7 +19,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first twelve are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first fourteen are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
