@@ -3,11 +3,14 @@
 // blocks its launches take.
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/strategies/strategy.h"
+#include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -30,48 +33,76 @@ unsigned argumentOf(Value size) {
   return llvm::cast<BlockArgument>(size).getArgNumber();
 }
 
-/// count(%device, %sizes...) -> the product of the factors, 1, 1. Sizes are the kernel's first arguments.
-void buildCount(Region &region, Location loc, ArrayRef<GridFactor> grid) {
-  Block &block = region.front();
-  block.clear();
-  OpBuilder b = OpBuilder::atBlockEnd(&block);
-  Value blocks;
-  auto times = [&](Value total, Value factor) -> Value {
-    return total ? arith::MulIOp::create(b, loc, total, factor).getResult() : factor;
-  };
-  int64_t known = 1;
-  for (const GridFactor &factor : grid) {
-    Value size;
-    int64_t knownSize = 1;
-    for (const Extent &extent : factor.extents) {
-      if (extent.value)
-        size = times(size, block.getArgument(1 + argumentOf(extent.value)));
-      else
-        knownSize *= extent.size;
-    }
-    if (!size) {
-      known *= int64_t(llvm::divideCeil(uint64_t(knownSize), uint64_t(factor.perBlock)));
-      continue;
-    }
-    AffineExpr divided = (b.getAffineDimExpr(0) * knownSize).ceilDiv(factor.perBlock);
-    if (divided != b.getAffineDimExpr(0))
-      size = affine::AffineApplyOp::create(b, loc, AffineMap::get(1, 0, divided), size);
-    blocks = times(blocks, size);
+/// Writes count(%device, %sizes...) -> the product of the factors, 1, 1. Sizes are the kernel's first arguments.
+class CountBuilder {
+public:
+  CountBuilder(Region &region, Location loc) : block_(region.front()), loc_(loc), b_(region.getContext()) {
+    block_.clear();
+    b_.setInsertionPointToEnd(&block_);
   }
-  if (!blocks || known != 1)
-    blocks = times(blocks, arith::ConstantIndexOp::create(b, loc, known));
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  hal::ReturnOp::create(b, loc, ValueRange{blocks, one, one});
-}
+
+  void run(ArrayRef<GridFactor> grid, const std::optional<Guard> &guard) {
+    Value blocks = number(1);
+    for (const GridFactor &factor : grid)
+      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, divided(product(factor.extents), factor.perBlock));
+    if (guard)
+      blocks = guarded(*guard, blocks);
+    hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+private:
+  Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+
+  Value product(ArrayRef<Extent> extents) {
+    Value size = number(1);
+    for (const Extent &extent : extents)
+      size = b_.createOrFold<arith::MulIOp>(
+          loc_, size, extent.value ? block_.getArgument(1 + argumentOf(extent.value)) : number(extent.size));
+    return size;
+  }
+
+  Value divided(Value size, int64_t perBlock) {
+    APInt known;
+    if (matchPattern(size, m_ConstantInt(&known)))
+      return number(int64_t(llvm::divideCeil(known.getZExtValue(), uint64_t(perBlock))));
+    if (perBlock == 1)
+      return size;
+    AffineMap map = AffineMap::get(1, 0, b_.getAffineDimExpr(0).ceilDiv(perBlock));
+    return affine::AffineApplyOp::create(b_, loc_, map, size);
+  }
+
+  /// No block where the guard says that another kernel runs: a launch without blocks is none.
+  Value guarded(const Guard &guard, Value blocks) {
+    Value length = product(guard.length);
+    auto choose = [&](arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) -> Value {
+      Value condition = arith::CmpIOp::create(b_, loc_, predicate, length, number(limit));
+      return arith::SelectOp::create(b_, loc_, condition, yes, no);
+    };
+    Value within = blocks;
+    if (guard.most)
+      within = choose(arith::CmpIPredicate::ule, *guard.most, within, number(0));
+    within = choose(arith::CmpIPredicate::ugt, guard.above, within, number(0));
+    return guard.orEmpty ? choose(arith::CmpIPredicate::eq, 0, blocks, within) : within;
+  }
+
+  Block &block_;
+  Location loc_;
+  OpBuilder b_;
+};
 
 struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
   void runOnOperation() override {
+    getOperation().walk([&](flow::DispatchOp op) { dispatchesOf_[op.entryPoint()].push_back(op); });
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
       if (source->hasAttr(dispatch::kGeneratedAttr))
         for (auto module : source.getBody().getOps<ModuleOp>())
-          for (auto function : module.getOps<func::FuncOp>())
+          for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
             if (failed(choose(source, function)))
               signalPassFailure();
+    dispatchesOf_.clear();
   }
 
 private:
@@ -81,26 +112,95 @@ private:
     if (failed(kernel))
       return failure();
     const GroupShape shape = GroupShape::of(*kernel);
-    std::optional<Plan> plan;
+    hal::ExecutableExportOp exported;
+    for (auto each : source.getBody().getOps<hal::ExecutableExportOp>())
+      if (each.getSymName() == function.getName())
+        exported = each;
+    if (!exported)
+      return function.emitError() << "no export offers this kernel function";
+    std::vector<Plan> plans;
     for (const Strategy *strategy : strategies())
-      if (!plan)
-        plan = strategy->plan(*kernel, shape);
-    if (!plan && kernel->ops.size() > 1)
-      return function.emitError() << "no strategy computes this group of operations";
-    if (plan)
-      function->setAttr(dispatch::kStrategyAttr, plan->attribute(&getContext()));
-    else
-      function->setAttr(dispatch::kElementsPerThreadAttr, b.getI64IntegerAttr(1));
-    for (auto exported : source.getBody().getOps<hal::ExecutableExportOp>()) {
-      if (exported.getSymName() != function.getName())
-        continue;
-      exported.setWorkgroupSizeAttr(
-          b.getIndexArrayAttr({plan ? int64_t(plan->threads) : int64_t(kernel->threads), 1, 1}));
-      buildCount(exported.getWorkgroupCount(), exported.getLoc(),
-                 plan ? ArrayRef(plan->grid) : ArrayRef(elementsGrid(*kernel, shape)));
+      if (plans.empty())
+        plans = strategy->plans(*kernel, shape);
+    if (!plans.empty()) {
+      addVariants(source, exported, function, plans);
+      return success();
     }
+    if (kernel->ops.size() > 1)
+      return function.emitError() << "no strategy computes this group of operations";
+    function->setAttr(dispatch::kElementsPerThreadAttr, b.getI64IntegerAttr(1));
+    exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
+    CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(elementsGrid(*kernel, shape), std::nullopt);
     return success();
   }
+
+  /// The first plan is the kernel's; each other one is a copy of it that writes over the same results.
+  void addVariants(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp function,
+                   ArrayRef<Plan> plans) {
+    auto entryPoint = SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
+    SmallVector<std::pair<func::FuncOp, hal::ExecutableExportOp>> variants = {{function, exported}};
+    for (size_t i = 1; i < plans.size(); ++i) {
+      auto copy = cast<hal::ExecutableExportOp>(exported->clone());
+      const std::string name = (exported.getSymName() + "_" + Twine(i)).str();
+      copy.setSymName(name);
+      copy.setOrdinalAttr(IntegerAttr::get(IndexType::get(&getContext()), int64_t(i)));
+      exported->getBlock()->getOperations().insertAfter(variants.back().second->getIterator(), copy);
+      variants.push_back({writingOver(function, name), copy});
+      for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
+        dispatch = launchAfter(dispatch, function.getNumResults(), name);
+    }
+    for (auto [variant, plan] : llvm::zip_equal(variants, plans)) {
+      OpBuilder b(&getContext());
+      variant.first->setAttr(dispatch::kStrategyAttr, plan.attribute(&getContext()));
+      variant.second.setWorkgroupSizeAttr(b.getIndexArrayAttr({plan.threads, 1, 1}));
+      CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, plan.guard);
+    }
+  }
+
+  /// A copy of the function whose results take the memory of arguments behind the others.
+  func::FuncOp writingOver(func::FuncOp function, StringRef name) {
+    OpBuilder b(&getContext());
+    func::FuncOp copy = function.clone();
+    copy.setName(name);
+    for (unsigned result = 0; result < function.getNumResults(); ++result) {
+      const unsigned argument = copy.getNumArguments();
+      SmallVector<NamedAttribute> attributes;
+      if (Attribute dims = function.getResultAttr(result, dispatch::kDimsAttr))
+        attributes.push_back(b.getNamedAttr(dispatch::kDimsAttr, dims));
+      (void)copy.insertArgument(argument, function.getResultTypes()[result], b.getDictionaryAttr(attributes),
+                                function.getLoc());
+      copy.setResultAttr(result, dispatch::kTiedAttr, b.getI64IntegerAttr(argument));
+    }
+    function->getBlock()->push_back(copy);
+    return copy;
+  }
+
+  /// A dispatch of another variant into the results of `before`, which all others read from it then.
+  flow::DispatchOp launchAfter(flow::DispatchOp before, unsigned results, StringRef name) {
+    OpBuilder b(before);
+    b.setInsertionPointAfter(before);
+    SymbolRefAttr first = before.entryPoint();
+    auto entryPoint = SymbolRefAttr::get(first.getRootReference(), {FlatSymbolRefAttr::get(b.getContext(), name)});
+    SmallVector<Value> arguments = llvm::to_vector(before.getArguments());
+    SmallVector<Value> dims = llvm::to_vector(before.getArgumentDims());
+    if (before.getTiedOperands()) { // a variant too: the arguments behind the kernel's own are its results
+      arguments.truncate(arguments.size() - results);
+      dims.truncate(dims.size() - before.getResultDims().size());
+    }
+    SmallVector<int64_t> tied;
+    for (Value result : before.getResults()) {
+      tied.push_back(arguments.size());
+      arguments.push_back(result);
+    }
+    llvm::append_range(dims, before.getResultDims());
+    auto after = flow::DispatchOp::create(b, before.getLoc(), entryPoint, before.getWorkload(), before.getResultTypes(),
+                                          before.getResultDims(), arguments, dims, tied);
+    for (auto [old, replacement] : llvm::zip_equal(before.getResults(), after.getResults()))
+      old.replaceAllUsesExcept(replacement, after);
+    return after;
+  }
+
+  llvm::DenseMap<Attribute, SmallVector<flow::DispatchOp>> dispatchesOf_; // by entry point
 };
 
 } // namespace

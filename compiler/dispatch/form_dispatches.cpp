@@ -9,6 +9,7 @@
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare.h"
+#include "compiler/dispatch/split_reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -95,6 +96,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
 
 private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
+    splitReductions(function);
     generalizeFills(function);
     bool good = true;
     unsigned number = 0;

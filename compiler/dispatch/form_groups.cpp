@@ -16,6 +16,8 @@ namespace {
 // More only costs registers and compile time; parameters of a kernel end at 4 KiB.
 constexpr size_t kMaxOps = 48;
 constexpr size_t kMaxTensors = 32;
+// Reductions of the same tensor that are tried, the nearest first: hundreds of products may share a matrix.
+constexpr unsigned kMaxSiblings = 8;
 
 using Members = SmallVector<linalg::GenericOp>; // in the order of the block
 
@@ -162,6 +164,7 @@ void Former::joinProducers(linalg::GenericOp op) {
 
 /// Reductions of the same tensor read it once.
 void Former::joinSiblings(linalg::GenericOp op) {
+  unsigned tries = 0;
   if (op.getNumReductionLoops() == 0 || !reductionBodyOf(op))
     return;
   for (OpOperand *input : op.getDpsInputOperands()) {
@@ -174,6 +177,8 @@ void Former::joinSiblings(linalg::GenericOp op) {
           other.getMatchingIndexingMap(&use) != op.getMatchingIndexingMap(input) ||
           other.getIteratorTypesArray() != op.getIteratorTypesArray())
         continue;
+      if (++tries > kMaxSiblings)
+        return;
       join(std::min(numberOf(other), numberOf(op)), std::max(numberOf(other), numberOf(op)), reason);
     }
   }

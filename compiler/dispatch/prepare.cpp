@@ -88,8 +88,9 @@ bool shouldFuse(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands)
     return false;
+  // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))
-    return true;
+    return producer->hasOneUse() || consumer.getMatchingIndexingMap(operand).isPermutation();
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;

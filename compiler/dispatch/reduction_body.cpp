@@ -2,6 +2,7 @@
 #include "compiler/dispatch/reduction_body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -65,6 +66,44 @@ std::optional<SmallVector<Accumulator>> reductionBodyOf(linalg::GenericOp op) {
     accumulators.push_back({*combiner, contributed, operation});
   }
   return accumulators;
+}
+
+TypedAttr neutralOf(OpBuilder &b, Combiner combiner, Type type) {
+  if (auto real = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = real.getFloatSemantics();
+    switch (combiner) {
+    case Combiner::AddF: // -0: what it is added to keeps its sign
+      return b.getFloatAttr(type, APFloat::getZero(semantics, /*Negative=*/true));
+    case Combiner::MulF:
+      return b.getFloatAttr(type, 1.0);
+    case Combiner::MaximumF:
+      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
+    case Combiner::MinimumF:
+      return b.getFloatAttr(type, APFloat::getInf(semantics));
+    default: // of two, the one that is a number
+      return b.getFloatAttr(type, APFloat::getNaN(semantics));
+    }
+  }
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  switch (combiner) {
+  case Combiner::MulI:
+    return b.getIntegerAttr(type, APInt(bits, 1));
+  case Combiner::MaxS:
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(bits));
+  case Combiner::MinS:
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(bits));
+  case Combiner::MinU:
+  case Combiner::And:
+    return b.getIntegerAttr(type, APInt::getAllOnes(bits));
+  default:
+    return b.getIntegerAttr(type, APInt::getZero(bits));
+  }
+}
+
+Type accumulatorType(Combiner combiner, Type element) {
+  const bool isSum = combiner == Combiner::AddF || combiner == Combiner::MulF;
+  const bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return isSum && isNarrow ? Type(Float32Type::get(element.getContext())) : element;
 }
 
 bool isTreeReduction(linalg::GenericOp op) {

@@ -44,6 +44,12 @@ struct Accumulator {
 /// The accumulators of `op`, in the order of its results; nothing where one of them is not of the form above.
 std::optional<llvm::SmallVector<Accumulator>> reductionBodyOf(mlir::linalg::GenericOp op);
 
+/// combine(neutral, x) is x.
+mlir::TypedAttr neutralOf(mlir::OpBuilder &b, Combiner combiner, mlir::Type type);
+
+/// In which type elements are combined: sums and products of f16 and bf16 are kept in f32.
+mlir::Type accumulatorType(Combiner combiner, mlir::Type element);
+
 /// Whether `op` reduces by such a body and reads each element of some tensor once. Contractions (matmul) and windows
 /// (convolution, pooling) read elements many times over: they are no matter of combining threads' sums.
 bool isTreeReduction(mlir::linalg::GenericOp op);

@@ -254,12 +254,6 @@ bool Bodies::hasElements(const KernelOp &op) const {
   return linalg::GenericOp(op.op).getNumReductionLoops() == 0 && space_.shape().group.coversAllAxes(op.op);
 }
 
-bool Bodies::hasStoredElements() const {
-  return llvm::any_of(kernel_.ops, [&](const KernelOp &op) {
-    return hasElements(op) && llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
-  });
-}
-
 void Bodies::storeElements(const Point &point) {
   for (const KernelOp &op : kernel_.ops)
     if (hasElements(op))

@@ -65,8 +65,7 @@ public:
   void preload(const Point &point);
   /// Stores an operation's results at all lanes of the point.
   void store(const KernelOp &op, const Point &point);
-  /// Whether an operation that runs over every element stores its results, and stores them.
-  bool hasStoredElements() const;
+  /// Stores the results of operations that run over every element.
   void storeElements(const Point &point);
   /// Stores results that the group has once per row: of one row, or of a row for each lane.
   void storeRow(const KernelOp &op, const Point &point);

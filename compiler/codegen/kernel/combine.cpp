@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/combine.h"
 
-#include "llvm/ADT/APFloat.h"
-
 using namespace mlir;
 using tenon::compiler::dispatch::Combiner;
 
@@ -10,38 +8,6 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kWarp = 32;
-
-TypedAttr neutralOf(OpBuilder &b, Combiner combiner, Type type) {
-  if (auto real = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = real.getFloatSemantics();
-    switch (combiner) {
-    case Combiner::AddF: // -0: what it is added to keeps its sign
-      return b.getFloatAttr(type, APFloat::getZero(semantics, /*Negative=*/true));
-    case Combiner::MulF:
-      return b.getFloatAttr(type, 1.0);
-    case Combiner::MaximumF:
-      return b.getFloatAttr(type, APFloat::getInf(semantics, /*Negative=*/true));
-    case Combiner::MinimumF:
-      return b.getFloatAttr(type, APFloat::getInf(semantics));
-    default: // of two, the one that is a number
-      return b.getFloatAttr(type, APFloat::getNaN(semantics));
-    }
-  }
-  const unsigned bits = type.getIntOrFloatBitWidth();
-  switch (combiner) {
-  case Combiner::MulI:
-    return b.getIntegerAttr(type, APInt(bits, 1));
-  case Combiner::MaxS:
-    return b.getIntegerAttr(type, APInt::getSignedMinValue(bits));
-  case Combiner::MinS:
-    return b.getIntegerAttr(type, APInt::getSignedMaxValue(bits));
-  case Combiner::MinU:
-  case Combiner::And:
-    return b.getIntegerAttr(type, APInt::getAllOnes(bits));
-  default:
-    return b.getIntegerAttr(type, APInt::getZero(bits));
-  }
-}
 
 SmallVector<Value> exchange(KernelBuilder &k, ArrayRef<Sum> sums, SmallVector<Value> values, uint32_t lanes) {
   for (uint32_t mask = lanes / 2; mask != 0; mask /= 2)
@@ -70,9 +36,7 @@ Value loadShared(KernelBuilder &k, Type type, Value from) {
 }
 
 Sum Sum::of(Combiner combiner, Type element) {
-  const bool isSum = combiner == Combiner::AddF || combiner == Combiner::MulF;
-  const bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-  return {combiner, element, isSum && isNarrow ? Type(Float32Type::get(element.getContext())) : element};
+  return {combiner, element, dispatch::accumulatorType(combiner, element)};
 }
 
 Value combine(KernelBuilder &k, const Sum &sum, Value x, Value y) {
@@ -113,7 +77,7 @@ Value combine(KernelBuilder &k, const Sum &sum, Value x, Value y) {
 }
 
 Value neutral(KernelBuilder &k, const Sum &sum) {
-  return arith::ConstantOp::create(k.b, k.loc, neutralOf(k.b, sum.combiner, sum.type));
+  return arith::ConstantOp::create(k.b, k.loc, dispatch::neutralOf(k.b, sum.combiner, sum.type));
 }
 
 Value widen(KernelBuilder &k, const Sum &sum, Value value) {

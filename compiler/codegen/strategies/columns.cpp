@@ -3,13 +3,15 @@
 
 #include "compiler/dispatch/kernel_config.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-// Vectors of adjacent results that a block takes: 256 bytes of a row of fp32.
-constexpr uint32_t kAcross = 16;
+// Vectors of adjacent results that a block takes, less where there are less: 256 bytes of a row of fp32.
+constexpr uint32_t kMaxAcross = 16;
 // Rows that a thread loads before it combines them.
 constexpr uint32_t kInFlight = 4;
 constexpr uint32_t kThreads = 512;
@@ -19,8 +21,9 @@ constexpr uint32_t kMaxArena = 32 * 1024;
 class ColumnsWriter {
 public:
   explicit ColumnsWriter(Writer &w)
-      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), sums_(phasesOf(w.kernel, w.shape.group).front()),
-        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel), storesElements_(bodies_.hasStoredElements()) {}
+      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), vectors_(w.choice("across")),
+        sums_(phasesOf(w.kernel, w.shape.group).front()), axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel),
+        storesElements_(storesElements(w.kernel, w.shape)) {}
 
   void run() {
     w_.space.vectorAxis = axis_;
@@ -43,6 +46,7 @@ private:
   KernelBuilder &k_;
   Bodies &bodies_;
   const uint32_t width_;
+  const uint32_t vectors_; // of a tile
   const SmallVector<RowSum> sums_;
   const unsigned axis_, reducedFirst_;
   const bool storesElements_;
@@ -57,7 +61,7 @@ void ColumnsWriter::writeTile(unsigned width) {
   Bodies::Scope scope(bodies_);
   lanes_ = width;
   bodies_.setWidth(width);
-  const uint32_t across = kAcross * width_ / width;
+  const uint32_t across = vectors_ * width_ / width;
   const uint32_t down = k_.threads / across;
   placeThread(width, across);
   Accumulators totals = combineDown(walkDown(down), across, down);
@@ -66,8 +70,8 @@ void ColumnsWriter::writeTile(unsigned width) {
 
 void ColumnsWriter::placeThread(unsigned width, uint32_t across) {
   Value columns = w_.space.size(axis_);
-  Value tile = k_.number(int64_t(kAcross) * width_);
-  Value tiles = k_.div(k_.add(columns, k_.number(int64_t(kAcross) * width_ - 1)), tile);
+  Value tile = k_.number(int64_t(vectors_) * width_);
+  Value tiles = k_.div(k_.add(columns, k_.number(int64_t(vectors_) * width_ - 1)), tile);
   Value block = k_.block();
   across_ = k_.rem(k_.thread(), k_.number(across));
   down_ = k_.div(k_.thread(), k_.number(across));
@@ -198,18 +202,22 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
       phasesOf(kernel, shape.group).size() != 1 || readsAgain(kernel, shape))
     return std::nullopt;
   const uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
+  uint32_t across = kMaxAcross;
+  if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size)
+    across =
+        std::min<uint32_t>(kMaxAcross, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
   uint32_t bytes = 0; // of one column's accumulators
   for (const RowSum &sum : phasesOf(kernel, shape.group).front())
     bytes += dispatch::elementBytes(sum.sum.type);
   uint32_t threads = kThreads;
-  while (threads > 8 * kAcross && threads * width * bytes > kMaxArena)
+  while (threads > 8 * kMaxAcross && threads * width * bytes > kMaxArena)
     threads /= 2;
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
   return Plan{name(),
               threads,
-              {{"width", width}},
-              {{extentsOf(shape.parallelAxes().back()), int64_t(kAcross) * width},
+              {{"width", width}, {"across", across}},
+              {{extentsOf(shape.parallelAxes().back()), int64_t(across) * width},
                {extentsOf(shape.parallelAxes().drop_back()), 1}}};
 }
 

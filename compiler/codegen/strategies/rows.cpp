@@ -9,10 +9,48 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kWarp = 32;
-// Elements of a row that a thread keeps in registers, over all tensors.
-constexpr uint32_t kMaxKept = 32;
+// Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
+constexpr uint32_t kMaxKept = 64;
 // Vectors in flight for each thread where a row is read in a loop.
 constexpr uint32_t kInFlight = 4;
+// Of a block, where the length of a row is known only when the program runs.
+constexpr uint32_t kThreads = 256;
+constexpr int64_t kAnyLength = INT64_MAX;
+
+/// How a row is computed: by `lanes` threads, each of which keeps `chunks` vectors in registers; 0: it reads them
+/// again.
+struct Path {
+  int64_t longest = kAnyLength; // elements of a row
+  uint32_t lanes = kThreads;
+  uint32_t chunks = 0;
+};
+
+/// What a kernel needs of its rows.
+struct Demand {
+  uint32_t width;   // elements of a vector
+  bool again;       // read once more when a reduction of them is known, or stored
+  uint32_t tensors; // with an element for each of the row's
+
+  uint32_t mostChunks(uint32_t threads) const {
+    return std::max(1u, (threads > 512 ? kMaxKept / 2 : kMaxKept) / (width * std::max(1u, tensors)));
+  }
+};
+
+/// Rows of any length: each path is for those that the one before it is too short for.
+SmallVector<Path> pathsOfAnyLength(const Demand &demand) {
+  if (!demand.again)
+    return {{2 * demand.width, 1}, {16 * demand.width, 8}, {8 * kWarp * demand.width, kWarp}, {}};
+  SmallVector<Path> paths;
+  for (auto [lanes, chunks] :
+       {std::pair(1u, 2u), {8u, 2u}, {kWarp, 1u}, {kWarp, 4u}, {kThreads, 2u}, {kThreads, 4u}, {kThreads, 8u}}) {
+    const uint32_t kept = std::min(chunks, demand.mostChunks(kThreads));
+    const int64_t longest = int64_t(lanes) * kept * demand.width;
+    if (paths.empty() || longest > paths.back().longest)
+      paths.push_back({longest, lanes, kept});
+  }
+  paths.push_back({});
+  return paths;
+}
 
 uint32_t powerOfTwo(int64_t atLeast) {
   return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
@@ -208,7 +246,7 @@ void RowsWriter::writeRow(unsigned width) {
   }
   if (keeps)
     storeBatch(kept);
-  else if (bodies_.hasStoredElements())
+  else if (storesElements(w_.kernel, w_.shape))
     eachVector({}, [&](const Batch &batch, ValueRange) {
       storeBatch(batch);
       return SmallVector<Value>();
@@ -223,32 +261,61 @@ void RowsWriter::writeRow(unsigned width) {
 
 } // namespace
 
-std::optional<Plan> Rows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  if (!hasCombiners(kernel, shape))
-    return std::nullopt;
-  const uint32_t width = vectorWidth(kernel, shape, shape.axes.size() - 1);
-  std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes());
-  uint32_t threads = 256, lanes = 256, chunks = 0;
-  if (columns) {
-    const int64_t vectors = llvm::divideCeil(std::max<int64_t>(*columns, 1), width);
-    const bool again = readsAgain(kernel, shape);
-    const uint32_t mostKept = kMaxKept / (width * std::max(1u, fullInputs(kernel, shape)));
-    if (vectors <= 4 * kWarp) {
-      lanes = std::min(kWarp, powerOfTwo(vectors));
-    } else if (!again) {
-      lanes = vectors <= 8 * kWarp ? kWarp : threads;
-    } else {
-      const int64_t each = std::clamp<int64_t>(width / 2, 2, 4);
-      threads = lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
-    }
-    const int64_t needed = llvm::divideCeil(vectors, lanes);
-    if (again && *columns > 0 && needed <= std::max(mostKept, 1u))
-      chunks = needed;
+static Demand demandOf(const KernelFunction &kernel, const GroupShape &shape) {
+  return {vectorWidth(kernel, shape, shape.axes.size() - 1), readsAgain(kernel, shape) || storesElements(kernel, shape),
+          fullInputs(kernel, shape)};
+}
+
+/// Rows of a known length: as few threads as have enough to do, as many as keep the row.
+static std::pair<Path, uint32_t> pathOf(const Demand &demand, int64_t columns) {
+  const int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
+  Path path;
+  uint32_t threads = kThreads;
+  if (vectors <= 4 * kWarp) {
+    path.lanes = std::min(kWarp, powerOfTwo(vectors));
+  } else if (!demand.again) {
+    path.lanes = vectors <= 8 * kWarp ? kWarp : kThreads;
+  } else {
+    const int64_t each = std::min<int64_t>(std::clamp<int64_t>(demand.width / 2, 2, 4), demand.mostChunks(kThreads));
+    threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
   }
-  return Plan{name(),
-              threads,
-              {{"lanes", lanes}, {"width", width}, {"chunks", chunks}},
-              {{extentsOf(shape.parallelAxes()), threads / lanes}}};
+  const int64_t needed = llvm::divideCeil(vectors, path.lanes);
+  if (demand.again && columns > 0 && needed <= demand.mostChunks(threads))
+    path.chunks = needed;
+  return {path, threads};
+}
+
+static Plan planOf(StringRef name, const GroupShape &shape, const Demand &demand, const Path &path, uint32_t threads) {
+  return {name,
+          threads,
+          {{"lanes", path.lanes}, {"width", demand.width}, {"chunks", path.chunks}},
+          {{extentsOf(shape.parallelAxes()), threads / path.lanes}}};
+}
+
+std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  if (!hasCombiners(kernel, shape))
+    return {};
+  const Demand demand = demandOf(kernel, shape);
+  if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes())) {
+    const auto [path, threads] = pathOf(demand, *columns);
+    return {planOf(name(), shape, demand, path, threads)};
+  }
+  std::vector<Plan> plans;
+  Guard guard{extentsOf(shape.reducedAxes())};
+  for (const Path &path : pathsOfAnyLength(demand)) {
+    const bool isLast = path.longest == kAnyLength; // it alone can do without an element
+    guard.orEmpty = isLast;
+    guard.most = isLast ? std::nullopt : std::optional(path.longest);
+    plans.push_back(planOf(name(), shape, demand, path, kThreads));
+    plans.back().guard = guard;
+    guard.above = path.longest;
+  }
+  return plans;
+}
+
+std::optional<Plan> Rows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::vector<Plan> all = plans(kernel, shape);
+  return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 void Rows::write(Writer &writer) const {

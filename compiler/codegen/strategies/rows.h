@@ -15,6 +15,7 @@ class Rows : public Strategy {
 public:
   llvm::StringRef name() const override { return "rows"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
 };
 

@@ -90,6 +90,13 @@ bool readsAgain(const KernelFunction &kernel, const GroupShape &shape) {
   });
 }
 
+bool storesElements(const KernelFunction &kernel, const GroupShape &shape) {
+  return llvm::any_of(kernel.ops, [&](const KernelOp &op) {
+    return linalg::GenericOp(op.op).getNumReductionLoops() == 0 && shape.group.coversAllAxes(op.op) &&
+           llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
+  });
+}
+
 SmallVector<Extent> extentsOf(ArrayRef<SpaceAxis> axes) {
   SmallVector<Extent> extents;
   for (const SpaceAxis &axis : axes)

@@ -16,11 +16,20 @@ struct GridFactor {
   int64_t perBlock = 1;              // rounded up
 };
 
+/// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`.
+struct Guard {
+  llvm::SmallVector<Extent> length; // multiplied
+  int64_t above = 0;
+  std::optional<int64_t> most;
+  bool orEmpty = false; // also where the length is 0
+};
+
 struct Plan {
   llvm::StringRef strategy;
   uint32_t threads = 256;
   llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
+  std::optional<Guard> guard = {};                                // none: always
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
 };
@@ -43,6 +52,12 @@ public:
   virtual llvm::StringRef name() const = 0;
   /// Nothing where it cannot compute the group.
   virtual std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const = 0;
+  /// Where it is known only when the program runs how long rows are: several kernels, whose guards leave out no length
+  /// and of which one runs. Else that of plan().
+  virtual std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const {
+    std::optional<Plan> only = plan(kernel, shape);
+    return only ? std::vector<Plan>{*only} : std::vector<Plan>();
+  }
   virtual void write(Writer &writer) const = 0;
 };
 
@@ -58,6 +73,8 @@ uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape);
 bool hasCombiners(const KernelFunction &kernel, const GroupShape &shape);
 /// Whether some operation reads elements again once a reduction of them is known.
 bool readsAgain(const KernelFunction &kernel, const GroupShape &shape);
+/// Whether a result has an element for each of the group's.
+bool storesElements(const KernelFunction &kernel, const GroupShape &shape);
 llvm::SmallVector<Extent> extentsOf(llvm::ArrayRef<SpaceAxis> axes);
 
 } // namespace tenon::compiler::codegen

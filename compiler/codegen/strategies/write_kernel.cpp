@@ -27,10 +27,11 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
-    if (!given || given.getInt() < 0 || given.getInt() > 1024 ||
-        (given.getInt() != value && !llvm::isPowerOf2_64(given.getInt())))
-      return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', for example "
-                                  << value << ", or a power of two";
+    // Threads and lanes are divided by halves; how many vectors a thread keeps is any number.
+    const bool isHalved = choice != "chunks";
+    if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
+      return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
+                                  << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;
   }
   return strategy;
 }

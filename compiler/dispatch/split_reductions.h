@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A reduction to few results has too few blocks for a GPU: the sum of 2^28 elements would be one block's work. It is
+// taken apart into two reductions, the first to many partial results:
+//
+//   sum over r of x[p, r]      x seen as [p, s, c], r = s * C + c
+//   -> partial[p, s] = sum over c of x[p, s, c]
+//      sum over s of partial[p, s]
+//
+// The number of parts depends on the shape alone, so results do not depend on the device or the run.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Splits the reductions of `function` that need it: of known sizes, by combiners (reduction_body.h).
+void splitReductions(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::dispatch
