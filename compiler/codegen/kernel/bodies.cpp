@@ -93,24 +93,35 @@ Value Bodies::loadGathered(const KernelTensor &tensor, ArrayRef<Value> indices) 
       .front();
 }
 
+void Bodies::stage(const KernelOp &op, const KernelTensor &tensor, Read read) {
+  staged_[{space_.shape().mapOf(tensor, op.op).getAsOpaquePointer(), tensor.binding}] = std::move(read);
+}
+
+Value Bodies::address(const KernelOp &op, const KernelTensor &tensor, const Point &point) {
+  return k_.at(arguments_.pointers[tensor.binding], memoryType(tensor.element),
+               space_.element(tensor, op.op, point, 0));
+}
+
 Bodies::Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &point) {
   // The same tensor by the same indices, whichever operation reads it.
-  SmallVector<AffineExpr> axes;
-  for (unsigned axis : space_.shape().group.axisOf.lookup(op.op))
-    axes.push_back(k_.b.getAffineDimExpr(axis));
-  AffineMap map = tensor.map.replaceDimsAndSymbols(axes, {}, space_.shape().group.numAxes(), 0);
+  AffineMap map = space_.shape().mapOf(tensor, op.op);
   const void *binding = reinterpret_cast<const void *>(uintptr_t(tensor.binding));
   const unsigned id = isShared(op) ? kRow : point.id;
   Lanes &lanes = known_[{map.getAsOpaquePointer(), binding, id, 0}];
   if (!lanes.empty())
     return lanes;
+  if (auto staged = staged_.find({map.getAsOpaquePointer(), tensor.binding}); staged != staged_.end()) {
+    for (Value value : staged->second(point))
+      lanes.push_back(fromMemory(value, tensor.element));
+    return lanes;
+  }
   const GroupShape::Along along = space_.shape().along(tensor, op.op, space_.vectorAxis);
   if (along == GroupShape::Along::Same || isShared(op)) {
     lanes.assign(width_, loadOne(tensor, space_.element(tensor, op.op, point, 0)));
   } else if (along == GroupShape::Along::Adjacent && width_ > 1) {
     Type element = memoryType(tensor.element);
-    Value from = k_.at(arguments_.pointers[tensor.binding], element, space_.element(tensor, op.op, point, 0));
-    Value all = k_.load(VectorType::get(width_, element), from, width_ * dispatch::elementBytes(tensor.element));
+    Value all = k_.load(VectorType::get(width_, element), address(op, tensor, point),
+                        width_ * dispatch::elementBytes(tensor.element));
     for (unsigned lane = 0; lane < width_; ++lane)
       lanes.push_back(fromMemory(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(lane)), tensor.element));
   } else {
@@ -272,6 +283,12 @@ void Bodies::storeRow(const KernelOp &op, const Point &point) {
   }
 }
 
+Value Bodies::isAligned(const KernelTensor &tensor, int64_t bytes) {
+  Value base = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), arguments_.pointers[tensor.binding]);
+  Value rest = arith::AndIOp::create(k_.b, k_.loc, base, k_.number(bytes - 1));
+  return k_.equal(rest, k_.number(0));
+}
+
 Value Bodies::isAligned(unsigned width, bool needsWhole) {
   Value aligned = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
   if (width == 1)
@@ -284,10 +301,7 @@ Value Bodies::isAligned(unsigned width, bool needsWhole) {
     several |= space_.shape().axes.size() > 1;
     if (!seen.insert(tensor.binding).second)
       return;
-    Value base = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), arguments_.pointers[tensor.binding]);
-    const int64_t bytes = int64_t(width) * dispatch::elementBytes(tensor.element);
-    Value rest = arith::AndIOp::create(k_.b, k_.loc, base, k_.number(bytes - 1));
-    aligned = k_.both(aligned, k_.equal(rest, k_.number(0)));
+    aligned = k_.both(aligned, isAligned(tensor, int64_t(width) * dispatch::elementBytes(tensor.element)));
   };
   for (const KernelOp &op : kernel_.ops) {
     for (const KernelInput &input : op.inputs)

@@ -10,6 +10,7 @@
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/group_space.h"
 
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -50,6 +51,14 @@ public:
   void setWidth(unsigned width) { width_ = width; }
   unsigned width() const { return width_; }
 
+  /// The lanes of a point, as they lie in memory.
+  using Read = std::function<llvm::SmallVector<mlir::Value>(const Point &)>;
+  /// From here on the tensor is read by `read` wherever it is indexed as it is by `op`: the block has put it into
+  /// shared memory.
+  void stage(const KernelOp &op, const KernelTensor &tensor, Read read);
+  /// Where the point's element of a tensor lies.
+  mlir::Value address(const KernelOp &op, const KernelTensor &tensor, const Point &point);
+
   /// One element of result `output` of an operation that reduces nothing.
   mlir::Value element(const KernelOp &op, unsigned output, const Point &point, unsigned lane);
   /// What one element adds to a reduction, in the accumulator's type.
@@ -73,6 +82,8 @@ public:
   /// Whether wide accesses of `width` lanes are aligned: bases, and where there are several rows of the vector axis, or
   /// `needsWhole` vectors, its size.
   mlir::Value isAligned(unsigned width, bool needsWhole);
+  /// Whether the first element of the tensor lies at a multiple of `bytes`, a power of two.
+  mlir::Value isAligned(const KernelTensor &tensor, int64_t bytes);
 
 private:
   using Lanes = llvm::SmallVector<mlir::Value>;
@@ -104,7 +115,8 @@ private:
   const KernelArguments &arguments_;
   unsigned width_ = 1;
   Scope::Known known_;
-  llvm::DenseMap<mlir::Value, Lanes> rows_; // result of a reduction -> its value in this row
+  std::map<std::pair<const void *, uint32_t>, Read> staged_; // by map and binding
+  llvm::DenseMap<mlir::Value, Lanes> rows_;                  // result of a reduction -> its value in this row
 };
 
 /// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's

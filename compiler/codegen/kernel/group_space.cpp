@@ -158,6 +158,13 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
   return last && group.axisOf.lookup(op)[*last] == axes[axis].axes.back() ? Along::Adjacent : Along::Apart;
 }
 
+AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {
+  SmallVector<AffineExpr> dims;
+  for (unsigned axis : group.axisOf.lookup(op))
+    dims.push_back(getAffineDimExpr(axis, tensor.map.getContext()));
+  return tensor.map.replaceDimsAndSymbols(dims, {}, group.numAxes(), 0);
+}
+
 GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)
     : k_(k), shape_(shape), arguments_(arguments) {
   for (const SpaceAxis &axis : shape.axes) {

@@ -34,6 +34,8 @@ struct GroupShape {
   /// How the elements of a tensor lie along an axis: side by side, the same for all, or apart.
   enum class Along { Adjacent, Same, Apart };
   Along along(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
+  /// How the axes of the group index the tensor: operations for which it is the same read the same elements.
+  mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
 };
 
 struct Point {

@@ -40,6 +40,9 @@ Value KernelBuilder::equal(Value x, Value y) {
 Value KernelBuilder::both(Value x, Value y) {
   return b.createOrFold<arith::AndIOp>(loc, x, y);
 }
+Value KernelBuilder::exclusiveOr(Value x, Value y) {
+  return b.createOrFold<arith::XOrIOp>(loc, x, y);
+}
 Value KernelBuilder::select(Value condition, Value x, Value y) {
   return b.createOrFold<arith::SelectOp>(loc, condition, x, y);
 }

@@ -30,6 +30,7 @@ public:
   mlir::Value less(mlir::Value x, mlir::Value y); // unsigned
   mlir::Value equal(mlir::Value x, mlir::Value y);
   mlir::Value both(mlir::Value x, mlir::Value y); // i1
+  mlir::Value exclusiveOr(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   /// What is known to be true or false when compiled.
   static std::optional<bool> known(mlir::Value condition);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/elementwise.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -11,17 +8,6 @@ namespace {
 
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
-constexpr uint32_t kLibraryCallWork = 16;
-
-/// Rough number of instructions for one element.
-uint32_t workOf(const KernelFunction &kernel) {
-  uint32_t work = 0;
-  for (const KernelOp &op : kernel.ops)
-    for (Operation &inner : linalg::GenericOp(op.op).getBody()->without_terminator())
-      work +=
-          isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
-  return work;
-}
 
 class ElementwiseWriter {
 public:

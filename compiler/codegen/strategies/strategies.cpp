@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/rows.h"
 #include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/strategies/transpose.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,10 +13,11 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 ArrayRef<const Strategy *> strategies() {
+  static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
-  static const Strategy *const all[] = {&elementwise, &columns, &rows};
+  static const Strategy *const all[] = {&transpose, &elementwise, &columns, &rows};
   return all;
 }
 
@@ -73,6 +75,16 @@ uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape) {
       seen.insert(tensor.binding);
   });
   return seen.size();
+}
+
+uint32_t workOf(const KernelFunction &kernel) {
+  constexpr uint32_t kLibraryCallWork = 16;
+  uint32_t work = 0;
+  for (const KernelOp &op : kernel.ops)
+    for (Operation &inner : linalg::GenericOp(op.op).getBody()->without_terminator())
+      work +=
+          isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
+  return work;
 }
 
 bool hasCombiners(const KernelFunction &kernel, const GroupShape &shape) {

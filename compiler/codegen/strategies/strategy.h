@@ -69,6 +69,8 @@ const Strategy *strategyNamed(llvm::StringRef name);
 uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
 /// How many tensors in memory have an element for each of the group's.
 uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape);
+/// Rough number of instructions for one element.
+uint32_t workOf(const KernelFunction &kernel);
 /// Whether the group reduces, and threads may combine their parts of each reduction.
 bool hasCombiners(const KernelFunction &kernel, const GroupShape &shape);
 /// Whether some operation reads elements again once a reduction of them is known.
