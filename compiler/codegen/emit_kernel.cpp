@@ -3,6 +3,7 @@
 
 #include "abi/struct_layout.h"
 #include "compiler/codegen/kernel/element_access.h"
+#include "compiler/codegen/kernel/gathered.h"
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
 #include "compiler/codegen/strategies/write_kernel.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -145,7 +147,7 @@ void KernelEmitter::emitWholePath(Value first) {
       lane.push_back(arguments_->scalars.lookup(input.scalar));
   }
   for (const KernelOutput &output : kernel_.only().outputs) {
-    if (output.startTensor && !output.bodyArgument.use_empty()) {
+    if (output.startTensor) {
       loadLanes(*output.startTensor, starts);
       continue;
     }
@@ -201,7 +203,7 @@ SmallVector<Value> KernelEmitter::loadInputs(const LoopIndices &indices) {
 SmallVector<Value> KernelEmitter::loadStarts(const LoopIndices &indices) {
   SmallVector<Value> values;
   for (const KernelOutput &output : kernel_.only().outputs) {
-    if (output.startTensor && !output.bodyArgument.use_empty())
+    if (output.startTensor)
       values.push_back(access_->load(*output.startTensor, indices));
     else
       values.push_back(output.startScalar ? arguments_->scalars.lookup(output.startScalar)
@@ -261,6 +263,13 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       Value position = access_->loopIndex(indices, index.getDim());
       values.map(index.getResult(),
                  UnrealizedConversionCastOp::create(b_, loc_, b_.getIndexType(), position).getResult(0));
+    } else if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+      KernelBuilder k(b_, loc_, function_, kernel_.threads);
+      SmallVector<Value> indices;
+      for (Value position : extract.getIndices())
+        indices.push_back(arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), values.lookup(position)));
+      const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
+      values.map(extract.getResult(), loadGathered(k, *arguments_, tensor, indices));
     } else {
       copyScalarOp(b_, inner, values);
     }

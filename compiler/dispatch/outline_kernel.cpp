@@ -60,7 +60,8 @@ private:
 };
 
 Outliner::Start Outliner::startOf(linalg::GenericOp op, OpOperand &init) {
-  if (op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
+  const bool isRead = !op.getMatchingBlockArgument(&init).use_empty() || op.getNumReductionLoops() != 0;
+  if (!isRead || init.get().getDefiningOp<tensor::EmptyOp>())
     return {};
   if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
     return {fill.getInputs()[0], {}, {}};

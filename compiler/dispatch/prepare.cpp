@@ -82,11 +82,38 @@ unsigned operandsOfBoth(linalg::GenericOp producer, linalg::GenericOp consumer) 
   return values.size();
 }
 
+/// Whether both as one still say how long every loop is: that of a reduction over what is gathered stands in no result,
+/// and what MLIR keeps to say it has not all the loops of a result.
+bool saysLoopSizes(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  llvm::SmallDenseSet<unsigned> known;
+  auto add = [&](AffineMap map, llvm::function_ref<AffineExpr(unsigned)> loopOf) {
+    for (AffineExpr expr : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (auto loop = dyn_cast_or_null<AffineDimExpr>(loopOf(dim.getPosition())))
+          known.insert(loop.getPosition());
+  };
+  auto same = [&](unsigned loop) { return getAffineDimExpr(loop, producer.getContext()); };
+  for (OpOperand &other : consumer->getOpOperands())
+    if (&other != operand && isa<RankedTensorType>(other.get().getType()))
+      add(consumer.getMatchingIndexingMap(&other), same);
+  AffineMap read = consumer.getMatchingIndexingMap(operand);
+  AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  auto throughResult = [&](unsigned loop) -> AffineExpr {
+    std::optional<unsigned> position = written.getResultPosition(same(loop));
+    return position ? read.getResult(*position) : AffineExpr();
+  };
+  for (OpOperand *input : producer.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()))
+      add(producer.getMatchingIndexingMap(input), throughResult);
+  return known.size() == consumer.getNumLoops();
+}
+
 /// Fuse views, and what has one reader, unless the reader would compute it several times over.
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands)
+  if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands || !saysLoopSizes(producer, operand))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))

@@ -73,11 +73,13 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   int64_t results = 1, reduced = 1;
   for (auto [size, type] : llvm::zip_equal(sizes, types))
     (type == utils::IteratorType::parallel ? results : reduced) *= size;
+  if (results == 0 || reduced == 0)
+    return std::nullopt;
   const unsigned last = first.getDimPosition(first.getNumResults() - 1);
   const bool isAcross = types[last] == utils::IteratorType::parallel;
   const int64_t blocks = isAcross ? results / sizes[last] * llvm::divideCeil(sizes[last], columnsOfTile(op)) : results;
   const int64_t most = reduced / (isAcross ? kLeastOfColumn : kLeastOfRow);
-  if (results == 0 || reduced == 0 || blocks >= (isAcross ? kEnoughTiles : kEnoughRows) || most < 4)
+  if (blocks >= (isAcross ? kEnoughTiles : kEnoughRows) || most < 4)
     return std::nullopt;
   const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(isAcross ? kWantedTiles : kWantedRows, blocks)));
   for (AffineExpr expr : first.getResults()) {

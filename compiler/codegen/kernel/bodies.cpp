@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/bodies.h"
 
+#include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,11 +13,6 @@ namespace {
 
 // The point of what a row has once.
 constexpr unsigned kRow = ~0u;
-
-/// A truth value takes a byte in memory.
-Type memoryType(Type element) {
-  return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : element;
-}
 
 unsigned depthOf(Value value, const dispatch::Group &group, llvm::DenseMap<Operation *, unsigned> &known) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
@@ -66,31 +62,7 @@ Value Bodies::toMemory(Value value, Type element) {
 }
 
 Value Bodies::loadOne(const KernelTensor &tensor, Value element) {
-  Type type = memoryType(tensor.element);
-  Value from = k_.at(arguments_.pointers[tensor.binding], type, element);
-  return fromMemory(k_.load(type, from, dispatch::elementBytes(tensor.element)), tensor.element);
-}
-
-/// A tensor whose sizes are not known may be empty: then there is nothing to read, and what is read instead is 0. Who
-/// reads it has said that it does not look at it (a pad of nothing).
-Value Bodies::loadGathered(const KernelTensor &tensor, ArrayRef<Value> indices) {
-  Value size = k_.number(1);
-  bool isKnown = true;
-  for (const Extent &extent : tensor.shape) {
-    isKnown &= !extent.value;
-    size = k_.mul(size, arguments_.sizeOf(k_.b, k_.loc, extent));
-  }
-  Value element = space_.element(tensor, indices);
-  if (isKnown)
-    return loadOne(tensor, element);
-  return k_
-      .choose(
-          k_.less(k_.number(0), size), tensor.element, [&] { return Lanes{loadOne(tensor, element)}; },
-          [&] {
-            TypedAttr zero = k_.b.getZeroAttr(tensor.element);
-            return Lanes{arith::ConstantOp::create(k_.b, k_.loc, zero)};
-          })
-      .front();
+  return loadElement(k_, arguments_, tensor, element);
 }
 
 void Bodies::stage(const KernelOp &op, const KernelTensor &tensor, Read read) {
@@ -176,7 +148,7 @@ void Bodies::copyBody(const KernelOp &op, const Point &point, unsigned lane, IRM
       SmallVector<Value> indices;
       for (Value position : extract.getIndices())
         indices.push_back(arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), values.lookup(position)));
-      values.map(extract.getResult(), loadGathered(tensor, indices));
+      values.map(extract.getResult(), loadGathered(k_, arguments_, tensor, indices));
     } else {
       copyScalarOp(k_.b, inner, values);
     }
@@ -308,7 +280,7 @@ Value Bodies::isAligned(unsigned width, bool needsWhole) {
       if (input.isMemory())
         ask(op, input.tensor);
     for (const KernelOutput &output : op.outputs) {
-      if (output.startTensor && !output.bodyArgument.use_empty())
+      if (output.startTensor)
         ask(op, *output.startTensor);
       if (output.isStored)
         ask(op, output.tensor);

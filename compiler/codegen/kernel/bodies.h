@@ -91,7 +91,6 @@ private:
   mlir::Value operand(const KernelOp &op, const KernelInput &input, const Point &point, unsigned lane);
   Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   bool hasElements(const KernelOp &op) const;
-  mlir::Value loadGathered(const KernelTensor &tensor, llvm::ArrayRef<mlir::Value> indices);
   mlir::Value loadOne(const KernelTensor &tensor, mlir::Value element);
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
   mlir::Value start(const KernelOp &op, const KernelOutput &output, const Point &point, unsigned lane);

@@ -21,7 +21,7 @@ SmallVector<Access> accessesOf(const KernelFunction &kernel) {
     for (const KernelOutput &output : op.outputs) {
       if (output.isStored)
         stores.push_back({op.op, &output.tensor});
-      if (output.startTensor && !output.bodyArgument.use_empty())
+      if (output.startTensor)
         loads.push_back({op.op, &*output.startTensor});
     }
     for (const KernelInput &input : op.inputs)
@@ -239,16 +239,6 @@ Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, cons
       Value index = affine::expandAffineExpr(k_.b, k_.loc, expr, loops, {});
       step(arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index));
     }
-    if (dimension != 0)
-      stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));
-  }
-  return offset;
-}
-
-Value GroupSpace::element(const KernelTensor &tensor, ValueRange indices) {
-  Value offset = k_.number(0), stride = k_.number(1);
-  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
-    offset = k_.add(offset, k_.mul(indices[dimension], stride));
     if (dimension != 0)
       stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));
   }

@@ -60,8 +60,6 @@ public:
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
   /// Number of the element of a tensor, row-major.
   mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
-  /// The same at indices.
-  mlir::Value element(const KernelTensor &tensor, mlir::ValueRange indices);
 
 private:
   mlir::Value axisIndex(unsigned groupAxis, const Point &point, unsigned lane);

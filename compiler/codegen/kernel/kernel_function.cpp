@@ -244,6 +244,12 @@ private:
       } else {
         return failure();
       }
+      // A reduction over no element is its start, also where its body does not look at it.
+      const bool isStartRead = !output.bodyArgument.use_empty() || op.op.getNumReductionLoops() != 0;
+      if (!isStartRead) {
+        op.outputs.push_back(output);
+        continue;
+      }
       if (auto fill = init.get().getDefiningOp<linalg::FillOp>()) {
         output.startScalar = fill.getInputs()[0];
       } else if (!init.get().getDefiningOp<tensor::EmptyOp>()) {
@@ -361,7 +367,7 @@ SmallVector<const KernelTensor *> KernelFunction::tensors() const {
       if (input.isMemory())
         all.push_back(&input.tensor);
     for (const KernelOutput &output : op.outputs) {
-      if (output.startTensor && !output.bodyArgument.use_empty())
+      if (output.startTensor)
         all.push_back(&*output.startTensor);
       if (output.isStored)
         all.push_back(&output.tensor);

@@ -72,7 +72,7 @@ struct KernelOutput {
   bool isStored = false; // else only other operations of the function read it
   KernelTensor tensor;
   mlir::Value startScalar;                 // start value of every element
-  std::optional<KernelTensor> startTensor; // start values; neither: undefined
+  std::optional<KernelTensor> startTensor; // start values; neither: undefined, or nobody reads it
 };
 
 /// One linalg.generic of the function.

@@ -53,7 +53,7 @@ SmallVector<StagedTensor> readTensors(const KernelFunction &kernel, const GroupS
       if (input.isMemory() && !input.bodyArgument.use_empty())
         add(op, input.tensor);
     for (const KernelOutput &output : op.outputs)
-      if (output.startTensor && !output.bodyArgument.use_empty())
+      if (output.startTensor)
         add(op, *output.startTensor);
   }
   return tensors;

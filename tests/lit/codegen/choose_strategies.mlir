@@ -59,7 +59,7 @@ func.func @softmax(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
 // CHECK-LABEL: hal.executable.source private @columns_dispatch_0
 // CHECK: arith.constant 2 : index
 // CHECK: workgroup_size = [512 : index, 1 : index, 1 : index]
-// CHECK: tenon.strategy = {name = "columns", threads = 512 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {across = 16 : i64, name = "columns", threads = 512 : i64, width = 4 : i64}
 func.func @columns(%x: tensor<4096x128xf32>) -> tensor<128xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128xf32>
