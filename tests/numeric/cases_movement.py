@@ -7,7 +7,7 @@ import numpy as np
 
 import elements
 from bounded import Bounded
-from cases import Case, Raw, argument, elementwise, forms, generator
+from cases import SMALL, Case, Raw, argument, elementwise, forms, generator
 from elements import KINDS
 from mlir_text import Tensor
 from movement_nodes import Broadcast, Collapse, Concat, Expand, Gather, InsertSlice, Pad, Slice, Transpose
@@ -35,6 +35,15 @@ def transposes(kind, n, dynamic):
         permutations = itertools.permutations(range(rank)) if rank < 4 else ((0, 2, 1, 3), (0, 3, 1, 2), (3, 2, 1, 0), (1, 0, 3, 2))
         for permutation in permutations:
             yield "transpose " + "".join(map(str, permutation)), one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
+    if n == SMALL[0]:  # sizes of whole vectors, but not of whole tiles
+        for shape, permutation in (((72, 136), (1, 0)), ((3, 40, 72), (0, 2, 1)), ((40, 3, 72), (2, 1, 0)), ((136, 8), (1, 0))):
+            yield "transpose of vectors", one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
+        add = "arith.addf" if elements.is_float(kind) else "arith.addi" if kind != "i1" else "arith.xori"
+        turned, straight = (136, 72), (72, 136)
+        yield "sum of transposes", one(
+            drawn(kind, turned, dynamic, "x"), drawn(kind, straight, dynamic, "y"), drawn(kind, turned, dynamic, "z"),
+            Elementwise([(0, 0), (1, 0), (2, 0)], [[1, 0], [0, 1], [1, 0]], straight,
+                        [Step(add, kind, (0, 1)), Step(add, kind, (3, 2))], [4]))
 
 
 def slices(kind, n, dynamic):

@@ -30,7 +30,7 @@
 // BIAS-DAG: st.global.v4.b32
 
 // Reads along a column of 128, writes along a row.
-// TRANSPOSE: ld.global.nc.b32
+// TRANSPOSE: ld.global.nc.v4.b32
 // TRANSPOSE: st.global.v4.b32
 
 // Three dimensions that lie together are one: no division. Static sizes are no parameters.
