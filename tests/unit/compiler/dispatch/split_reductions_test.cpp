@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/split_reductions.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class SplitReductions : public KernelTextTest {
+protected:
+  /// A sum of all elements of tensor<NxTYPE>.
+  static std::string sumOf(const std::string &size, const std::string &type) {
+    return "func.func @f(%a: tensor<" + size + "x" + type + ">) -> tensor<" + type +
+           "> {\n%z = arith.constant 0.0 : " + type + "\n%e = tensor.empty() : tensor<" + type +
+           ">\n%s = linalg.fill ins(%z : " + type + ") outs(%e : tensor<" + type + ">) -> tensor<" + type +
+           ">\n%r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], "
+           "iterator_types = [\"reduction\"]} ins(%a : tensor<" +
+           size + "x" + type + ">) outs(%s : tensor<" + type + ">) {\n^bb0(%x: " + type + ", %y: " + type +
+           "):\n%t = arith.addf %x, %y : " + type + "\nlinalg.yield %t : " + type + "\n} -> tensor<" + type +
+           ">\nreturn %r : tensor<" + type + ">\n}";
+  }
+  llvm::SmallVector<mlir::linalg::GenericOp> split(const std::string &text) {
+    auto function = parseFunction(text);
+    splitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(SplitReductions, ASumOfAllElementsIsManyPartsAndTheirSum) {
+  auto ops = split(sumOf("1048576", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  ASSERT_EQ(partials.getRank(), 1);
+  EXPECT_EQ(1048576 % partials.getDimSize(0), 0);
+  EXPECT_GE(partials.getDimSize(0), 64);
+  EXPECT_TRUE(ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>());
+}
+
+TEST_F(SplitReductions, PartsOfNarrowSumsAreWide) {
+  auto ops = split(sumOf("1048576", "f16"));
+  ASSERT_EQ(ops.size(), 3u); // parts, their sum, back to f16
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getElementType().isF32());
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[2]->getResult(0).getType()).getElementType().isF16());
+}
+
+TEST_F(SplitReductions, WhatIsShortOrHasNoDivisorStaysWhole) {
+  EXPECT_EQ(split(sumOf("4096", "f32")).size(), 1u);
+  EXPECT_EQ(split(sumOf("0", "f32")).size(), 1u);
+  EXPECT_EQ(split(sumOf("1048583", "f32")).size(), 1u); // a prime
+}
+
+TEST_F(SplitReductions, UnknownSizesStayWhole) {
+  EXPECT_EQ(split(kRowSum).size(), 1u);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
