@@ -93,7 +93,7 @@ Bodies::Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const
   } else if (along == GroupShape::Along::Adjacent && width_ > 1) {
     Type element = memoryType(tensor.element);
     Value all = k_.load(VectorType::get(width_, element), address(op, tensor, point),
-                        width_ * dispatch::elementBytes(tensor.element));
+                        width_ * dispatch::elementBytes(tensor.element), isStreamed(tensor));
     for (unsigned lane = 0; lane < width_; ++lane)
       lanes.push_back(fromMemory(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(lane)), tensor.element));
   } else {

@@ -56,6 +56,9 @@ public:
   /// From here on the tensor is read by `read` wherever it is indexed as it is by `op`: the block has put it into
   /// shared memory.
   void stage(const KernelOp &op, const KernelTensor &tensor, Read read);
+  /// The vectors of a tensor that only passes through the caches (ptx/cache_hints.h).
+  void stream(uint32_t binding) { streamed_.insert(binding); }
+  bool isStreamed(const KernelTensor &tensor) const { return streamed_.contains(tensor.binding); }
   /// Where the point's element of a tensor lies.
   mlir::Value address(const KernelOp &op, const KernelTensor &tensor, const Point &point);
 
@@ -115,6 +118,7 @@ private:
   unsigned width_ = 1;
   Scope::Known known_;
   std::map<std::pair<const void *, uint32_t>, Read> staged_; // by map and binding
+  llvm::SmallDenseSet<uint32_t> streamed_;                   // bindings
   llvm::DenseMap<mlir::Value, Lanes> rows_;                  // result of a reduction -> its value in this row
 };
 

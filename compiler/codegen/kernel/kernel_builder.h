@@ -57,7 +57,8 @@ public:
   mlir::Value shared(mlir::Type element, uint64_t count);
   /// Pointer to element `index` behind `base`.
   mlir::Value at(mlir::Value base, mlir::Type element, mlir::Value index);
-  mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment);
+  /// `isStreamed`: it is read once, and much like it.
+  mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment, bool isStreamed = false);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
   /// The value of the lane whose number differs by `mask` (a power of two below 32). Any scalar of up to 64 bits.

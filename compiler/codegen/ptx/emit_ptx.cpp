@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/emit_ptx.h"
 
+#include "compiler/codegen/ptx/cache_hints.h"
 #include "compiler/codegen/ptx/contract.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
@@ -244,6 +245,8 @@ private:
     device_->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t(options_.fastMath));
     if (options_.fastMath)
       flushDenormals(*device_);
+    if (generatedIsa(arch_) >= kCacheHintsIsa)
+      addCacheHints(*device_);
     Optimizer(*machine_).optimize(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);

@@ -33,6 +33,8 @@ bool isOfEveryTarget(LLVM::CallOp call) {
 bool isOfEveryTarget(Operation &op) {
   if (auto call = dyn_cast<LLVM::CallOp>(op))
     return isOfEveryTarget(call);
+  if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getNontemporal())
+    return false; // cache_hints.h
   // Names of the two floors: what is plain arithmetic and control flow, and registers that always were.
   const StringRef name = op.getName().getStringRef();
   if (name.starts_with("nvvm."))

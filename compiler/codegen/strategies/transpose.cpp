@@ -275,7 +275,8 @@ void TransposeWriter::turnSquares(const StagedTensor &tensor, Value arena, uint3
       SmallVector<Value> &loaded = rows.emplace_back();
       for (uint32_t row = 0; row < vector; ++row) {
         Point point = pointAt({k_.add(written, k_.number(row)), read}, vector, 1);
-        loaded.push_back(k_.load(type, bodies_.address(*tensor.op, *tensor.tensor, point), vector * tensor.bytes()));
+        loaded.push_back(k_.load(type, bodies_.address(*tensor.op, *tensor.tensor, point), vector * tensor.bytes(),
+                                 bodies_.isStreamed(*tensor.tensor)));
       }
     }
     for (auto [square, loaded] : llvm::zip_equal(squares, rows)) {

@@ -36,6 +36,34 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
   return strategy;
 }
 
+// What a kernel reads of this size does not stay in a cache until somebody reads it again.
+constexpr int64_t kStream = 256 << 20;
+
+/// Tensors that are read once for every element of the group, and together are more than caches hold. Reductions gain
+/// nothing.
+SmallVector<uint32_t> streamsOf(const KernelFunction &kernel, const GroupShape &shape) {
+  if (shape.group.hasReduction() && !storesElements(kernel, shape))
+    return {};
+  llvm::SmallMapVector<uint32_t, int64_t, 4> bytes; // by binding
+  for (const KernelOp &op : kernel.ops)
+    for (const KernelInput &input : op.inputs) {
+      if (!input.isMemory() || !shape.group.coversAllAxes(op.op) || kernel.isWritten(input.tensor.binding) ||
+          input.tensor.map.getNumResults() != linalg::GenericOp(op.op).getNumLoops())
+        continue;
+      int64_t size = dispatch::elementBytes(input.tensor.element);
+      for (const Extent &extent : input.tensor.shape)
+        size *= extent.value ? 0 : extent.size;
+      bytes[input.tensor.binding] = size;
+    }
+  SmallVector<uint32_t> streams;
+  int64_t sum = 0;
+  for (auto [binding, size] : bytes) {
+    streams.push_back(binding);
+    sum += size;
+  }
+  return sum < kStream ? SmallVector<uint32_t>() : streams;
+}
+
 } // namespace
 
 LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
@@ -50,6 +78,8 @@ LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayo
   KernelArguments arguments = mapArguments(kernel, parameters, function, b);
   GroupSpace space(k, shape, arguments);
   Bodies bodies(k, kernel, space, arguments);
+  for (uint32_t binding : streamsOf(kernel, shape))
+    bodies.stream(binding);
   Writer writer{kernel, shape, k, space, bodies};
   (*strategy)->write(writer);
   LLVM::ReturnOp::create(b, k.loc, ValueRange());
