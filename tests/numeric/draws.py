@@ -29,7 +29,7 @@ class Draws:
     def __init__(self, seed, classes):
         self.random = np.random.default_rng(seed)
         self.nodes, self.made = [], []
-        self.classes = list(self.random.choice(classes, size=int(self.random.integers(1, 5)), replace=False))
+        self.classes = list(self.random.choice(classes, size=min(int(self.random.integers(1, 5)), len(classes)), replace=False))
         self.kinds = list(self.random.choice(elements.KINDS, size=int(self.random.integers(1, 4)), replace=False))
         if not any(is_float(kind) for kind in self.kinds) and self.chance(0.7):
             self.kinds.append("f32")
