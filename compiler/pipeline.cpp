@@ -164,7 +164,7 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
     manager.addPass(dispatch::createFormFallbacks());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
-    manager.addPass(dispatch::createFormDispatches());
+    manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.
     manager.addPass(codegen::createChooseStrategies());
   });

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
   bool contractProducts = true;         // --fp-contract
   bool fastMath = false;                // --fast-math
+  bool printDispatches = false;         // --print-dispatches
   bool lineInfo = false;                // --line-info
   std::vector<std::string> parameters;  // --parameters: SCOPE=FILE
   bool printIrAfterAll = false;         // to stderr, after every pass

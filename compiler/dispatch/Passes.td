@@ -53,15 +53,17 @@ def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
     hal.executable.source private @f_dispatch_0 attributes {tenon.generated} {
       hal.executable.export public @f_dispatch_0 ordinal(0) layout(#hal.pipeline.layout<constants = [i64],
           bindings = [<storage_buffer, ReadOnly>, <storage_buffer, ReadOnly>, <storage_buffer>]>)
-          count(%device: !hal.device, %workload: index) -> (index, index, index) { ceildiv(%workload, 1024), 1, 1 }
-          <workgroup_size = [256, 1, 1]>
+          count(%device: !hal.device, %n: index) -> (index, index, index) { 1, 1, 1 } <workgroup_size = [1, 1, 1]>
       builtin.module { func.func @f_dispatch_0(%n: i64, %x: tensor<?xf32>, ...) -> tensor<?xf32> { ... } }
     }
     %1 = flow.dispatch @f_dispatch_0::@f_dispatch_0[%d](%n, %0, %arg1)
         : (i64, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
     ```
-    The workload is the number of elements. Kernels whose text is the same are outlined once.
+    The workload is the sizes that are not known. Kernels whose text is the same are outlined once. How many blocks and
+    threads a launch has is said when a strategy is chosen.
   }];
+  let options = [Option<"print", "print", "bool", /*default=*/"false",
+                        "remarks: the operations of each kernel, and why each kernel ends where it does">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::hal::HalDialect"];

@@ -79,7 +79,17 @@ void buildCount(Region &region, Location loc, size_t sizes) {
   hal::ReturnOp::create(b, loc, ValueRange{one, one, one});
 }
 
+/// --print-dispatches: what a kernel stores for another, and why the two are not one.
+void printBoundaries(ArrayRef<Boundary> boundaries) {
+  for (const Boundary &boundary : boundaries) {
+    auto remark = boundary.consumer->emitRemark() << "another kernel computes what this reads: " << boundary.reason;
+    remark.attachNote(boundary.producer->getLoc()) << "it is computed here";
+  }
+}
+
 struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
+  using FormDispatchesBase::FormDispatchesBase;
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     llvm::StringMap<std::string> known; // text of a kernel -> its executable
@@ -102,6 +112,8 @@ private:
     unsigned number = 0;
     for (Block &block : function.getBody()) {
       const GroupedBlock grouped = formGroups(block);
+      if (print)
+        printBoundaries(grouped.boundaries);
       for (const Group &group : grouped.groups) {
         FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName);
         if (failed(kernel)) {
@@ -111,6 +123,10 @@ private:
         std::string &executable = known[textOf(*kernel->module)];
         if (executable.empty())
           executable = buildExecutable(*kernel, kernelName(function.getName(), number++), symbols);
+        if (print)
+          linalg::GenericOp(group.ops.back()).emitRemark()
+              << "kernel '" << executable << "' ends here: " << group.ops.size()
+              << (group.ops.size() == 1 ? " operation" : " operations");
         replaceByDispatch(group, *kernel, executable);
       }
     }

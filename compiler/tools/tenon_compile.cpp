@@ -35,7 +35,7 @@ struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
   std::string output, depfile, cudaPath, fpContract = "on", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
-  bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false;
+  bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
 tenon::CommandLine commandLine(Flags &flags) {
@@ -70,6 +70,8 @@ tenon::CommandLine commandLine(Flags &flags) {
       "dump-to", "DIR", &flags.dumpTo,
       "write all there is to see into DIR: phases, the module behind each pass; kernels, their LLVM IR and PTX;\n"
       "executables, with registers, spills and occupancy, cubins and, with nvdisasm, SASS");
+  options.flag("print-dispatches", &flags.printDispatches,
+               "print which operations become one kernel, and why others do not");
   options.flag("print-statistics", &flags.printStatistics, "print what was compiled, and how long each phase took");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
   options.alias("iree-hal-dump-executable-intermediates-to");
@@ -112,6 +114,7 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
                             flags.fpContract, "'");
   options.contractProducts = flags.fpContract == "on";
   options.fastMath = flags.fastMath;
+  options.printDispatches = flags.printDispatches;
   options.lineInfo = flags.lineInfo;
   options.printIrAfterAll = flags.printIrAfterAll;
   options.dumpTo = flags.dumpTo;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/element_access.h"
 
+#include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
@@ -10,11 +11,6 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
-
-/// A truth value takes a byte in memory.
-Type memoryType(Type element) {
-  return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : element;
-}
 
 std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
   for (auto [position, expr] : llvm::enumerate(map.getResults()))
