@@ -13,11 +13,11 @@ done
 # The only library that a tool needs beside the system's.
 cp "$(ldd bundle/bin/tenon-benchmark | awk '/libbenchmark/ { print $3 }')" bundle/bin/
 for area in support abi ptx linker runtime emulator; do cp "build/tests/unit/$area/tenon-$area-test" bundle/tests/; done
-find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f -not -path '*/Output/*' \
+find build/tests -maxdepth 4 \( -name 'tenon-kernels-test' -o -name 'tenon-conformance-test' -o -name '*.ptx' -path '*kernels*' \) -type f -not -path '*/Output/*' -not -path '*/corpus/*' \
   -exec cp -t bundle/tests {} +
-# The corpus: anyone's kernels, drafted and linked where they run. Its PTX lies with that of the others.
+# The corpus: anyone's kernels, drafted and linked where they run, with their PTX.
 mkdir -p bundle/tests/corpus
-cp build/tests/kernels/corpus/tenon-corpus-test bundle/tests/corpus/
+cp build/tests/kernels/corpus/tenon-corpus-test build/tests/kernels/corpus/*.ptx bundle/tests/corpus/
 # Golden vectors: what was recorded, and what records it again.
 cp tests/golden/forms.txt tests/golden/sm_90.golden bundle/tests/
 cp build/tests/golden/tenon-golden-test bundle/tests/

@@ -37,7 +37,7 @@ tail -n 40 /tmp/kernels.log
 grep -q 'PASSED  \] 0 tests' /tmp/kernels.log && status=1 # every one skipped is no pass
 report $status "tenon-kernels-test on the GPU"
 
-TENON_CUDA_DRIVER=cuda TENON_CORPUS_KERNELS=$PWD/tests timeout 300 tests/corpus/tenon-corpus-test --gtest_brief=1 >/tmp/corpus.log 2>&1; status=$?
+TENON_CUDA_DRIVER=cuda TENON_CORPUS_KERNELS=$PWD/tests/corpus timeout 300 tests/corpus/tenon-corpus-test --gtest_brief=1 >/tmp/corpus.log 2>&1; status=$?
 tail -n 40 /tmp/corpus.log
 grep -q 'PASSED  \] 0 tests' /tmp/corpus.log && status=1
 report $status "tenon-corpus-test on the GPU"

@@ -71,6 +71,8 @@ struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {
     for (Value part : op.getInputs())
       if (cast<RankedTensorType>(part.getType()).getDimSize(along) != 0)
         parts.push_back(part);
+    if (parts.empty()) // nothing and nothing: the first says how long the other dimensions are
+      parts.push_back(op.getInputs().front());
     while (parts.size() > kMostParts)
       parts = joinNeighbours(parts, along, op.getLoc(), rewriter);
     rewriter.replaceOp(op, join(parts, op.getResultType(), along, op.getLoc(), rewriter));
@@ -100,8 +102,6 @@ private:
     SmallVector<OpFoldResult> starts;
     for (size_t part = 0; part < parts.size(); ++part)
       starts.push_back(sumOf(builder, where, ArrayRef(lengths).take_front(part)));
-    if (parts.empty())
-      return buildEmpty(builder, where, type, {});
     SmallVector<OpFoldResult> sizes = windows.front().sizes;
     sizes[along] = sumOf(builder, where, lengths);
     for (unsigned dimension = 0; dimension < sizes.size(); ++dimension)
