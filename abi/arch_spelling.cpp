@@ -3,8 +3,8 @@
 
 #include "abi/arch_table.h"
 #include "abi/target_arch.h"
-#include "support/nearest_names.h"
 #include "support/status.h"
+#include "support/text/nearest_names.h"
 
 #include <cctype>
 #include <vector>

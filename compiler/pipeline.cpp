@@ -34,7 +34,7 @@
 #include "compiler/host/program/program_writer.h"
 #include "compiler/input/Passes.h"
 #include "linker/assembler/find_program.h"
-#include "support/crash_report.h"
+#include "support/process/crash_report.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"

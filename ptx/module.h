@@ -10,7 +10,7 @@
 #include "ptx/arena.h"
 #include "ptx/opcode_facts.h"
 #include "ptx/scalar_type.h"
-#include "support/source_file.h"
+#include "support/files/source_file.h"
 
 #include <array>
 #include <cstdint>

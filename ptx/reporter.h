@@ -5,7 +5,7 @@
 
 #include "ptx/token.h"
 #include "support/diagnostics.h"
-#include "support/source_file.h"
+#include "support/files/source_file.h"
 
 #include <string>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include "abi/format/executable_generated.h"
 #include "abi/format/program_generated.h"
 #include "support/status.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 #include <array>

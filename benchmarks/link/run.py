@@ -87,7 +87,7 @@ def run_size(count, targets, options, nvcc, tenon_link):
         folder = pathlib.Path(scratch)
         objects = generate.generate(count, targets, nvcc, folder)
         cubins = assemble(objects, folder) if count * len(targets) <= options.most_cubins else []
-        time.sleep(2.5)  # files that were written in the last two seconds are copied, not mapped (support/file_bytes.cpp)
+        time.sleep(2.5)  # files that were written in the last two seconds are copied, not mapped (support/files/file_bytes.cpp)
         commands = commands_for(objects, cubins, targets, tenon_link)
         if not cubins:
             del commands["nvidia"]

@@ -15,7 +15,7 @@
 #include "runtime/memory/allocator.h"
 #include "runtime/program/program.h"
 #include "runtime/program/program_file.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <atomic>
 #include <cstdio>

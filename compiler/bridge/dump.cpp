@@ -3,7 +3,7 @@
 
 #include "compiler/bridge/objects.h"
 #include "linker/assembler/subprocess.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"

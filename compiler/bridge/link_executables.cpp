@@ -7,10 +7,10 @@
 #include "linker/assembler/ptxas.h"
 #include "linker/link.h"
 #include "linker/source/compile_sources.h"
-#include "support/file.h"
-#include "support/job_pool.h"
-#include "support/near_files.h"
-#include "support/nearest_names.h"
+#include "support/files/file.h"
+#include "support/files/near_files.h"
+#include "support/process/job_pool.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <memory>

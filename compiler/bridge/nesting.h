@@ -5,7 +5,7 @@
 // name others twice stand for a text that doubles each time.
 #pragma once
 
-#include "support/large_stack.h"
+#include "support/process/large_stack.h"
 
 #include <cstddef>
 #include <optional>

@@ -12,8 +12,8 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_targets.h"
-#include "support/file.h"
-#include "support/job_pool.h"
+#include "support/files/file.h"
+#include "support/process/job_pool.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -2,7 +2,7 @@
 #include "compiler/codegen/kernel_cache.h"
 
 #include "compiler/codegen/ptx/libdevice.h"
-#include "support/code_identity.h"
+#include "support/process/code_identity.h"
 #include "support/sha256.h"
 
 #include <sys/stat.h>

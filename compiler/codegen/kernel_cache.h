@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Generated PTX, kept in a folder (support/folder_cache.h) for the next compilation.
+// Generated PTX, kept in a folder (support/files/folder_cache.h) for the next compilation.
 //
 // A kernel's name there is the SHA-256 of all that decides about its PTX: the text of its module, the target, the
-// pass's options, libdevice, and which code this process runs, Tenon's and LLVM's (support/code_identity.h). So nothing
-// stale is found, whatever was built or installed anew, and nothing has to be thrown away by hand.
+// pass's options, libdevice, and which code this process runs, Tenon's and LLVM's (support/process/code_identity.h). So
+// nothing stale is found, whatever was built or installed anew, and nothing has to be thrown away by hand.
 #pragma once
 
 #include "abi/target_arch.h"
-#include "support/folder_cache.h"
+#include "support/files/folder_cache.h"
 
 #include "llvm/ADT/StringRef.h"
 

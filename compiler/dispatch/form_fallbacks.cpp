@@ -9,7 +9,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/prepare.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

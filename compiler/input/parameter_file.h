@@ -8,7 +8,7 @@
 // the README of the safetensors project.
 #pragma once
 
-#include "support/file_bytes.h"
+#include "support/files/file_bytes.h"
 
 #include <cstdint>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 using namespace mlir;
 

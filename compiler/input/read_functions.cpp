@@ -3,7 +3,7 @@
 // arguments, has no meaning for values.
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/steps.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

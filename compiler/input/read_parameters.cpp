@@ -4,7 +4,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/parameter_file.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"

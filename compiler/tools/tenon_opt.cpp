@@ -9,9 +9,9 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/input/Passes.h"
-#include "support/file.h"
-#include "support/large_stack.h"
+#include "support/files/file.h"
 #include "support/memory.h"
+#include "support/process/large_stack.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"

@@ -7,8 +7,8 @@
 #include "emulator/machine/fault.h"
 #include "emulator/memory/initialised_map.h"
 #include "emulator/memory/memory.h"
-#include "support/demangle.h"
 #include "support/number.h"
+#include "support/text/demangle.h"
 
 #include <algorithm>
 #include <cuda.h>

@@ -4,8 +4,8 @@
 #include "emulator/driver/error.h"
 #include "emulator/driver/settings.h"
 
-#include "support/nearest_names.h"
 #include "support/number.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #include "emulator/machine/fault.h"
 
 #include "emulator/machine/decoded_kernel.h"
-#include "support/demangle.h"
+#include "support/text/demangle.h"
 
 namespace tenon::emulator {
 

@@ -4,7 +4,7 @@
 #include "emulator/machine/lanes.h"
 #include "emulator/schedule/scheduler.h"
 
-#include "support/demangle.h"
+#include "support/text/demangle.h"
 
 #include <algorithm>
 #include <cuda.h>

@@ -3,7 +3,7 @@
 #include "emulator/machine/fault.h"
 #include "emulator/machine/run_control.h"
 #include "emulator/schedule/scheduler.h"
-#include "support/demangle.h"
+#include "support/text/demangle.h"
 
 #include <cuda.h>
 #include <map>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ptxas made, kept in a folder (support/folder_cache.h): the cubin and what ptxas said, under the SHA-256 of its
-// text, target and which ptxas it was. ptxas takes milliseconds for the smallest kernel, and a program may have
+// What ptxas made, kept in a folder (support/files/folder_cache.h): the cubin and what ptxas said, under the SHA-256 of
+// its text, target and which ptxas it was. ptxas takes milliseconds for the smallest kernel, and a program may have
 // hundreds.
 #pragma once
 
 #include "linker/assembler/ptxas.h"
-#include "support/folder_cache.h"
+#include "support/files/folder_cache.h"
 
 #include <string>
 #include <string_view>

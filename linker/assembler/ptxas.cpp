@@ -13,7 +13,7 @@
 
 #include "linker/assembler/find_program.h"
 #include "support/number.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 namespace tenon::linker {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "abi/format/executable_view.h"
 #include "abi/format/manifest_generated.h"
-#include "support/json.h"
-#include "support/text.h"
+#include "support/text/json.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 #include <optional>

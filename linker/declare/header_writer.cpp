@@ -7,8 +7,8 @@
 
 #include "abi/parameter_layout.h"
 #include "linker/declare/declaration.h"
-#include "support/demangle.h"
-#include "support/text.h"
+#include "support/text/demangle.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 

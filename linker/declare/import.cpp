@@ -5,9 +5,9 @@
 #include "linker/declare/kernel_draft.h"
 #include "linker/declare/kernel_record.h"
 #include "linker/object/object_kind.h"
-#include "support/demangle.h"
-#include "support/json.h"
-#include "support/nearest_names.h"
+#include "support/text/demangle.h"
+#include "support/text/json.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <filesystem>

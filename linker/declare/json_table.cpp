@@ -2,8 +2,8 @@
 #include "linker/declare/json_table.h"
 
 #include "linker/declare/manifest_schema.inc"
-#include "support/nearest_names.h"
 #include "support/status.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <cctype>

@@ -4,7 +4,7 @@
 // cannot drift from the schema.
 #pragma once
 
-#include "support/json.h"
+#include "support/text/json.h"
 
 #include <flatbuffers/flatbuffers.h>
 #include <memory>

@@ -7,9 +7,9 @@
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/json_table.h"
 #include "linker/object/object_kind.h"
-#include "support/demangle.h"
-#include "support/nearest_names.h"
 #include "support/number.h"
+#include "support/text/demangle.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <map>

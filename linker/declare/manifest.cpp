@@ -6,9 +6,9 @@
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/declaration.h"
 #include "linker/declare/json_table.h"
-#include "support/file.h"
-#include "support/near_files.h"
-#include "support/nearest_names.h"
+#include "support/files/file.h"
+#include "support/files/near_files.h"
+#include "support/text/nearest_names.h"
 
 #include "linker/object/object.h"
 #include "linker/object/object_kind.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A manifest: exports and objects as JSON, for users without MLIR. Its fields are those of
-// abi/format/schemas/manifest.fbs, and support/json.h says what JSON is; linker/README.md shows one. What may be left
-// out:
+// abi/format/schemas/manifest.fbs, and support/text/json.h says what JSON is; linker/README.md shows one. What may be
+// left out:
 //
 //   an export's `symbol` (its name) and `ordinal` (its position); extents behind the first of `workgroup_size` (1);
 //   a constant's `kind` (Scalar where an element is given, else Word), its `size` and `alignment` (those of its type);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "linker/job/link_job.h"
-#include "support/command_line.h"
+#include "support/process/command_line.h"
 
 #include <string>
 #include <vector>

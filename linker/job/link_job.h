@@ -6,7 +6,7 @@
 #include "abi/target_arch.h"
 #include "linker/job/image_policy.h"
 #include "linker/job/object_input.h"
-#include "support/folder_cache.h"
+#include "support/files/folder_cache.h"
 
 #include <cstdint>
 #include <string>

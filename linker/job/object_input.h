@@ -5,7 +5,7 @@
 #include "abi/layout.h"
 #include "abi/target_arch.h"
 #include "support/diagnostics.h"
-#include "support/file_bytes.h"
+#include "support/files/file_bytes.h"
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,7 @@
 #include "linker/access/trace/source_line.h"
 #include "linker/passes/advice.h"
 #include "linker/passes/passes.h"
-#include "support/demangle.h"
+#include "support/text/demangle.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 // own. A program that passes its memory as bindings has none of this, so a kernel that writes one is pointed out.
 #include "linker/access/trace/source_line.h"
 #include "linker/passes/passes.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 namespace tenon::linker {
 namespace {

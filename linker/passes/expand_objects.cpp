@@ -13,7 +13,7 @@
 #include "linker/object/fatbin.h"
 #include "linker/object/object_kind.h"
 #include "linker/passes/passes.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 // makes its symbol LOCAL, and the driver finds it by name all the same. A visible entry of the same name comes first.
 #include "linker/passes/advice.h"
 #include "linker/passes/passes.h"
-#include "support/demangle.h"
-#include "support/nearest_names.h"
+#include "support/text/demangle.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 

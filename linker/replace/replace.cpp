@@ -11,7 +11,7 @@
 #include "linker/replace/replace_in_executable.h"
 #include "linker/replace/whole_program_generated.h"
 #include "support/align.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 namespace tenon::linker {
 namespace {

@@ -7,7 +7,7 @@
 #include "abi/format/verify.h"
 #include "linker/link.h"
 #include "linker/replace/whole_executable_generated.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include <algorithm>
 #include <map>

@@ -8,7 +8,7 @@
 #include "linker/source/cuda_compiler.h"
 #include "linker/source/header_folder.h"
 #include "linker/source/source_cache.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/sha256.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "linker/source/compiler_log.h"
 
 #include "support/number.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #include "linker/source/header_folder.h"
 
 #include "linker/source/kernel_header.inc"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/sha256.h"
 
 #include <cerrno>

@@ -3,7 +3,7 @@
 // then their contents now. A wrong or shortened list leads to a key that nothing was stored under.
 #include "linker/source/source_cache.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/number.h"
 #include "support/sha256.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiled sources, kept in a folder (support/folder_cache.h) by what they were made from.
+// Compiled sources, kept in a folder (support/files/folder_cache.h) by what they were made from.
 //
 //   <key>.deps   of a source, its compiler, flags and target: which files were read when it was compiled last
 //   <key>.ptx    of the same and the contents of those files: the PTX and what the compiler said
 #pragma once
 
-#include "support/folder_cache.h"
+#include "support/files/folder_cache.h"
 
 #include <cstdint>
 #include <map>

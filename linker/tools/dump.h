@@ -5,7 +5,7 @@
 
 #include "abi/format/executable_view.h"
 #include "abi/format/program_view.h"
-#include "support/json.h"
+#include "support/text/json.h"
 
 #include <string>
 

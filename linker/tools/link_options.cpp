@@ -4,7 +4,7 @@
 #include "linker/object/object_kind.h"
 #include "linker/tools/coverage.h"
 #include "linker/tools/explain.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 namespace tenon::linker {
 

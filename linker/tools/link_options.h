@@ -4,7 +4,7 @@
 
 #include "abi/target_arch.h"
 #include "linker/job/link_flags.h"
-#include "support/command_line.h"
+#include "support/process/command_line.h"
 
 #include <optional>
 #include <string>

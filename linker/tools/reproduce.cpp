@@ -6,7 +6,7 @@
 #include "linker/assembler/ptxas.h"
 #include "linker/source/cuda_compiler.h"
 #include "linker/tools/tar_writer.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,10 +3,10 @@
 #include "abi/format/file_kind.h"
 #include "linker/tools/diff.h"
 #include "linker/tools/dump.h"
-#include "support/command_line.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
-#include "support/nearest_names.h"
+#include "support/process/command_line.h"
+#include "support/text/nearest_names.h"
 
 #include <cstdio>
 

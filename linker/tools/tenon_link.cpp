@@ -16,7 +16,7 @@
 #include "linker/tools/explain.h"
 #include "linker/tools/link_options.h"
 #include "linker/tools/reproduce.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // Spans as JSON.
 #include "runtime/device/trace.h"
 
-#include "support/file.h"
-#include "support/json.h"
+#include "support/files/file.h"
+#include "support/text/json.h"
 
 #include <algorithm>
 #include <cstdio>

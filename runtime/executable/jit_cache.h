@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the driver's PTX compiler made, kept in a folder for the next process: the cubin, under the SHA-256 of the PTX,
 // the device's compute capability, the driver's version and the compiler's options. A newer driver or another device
-// has other names, so nothing stale is ever loaded; damaged files are compiled anew (support/folder_cache.h).
+// has other names, so nothing stale is ever loaded; damaged files are compiled anew (support/files/folder_cache.h).
 //
 // Where it helps: a PTX image was chosen and a real driver compiles it. Cubins need no compilation, and the emulator
 // interprets PTX: neither is kept. Where anything of this fails, the PTX is loaded as if there were no cache, so that
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
-#include "support/folder_cache.h"
+#include "support/files/folder_cache.h"
 #include "support/result.h"
 
 #include <memory>

@@ -2,7 +2,7 @@
 // Mapped pages are aligned and cost nothing until they are read. What cannot be mapped is read whole.
 #include "runtime/program/program_file.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
 
 #include <cerrno>

@@ -4,7 +4,7 @@
 
 #include "runtime/device/trace.h"
 #include "runtime/executable/executable_options.h"
-#include "support/command_line.h"
+#include "support/process/command_line.h"
 
 #include <memory>
 #include <string>

@@ -16,8 +16,8 @@
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/interrupt.h"
 #include "runtime/tools/timed_call.h"
-#include "support/command_line.h"
 #include "support/memory.h"
+#include "support/process/command_line.h"
 
 #include <benchmark/benchmark.h>
 #include <cstdio>

@@ -15,8 +15,8 @@
 #include "runtime/program/program_file.h"
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/interrupt.h"
-#include "support/command_line.h"
 #include "support/memory.h"
+#include "support/process/command_line.h"
 
 #include <cstdio>
 

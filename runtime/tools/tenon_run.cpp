@@ -18,9 +18,9 @@
 #include "runtime/tools/input_values.h"
 #include "runtime/tools/interrupt.h"
 #include "runtime/tools/kernel_output.h"
-#include "support/command_line.h"
 #include "support/memory.h"
 #include "support/number.h"
+#include "support/process/command_line.h"
 
 #include <cstdio>
 #include <cstdlib>

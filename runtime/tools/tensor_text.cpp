@@ -5,7 +5,7 @@
 #include "runtime/values/element_text.h"
 #include "support/memory.h"
 #include "support/number.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
 
 #include <cerrno>

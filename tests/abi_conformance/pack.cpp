@@ -4,7 +4,7 @@
 // the address 0x1000 * (i + 1); constants are integers.
 #include "abi/parameter_layout.h"
 #include "linker/declare/manifest.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "linker/link.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 #include "compiler/bridge/parse_module.h"
 #include "compiler/pipeline.h"
 #include "mlir_grammar.h"
-#include "support/large_stack.h"
+#include "support/process/large_stack.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"

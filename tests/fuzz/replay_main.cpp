@@ -10,7 +10,7 @@
 //   --artifact=FILE    holds the input that is running, when it crashes
 #include "fuzz.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/number.h"
 #include "support/random.h"
 

@@ -3,7 +3,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/dispatch_rules.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 using namespace mlir;
 

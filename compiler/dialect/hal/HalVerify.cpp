@@ -10,7 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
 
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 using namespace mlir;
 

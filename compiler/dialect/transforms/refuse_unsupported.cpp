@@ -4,7 +4,7 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/normalize.h"
-#include "support/nearest_names.h"
+#include "support/text/nearest_names.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"

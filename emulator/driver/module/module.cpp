@@ -9,7 +9,7 @@
 #include "emulator/driver/device.h"
 
 #include "ptx/parse/parser.h"
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <algorithm>
 #include <cstring>

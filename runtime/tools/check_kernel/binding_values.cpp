@@ -6,13 +6,13 @@
 #include "runtime/tools/tensor_text.h"
 #include "runtime/values/element_text.h"
 #include "support/align.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
 #include "support/number.h"
 #include "support/placement.h"
 #include "support/random.h"
 #include "support/small_float.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <bit>
 #include <cstring>

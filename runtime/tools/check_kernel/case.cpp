@@ -6,7 +6,7 @@
 #include "abi/parameter_layout.h"
 #include "runtime/device/stream_commands.h"
 #include "support/align.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 

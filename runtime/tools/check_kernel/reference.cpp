@@ -5,9 +5,9 @@
 #include "runtime/program/program_file.h"
 #include "runtime/tools/check_kernel/guarded_run.h"
 #include "runtime/tools/npy.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/number.h"
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <cstring>
 

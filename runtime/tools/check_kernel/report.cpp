@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/report.h"
 
-#include "support/json.h"
+#include "support/text/json.h"
 
 #include <algorithm>
 

@@ -4,10 +4,10 @@
 #include "runtime/tools/common_options.h"
 #include "runtime/tools/count_option.h"
 #include "runtime/tools/interrupt.h"
-#include "support/command_line.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "support/memory.h"
 #include "support/number.h"
+#include "support/process/command_line.h"
 
 #include <cstdio>
 #include <cstdlib>

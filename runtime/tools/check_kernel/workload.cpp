@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/check_kernel/workload.h"
 
-#include "support/text.h"
+#include "support/text/text.h"
 
 #include <algorithm>
 

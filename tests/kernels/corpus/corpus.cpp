@@ -7,7 +7,7 @@
 #include "runtime/executable/executable.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/memory/transfer.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/kernels/corpus/kernel_text.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/link.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/linker/link_testing.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel_cache.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

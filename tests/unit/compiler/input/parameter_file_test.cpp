@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/input/parameter_file.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <cstring>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // The assembler is a shell script that writes down each of its runs.
 #include "linker/assembler/assembly_cache.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

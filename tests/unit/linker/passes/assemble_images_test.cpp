@@ -3,7 +3,7 @@
 // tests/lit/linker/images.test.
 #include "linker/passes/passes.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/linker/cubin_testing.h"
 #include "tests/unit/linker/link_testing.h"
 

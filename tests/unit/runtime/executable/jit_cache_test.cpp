@@ -2,7 +2,7 @@
 #include "runtime/executable/jit_cache.h"
 
 #include "runtime/executable/executable.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/program/program_file.h"
 
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {

@@ -2,7 +2,7 @@
 #include "runtime/tools/input_values.h"
 
 #include "runtime/tools/npy.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/runtime/call_fixture.h"
 
 namespace tenon::runtime {

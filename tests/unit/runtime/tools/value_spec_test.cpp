@@ -3,7 +3,7 @@
 
 #include "runtime/tools/npy.h"
 #include "runtime/tools/tensor_text.h"
-#include "support/file.h"
+#include "support/files/file.h"
 #include "tests/unit/runtime/fixture.h"
 
 namespace tenon::runtime {

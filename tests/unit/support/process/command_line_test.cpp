@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/process/command_line.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+struct Parsed {
+  CommandLine::Outcome outcome;
+  bool explain = false;
+  std::string output;
+  std::vector<std::string> paths, files;
+};
+
+Parsed parse(std::vector<const char *> arguments) {
+  Parsed parsed;
+  CommandLine options("tenon-x", "FILE... -o FILE", "Does x.");
+  options.flag("explain", &parsed.explain, "say why");
+  options.text("o", "FILE", &parsed.output, "write here");
+  options.list("object-search-path", "DIR", &parsed.paths, "look in DIR");
+  options.alias("iree-hal-executable-object-search-path");
+  options.positional(&parsed.files);
+  arguments.insert(arguments.begin(), "tenon-x");
+  parsed.outcome = options.evaluate(int(arguments.size()), arguments.data());
+  return parsed;
+}
+
+TEST(CommandLine, TakesFlagsValuesListsAndPositionalArguments) {
+  Parsed parsed = parse({"a.json", "--explain", "-o", "x.tnx", "--object-search-path=p", "--object-search-path", "q",
+                         "--iree-hal-executable-object-search-path=r", "-", "--", "--b"});
+  EXPECT_FALSE(parsed.outcome.exitStatus.has_value());
+  EXPECT_TRUE(parsed.explain);
+  EXPECT_EQ(parsed.output, "x.tnx");
+  EXPECT_EQ(parsed.paths, (std::vector<std::string>{"p", "q", "r"}));
+  EXPECT_EQ(parsed.files, (std::vector<std::string>{"a.json", "-", "--b"}));
+}
+
+TEST(CommandLine, RefusesUnknownOptionsWithTheNearestOne) {
+  Parsed parsed = parse({"--explian"});
+  EXPECT_EQ(parsed.outcome.exitStatus, kExitUsage);
+  EXPECT_NE(parsed.outcome.error.find("unknown option '--explian'; did you mean '--explain'?"), std::string::npos)
+      << parsed.outcome.error;
+}
+
+TEST(CommandLine, RefusesSingleDashLongNames) {
+  EXPECT_EQ(parse({"-explain"}).outcome.exitStatus, kExitUsage);
+}
+
+TEST(CommandLine, RefusesMissingAndUnwantedValues) {
+  EXPECT_NE(parse({"-o"}).outcome.error.find("option '-o' needs a value (FILE)"), std::string::npos);
+  EXPECT_NE(parse({"--explain=3"}).outcome.error.find("takes no value, found '3'"), std::string::npos);
+}
+
+TEST(CommandLine, HelpAndVersionWinOverErrors) {
+  Parsed help = parse({"--nonsense", "--help"});
+  EXPECT_EQ(help.outcome.exitStatus, 0);
+  EXPECT_NE(help.outcome.out.find("usage: tenon-x FILE... -o FILE"), std::string::npos);
+  EXPECT_NE(help.outcome.out.find("--object-search-path=DIR"), std::string::npos);
+  EXPECT_EQ(help.outcome.out.find("iree"), std::string::npos) << "aliases are not shown";
+  EXPECT_NE(parse({"--version"}).outcome.out.find("tenon-x "), std::string::npos);
+}
+
+TEST(CommandLine, RefusesPositionalArgumentsWhereNoneAreDeclared) {
+  CommandLine options("tenon-y", "", "");
+  const char *arguments[] = {"tenon-y", "file"};
+  EXPECT_NE(options.evaluate(2, arguments).error.find("unexpected argument 'file'"), std::string::npos);
+}
+
+} // namespace
+} // namespace tenon
