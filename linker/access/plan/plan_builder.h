@@ -88,7 +88,7 @@ private:
 
   // plan_memory.cpp: accesses and calls
   void noteAddress(uint32_t operand);
-  std::optional<VariablePlace> placeOf(const Leaf &leaf) const;
+  std::optional<VariablePlace> placeOf(const Leaf &leaf);
   void followPlace();
   void addMemory(const EffectOf &effect);
   bool loadKnown(const EffectOf &effect);

@@ -27,8 +27,9 @@ static bool isSharedSource(const ptx::Instruction &instruction) {
 }
 
 /// The place whose address a name stands for, if that is one for certain: the variable itself, or a register with one
-/// definition, which came to it by constants.
-std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) const {
+/// definition, which came to it by constants. A register that some path reads before it is set holds a number as well,
+/// and stands for any place.
+std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) {
   if (leaf.isImmediate)
     return {};
   if (leaf.ref.kind == Kind::Parameter && parametersAreKnown_)
@@ -36,7 +37,12 @@ std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) const {
   if (leaf.ref.kind == Kind::Variable && cellOfDeclaration_[leaf.ref.index] != UINT32_MAX &&
       plan_->isPlaceCell(cellOfDeclaration_[leaf.ref.index]))
     return VariablePlace{cellOfDeclaration_[leaf.ref.index], 0};
-  return leaf.ref.kind == Kind::Register ? places_.find(leaf.ref.index) : std::nullopt;
+  if (leaf.ref.kind != Kind::Register)
+    return {};
+  const std::optional<VariablePlace> place = places_.find(leaf.ref.index);
+  if (!place || !(known_.table[known_.peek(leaf.ref.index)] == Origins::of(plan_->slotOfCell(place->cell))))
+    return {};
+  return place;
 }
 
 /// `mov`, `cvta`, `cvt` of a shared address and `add` of a constant carry a place along.

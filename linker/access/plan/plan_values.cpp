@@ -198,7 +198,11 @@ void PlanBuilder::addMove() {
     const bool isLasting = whole.size() == 1 && (whole[0].isKnown() || known_.hasOneDefinition(whole[0].reg()));
     if (bytes == 8 && count == 2 && isLasting && leaf.isResult() && known_.hasOneDefinition(leaf.ref.index) &&
         instruction_->predicate.empty())
-      halves_.add({.reg = leaf.ref.index, .split = current_, .isUpper = i == 1, .whole = whole[0]});
+      halves_.add({.reg = leaf.ref.index,
+                   .split = current_,
+                   .isUpper = i == 1,
+                   .block = plan_->flow.blockOf[current_],
+                   .whole = whole[0]});
   }
 }
 
@@ -212,12 +216,14 @@ bool PlanBuilder::addMovedHalf(std::span<const PlannedValue> others) {
       !known_.hasOneDefinition(result.ref.index))
     return false;
   std::optional<Half> half = halves_.find(source->ref.index);
-  if (!half)
+  const uint32_t block = plan_->flow.blockOf[current_];
+  if (!half || !half->isFreshIn(block))
     return false;
+  half->block = block;
   const bool isShuffle = form_->effect.effect == Effect::Shuffle;
   if (isShuffle) {
     auto mix = [&half](uint64_t value) { half->moves = (half->moves ^ value) * 0x9e3779b97f4a7c15; };
-    mix(plan_->flow.blockOf[current_] + 1);
+    mix(block + 1);
     mix(instruction_->spelling);
     for (const Leaf &leaf : leaves_) {
       if (leaf.operand < 2)
@@ -241,7 +247,9 @@ bool PlanBuilder::addJoinedHalves() {
       !leaves_[2].isRegister())
     return false;
   const std::optional<Half> lower = halves_.find(leaves_[1].ref.index), upper = halves_.find(leaves_[2].ref.index);
-  if (!lower || !upper || lower->isUpper || !lower->belongsTo(*upper))
+  const uint32_t block = plan_->flow.blockOf[current_];
+  if (!lower || !upper || lower->isUpper || !lower->belongsTo(*upper) || !lower->isFreshIn(block) ||
+      !upper->isFreshIn(block))
     return false;
   compute({Combine::Join, Finish::Keep}, {&lower->whole, 1}, leaves_);
   return true;

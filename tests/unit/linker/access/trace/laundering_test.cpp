@@ -127,6 +127,19 @@ TEST(Laundering, ShiftsAndPiecesPutTogetherAgain) {
        "maybe number"},
       {"halves of it", "mov.b64 {%r1, %r2}, %rd1; mov.b64 %rd4, {%r1, %r2}; st.global.u32 [%rd4], 1;",
        "written number"},
+      {"halves of the first block",
+       "mov.b64 {%r1, %r2}, %rd1; @%p1 bra L; mov.b32 %r3, %r1; mov.b64 %rd4, {%r3, %r2}; st.global.u32 [%rd4], 1; L:",
+       "written number"},
+      {"halves that a path leaves unset",
+       "@%p1 bra L; mov.b64 {%r1, %r2}, %rd1; L: mov.b64 %rd4, {%r1, %r2}; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"halves of two rounds",
+       "@%p1 bra L; L: mov.b64 {%r1, %r2}, %rd1; @%p2 bra M; mov.b32 %r3, %r1;\n"
+       "M: mov.b64 %rd4, {%r3, %r2}; st.global.u32 [%rd4], 1; @%p3 bra L;",
+       "maybe number"},
+      {"a half that is moved in another block",
+       "mov.b64 {%r1, %r2}, %rd1; @%p1 bra L; mov.b32 %r3, %r1; L: mov.b64 %rd4, {%r3, %r2};\n"
+       "st.global.u32 [%rd4], 1;",
+       "maybe number"},
       {"halves of it, one changed",
        "mov.b64 {%r1, %r2}, %rd1; add.u32 %r3, %r1, 4; mov.b64 %rd4, {%r3, %r2};\n"
        "st.global.u32 [%rd4], 1;",
@@ -339,6 +352,14 @@ TEST(Laundering, PrivateMemoryHoldsPieces) {
        "st.shared.u64 [s], %rd1; st.shared.u64 [s+8], %rd2; st.shared.u32 [s+16], 1; ld.shared.u64 %rd4, [s];\n"
        "ld.shared.u64 %rd5, [s+8]; ld.global.u32 %r1, [%rd4]; st.global.u32 [%rd5], %r1;",
        "read written"},
+      {"a place that a path leaves unset",
+       ".shared .align 8 .b8 t[8]; .shared .align 8 .b8 u[8]; st.shared.u64 [t], %rd1; mov.u32 %r1, u; @%p1 bra L;\n"
+       "add.u32 %r2, %r1, 0; L: ld.shared.u64 %rd4, [%r2]; st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"a place that every path knows",
+       ".shared .align 8 .b8 t[8]; .shared .align 8 .b8 u[8]; st.shared.u64 [t], %rd1; mov.u32 %r1, u;\n"
+       "add.u32 %r2, %r1, 0; @%p1 bra L; L: ld.shared.u64 %rd4, [%r2]; st.global.u32 [%rd4], 1;",
+       "number number"},
       {"halves", "st.shared.u64 [s], %rd1; ld.shared.u32 %r1, [s]; cvt.u64.u32 %rd4, %r1; st.global.u32 [%rd4], 1;",
        "maybe number"},
       {"upper half",
