@@ -265,11 +265,13 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
                  UnrealizedConversionCastOp::create(b_, loc_, b_.getIndexType(), position).getResult(0));
     } else if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
       KernelBuilder k(b_, loc_, function_, kernel_.threads);
-      SmallVector<Value> indices;
+      SmallVector<Lanes> indices;
       for (Value position : extract.getIndices())
-        indices.push_back(arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), values.lookup(position)));
+        indices.push_back(
+            Lanes::same(arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), values.lookup(position))));
       const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
-      values.map(extract.getResult(), loadGathered(k, *arguments_, tensor, indices));
+      values.map(extract.getResult(),
+                 loadGathered(k, *arguments_, tensor, indices, /*width=*/1, /*isStreamed=*/false)[0]);
     } else {
       copyScalarOp(b_, inner, values);
     }

@@ -7,8 +7,8 @@
 // what was computed inside.
 #pragma once
 
+#include "compiler/codegen/kernel/body_values.h"
 #include "compiler/codegen/kernel/combine.h"
-#include "compiler/codegen/kernel/group_space.h"
 
 #include <functional>
 #include <map>
@@ -40,7 +40,7 @@ public:
     Scope(const Scope &) = delete;
 
   private:
-    using Known = std::map<std::tuple<const void *, const void *, unsigned, unsigned>, llvm::SmallVector<mlir::Value>>;
+    using Known = std::map<std::tuple<const void *, const void *, unsigned>, llvm::SmallVector<Lanes>>;
     friend class Bodies;
     Bodies &bodies_;
     Known kept_;
@@ -48,7 +48,11 @@ public:
   };
 
   /// Lanes of every point from here on: how many adjacent positions of the vector axis a load takes.
-  void setWidth(unsigned width) { width_ = width; }
+  /// `isAligned`: accesses of that many elements along the vector axis are (isAligned()); else each is tested.
+  void setWidth(unsigned width, bool isAligned = true) {
+    width_ = width;
+    isAligned_ = isAligned;
+  }
   unsigned width() const { return width_; }
 
   /// The lanes of a point, as they lie in memory.
@@ -85,19 +89,18 @@ public:
   /// Whether wide accesses of `width` lanes are aligned: bases, and where there are several rows of the vector axis, or
   /// `needsWhole` vectors, its size.
   mlir::Value isAligned(unsigned width, bool needsWhole);
+  /// Of these, whether the bases are.
+  mlir::Value areBasesAligned(unsigned width);
   /// Whether the first element of the tensor lies at a multiple of `bytes`, a power of two.
   mlir::Value isAligned(const KernelTensor &tensor, int64_t bytes);
 
 private:
-  using Lanes = llvm::SmallVector<mlir::Value>;
-
-  mlir::Value operand(const KernelOp &op, const KernelInput &input, const Point &point, unsigned lane);
+  Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
   Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   bool hasElements(const KernelOp &op) const;
-  mlir::Value loadOne(const KernelTensor &tensor, mlir::Value element);
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
-  mlir::Value start(const KernelOp &op, const KernelOutput &output, const Point &point, unsigned lane);
-  void copyBody(const KernelOp &op, const Point &point, unsigned lane, mlir::IRMapping &values);
+  Lanes start(const KernelOp &op, const KernelOutput &output, const Point &point);
+  Lanes compute(const KernelOp &op, unsigned output, const Point &point, llvm::ArrayRef<mlir::Value> yielded);
   const KernelOp &opOf(mlir::Value value) const;
   bool isAlongRow() const { // a group of scalars has no axis
     const GroupShape &shape = space_.shape();
@@ -108,18 +111,17 @@ private:
     return isAlongRow() && mlir::linalg::GenericOp(op.op).getNumReductionLoops() == 0 &&
            space_.shape().group.isPerRow(op.op);
   }
-  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
-  mlir::Value toMemory(mlir::Value value, mlir::Type element);
 
   KernelBuilder &k_;
   const KernelFunction &kernel_;
   GroupSpace &space_;
   const KernelArguments &arguments_;
   unsigned width_ = 1;
+  bool isAligned_ = true;
   Scope::Known known_;
-  std::map<std::pair<const void *, uint32_t>, Read> staged_; // by map and binding
-  llvm::SmallDenseSet<uint32_t> streamed_;                   // bindings
-  llvm::DenseMap<mlir::Value, Lanes> rows_;                  // result of a reduction -> its value in this row
+  std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding
+  llvm::SmallDenseSet<uint32_t> streamed_;                           // bindings
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows_; // result of a reduction -> its value in this row
 };
 
 /// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's

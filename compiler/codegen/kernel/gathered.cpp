@@ -6,44 +6,188 @@
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
+namespace {
+
+Value addressOf(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value element) {
+  return k.at(arguments.pointers[tensor.binding], memoryType(tensor.element), element);
+}
+
+/// Whether the address is a multiple of `bytes`, a power of two.
+Value isMultiple(KernelBuilder &k, Value address, int64_t bytes) {
+  Value number = LLVM::PtrToIntOp::create(k.b, k.loc, k.b.getI64Type(), address);
+  return k.equal(arith::AndIOp::create(k.b, k.loc, number, k.number(bytes - 1)), k.number(0));
+}
+
+VectorType vectorType(const KernelTensor &tensor, unsigned width) {
+  return VectorType::get(width, memoryType(tensor.element));
+}
+
+Value loadVector(KernelBuilder &k, const KernelTensor &tensor, Value address, unsigned width, bool isStreamed,
+                 bool isWhole) {
+  return k.load(vectorType(tensor, width), address, width * dispatch::elementBytes(tensor.element), isStreamed,
+                isWhole);
+}
+
+SmallVector<Value> elementsOf(KernelBuilder &k, const KernelTensor &tensor, Value vector, unsigned width) {
+  SmallVector<Value> values;
+  for (unsigned lane = 0; lane < width; ++lane)
+    values.push_back(fromMemory(k, LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)), tensor.element));
+  return values;
+}
+
+void storeVector(KernelBuilder &k, const KernelTensor &tensor, Value address, ValueRange values) {
+  Value all = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(values.size(), memoryType(tensor.element)));
+  for (auto [lane, value] : llvm::enumerate(values))
+    all = LLVM::InsertElementOp::create(k.b, k.loc, all, toMemory(k, value, tensor.element), k.number(lane));
+  k.store(all, address, values.size() * dispatch::elementBytes(tensor.element));
+}
+
+/// Where the elements of a tensor lie, and whether it has any.
+class Places {
+public:
+  Places(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor)
+      : k_(k), arguments_(arguments), tensor_(tensor) {
+    for (const Extent &extent : tensor.shape) {
+      lengths_.push_back(arguments.sizeOf(k.b, k.loc, extent));
+      isKnown_ &= !extent.value;
+      isEmpty_ |= !extent.value && extent.size == 0;
+    }
+  }
+
+  bool isEmpty() const { return isEmpty_; }
+  /// i1; null where it has for certain.
+  Value hasElements() {
+    if (isKnown_)
+      return {};
+    Value size = k_.number(1);
+    for (Value length : lengths_)
+      size = k_.mul(size, length);
+    return k_.less(k_.number(0), size);
+  }
+  Value element(ArrayRef<Lanes> indices, unsigned lane) {
+    Value element = k_.number(0), stride = k_.number(1);
+    for (size_t dimension = lengths_.size(); dimension-- > 0;) {
+      element = k_.add(element, k_.mul(indices[dimension][lane], stride));
+      stride = k_.mul(stride, lengths_[dimension]);
+    }
+    return element;
+  }
+  Value load(ArrayRef<Lanes> indices, unsigned lane) {
+    auto read = [&] { return SmallVector<Value>{loadElement(k_, arguments_, tensor_, element(indices, lane))}; };
+    Value hasAny = hasElements();
+    return hasAny ? k_.choose(hasAny, tensor_.element, read, [&] { return SmallVector<Value>{zero()}; }).front()
+                  : read().front();
+  }
+  Value zero() { return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(tensor_.element)); }
+
+private:
+  KernelBuilder &k_;
+  const KernelArguments &arguments_;
+  const KernelTensor &tensor_;
+  SmallVector<Value> lengths_; // [rank]
+  bool isKnown_ = true, isEmpty_ = false;
+};
+
+} // namespace
 
 Type memoryType(Type element) {
   return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8)) : element;
 }
 
-Value loadElement(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value element) {
-  Type type = memoryType(tensor.element);
-  Value value =
-      k.load(type, k.at(arguments.pointers[tensor.binding], type, element), dispatch::elementBytes(tensor.element));
-  if (type == tensor.element)
+Value fromMemory(KernelBuilder &k, Value value, Type element) {
+  if (!element.isInteger(1))
     return value;
   Value zero = arith::ConstantOp::create(k.b, k.loc, k.b.getI8IntegerAttr(0));
   return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ne, value, zero);
 }
 
-Value loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   ArrayRef<Value> indices) {
-  Value size = k.number(1), element = k.number(0), stride = k.number(1);
-  bool isKnown = true;
-  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
-    const Extent &extent = tensor.shape[dimension];
-    Value length = arguments.sizeOf(k.b, k.loc, extent);
-    isKnown &= !extent.value;
-    size = k.mul(size, length);
-    element = k.add(element, k.mul(indices[dimension], stride));
-    stride = k.mul(stride, length);
-  }
-  if (isKnown)
-    return loadElement(k, arguments, tensor, element);
-  return k
-      .choose(
-          k.less(k.number(0), size), tensor.element,
-          [&] { return SmallVector<Value>{loadElement(k, arguments, tensor, element)}; },
-          [&] {
-            TypedAttr zero = k.b.getZeroAttr(tensor.element);
-            return SmallVector<Value>{arith::ConstantOp::create(k.b, k.loc, zero)};
-          })
-      .front();
+Value toMemory(KernelBuilder &k, Value value, Type element) {
+  return element.isInteger(1) ? arith::ExtUIOp::create(k.b, k.loc, k.b.getI8Type(), value).getResult() : value;
+}
+
+Value loadElement(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value element) {
+  return fromMemory(k,
+                    k.load(memoryType(tensor.element), addressOf(k, arguments, tensor, element),
+                           dispatch::elementBytes(tensor.element)),
+                    tensor.element);
+}
+
+SmallVector<Value> loadAligned(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
+                               Value first, unsigned width, bool isStreamed) {
+  return elementsOf(k, tensor,
+                    loadVector(k, tensor, addressOf(k, arguments, tensor, first), width, isStreamed, /*isWhole=*/false),
+                    width);
+}
+
+void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,
+                  ValueRange values) {
+  storeVector(k, tensor, addressOf(k, arguments, tensor, first), values);
+}
+
+SmallVector<Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,
+                           unsigned width, bool isStreamed) {
+  if (width == 1)
+    return {loadElement(k, arguments, tensor, first)};
+  Value address = addressOf(k, arguments, tensor, first);
+  const uint32_t bytes = dispatch::elementBytes(tensor.element);
+  // One value of both ways: LLVM would split a vector whose elements are taken out at once.
+  Value vector = k.choose(
+                      isMultiple(k, address, int64_t(width) * bytes), vectorType(tensor, width),
+                      [&] {
+                        return SmallVector<Value>{loadVector(k, tensor, address, width, isStreamed,
+                                                             !arguments.written.contains(tensor.binding))};
+                      },
+                      [&] {
+                        Value all = LLVM::PoisonOp::create(k.b, k.loc, vectorType(tensor, width));
+                        for (unsigned lane = 0; lane < width; ++lane) {
+                          Value from = k.at(address, memoryType(tensor.element), k.number(lane));
+                          Value element = k.load(memoryType(tensor.element), from, bytes);
+                          all = LLVM::InsertElementOp::create(k.b, k.loc, all, element, k.number(lane));
+                        }
+                        return SmallVector<Value>{all};
+                      })
+                     .front();
+  return elementsOf(k, tensor, vector, width);
+}
+
+void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,
+              ValueRange values) {
+  Value address = addressOf(k, arguments, tensor, first);
+  const uint32_t bytes = dispatch::elementBytes(tensor.element);
+  k.branch(
+      isMultiple(k, address, int64_t(values.size()) * bytes), [&] { storeVector(k, tensor, address, values); },
+      [&] {
+        for (auto [lane, value] : llvm::enumerate(values))
+          k.store(toMemory(k, value, tensor.element), k.at(address, memoryType(tensor.element), k.number(lane)), bytes);
+      });
+}
+
+Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
+                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed) {
+  Places places(k, arguments, tensor);
+  if (places.isEmpty())
+    return Lanes::same(places.zero());
+  if (llvm::all_of(indices, [](const Lanes &index) { return index.isSame(); }))
+    return Lanes::same(places.load(indices, 0));
+  auto one = [&] {
+    SmallVector<Value> values;
+    for (unsigned lane = 0; lane < width; ++lane)
+      values.push_back(places.load(indices, lane));
+    return values;
+  };
+  const bool isRow = llvm::all_of(indices.drop_back(), [](const Lanes &index) { return index.isSame(); });
+  const Lanes &last = indices.back();
+  if (!isRow || !last.isRun())
+    return {one(), Order::Any};
+  Value isRun = arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true));
+  if (last.order == Order::Steps)
+    isRun = k.equal(k.sub(last.last(), last[0]), k.number(width - 1));
+  if (Value hasAny = places.hasElements())
+    isRun = k.both(isRun, hasAny);
+  return {k.choose(
+              isRun, SmallVector<Type>(width, tensor.element),
+              [&] { return loadRun(k, arguments, tensor, places.element(indices, 0), width, isStreamed); }, one),
+          Order::Any};
 }
 
 } // namespace tenon::compiler::codegen

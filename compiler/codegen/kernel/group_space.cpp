@@ -2,6 +2,7 @@
 #include "compiler/codegen/kernel/group_space.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using tenon::compiler::dispatch::Group;
@@ -84,6 +85,21 @@ bool hasTogether(AffineMap map, unsigned outer, unsigned inner) {
   return plain == 0 || (plain == 2 && first && second && *second == *first + 1);
 }
 
+// Rows shorter than this are not worth a vector of their own.
+constexpr int64_t kShortRow = 16;
+
+/// Whether a body reads tensors by itself, at places that it computes from the loop's index: neighbours are adjacent
+/// there if they are in the loop.
+bool readsByIndex(linalg::GenericOp op, unsigned loop) {
+  bool reads = false, asks = false;
+  for (Operation &inner : *op.getBody()) {
+    reads |= isa<tensor::ExtractOp>(inner);
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      asks |= index.getDim() == loop;
+  }
+  return reads && asks;
+}
+
 bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsigned inner) {
   if (group.isReduced[outer] != group.isReduced[inner])
     return false;
@@ -93,6 +109,14 @@ bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsig
   return llvm::all_of(accesses, [&](const Access &access) {
     std::optional<unsigned> first = loopOn(group, access.op, outer), second = loopOn(group, access.op, inner);
     return !first || hasTogether(access.tensor->map, *first, *second);
+  });
+}
+
+/// Whether the places that some body reads depend on the axis.
+bool isReadByIndex(const Group &group, unsigned axis) {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    std::optional<unsigned> loop = loopOn(group, op, axis);
+    return loop && readsByIndex(op, *loop);
   });
 }
 
@@ -122,7 +146,9 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
   const SmallVector<Access> accesses = accessesOf(kernel);
   for (unsigned axis : orderOf(shape.group, accesses)) {
     Extent extent = extentOf(kernel, shape.group, axis);
-    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis))
+    const bool isShort = !extent.value && extent.size < kShortRow;
+    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
+        (!isShort && isReadByIndex(shape.group, axis)))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);
@@ -152,10 +178,20 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
       touches |= llvm::any_of(tensor.map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
   if (!touches)
     return Along::Same;
-  if (!tensor.map.isProjectedPermutation(/*allowZeroInResults=*/true))
+  const unsigned innermost = axes[axis].axes.back();
+  if (tensor.map.isProjectedPermutation(/*allowZeroInResults=*/true)) {
+    std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
+    return last && group.axisOf.lookup(op)[*last] == innermost ? Along::Adjacent : Along::Apart;
+  }
+  // Elsewhere than where the axis stands last, alone: neither another dimension moves with it, nor this one faster.
+  std::optional<unsigned> loop = loopOn(group, op, innermost);
+  if (!loop || axes[axis].axes.size() != 1)
     return Along::Apart;
-  std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
-  return last && group.axisOf.lookup(op)[*last] == axes[axis].axes.back() ? Along::Adjacent : Along::Apart;
+  AffineExpr rest = tensor.map.getResults().back() - getAffineDimExpr(*loop, tensor.map.getContext());
+  rest = simplifyAffineExpr(rest, tensor.map.getNumDims(), 0);
+  const bool isAlone =
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  return isAlone && !rest.isFunctionOfDim(*loop) ? Along::Shifted : Along::Apart;
 }
 
 AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {
@@ -215,6 +251,18 @@ Value GroupSpace::axisIndex(unsigned groupAxis, const Point &point, unsigned lan
 
 Value GroupSpace::loopIndex(linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane) {
   return axisIndex(shape_.group.axisOf.lookup(op)[loop], point, lane);
+}
+
+Lanes GroupSpace::loopLanes(linalg::GenericOp op, unsigned loop, const Point &point, unsigned width) {
+  const unsigned groupAxis = shape_.group.axisOf.lookup(op)[loop];
+  const bool moves = vectorAxis < shape_.axes.size() && llvm::is_contained(shape_.axes[vectorAxis].axes, groupAxis);
+  if (width == 1 || !moves)
+    return Lanes::same(loopIndex(op, loop, point, 0));
+  Lanes lanes;
+  for (unsigned lane = 0; lane < width; ++lane)
+    lanes.values.push_back(loopIndex(op, loop, point, lane));
+  lanes.order = shape_.axes[vectorAxis].axes.size() == 1 ? Order::Run : Order::Any;
+  return lanes;
 }
 
 Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane) {

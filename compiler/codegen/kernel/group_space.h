@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
+#include "compiler/codegen/kernel/lanes.h"
 #include "compiler/dispatch/group.h"
 
 namespace tenon::compiler::codegen {
@@ -31,8 +32,9 @@ struct GroupShape {
   /// Product of the sizes, where all are known.
   static std::optional<int64_t> sizeOf(llvm::ArrayRef<SpaceAxis> axes);
 
-  /// How the elements of a tensor lie along an axis: side by side, the same for all, or apart.
-  enum class Along { Adjacent, Same, Apart };
+  /// How the elements of a tensor lie along an axis: side by side, each row from its start; side by side, but from
+  /// anywhere in a row (a slice: [i, j + 3]); the same for all; or apart.
+  enum class Along { Adjacent, Shifted, Same, Apart };
   Along along(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
   /// How the axes of the group index the tensor: operations for which it is the same read the same elements.
   mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
@@ -58,6 +60,7 @@ public:
   unsigned vectorAxis = 0;
 
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
+  Lanes loopLanes(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned width);
   /// Number of the element of a tensor, row-major.
   mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
 

@@ -71,8 +71,12 @@ KernelArguments Mapper::run() {
     if (extent.value && !result_.sizes.contains(extent.value))
       result_.sizes[extent.value] = sizeFrom(result_.scalars.lookup(extent.value));
   };
-  for (const KernelOp &op : kernel_.ops)
+  for (const KernelOp &op : kernel_.ops) {
     llvm::for_each(op.loops, addSize);
+    for (const KernelOutput &output : op.outputs)
+      if (output.isStored)
+        result_.written.insert(output.tensor.binding);
+  }
   for (const KernelTensor *tensor : kernel_.tensors())
     llvm::for_each(tensor->shape, addSize);
   for (auto &[argument, tensor] : kernel_.gathered)

@@ -131,8 +131,9 @@ Value KernelBuilder::at(Value base, Type element, Value index) {
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-Value KernelBuilder::load(Type type, Value from, uint32_t alignment, bool isStreamed) {
-  return LLVM::LoadOp::create(b, loc, type, from, alignment, /*isVolatile=*/false, /*isNonTemporal=*/isStreamed);
+Value KernelBuilder::load(Type type, Value from, uint32_t alignment, bool isStreamed, bool isWhole) {
+  return LLVM::LoadOp::create(b, loc, type, from, alignment, /*isVolatile=*/false, /*isNonTemporal=*/isStreamed,
+                              /*isInvariant=*/isWhole);
 }
 
 void KernelBuilder::store(Value value, Value to, uint32_t alignment) {

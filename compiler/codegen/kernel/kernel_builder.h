@@ -57,8 +57,10 @@ public:
   mlir::Value shared(mlir::Type element, uint64_t count);
   /// Pointer to element `index` behind `base`.
   mlir::Value at(mlir::Value base, mlir::Type element, mlir::Value index);
-  /// `isStreamed`: it is read once, and much like it.
-  mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment, bool isStreamed = false);
+  /// `isStreamed`: it is read once, and much like it. `isWhole`: LLVM is to leave the vector one access; nobody writes
+  /// to that memory.
+  mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment, bool isStreamed = false,
+                   bool isWhole = false);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
   /// The value of the lane whose number differs by `mask` (a power of two below 32). Any scalar of up to 64 bits.

@@ -19,4 +19,9 @@ constexpr uint16_t kCacheHintsIsa = 74;
 /// apart, and forgets what they carry.
 void addCacheHints(llvm::Module &device);
 
+/// Replaces the other vector loads that carry !invariant.load: those whose alignment the kernel has tested. LLVM sees
+/// that the elements are loaded one by one where the test fails, makes one load of both ways, and then knows of no
+/// alignment.
+void keepWholeLoads(llvm::Module &device);
+
 } // namespace tenon::compiler::codegen

@@ -247,6 +247,7 @@ private:
       flushDenormals(*device_);
     if (generatedIsa(arch_) >= kCacheHintsIsa)
       addCacheHints(*device_);
+    keepWholeLoads(*device_);
     Optimizer(*machine_).optimize(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);

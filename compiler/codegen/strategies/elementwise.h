@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Groups that reduce nothing: each thread computes 16 bytes of the widest tensor, adjacent elements of the last axis.
-// Where bases or rows are not aligned to that, threads of a block take elements side by side, one at a time.
+// Where bases are not aligned to that, threads of a block take elements side by side, one at a time. Where rows are no
+// multiple of it, a vector that lies in two rows goes one element at a time, and the others test each access.
 #pragma once
 
 #include "compiler/codegen/strategies/strategy.h"

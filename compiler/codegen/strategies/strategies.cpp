@@ -61,7 +61,8 @@ void eachTensor(const KernelFunction &kernel,
 uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
   uint32_t widest = 0;
   eachTensor(kernel, [&](const KernelOp &op, const KernelTensor &tensor, bool) {
-    if (shape.along(tensor, op.op, axis) == GroupShape::Along::Adjacent)
+    const GroupShape::Along along = shape.along(tensor, op.op, axis);
+    if (along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted)
       widest = std::max(widest, dispatch::elementBytes(tensor.element));
   });
   return widest == 0 ? 1 : 16 / std::max(widest, 2u);
