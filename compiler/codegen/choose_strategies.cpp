@@ -2,6 +2,8 @@
 // tenon-choose-strategies (Passes.td): which strategy computes each kernel that the compiler formed, and how many
 // blocks its launches take.
 #include "compiler/codegen/Passes.h"
+#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -9,6 +11,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -111,13 +114,20 @@ private:
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
     if (failed(kernel))
       return failure();
-    const GroupShape shape = GroupShape::of(*kernel);
     hal::ExecutableExportOp exported;
     for (auto each : source.getBody().getOps<hal::ExecutableExportOp>())
       if (each.getSymName() == function.getName())
         exported = each;
     if (!exported)
       return function.emitError() << "no export offers this kernel function";
+    if (kernel->along.op) {
+      AlongPlans plans = alongStrategyOf(*kernel).plans(*kernel);
+      for (const Scratch &scratch : plans.scratch)
+        addScratch(exported, function, scratch);
+      addVariants(source, exported, function, plans.kernels);
+      return success();
+    }
+    const GroupShape shape = GroupShape::of(*kernel);
     std::vector<Plan> plans;
     for (const Strategy *strategy : strategies())
       if (plans.empty())
@@ -132,6 +142,56 @@ private:
     exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
     CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(elementsGrid(*kernel, shape), std::nullopt);
     return success();
+  }
+
+  /// Memory that the kernels of an operation share is one more result, which nobody reads.
+  void addScratch(hal::ExecutableExportOp exported, func::FuncOp function, const Scratch &scratch) {
+    Operation *terminator = function.front().getTerminator();
+    OpBuilder b(terminator);
+    const std::optional<int64_t> known = knownProduct(scratch.extents);
+    auto type = RankedTensorType::get({known.value_or(ShapedType::kDynamic)}, scratch.element);
+    SmallVector<Value> sizes;
+    if (!known)
+      sizes.push_back(productOf(b, function.getLoc(), scratch.extents, [&](Value size) -> Value {
+        return arith::IndexCastOp::create(b, function.getLoc(), b.getIndexType(), size);
+      }));
+    terminator->insertOperands(terminator->getNumOperands(),
+                               tensor::EmptyOp::create(b, function.getLoc(), type, sizes).getResult());
+    (void)function.insertResult(function.getNumResults(), type, {});
+    auto layout = exported.getLayout();
+    SmallVector<hal::PipelineBindingAttr> bindings(layout.getBindings());
+    bindings.push_back(bindings.back()); // that of another result
+    exported.setLayoutAttr(hal::PipelineLayoutAttr::get(&getContext(), layout.getConstantCount(),
+                                                        layout.getConstantTypes(), bindings, /*indirect=*/false, {}));
+    auto entryPoint = SymbolRefAttr::get(exported->getParentOfType<hal::ExecutableSourceOp>().getSymNameAttr(),
+                                         {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
+    for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
+      dispatch = withScratch(dispatch, type, scratch.extents);
+  }
+
+  static Value productOf(OpBuilder &b, Location loc, ArrayRef<Extent> extents, function_ref<Value(Value)> read) {
+    Value product = arith::ConstantIndexOp::create(b, loc, 1);
+    for (const Extent &extent : extents)
+      product = b.createOrFold<arith::MulIOp>(loc, product,
+                                              extent.value ? read(extent.value)
+                                                           : arith::ConstantIndexOp::create(b, loc, extent.size));
+    return product;
+  }
+
+  static flow::DispatchOp withScratch(flow::DispatchOp before, RankedTensorType type, ArrayRef<Extent> extents) {
+    OpBuilder b(before);
+    SmallVector<Type> types = llvm::to_vector_of<Type>(before.getResultTypes());
+    types.push_back(type);
+    SmallVector<Value> dims = llvm::to_vector(before.getResultDims());
+    if (!type.hasStaticShape())
+      dims.push_back(productOf(b, before.getLoc(), extents,
+                               [&](Value size) { return before.getWorkload()[argumentOf(size)]; }));
+    auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
+                                          before.getArguments(), before.getArgumentDims());
+    for (auto [old, replacement] : llvm::zip(before.getResults(), after.getResults()))
+      old.replaceAllUsesWith(replacement);
+    before.erase();
+    return after;
   }
 
   /// The first plan is the kernel's; each other one is a copy of it that writes over the same results.

@@ -5,6 +5,7 @@
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -24,7 +25,8 @@ using namespace mlir;
 namespace tenon::compiler {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect>();
+  registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect,
+                  linalg_ext::LinalgExtDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, complex::ComplexDialect, cf::ControlFlowDialect,
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
                   tosa::TosaDialect>();

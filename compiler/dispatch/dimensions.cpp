@@ -2,6 +2,7 @@
 #include "compiler/dispatch/dimensions.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -26,6 +27,8 @@ Value sourceOfShape(Value tensor) {
     Operation *op = result.getOwner();
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       tensor = linalgOp.getDpsInitOperand(result.getResultNumber())->get();
+    else if (linalg_ext::isAlongOp(op))
+      tensor = linalg_ext::initOf(op, result.getResultNumber()).get();
     else if (auto cast = dyn_cast<tensor::CastOp>(op); cast && isa<RankedTensorType>(cast.getSource().getType()))
       tensor = cast.getSource();
     else

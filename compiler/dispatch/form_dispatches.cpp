@@ -3,10 +3,12 @@
 // executable and replaced by a dispatch of it.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/outline_along.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare.h"
 #include "compiler/dispatch/split_reductions.h"
@@ -120,21 +122,53 @@ private:
           good = false;
           continue;
         }
-        std::string &executable = known[textOf(*kernel->module)];
-        if (executable.empty())
-          executable = buildExecutable(*kernel, kernelName(function.getName(), number++), symbols);
+        const std::string executable = executableOf(*kernel, function, number, symbols, known);
         if (print)
           linalg::GenericOp(group.ops.back()).emitRemark()
               << "kernel '" << executable << "' ends here: " << group.ops.size()
               << (group.ops.size() == 1 ? " operation" : " operations");
         replaceByDispatch(group, *kernel, executable);
       }
+      good &= succeeded(formAlong(block, function, number, symbols, known));
     }
     if (good) {
       eraseDeadOperations(function);
       shareEqualValues(function);
     }
     return success(good);
+  }
+
+  /// Operations along a dimension, each a dispatch of its own.
+  LogicalResult formAlong(Block &block, func::FuncOp function, unsigned &number, SymbolTable &symbols,
+                          llvm::StringMap<std::string> &known) {
+    bool good = true;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!linalg_ext::isAlongOp(&op) || op.use_empty())
+        continue;
+      FailureOr<OutlinedKernel> kernel = outlineAlong(&op, kPlaceholderName);
+      if (failed(kernel)) {
+        good = false;
+        continue;
+      }
+      const std::string executable = executableOf(*kernel, function, number, symbols, known);
+      if (print)
+        op.emitRemark() << "kernel '" << executable << "' computes this alone: no kernel of linalg runs along a dimension";
+      OpBuilder b(&op);
+      auto dispatch = createDispatch(b, op.getLoc(), *kernel, executable);
+      for (auto [result, replacement] : llvm::zip_equal(kernel->results, dispatch.getResults()))
+        result.replaceAllUsesWith(replacement);
+      op.erase();
+    }
+    return success(good);
+  }
+
+  /// That of an equal kernel, or a new one.
+  std::string executableOf(OutlinedKernel &kernel, func::FuncOp function, unsigned &number, SymbolTable &symbols,
+                           llvm::StringMap<std::string> &known) {
+    std::string &executable = known[textOf(*kernel.module)];
+    if (executable.empty())
+      executable = buildExecutable(kernel, kernelName(function.getName(), number++), symbols);
+    return executable;
   }
 
   std::string buildExecutable(OutlinedKernel &kernel, std::string name, SymbolTable &symbols) {
@@ -156,17 +190,20 @@ private:
     return name;
   }
 
-  /// At the group's last operation; the operations themselves are dead then.
-  void replaceByDispatch(const Group &group, OutlinedKernel &kernel, StringRef executable) {
-    linalg::GenericOp last = group.ops.back();
-    OpBuilder b(last);
+  flow::DispatchOp createDispatch(OpBuilder &b, Location loc, OutlinedKernel &kernel, StringRef executable) {
     auto entryPoint =
         SymbolRefAttr::get(b.getContext(), executable, {FlatSymbolRefAttr::get(b.getContext(), executable)});
     SmallVector<Value> arguments = kernel.scalars;
     llvm::append_range(arguments, kernel.tensors);
-    auto dispatch =
-        flow::DispatchOp::create(b, last.getLoc(), entryPoint, kernel.workload, TypeRange(ValueRange(kernel.results)),
+    return flow::DispatchOp::create(b, loc, entryPoint, kernel.workload, TypeRange(ValueRange(kernel.results)),
                                  kernel.resultDims, arguments, kernel.tensorDims);
+  }
+
+  /// At the group's last operation; the operations themselves are dead then.
+  void replaceByDispatch(const Group &group, OutlinedKernel &kernel, StringRef executable) {
+    linalg::GenericOp last = group.ops.back();
+    OpBuilder b(last);
+    auto dispatch = createDispatch(b, last.getLoc(), kernel, executable);
     for (auto [result, replacement] : llvm::zip_equal(kernel.results, dispatch.getResults()))
       result.replaceUsesWithIf(replacement, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
     for (linalg::GenericOp op : llvm::reverse(group.ops)) {

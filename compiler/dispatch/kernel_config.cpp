@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/kernel_config.h"
 
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,7 +35,7 @@ LogicalResult verifyType(Operation *where, Type type, StringRef what) {
 }
 
 LogicalResult verifyBodyOp(Operation &op) {
-  if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp>(op))
+  if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, linalg_ext::YieldOp>(op))
     return success();
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return verifyType(&op, extract.getType(), "a value");
@@ -141,24 +143,45 @@ uint32_t elementsPerThread(linalg::GenericOp op) {
   return elements;
 }
 
-LogicalResult verifyKernelOp(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0)
-    return op.emitError() << "no kernel can be generated: only linalg operations on tensors are supported";
+namespace {
+
+LogicalResult verifyOperands(Operation *op) {
   for (Value operand : op->getOperands()) {
     Type type = operand.getType();
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (tensor && !isAddressable(tensor))
-      return op.emitError() << "no kernel can be generated: " << type << " has more than 2^48 elements";
+      return op->emitError() << "no kernel can be generated: " << type << " has more than 2^48 elements";
     if (tensor && tensor.getEncoding())
-      return op.emitError() << "no kernel can be generated: tensor type " << type << " has an encoding";
+      return op->emitError() << "no kernel can be generated: tensor type " << type << " has an encoding";
     if (!type.isIndex() && failed(verifyType(op, tensor ? tensor.getElementType() : type, "an operand")))
       return failure();
   }
-  if (failed(verifyMaps(op)))
+  return success();
+}
+
+} // namespace
+
+LogicalResult verifyKernelOp(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0)
+    return op.emitError() << "no kernel can be generated: only linalg operations on tensors are supported";
+  if (failed(verifyOperands(op)) || failed(verifyMaps(op)))
     return failure();
   for (Operation &inner : *op.getBody())
     if (failed(verifyBodyOp(inner)))
       return failure();
+  return success();
+}
+
+LogicalResult verifyAlongOp(Operation *op) {
+  if (failed(verifyOperands(op)))
+    return failure();
+  for (Operation &inner : op->getRegion(0).front()) {
+    if (isa<tensor::ExtractOp, linalg::IndexOp>(inner))
+      return inner.emitError() << "no kernel can be generated: '" << inner.getName() << "' is not supported inside '"
+                               << op->getName() << "'";
+    if (failed(verifyBodyOp(inner)))
+      return failure();
+  }
   return success();
 }
 

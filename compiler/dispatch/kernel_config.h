@@ -49,5 +49,7 @@ uint32_t elementsPerThread(mlir::linalg::GenericOp op);
 /// Whether a kernel can be generated for `op`. Otherwise an error at the operation names what is not supported: element
 /// types, operations of the body, indexing maps, tensors read by other means than indexing maps.
 mlir::LogicalResult verifyKernelOp(mlir::linalg::GenericOp op);
+/// The same for an operation along a dimension (iree_linalg_ext).
+mlir::LogicalResult verifyAlongOp(mlir::Operation *op);
 
 } // namespace tenon::compiler::dispatch

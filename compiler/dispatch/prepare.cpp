@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare.h"
 
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/dimensions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -209,16 +210,19 @@ void rewrite(func::FuncOp function, RewritePatternSet &&patterns) {
 void generalizeFills(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>())) {
-    auto startsGeneric = [](OpOperand &use) {
-      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    auto startsAnother = [](OpOperand &use) {
+      Operation *op = use.getOwner();
+      if (linalg_ext::isAlongOp(op))
+        return use.getOperandNumber() + op->getNumResults() >= op->getNumOperands();
+      auto generic = dyn_cast<linalg::GenericOp>(op);
       return generic && generic.isDpsInit(&use);
     };
-    if (fill->getNumResults() != 1 || llvm::all_of(fill->getUses(), startsGeneric))
+    if (fill->getNumResults() != 1 || llvm::all_of(fill->getUses(), startsAnother))
       continue;
     rewriter.setInsertionPoint(fill);
     auto copy = cast<linalg::FillOp>(rewriter.clone(*fill));
     rewriter.replaceUsesWithIf(fill->getResult(0), copy->getResult(0),
-                               [&](OpOperand &use) { return !startsGeneric(use); });
+                               [&](OpOperand &use) { return !startsAnother(use); });
     rewriter.setInsertionPoint(copy);
     (void)linalg::generalizeNamedOp(rewriter, copy);
   }

@@ -44,6 +44,9 @@ struct Accumulator {
 /// The accumulators of `op`, in the order of its results; nothing where one of them is not of the form above.
 std::optional<llvm::SmallVector<Accumulator>> reductionBodyOf(mlir::linalg::GenericOp op);
 
+/// Of a body of two values that only combines them, by an associative operation.
+std::optional<Combiner> combinerOf(mlir::Block &body);
+
 /// combine(neutral, x) is x.
 mlir::TypedAttr neutralOf(mlir::OpBuilder &b, Combiner combiner, mlir::Type type);
 

@@ -62,7 +62,8 @@ def ReadTosa : Pass<"tenon-read-tosa", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect",
+                           "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }
 
 def LowerTensors : Pass<"tenon-lower-tensors", "::mlir::ModuleOp"> {
@@ -87,7 +88,7 @@ def LowerTensors : Pass<"tenon-lower-tensors", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
-                           "::tenon::compiler::flow::FlowDialect"];
+                           "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }
 
 def LowerMath : Pass<"tenon-lower-math", "::mlir::ModuleOp"> {

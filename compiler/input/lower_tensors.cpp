@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-lower-tensors (Passes.td).
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/patterns.h"
 
@@ -34,7 +35,8 @@ bool hasWork(func::FuncOp function) {
             isa<tensor::TensorDialect>(op->getDialect())
                 ? !isReadLater(op)
                 : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
-                      linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp>(op);
+                      linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp, linalg_ext::ArgCompareOp,
+                      linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::TopkV2Op>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -58,6 +60,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
       rewrite(function, addReshapePatterns);
       rewrite(function, [](RewritePatternSet &patterns) {
         addAggregatePatterns(patterns);
+        addAlongPatterns(patterns);
         addElementPatterns(patterns);
         addGatherPatterns(patterns);
         addPackPatterns(patterns);

@@ -3,6 +3,7 @@
 // every tensor changes its type in place, and the bodies convert what they read and yield.
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/types/patterns.h"
@@ -42,9 +43,13 @@ bool isForeign(Type type) {
          (isa<IntegerType>(element) && !element.isSignlessInteger());
 }
 
+bool isInBody(Operation *op) {
+  return isa<linalg::LinalgOp>(op->getParentOp()) || linalg_ext::bodyOwner(op);
+}
+
 /// Within a body; scalars of the host are the host's to refuse.
 bool computesOnForeign(Operation *op) {
-  return isa<linalg::LinalgOp>(op->getParentOp()) &&
+  return isInBody(op) &&
          (llvm::any_of(op->getOperandTypes(), isForeign) || llvm::any_of(op->getResultTypes(), isForeign));
 }
 
@@ -259,6 +264,24 @@ void convertBody(linalg::GenericOp op) {
       operand.set(toStorage(b, op.getLoc(), operand.get()));
 }
 
+/// The same of an operation along a dimension, whose body takes and gives elements of its operands.
+void convertAlong(Operation *op) {
+  Block &body = op->getRegion(0).front();
+  OpBuilder b(&body, body.begin());
+  for (BlockArgument argument : body.getArguments()) {
+    Type type = argument.getType(), storage = storageOf(type);
+    if (!storage)
+      continue;
+    argument.setType(storage);
+    if (!argument.use_empty())
+      readFromStorage(b, op->getLoc(), argument, type);
+  }
+  b.setInsertionPoint(body.getTerminator());
+  for (OpOperand &operand : body.getTerminator()->getOpOperands())
+    if (storageOf(operand.get().getType()))
+      operand.set(toStorage(b, op->getLoc(), operand.get()));
+}
+
 void convertRead(tensor::ExtractOp read) {
   if (!isHeldAsOther(read.getTensor().getType()))
     return;
@@ -294,6 +317,10 @@ LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
       value.setType(storageOfTensor(value.getType()));
   };
   function.walk([](linalg::GenericOp op) { convertBody(op); });
+  function.walk([](Operation *op) {
+    if (linalg_ext::isAlongOp(op))
+      convertAlong(op);
+  });
   function.walk([](tensor::ExtractOp op) { convertRead(op); });
   function.walk([&](Operation *op) {
     ok &= succeeded(convertAttributes(op));
@@ -315,7 +342,7 @@ LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
 
 LogicalResult verifyNoneLeft(func::FuncOp function) {
   auto leftType = [](Operation *op) -> Type {
-    const bool isBody = isa<linalg::LinalgOp>(op->getParentOp());
+    const bool isBody = isInBody(op);
     for (Type type : llvm::to_vector(
              llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))))
       if (isForeign(type) && (isBody || isa<TensorType>(type)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-read-tosa (Passes.td): MLIR's own conversions, in the order in which they understand each other's results.
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/element_builder.h"
 
@@ -41,26 +42,33 @@ bool hasTosa(ModuleOp module) {
 
 namespace {
 
-/// values_in[n, k, c], but input[n, w, c] where indices[n, w] = k: TOSA wants indices that do not repeat, so each
-/// element of the result looks for the one that names it, and no order of stores matters.
+/// values_in[n, k, c], but input[n, w, c] where indices[n, w] = k: a scatter to (n, indices[n, w]), which TOSA says do not
+/// repeat.
 struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tosa::ScatterOp op, PatternRewriter &rewriter) const override {
-    AffineExpr n, k, c, w;
-    bindDims(getContext(), n, k, c, w);
-    auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, getContext()); };
-    SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
-    iterators.back() = utils::IteratorType::reduction;
-    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(op.getValuesIn().getType()), ValueRange{op.getInput(), op.getIndices()},
-        ValueRange(op.getValuesIn()), ArrayRef{map({n, w, c}), map({n, w}), map({n, k, c})}, iterators,
-        [](OpBuilder &b, Location loc, ValueRange arguments) {
-          Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), arguments[1]);
-          Value here = linalg::IndexOp::create(b, loc, 1);
-          Value isHere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index, here);
-          Value value = arith::SelectOp::create(b, loc, isHere, arguments[0], arguments[2]);
-          linalg::YieldOp::create(b, loc, value);
-        });
+    auto type = dyn_cast<RankedTensorType>(op.getValuesIn().getType());
+    auto indices = dyn_cast<RankedTensorType>(op.getIndices().getType());
+    if (!type || !indices || !isa<RankedTensorType>(op.getInput().getType()))
+      return failure();
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getIndices());
+    sizes.push_back(rewriter.getIndexAttr(2));
+    auto places = RankedTensorType::get({indices.getDimSize(0), indices.getDimSize(1), 2}, indices.getElementType());
+    Value named = buildElements(rewriter, op.getLoc(), places, sizes, [&](OpBuilder &b, Location loc, ValueRange at) {
+      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at[2],
+                                            arith::ConstantIndexOp::create(b, loc, 0));
+      Value line = arith::IndexCastOp::create(b, loc, places.getElementType(), at[0]);
+      Value index = readElement(b, loc, op.getIndices(), at.take_front(2));
+      return arith::SelectOp::create(b, loc, isFirst, line, index).getResult();
+    });
+    auto scatter = linalg_ext::ScatterOp::create(
+        rewriter, op.getLoc(), TypeRange(type), ValueRange{op.getInput(), named}, ValueRange(op.getValuesIn()),
+        rewriter.getDenseI64ArrayAttr({0, 1}), rewriter.getBoolAttr(true));
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *body = rewriter.createBlock(&scatter.getRegion(), {}, {type.getElementType(), type.getElementType()},
+                                       {op.getLoc(), op.getLoc()});
+    linalg_ext::YieldOp::create(rewriter, op.getLoc(), ValueRange(body->getArgument(0)));
+    rewriter.replaceOp(op, scatter);
     return success();
   }
 };

@@ -140,15 +140,20 @@ void KernelBuilder::store(Value value, Value to, uint32_t alignment) {
   LLVM::StoreOp::create(b, loc, value, to, alignment);
 }
 
-Value KernelBuilder::shuffle32(Value value, uint32_t mask) {
-  auto i32 = [&](int64_t constant) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(constant)));
-  };
-  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), value, i32(mask), i32(31), NVVM::ShflKind::bfly,
-                              UnitAttr());
+Value KernelBuilder::number32(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(value)));
 }
 
-Value KernelBuilder::shuffleXor(Value value, uint32_t mask) {
+Value KernelBuilder::shuffle32(Value value, Shuffle kind, Value operand) {
+  const NVVM::ShflKind how = kind == Shuffle::Xor  ? NVVM::ShflKind::bfly
+                             : kind == Shuffle::Up ? NVVM::ShflKind::up
+                                                   : NVVM::ShflKind::idx;
+  // The last operand bounds the lanes that are read: from below where values move up.
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), number32(-1), value, operand,
+                              number32(kind == Shuffle::Up ? 0 : 31), how, UnitAttr());
+}
+
+Value KernelBuilder::shuffle(Value value, Shuffle kind, Value operand) {
   Type type = value.getType();
   const unsigned bits = type.getIntOrFloatBitWidth();
   Type integer = b.getIntegerType(bits);
@@ -156,18 +161,28 @@ Value KernelBuilder::shuffleXor(Value value, uint32_t mask) {
   Type i32 = b.getI32Type();
   if (bits == 64) {
     Value high = arith::ShRUIOp::create(b, loc, raw, number(32));
-    Value low = shuffle32(arith::TruncIOp::create(b, loc, i32, raw), mask);
-    high = shuffle32(arith::TruncIOp::create(b, loc, i32, high), mask);
+    Value low = shuffle32(arith::TruncIOp::create(b, loc, i32, raw), kind, operand);
+    high = shuffle32(arith::TruncIOp::create(b, loc, i32, high), kind, operand);
     high = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, high), number(32));
     raw = arith::OrIOp::create(b, loc, high, arith::ExtUIOp::create(b, loc, integer, low));
   } else {
     if (bits < 32)
       raw = arith::ExtUIOp::create(b, loc, i32, raw);
-    raw = shuffle32(raw, mask);
+    raw = shuffle32(raw, kind, operand);
     if (bits < 32)
       raw = arith::TruncIOp::create(b, loc, integer, raw);
   }
   return isa<IntegerType>(type) ? raw : arith::BitcastOp::create(b, loc, type, raw).getResult();
+}
+
+Value KernelBuilder::shuffleXor(Value value, uint32_t mask) {
+  return shuffle(value, Shuffle::Xor, number32(mask));
+}
+Value KernelBuilder::shuffleUp(Value value, uint32_t delta) {
+  return shuffle(value, Shuffle::Up, number32(delta));
+}
+Value KernelBuilder::shuffleFrom(Value value, Value lane) {
+  return shuffle(value, Shuffle::From, arith::TruncIOp::create(b, loc, b.getI32Type(), lane));
 }
 
 } // namespace tenon::compiler::codegen

@@ -65,9 +65,16 @@ public:
 
   /// The value of the lane whose number differs by `mask` (a power of two below 32). Any scalar of up to 64 bits.
   mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
+  /// The value of the lane `delta` before this one, or this one's own where there is none.
+  mlir::Value shuffleUp(mlir::Value value, uint32_t delta);
+  /// The value of a lane (i64) of the warp.
+  mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 
 private:
-  mlir::Value shuffle32(mlir::Value value, uint32_t mask);
+  enum class Shuffle : uint8_t { Xor, Up, From };
+  mlir::Value shuffle(mlir::Value value, Shuffle kind, mlir::Value operand);
+  mlir::Value shuffle32(mlir::Value value, Shuffle kind, mlir::Value operand);
+  mlir::Value number32(int64_t value);
 
   mlir::LLVM::LLVMFuncOp function_;
   unsigned arenas_ = 0;

@@ -2,6 +2,7 @@
 #include "compiler/codegen/kernel/kernel_function.h"
 
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -44,6 +45,8 @@ public:
   LogicalResult run() {
     if (failed(readBody()) || failed(readArguments()) || failed(readResultBindings()) || failed(readConstants()))
       return failure();
+    if (kernel.along.op)
+      return readAlong();
     for (KernelOp &op : kernel.ops)
       if (failed(dispatch::verifyKernelOp(op.op)) || failed(readInputs(op)) || failed(readOutputs(op)) ||
           failed(readGathered(op)))
@@ -66,15 +69,18 @@ private:
     for (Operation &op : function.front()) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         kernel.ops.push_back({generic, {}, {}, {}});
+      else if (linalg_ext::isAlongOp(&op) && !kernel.along.op)
+        kernel.along.op = &op;
       else if (!isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, func::ReturnOp>(op) &&
                !dispatch::isScalarOp(&op))
         return op.emitError() << "'" << op.getName() << "' is not supported in a kernel function";
     }
-    if (kernel.ops.empty())
-      return function.emitError() << "a kernel function must hold a linalg.generic";
+    if (kernel.ops.empty() == !kernel.along.op)
+      return function.emitError() << "a kernel function must hold a linalg.generic, or one operation along a dimension";
     llvm::SmallDenseSet<Value> returned;
     for (Value value : function.front().getTerminator()->getOperands())
-      if (!value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
+      if (kernel.along.op ? value.getDefiningOp() != kernel.along.op && !value.getDefiningOp<tensor::EmptyOp>() :
+          !value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
         return function.emitError() << "a kernel function must return results of its linalg.generic, each once";
     return readLaunch();
   }
@@ -90,6 +96,10 @@ private:
       return success();
     }
     auto count = function->getAttrOfType<IntegerAttr>(dispatch::kElementsPerThreadAttr);
+    if (kernel.along.op && count)
+      return function.emitError() << "'" << dispatch::kElementsPerThreadAttr << "' computes a linalg.generic";
+    if (kernel.along.op)
+      return success(); // not chosen yet
     linalg::GenericOp only = kernel.ops.front().op;
     if (count && (kernel.ops.size() != 1 || only->getNumResults() != function.getNumResults()))
       return function.emitError() << "'" << dispatch::kElementsPerThreadAttr
@@ -263,6 +273,47 @@ private:
     return success();
   }
 
+  /// An operation along a dimension: its operands are arguments of the function, or fills and tensor.empty as outs.
+  LogicalResult readAlong() {
+    Operation *op = kernel.along.op;
+    const unsigned inputs = op->getNumOperands() - op->getNumResults();
+    Operation *terminator = kernel.function.front().getTerminator();
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand.get());
+      if (operand.getOperandNumber() < inputs) {
+        FailureOr<KernelTensor> tensor = argument ? readArgument(argument, AffineMap()) : FailureOr<KernelTensor>();
+        if (failed(tensor))
+          return op->emitError() << "operand " << operand.getOperandNumber()
+                                 << " of a kernel's operation must be an argument of the kernel function";
+        kernel.along.inputs.push_back(*tensor);
+        continue;
+      }
+      KernelAlongOutput output;
+      if (argument) {
+        FailureOr<KernelTensor> start = readArgument(argument, AffineMap());
+        if (failed(start))
+          return failure();
+        output.startTensor = *start;
+      } else if (auto fill = operand.get().getDefiningOp<linalg::FillOp>()) {
+        output.startScalar = fill.getInputs()[0];
+      }
+      const auto returned = llvm::find(terminator->getOperands(), op->getResult(operand.getOperandNumber() - inputs));
+      output.isStored = returned != terminator->operand_end();
+      const unsigned number = returned - terminator->operand_begin();
+      auto shape = readResultShape(output.isStored ? std::optional(number) : std::nullopt, operand.get());
+      if (failed(shape))
+        return failure();
+      output.tensor = {cast<RankedTensorType>(operand.get().getType()).getElementType(), {}, *shape,
+                       output.isStored ? resultBindings_[number] : 0};
+      kernel.along.outputs.push_back(output);
+    }
+    for (auto [number, value] : llvm::enumerate(terminator->getOperands()))
+      if (value.getDefiningOp() != op)
+        kernel.along.scratch.push_back(
+            {cast<RankedTensorType>(value.getType()).getElementType(), {}, {}, resultBindings_[number]});
+    return dispatch::verifyAlongOp(op);
+  }
+
   /// What a result is said to measure; where nothing is said, what it starts from does.
   FailureOr<SmallVector<Extent>> readResultShape(std::optional<unsigned> result, Value start) {
     func::FuncOp function = kernel.function;
@@ -360,8 +411,19 @@ private:
 
 } // namespace
 
+Location KernelFunction::loc() const {
+  return along.op ? along.op->getLoc() : linalg::GenericOp(only().op).getLoc();
+}
+
 SmallVector<const KernelTensor *> KernelFunction::tensors() const {
   SmallVector<const KernelTensor *> all;
+  for (const KernelTensor &input : along.inputs)
+    all.push_back(&input);
+  for (const KernelAlongOutput &output : along.outputs) {
+    if (output.startTensor)
+      all.push_back(&*output.startTensor);
+    all.push_back(&output.tensor);
+  }
   for (const KernelOp &op : ops) {
     for (const KernelInput &input : op.inputs)
       if (input.isMemory())
@@ -377,6 +439,12 @@ SmallVector<const KernelTensor *> KernelFunction::tensors() const {
 }
 
 bool KernelFunction::isWritten(uint32_t binding) const {
+  for (const KernelAlongOutput &output : along.outputs)
+    if (output.isStored && output.tensor.binding == binding)
+      return true;
+  for (const KernelTensor &tensor : along.scratch)
+    if (tensor.binding == binding)
+      return true;
   return llvm::any_of(ops, [&](const KernelOp &op) {
     return llvm::any_of(
         op.outputs, [&](const KernelOutput &output) { return output.isStored && output.tensor.binding == binding; });

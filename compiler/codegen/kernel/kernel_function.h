@@ -15,6 +15,9 @@
 // each of their results a start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument. Each value
 // that it returns is a result of a linalg.generic, and returned once.
 //
+// Instead of linalg.generic it may hold one operation of iree_linalg_ext along a dimension (codegen/along), whose
+// results it returns, and behind them tensor.empty: scratch memory that its kernels share.
+//
 // The kernel's parameters: a pointer per tensor argument, a pointer per result that is not tied to one, then the scalar
 // arguments, laid out by abi::computeParameterLayout.
 //
@@ -83,6 +86,22 @@ struct KernelOp {
   llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
 };
 
+/// A result of an operation along a dimension, and what it starts from: a scalar everywhere, a tensor, or nothing.
+struct KernelAlongOutput {
+  bool isStored = false;
+  KernelTensor tensor; // no map
+  mlir::Value startScalar;
+  std::optional<KernelTensor> startTensor;
+};
+
+/// One operation of iree_linalg_ext instead of linalg.generic, which has the kernel to itself.
+struct KernelAlong {
+  mlir::Operation *op = nullptr; // null: there is none
+  llvm::SmallVector<KernelTensor> inputs;
+  llvm::SmallVector<KernelAlongOutput> outputs; // in the order of the operation's results
+  llvm::SmallVector<KernelTensor> scratch;      // what several kernels leave for each other; nobody else reads it
+};
+
 /// A parameter behind the pointers.
 struct KernelConstant {
   mlir::Type declared;                   // a tuple or a tensor map; null: the scalar
@@ -92,6 +111,7 @@ struct KernelConstant {
 struct KernelFunction {
   mlir::func::FuncOp function;
   std::vector<KernelOp> ops;
+  KernelAlong along;             // where there are no ops
   mlir::DictionaryAttr strategy; // which strategy computes it, and how; null: one thread an element, see below
   uint32_t threads = 256;        // of a workgroup
   uint32_t elementsPerThread = 1;
@@ -103,6 +123,7 @@ struct KernelFunction {
   hal::PipelineLayoutAttr layout;                      // as declared; null: each scalar argument is a constant
   llvm::SmallMapVector<mlir::Value, KernelTensor, 2> gathered; // arguments that a body reads by itself; no map
 
+  mlir::Location loc() const;
   /// Where there is one operation.
   const KernelOp &only() const { return ops.front(); }
 

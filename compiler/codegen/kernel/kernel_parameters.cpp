@@ -83,7 +83,7 @@ LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::Parameter
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), parameterTypes(kernel, parameters, b));
-  auto function = LLVM::LLVMFuncOp::create(b, linalg::GenericOp(kernel.only().op).getLoc(), name, type);
+  auto function = LLVM::LLVMFuncOp::create(b, kernel.loc(), name, type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   const std::array<int32_t, 3> workgroup =
       kernel.workgroupSize.value_or(std::array<int32_t, 3>{int32_t(kernel.threads), 1, 1});
@@ -103,7 +103,7 @@ LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::Parameter
       function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (!kernel.isWritten(slot.index))
       function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
-    else if (slot.index >= kernel.tensorArguments.size())
+    else if (slot.index >= kernel.tensorArguments.size() && !kernel.along.op)
       function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getWriteOnlyAttrName(), b.getUnitAttr());
   }
   return function;

@@ -2,6 +2,7 @@
 // Elements at places that other tensors name. The last dimension of the indices counts the coordinates that are named,
 // the dimensions before it the slices that are taken: of source tensor<4x5x6>, indices tensor<7x1> and gather_dims([1])
 // the result is tensor<7x4x1x6>, or tensor<7x4x6>.
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/element_builder.h"
 #include "compiler/input/tensors/patterns.h"
 
@@ -62,54 +63,44 @@ struct LowerGather : OpRewritePattern<tensor::GatherOp> {
   }
 };
 
-/// Each element of the result looks for the slice that names it: no order of stores to depend on. Loops: the result's
-/// dimensions, then, reduced, those that count slices.
+/// A scatter of slices that have every dimension of the tensor, those that are named with one element.
 struct LowerScatter : OpRewritePattern<tensor::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ScatterOp op, PatternRewriter &rewriter) const override {
-    if (!op.getUnique())
-      return failure();
     const int64_t rank = op.getDestType().getRank(), batchRank = op.getIndicesType().getRank() - 1;
-    const unsigned loops = rank + batchRank;
-    const auto dimensions = sliceDimensions(rank, batchRank, op.getSourceType().getRank(), op.getScatterDims());
-    SmallVector<AffineExpr> batch;
-    for (unsigned loop = rank; loop < loops; ++loop)
-      batch.push_back(rewriter.getAffineDimExpr(loop));
-    SmallVector<AffineExpr> source(batch);
-    source.resize(op.getSourceType().getRank(), rewriter.getAffineConstantExpr(0));
-    for (auto [dimension, counted] : llvm::enumerate(dimensions))
-      if (counted)
-        source[*counted] = rewriter.getAffineDimExpr(dimension);
-    SmallVector<Value> inputs{op.getSource()};
-    SmallVector<AffineMap> maps{AffineMap::get(loops, 0, source, getContext())};
-    for (unsigned coordinate = 0; coordinate < op.getScatterDims().size(); ++coordinate) {
-      SmallVector<AffineExpr> at(batch);
-      at.push_back(rewriter.getAffineConstantExpr(coordinate));
-      inputs.push_back(op.getIndices());
-      maps.push_back(AffineMap::get(loops, 0, at, getContext()));
-    }
-    maps.push_back(AffineMap::getMultiDimIdentityMap(loops, getContext()).getMajorSubMap(rank));
-    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-    iterators.resize(loops, utils::IteratorType::reduction);
-    auto generic = linalg::GenericOp::create(
-        rewriter, op.getLoc(), TypeRange(op.getResultType()), inputs, ValueRange(op.getDest()), maps, iterators,
-        [&](OpBuilder &b, Location loc, ValueRange arguments) {
-          Value named;
-          for (auto [coordinate, dimension] : llvm::enumerate(op.getScatterDims())) {
-            Value index = arguments[1 + coordinate];
-            if (!index.getType().isIndex())
-              index = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-            named = both(b, loc, named,
-                         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index,
-                                               linalg::IndexOp::create(b, loc, dimension)));
-          }
-          Value element = arguments.front();
-          if (named)
-            element = arith::SelectOp::create(b, loc, named, element, arguments.back());
-          linalg::YieldOp::create(b, loc, element);
-        });
-    rewriter.replaceOp(op, generic);
+    Value source = op.getSource();
+    if (op.getSourceType().getRank() != batchRank + rank)
+      source = withNamedDimensions(op, rewriter);
+    auto scatter = linalg_ext::ScatterOp::create(
+        rewriter, op.getLoc(), TypeRange(op.getResultType()), ValueRange{source, op.getIndices()},
+        ValueRange(op.getDest()), rewriter.getDenseI64ArrayAttr(op.getScatterDims()), rewriter.getBoolAttr(op.getUnique()));
+    Type element = op.getDestType().getElementType();
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *body = rewriter.createBlock(&scatter.getRegion(), {}, {element, element}, {op.getLoc(), op.getLoc()});
+    linalg_ext::YieldOp::create(rewriter, op.getLoc(), ValueRange(body->getArgument(0)));
+    rewriter.replaceOp(op, scatter);
     return success();
+  }
+
+private:
+  static Value withNamedDimensions(tensor::ScatterOp op, OpBuilder &b) {
+    const int64_t rank = op.getDestType().getRank(), batchRank = op.getIndicesType().getRank() - 1;
+    const auto dimensions = sliceDimensions(rank, batchRank, op.getSourceType().getRank(), op.getScatterDims());
+    const SmallVector<OpFoldResult> given = tensor::getMixedSizes(b, op.getLoc(), op.getSource());
+    SmallVector<OpFoldResult> sizes(llvm::ArrayRef(given).take_front(batchRank));
+    SmallVector<int64_t> shape(op.getSourceType().getShape().take_front(batchRank));
+    for (auto counted : dimensions) {
+      sizes.push_back(counted ? given[*counted] : OpFoldResult(b.getIndexAttr(1)));
+      shape.push_back(counted ? op.getSourceType().getDimSize(*counted) : 1);
+    }
+    auto type = RankedTensorType::get(shape, op.getSourceType().getElementType());
+    return buildElements(b, op.getLoc(), type, sizes, [&](OpBuilder &inner, Location loc, ValueRange indices) {
+      SmallVector<Value> places(indices.take_front(batchRank));
+      for (auto [dimension, counted] : llvm::enumerate(dimensions))
+        if (counted)
+          places.push_back(indices[batchRank + dimension]);
+      return readElement(inner, loc, op.getSource(), places);
+    });
   }
 };
 

@@ -18,6 +18,8 @@ void addElementPatterns(mlir::RewritePatternSet &patterns);
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
 /// linalg.pack, unpack.
 void addPackPatterns(mlir::RewritePatternSet &patterns);
+/// iree_linalg_ext.gather, arg_compare, fft, topk_v2.
+void addAlongPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
 /// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.

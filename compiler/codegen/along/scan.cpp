@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/along/scan.h"
+
+#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/scan_rows.h"
+#include "compiler/codegen/kernel/gathered.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dispatch/kernel_config.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+constexpr uint32_t kThreads = 256;
+// Vectors of a tile that a thread holds at once: that many loads are in flight.
+constexpr int64_t kMostChunks = 4;
+// Fewer blocks than these leave a large device idle.
+constexpr int64_t kManyBlocks = 512;
+constexpr int64_t kMostParts = 1024;
+// A line shorter than that gains nothing from a second kernel.
+constexpr int64_t kLongLine = 32768;
+// The same for threads that walk down lines of their own.
+constexpr int64_t kManyThreads = 65536;
+constexpr int64_t kDeepLine = 2048;
+// Elements that a walking thread loads before it combines them.
+constexpr int64_t kAhead = 8;
+
+Plan plan(uint32_t threads, ArrayRef<std::pair<StringRef, int64_t>> choices) {
+  Plan result;
+  result.strategy = "scan";
+  result.threads = threads;
+  result.choices.assign(choices.begin(), choices.end());
+  return result;
+}
+
+uint32_t widthOf(Type element) {
+  return 16 / std::max(dispatch::elementBytes(element), 2u);
+}
+
+/// Lines side by side, each by `lanes` threads.
+Plan rowsPlan(const LineShape &shape, uint32_t lanes, int64_t chunks, int64_t width) {
+  const int64_t rows = lanes < kThreads && lanes == kWarp ? kThreads / kWarp : 1;
+  Plan result = plan(uint32_t(lanes * rows), {{"lanes", lanes}, {"chunks", chunks}, {"width", width}});
+  result.grid = {{shape.lines(), rows}};
+  return result;
+}
+
+/// Cut in parts, or whole where `parts` is 1.
+AlongPlans inParts(Plan whole, int64_t parts, Type accumulator, const LineShape &shape, std::optional<Guard> guard) {
+  AlongPlans result;
+  auto add = [&](int64_t pass) {
+    Plan kernel = whole;
+    kernel.choices.push_back({"parts", parts});
+    kernel.choices.push_back({"pass", pass});
+    kernel.grid.push_back({{Extent{parts, {}}}, 1});
+    kernel.guard = guard;
+    result.kernels.push_back(kernel);
+  };
+  add(1);
+  add(2);
+  SmallVector<Extent> extents = shape.lines();
+  extents.push_back(Extent{parts, {}});
+  result.scratch.push_back({storedType(accumulator), extents});
+  return result;
+}
+
+int64_t partsFor(int64_t lines, int64_t wanted) {
+  return std::clamp<int64_t>(int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))),
+                             2, kMostParts);
+}
+
+AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
+  const uint32_t width = widthOf(sum.element);
+  const int64_t warpTile = int64_t(kWarp) * width * kMostChunks;
+  const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
+  AlongPlans result;
+  const Plan block = rowsPlan(shape, kThreads, kMostChunks, width);
+  const bool fewLines = lines && *lines < kManyBlocks / 2;
+  if (length) {
+    if (fewLines && *length >= kLongLine)
+      return inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, std::nullopt);
+    if (*length <= warpTile) {
+      const int64_t chunks = llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(llvm::divideCeil(*length, kWarp * width), 1)));
+      result.kernels = {rowsPlan(shape, kWarp, chunks, width)};
+      return result;
+    }
+    const int64_t lanes = std::min<int64_t>(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(*length, width * kMostChunks))),
+                                            kThreads);
+    result.kernels = {rowsPlan(shape, uint32_t(lanes), kMostChunks, width)};
+    return result;
+  }
+  SmallVector<Extent> by = {shape.length};
+  Plan warp = rowsPlan(shape, kWarp, kMostChunks, width);
+  warp.guard = Guard{by, 0, warpTile, /*orEmpty=*/true};
+  Plan middle = block;
+  middle.guard = Guard{by, warpTile, fewLines ? std::optional(kLongLine) : std::nullopt};
+  if (fewLines)
+    result = inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, Guard{by, kLongLine, std::nullopt});
+  result.kernels.insert(result.kernels.begin(), {warp, middle});
+  return result;
+}
+
+AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
+  Plan whole = plan(kThreads, {{"lanes", 1}});
+  whole.grid = {{shape.lines(), kThreads}};
+  const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
+  const bool fewLines = sum && lines && *lines < kManyThreads / 4;
+  AlongPlans result;
+  if (!fewLines || (length && *length < kDeepLine)) {
+    result.kernels = {whole};
+    return result;
+  }
+  // A part is at least as long as what is loaded ahead, as good as always.
+  int64_t parts = partsFor(*lines, kManyThreads);
+  if (length)
+    parts = std::clamp<int64_t>(parts, 2, *length / (4 * kAhead));
+  Plan inPieces = plan(kThreads, {{"lanes", 1}});
+  SmallVector<Extent> threads = shape.lines();
+  threads.push_back(Extent{parts, {}});
+  std::optional<Guard> guard;
+  if (!length) {
+    guard = Guard{{shape.length}, kDeepLine, std::nullopt};
+    whole.guard = Guard{{shape.length}, 0, kDeepLine, /*orEmpty=*/true};
+  }
+  result = inParts(inPieces, parts, sum->type, shape, guard);
+  for (Plan &kernel : result.kernels)
+    kernel.grid = {{threads, kThreads}};
+  if (!length)
+    result.kernels.insert(result.kernels.begin(), whole);
+  return result;
+}
+
+/// A thread per line, or per part of a line.
+class Walker {
+public:
+  Walker(AlongWriter &w, linalg_ext::ScanOp op, const std::optional<Sum> &sum)
+      : w_(w), k_(w.k), along_(w.kernel.along), sum_(sum), isInclusive_(op.getInclusive()),
+        lines_(w, LineShape(along_.inputs[0], op.getDimension())), parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)),
+        pass_(w.choiceOrZero("pass")) {}
+
+  void run() {
+    Value thread = k_.add(k_.mul(k_.block(), k_.number(k_.threads)), k_.thread());
+    Value all = k_.mul(lines_.count, k_.number(parts_));
+    k_.when(k_.less(thread, all), [&] {
+      // Neighbours along `inner` are neighbours in memory: parts are counted outside of them.
+      Value inner = lines_.inner;
+      part_ = parts_ == 1 ? k_.number(0) : k_.rem(k_.div(thread, inner), k_.number(parts_));
+      line_ = parts_ == 1 ? thread
+                          : k_.add(k_.mul(k_.div(k_.div(thread, inner), k_.number(parts_)), inner), k_.rem(thread, inner));
+      first_ = lines_.first(k_, line_);
+      Value piece = k_.div(k_.add(lines_.length, k_.number(parts_ - 1)), k_.number(parts_));
+      begin_ = k_.min(k_.mul(piece, part_), lines_.length);
+      end_ = k_.min(k_.add(begin_, piece), lines_.length);
+      if (pass_ == 1)
+        combinePart();
+      else
+        walk();
+    });
+  }
+
+private:
+  Value at(Value position) { return k_.add(first_, k_.mul(position, lines_.inner)); }
+  Value load(Value position) { return w_.load(along_.inputs[0], at(position)); }
+
+  /// body(position, values of kAhead elements from there, or of one) for all of the part.
+  SmallVector<Value> eachElement(Value begin, ValueRange carried,
+                                 llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+    Value ahead = k_.number(kAhead);
+    Value whole = k_.add(begin, k_.mul(k_.div(k_.sub(end_, begin), ahead), ahead));
+    SmallVector<Value> state = k_.loop(begin, whole, ahead, carried, [&](Value position, ValueRange now) {
+      SmallVector<Value> values;
+      for (int64_t i = 0; i < kAhead; ++i)
+        values.push_back(load(k_.add(position, k_.number(i))));
+      SmallVector<Value> next = llvm::to_vector(now);
+      for (int64_t i = 0; i < kAhead; ++i)
+        next = body(k_.add(position, k_.number(i)), values[i], next);
+      return next;
+    });
+    return k_.loop(whole, end_, k_.number(1), state,
+                   [&](Value position, ValueRange now) { return body(position, load(position), now); });
+  }
+
+  Value scratchAt(Value part) { return k_.add(k_.mul(line_, k_.number(parts_)), part); }
+
+  void combinePart() {
+    Value sum = eachElement(begin_, neutral(k_, *sum_), [&](Value, Value value, ValueRange now) {
+                  return SmallVector<Value>{combine(k_, *sum_, now[0], widen(k_, *sum_, value))};
+                }).front();
+    storeShared(k_, sum, k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part_)));
+  }
+
+  /// What all before this part come to.
+  Value carriedIn() {
+    Value start = isInclusive_ ? neutral(k_, *sum_) : widen(k_, *sum_, w_.start(along_.outputs[1], line_));
+    if (parts_ == 1)
+      return start;
+    return k_.loop(k_.number(0), part_, k_.number(1), start, [&](Value part, ValueRange now) {
+               Value before = loadShared(
+                   k_, sum_->type, k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part)));
+               return SmallVector<Value>{combine(k_, *sum_, now[0], before)};
+             }).front();
+  }
+
+  void walk() {
+    const KernelTensor &result = along_.outputs[0].tensor;
+    const bool stored = along_.outputs[0].isStored;
+    auto put = [&](Value position, Value value) {
+      if (stored)
+        w_.store(result, at(position), value);
+    };
+    Value last; // of the elements of the result
+    if (sum_) {
+      Value start = carriedIn();
+      SmallVector<Value> carried = {start, narrow(k_, *sum_, start)};
+      last = eachElement(begin_, carried, [&](Value position, Value value, ValueRange now) {
+               Value next = combine(k_, *sum_, now[0], widen(k_, *sum_, value));
+               Value out = narrow(k_, *sum_, isInclusive_ ? next : now[0]);
+               put(position, out);
+               return SmallVector<Value>{next, out};
+             })[1];
+    } else {
+      // The first element of the result is known without the region.
+      Value start = w_.start(along_.outputs[1], line_);
+      last = k_.choose(
+                   k_.less(begin_, end_), start.getType(),
+                   [&] {
+                     Value first = isInclusive_ ? load(begin_) : start;
+                     put(begin_, first);
+                     Value from = isInclusive_ ? k_.add(begin_, k_.number(1)) : begin_;
+                     if (isInclusive_)
+                       return eachElement(from, first, [&](Value position, Value value, ValueRange now) {
+                         SmallVector<Value> next = w_.region({now[0], value});
+                         put(position, next[0]);
+                         return next;
+                       });
+                     // The last element of the line is in no element of the result.
+                     Value rest = end_;
+                     end_ = k_.sub(end_, k_.number(1));
+                     SmallVector<Value> all = eachElement(begin_, first, [&](Value position, Value value, ValueRange now) {
+                       SmallVector<Value> next = w_.region({now[0], value});
+                       put(k_.add(position, k_.number(1)), next[0]);
+                       return next;
+                     });
+                     end_ = rest;
+                     return all;
+                   },
+                   [&] { return SmallVector<Value>{start}; })
+                 .front();
+    }
+    if (!along_.outputs[1].isStored)
+      return;
+    // The part that holds the end of the line says what stands there; of an empty line the first does.
+    Value endsHere = k_.both(k_.equal(end_, lines_.length), k_.less(begin_, end_));
+    Value isEmpty = k_.both(k_.equal(lines_.length, k_.number(0)), k_.equal(part_, k_.number(0)));
+    Value start = w_.start(along_.outputs[1], line_);
+    k_.when(arith::OrIOp::create(k_.b, k_.loc, endsHere, isEmpty),
+            [&] { w_.store(along_.outputs[1].tensor, line_, k_.select(isEmpty, start, last)); });
+  }
+
+  AlongWriter &w_;
+  KernelBuilder &k_;
+  const KernelAlong &along_;
+  std::optional<Sum> sum_;
+  bool isInclusive_;
+  Lines lines_;
+  int64_t parts_, pass_;
+  Value line_, part_, first_, begin_, end_;
+};
+
+std::optional<Sum> sumOf(linalg_ext::ScanOp op) {
+  std::optional<dispatch::Combiner> combiner = dispatch::combinerOf(op.getRegion().front());
+  if (!combiner)
+    return std::nullopt;
+  return Sum::of(*combiner, op.getRegion().front().getArgument(0).getType());
+}
+
+} // namespace
+
+bool Scan::takes(Operation *op) const {
+  return isa<linalg_ext::ScanOp>(op);
+}
+
+AlongPlans Scan::plans(const KernelFunction &kernel) const {
+  auto op = cast<linalg_ext::ScanOp>(kernel.along.op);
+  const LineShape shape(kernel.along.inputs[0], op.getDimension());
+  const std::optional<Sum> sum = sumOf(op);
+  return sum && shape.isAdjacent() ? rowsPlans(shape, *sum) : walkPlans(shape, sum);
+}
+
+void Scan::write(AlongWriter &writer) const {
+  auto op = cast<linalg_ext::ScanOp>(writer.kernel.along.op);
+  const std::optional<Sum> sum = sumOf(op);
+  if (writer.choice("lanes") == 1)
+    Walker(writer, op, sum).run();
+  else
+    writeScanRows(writer, *sum, op.getDimension(), op.getInclusive());
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/along/scan_rows.h"
+
+#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/kernel/gathered.h"
+#include "compiler/dispatch/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+
+class RowScanner {
+public:
+  RowScanner(AlongWriter &w, const Sum &sum, int64_t dimension, bool isInclusive)
+      : w_(w), k_(w.k), along_(w.kernel.along), sum_(sum), isInclusive_(isInclusive),
+        lanes_(w.choice("lanes")), chunks_(w.choice("chunks")), width_(w.choice("width")),
+        parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)), pass_(w.choiceOrZero("pass")),
+        warps_(std::max<uint32_t>(lanes_ / kWarp, 1)), tile_(int64_t(lanes_) * chunks_ * width_),
+        lines_(w, LineShape(along_.inputs[0], dimension)) {}
+
+  void run();
+
+private:
+  using Tile = SmallVector<SmallVector<Value>>; // [chunks][width]
+
+  bool isBlock() const { return lanes_ > kWarp; }
+  Value position(Value tile, unsigned chunk) {
+    return k_.add(tile, k_.mul(k_.add(k_.number(int64_t(chunk) * lanes_), lane_), k_.number(width_)));
+  }
+  Value isWhole(Value tile);
+  Tile load(Value tile);
+  void store(Value tile, const Tile &values);
+  Value pointer(const KernelTensor &tensor, Value element) {
+    return k_.at(w_.arguments.pointers[tensor.binding], memoryType(tensor.element), element);
+  }
+  Value scratch(Value part) {
+    return k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_.type),
+                 k_.add(k_.mul(row_, k_.number(parts_)), part));
+  }
+  /// Inclusive, over `count` lanes, a power of two.
+  Value scanLanes(Value value, Value lane, uint32_t count);
+  Value scanTile(Value tile, Value carry);
+  Value carriedIn();
+  void combinePart();
+  void scan();
+
+  AlongWriter &w_;
+  KernelBuilder &k_;
+  const KernelAlong &along_;
+  Sum sum_;
+  bool isInclusive_;
+  uint32_t lanes_, chunks_, width_;
+  int64_t parts_, pass_;
+  uint32_t warps_;
+  int64_t tile_;
+  Lines lines_;
+  Value row_, part_, lane_, warpLane_, warp_, first_, begin_, end_, totals_;
+};
+
+void RowScanner::run() {
+  const uint32_t rows = k_.threads / lanes_;
+  Value thread = k_.thread(), block = k_.block();
+  part_ = parts_ == 1 ? k_.number(0) : k_.rem(block, k_.number(parts_));
+  row_ = parts_ == 1 ? block : k_.div(block, k_.number(parts_));
+  lane_ = thread;
+  if (rows > 1) {
+    row_ = k_.add(k_.mul(row_, k_.number(rows)), k_.div(thread, k_.number(lanes_)));
+    lane_ = k_.rem(thread, k_.number(lanes_));
+  }
+  warpLane_ = k_.rem(lane_, k_.number(kWarp));
+  warp_ = k_.div(lane_, k_.number(kWarp));
+  if (isBlock())
+    totals_ = k_.shared(storedType(sum_.type), uint64_t(warps_) * chunks_ * 2);
+  k_.when(k_.less(row_, lines_.count), [&] {
+    first_ = k_.mul(row_, lines_.length);
+    // Parts are whole tiles.
+    Value tile = k_.number(tile_);
+    Value tiles = k_.div(k_.add(lines_.length, k_.number(tile_ - 1)), tile);
+    Value piece = k_.mul(k_.div(k_.add(tiles, k_.number(parts_ - 1)), k_.number(parts_)), tile);
+    begin_ = parts_ == 1 ? k_.number(0) : k_.min(k_.mul(piece, part_), lines_.length);
+    end_ = parts_ == 1 ? lines_.length : k_.min(k_.add(begin_, piece), lines_.length);
+    if (pass_ == 1)
+      combinePart();
+    else
+      scan();
+  });
+}
+
+/// Every element of the tile exists, and vectors of it are aligned in every tensor.
+Value RowScanner::isWhole(Value tile) {
+  Value last = k_.add(tile, k_.number(tile_));
+  Value whole = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ule, last, end_);
+  auto align = [&](const KernelTensor &tensor) {
+    Value address = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), pointer(tensor, k_.add(first_, tile)));
+    const int64_t bytes = int64_t(width_) * dispatch::elementBytes(tensor.element);
+    whole = k_.both(whole, k_.equal(k_.rem(address, k_.number(bytes)), k_.number(0)));
+  };
+  align(along_.inputs[0]);
+  if (along_.outputs[0].isStored && pass_ != 1)
+    align(along_.outputs[0].tensor);
+  return whole;
+}
+
+RowScanner::Tile RowScanner::load(Value tile) {
+  const KernelTensor &input = along_.inputs[0];
+  Type memory = memoryType(input.element);
+  SmallVector<Type> types(size_t(chunks_) * width_, sum_.type);
+  SmallVector<Value> flat = k_.choose(
+      isWhole(tile), types,
+      [&] {
+        SmallVector<Value> values;
+        for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+          Value from = pointer(input, k_.add(first_, position(tile, chunk)));
+          Value all = k_.load(VectorType::get(width_, memory), from, width_ * dispatch::elementBytes(input.element));
+          for (unsigned i = 0; i < width_; ++i) {
+            Value one = LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(i));
+            if (memory != input.element)
+              one = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, one,
+                                          arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI8IntegerAttr(0)));
+            values.push_back(widen(k_, sum_, one));
+          }
+        }
+        return values;
+      },
+      [&] {
+        SmallVector<Value> values;
+        for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+          Value from = position(tile, chunk);
+          for (unsigned i = 0; i < width_; ++i) {
+            Value at = k_.add(from, k_.number(i));
+            values.push_back(k_.choose(
+                                   k_.less(at, end_), sum_.type,
+                                   [&] {
+                                     return SmallVector<Value>{widen(k_, sum_, w_.load(input, k_.add(first_, at)))};
+                                   },
+                                   [&] { return SmallVector<Value>{neutral(k_, sum_)}; })
+                                 .front());
+          }
+        }
+        return values;
+      });
+  Tile result;
+  for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+    result.emplace_back(llvm::ArrayRef(flat).slice(size_t(chunk) * width_, width_));
+  return result;
+}
+
+/// `values` are accumulators.
+void RowScanner::store(Value tile, const Tile &values) {
+  const KernelAlongOutput &output = along_.outputs[0];
+  Type memory = memoryType(output.tensor.element);
+  if (output.isStored)
+    k_.branch(
+        isWhole(tile),
+        [&] {
+          for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+            Value all = LLVM::UndefOp::create(k_.b, k_.loc, VectorType::get(width_, memory));
+            for (unsigned i = 0; i < width_; ++i) {
+              Value one = narrow(k_, sum_, values[chunk][i]);
+              if (memory != output.tensor.element)
+                one = arith::ExtUIOp::create(k_.b, k_.loc, memory, one);
+              all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, one, k_.number(i));
+            }
+            k_.store(all, pointer(output.tensor, k_.add(first_, position(tile, chunk))),
+                     width_ * dispatch::elementBytes(output.tensor.element));
+          }
+        },
+        [&] {
+          for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+            for (unsigned i = 0; i < width_; ++i) {
+              Value at = k_.add(position(tile, chunk), k_.number(i));
+              k_.when(k_.less(at, end_),
+                      [&] { w_.store(output.tensor, k_.add(first_, at), narrow(k_, sum_, values[chunk][i])); });
+            }
+        });
+  if (!along_.outputs[1].isStored)
+    return;
+  Value last = k_.sub(lines_.length, k_.number(1));
+  Value endsHere = k_.both(k_.less(last, k_.add(tile, k_.number(tile_))), k_.equal(end_, lines_.length));
+  k_.when(endsHere, [&] {
+    for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+      for (unsigned i = 0; i < width_; ++i)
+        k_.when(k_.equal(k_.add(position(tile, chunk), k_.number(i)), last),
+                [&] { w_.store(along_.outputs[1].tensor, row_, narrow(k_, sum_, values[chunk][i])); });
+  });
+}
+
+Value RowScanner::scanLanes(Value value, Value lane, uint32_t count) {
+  for (uint32_t delta = 1; delta < count; delta *= 2) {
+    Value before = k_.shuffleUp(value, delta);
+    value = k_.select(k_.less(lane, k_.number(delta)), value, combine(k_, sum_, before, value));
+  }
+  return value;
+}
+
+/// Scans and stores a tile. @return what comes before the next one
+Value RowScanner::scanTile(Value tile, Value carry) {
+  Tile values = load(tile);
+  SmallVector<Value> ends, before; // [chunks] of the warp up to this lane, and up to the one before it
+  Value isFirstLane = k_.equal(warpLane_, k_.number(0));
+  for (SmallVector<Value> &chunk : values) {
+    for (unsigned i = 1; i < width_; ++i)
+      chunk[i] = combine(k_, sum_, chunk[i - 1], chunk[i]);
+    ends.push_back(scanLanes(chunk.back(), warpLane_, kWarp));
+    before.push_back(k_.select(isFirstLane, neutral(k_, sum_), k_.shuffleUp(ends.back(), 1)));
+  }
+  SmallVector<Value> starts; // [chunks] what comes before this warp's part of the chunk
+  Value next = carry;
+  if (!isBlock()) {
+    for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+      starts.push_back(next);
+      next = combine(k_, sum_, next, k_.shuffleFrom(ends[chunk], k_.number(kWarp - 1)));
+    }
+  } else {
+    // Two sets of places, in turn: a tile's are read while the next one's are written.
+    const uint32_t places = warps_ * chunks_;
+    Type stored = storedType(sum_.type);
+    Value turn = k_.rem(k_.div(k_.sub(tile, begin_), k_.number(tile_)), k_.number(2));
+    Value base = k_.mul(turn, k_.number(places));
+    k_.when(k_.equal(warpLane_, k_.number(kWarp - 1)), [&] {
+      for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+        storeShared(k_, ends[chunk],
+                    k_.at(totals_, stored, k_.add(base, k_.add(k_.number(int64_t(chunk) * warps_), warp_))));
+    });
+    k_.barrier();
+    Value all = loadShared(k_, sum_.type, k_.at(totals_, stored, k_.add(base, k_.rem(warpLane_, k_.number(places)))));
+    all = scanLanes(all, warpLane_, places);
+    for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+      Value place = k_.add(k_.number(int64_t(chunk) * warps_), warp_);
+      Value isFirst = k_.equal(place, k_.number(0));
+      Value previous = k_.shuffleFrom(all, k_.select(isFirst, place, k_.sub(place, k_.number(1))));
+      starts.push_back(k_.select(isFirst, carry, combine(k_, sum_, carry, previous)));
+    }
+    next = combine(k_, sum_, carry, k_.shuffleFrom(all, k_.number(places - 1)));
+  }
+  Tile results = values;
+  for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
+    Value start = combine(k_, sum_, starts[chunk], before[chunk]);
+    for (unsigned i = 0; i < width_; ++i) {
+      if (isInclusive_)
+        results[chunk][i] = combine(k_, sum_, start, values[chunk][i]);
+      else
+        results[chunk][i] = i == 0 ? start : combine(k_, sum_, start, values[chunk][i - 1]);
+    }
+  }
+  store(tile, results);
+  return next;
+}
+
+/// What comes before this part: the parts before it, added up by all threads.
+Value RowScanner::carriedIn() {
+  Value start = isInclusive_ ? neutral(k_, sum_) : widen(k_, sum_, w_.start(along_.outputs[1], row_));
+  if (parts_ == 1)
+    return start;
+  Value mine = k_.loop(lane_, part_, k_.number(lanes_), neutral(k_, sum_), [&](Value part, ValueRange now) {
+                 return SmallVector<Value>{combine(k_, sum_, now[0], loadShared(k_, sum_.type, scratch(part)))};
+               }).front();
+  return combine(k_, sum_, start, combineLanes(k_, {sum_}, {mine}, lanes_).front());
+}
+
+void RowScanner::combinePart() {
+  Value mine = k_.loop(begin_, end_, k_.number(tile_), neutral(k_, sum_), [&](Value tile, ValueRange now) {
+                 SmallVector<Value> values;
+                 for (const SmallVector<Value> &chunk : load(tile))
+                   llvm::append_range(values, chunk);
+                 return SmallVector<Value>{combine(k_, sum_, now[0], combineAll(k_, sum_, values))};
+               }).front();
+  Value all = combineLanes(k_, {sum_}, {mine}, lanes_).front();
+  k_.when(k_.equal(lane_, k_.number(0)), [&] { storeShared(k_, all, scratch(part_)); });
+}
+
+void RowScanner::scan() {
+  k_.loop(begin_, end_, k_.number(tile_), carriedIn(),
+          [&](Value tile, ValueRange now) { return SmallVector<Value>{scanTile(tile, now[0])}; });
+  if (!along_.outputs[1].isStored)
+    return;
+  Value isEmpty = k_.equal(lines_.length, k_.number(0));
+  Value isOne = k_.both(k_.equal(lane_, k_.number(0)), k_.equal(part_, k_.number(0)));
+  k_.when(k_.both(isEmpty, isOne),
+          [&] { w_.store(along_.outputs[1].tensor, row_, w_.start(along_.outputs[1], row_)); });
+}
+
+} // namespace
+
+void writeScanRows(AlongWriter &writer, const Sum &sum, int64_t dimension, bool isInclusive) {
+  RowScanner(writer, sum, dimension, isInclusive).run();
+}
+
+} // namespace tenon::compiler::codegen

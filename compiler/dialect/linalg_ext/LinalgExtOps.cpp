@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+
+// `dimension_map = [0, 1]`; text before 2023 has `dimension_map(dense<[0, 1]> : tensor<2xi64>)`.
+static ParseResult parseDimensionMap(OpAsmParser &parser, DenseI64ArrayAttr &map) {
+  if (parser.parseKeyword("dimension_map"))
+    return failure();
+  if (succeeded(parser.parseOptionalLParen())) {
+    DenseIntElementsAttr old;
+    const SMLoc where = parser.getCurrentLocation();
+    if (parser.parseAttribute(old) || parser.parseRParen())
+      return failure();
+    if (!old.getElementType().isInteger(64))
+      return parser.emitError(where) << "found " << old.getType() << ", a tensor of i64 is wanted";
+    map = parser.getBuilder().getDenseI64ArrayAttr(llvm::to_vector(old.getValues<int64_t>()));
+    return success();
+  }
+  if (parser.parseEqual())
+    return failure();
+  map = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
+  return success(bool(map));
+}
+
+static void printDimensionMap(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr map) {
+  printer << "dimension_map = ";
+  map.print(printer);
+}
+
+static ParseResult parseOptionalRegion(OpAsmParser &parser, Region &region) {
+  OptionalParseResult found = parser.parseOptionalRegion(region);
+  return found.has_value() ? *found : ParseResult(success());
+}
+
+static void printOptionalRegion(OpAsmPrinter &printer, Operation *, Region &region) {
+  if (!region.empty())
+    printer.printRegion(region);
+}
+
+#include "compiler/dialect/linalg_ext/LinalgExtDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/dialect/linalg_ext/LinalgExtOps.cpp.inc"
+
+namespace tenon::compiler::linalg_ext {
+
+void LinalgExtDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/linalg_ext/LinalgExtOps.cpp.inc"
+      >();
+}
+
+bool isAlongOp(Operation *op) {
+  return isa<ScanOp, SortOp, TopkOp, ScatterOp>(op);
+}
+
+OpOperand &initOf(Operation *op, unsigned result) {
+  return op->getOpOperand(op->getNumOperands() - op->getNumResults() + result);
+}
+
+int64_t batchRankOf(RankedTensorType indices, RankedTensorType slices, RankedTensorType whole, int64_t depth) {
+  const bool hasDepth = indices.getRank() > 0 && indices.getShape().back() == depth &&
+                        (depth != 1 || slices.getRank() - (indices.getRank() - 1) <= whole.getRank());
+  return indices.getRank() - (hasDepth ? 1 : 0);
+}
+
+Operation *bodyOwner(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return parent && isa<LinalgExtDialect>(parent->getDialect()) ? parent : nullptr;
+}
+
+} // namespace tenon::compiler::linalg_ext

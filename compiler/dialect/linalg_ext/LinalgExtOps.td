@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// iree_linalg_ext: operations along a dimension that no loop nest of linalg says, in the text that IREE prints. All of
+// them take tensors and return new ones; `outs` gives what results start from and measure.
+#ifndef TENON_COMPILER_DIALECT_LINALG_EXT_OPS
+#define TENON_COMPILER_DIALECT_LINALG_EXT_OPS
+
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def LinalgExt_Dialect : Dialect {
+  let name = "iree_linalg_ext";
+  let summary = "scans, sorts, scatters and their like";
+  let cppNamespace = "::tenon::compiler::linalg_ext";
+}
+
+class LinalgExt_Op<string word, list<Trait> traits = []>
+    : Op<LinalgExt_Dialect, word, !listconcat([Pure], traits)> {
+  let hasVerifier = 1;
+}
+
+def LinalgExt_YieldOp : Op<LinalgExt_Dialect, "yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "what a region computes";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+def LinalgExt_ScanOp : LinalgExt_Op<"scan", [AttrSizedOperandSegments]> {
+  let summary = "running combination along a dimension";
+  let description = [{
+    out[0] is in[0] (inclusive) or the accumulator (exclusive), out[i] is region(out[i - 1], in[i]) or
+    region(out[i - 1], in[i - 1]). The second result holds the last element of each row, or the accumulator where a row
+    is empty.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs, I64Attr:$dimension,
+                       BoolAttr:$inclusive);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = [{
+    attr-dict `dimension` `(` $dimension `)` `inclusive` `(` $inclusive `)`
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    $region (`->` type($results)^)?
+  }];
+}
+
+def LinalgExt_SortOp : LinalgExt_Op<"sort", [AttrSizedOperandSegments]> {
+  let summary = "rows in the order of a comparator";
+  let description = [{
+    All operands are permuted alike. The region takes two elements of each operand and says whether the first ones come
+    before the second. What it does not tell apart keeps its order.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs, I64Attr:$dimension);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = [{
+    attr-dict `dimension` `(` $dimension `)` (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    `outs` `(` $outputs `:` type($outputs) `)` $region (`->` type($results)^)?
+  }];
+}
+
+class LinalgExt_TopkBase<string word, dag more, string flag> : LinalgExt_Op<word, [AttrSizedOperandSegments]> {
+  let summary = "the first k of each row in the order of a comparator";
+  let description = [{
+    Takes values and, optionally, an index for each; otherwise its position is. The region says whether its first value
+    comes before its second; of equal ones the one at the lowest position comes first. The outs are k elements that
+    stand before the row: what fills a short row.
+  }];
+  let arguments = !con((ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs, I64Attr:$dimension),
+                       more);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = "attr-dict `dimension` `(` $dimension `)` " # flag # [{
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    $region (`->` type($results)^)?
+  }];
+}
+
+def LinalgExt_TopkOp : LinalgExt_TopkBase<"topk", (ins), "">;
+// The same with a result that may stay in any order, and indices that may be left out. Here it is sorted anyway.
+def LinalgExt_TopkV2Op : LinalgExt_TopkBase<"topk_v2", (ins UnitAttr:$is_sorted), "(`is_sorted` $is_sorted^)? ">;
+
+def LinalgExt_ScatterOp : LinalgExt_Op<"scatter", [AttrSizedOperandSegments]> {
+  let summary = "slices combined with the elements of a tensor at places that another one names";
+  let description = [{
+    For each update u, in order, and each element of its slice: original[place] = region(update, original[place]), where
+    place is indices[u, :] along the dimensions of dimension_map, plus the position in the slice. `unique_indices(true)`
+    promises that no place is named twice. What lies outside of the tensor is left out.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs,
+                       DenseI64ArrayAttr:$dimension_map, DefaultValuedAttr<BoolAttr, "true">:$unique_indices);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = [{
+    attr-dict custom<DimensionMap>($dimension_map) `unique_indices` `(` $unique_indices `)`
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    $region (`->` type($results)^)?
+  }];
+}
+
+def LinalgExt_GatherOp : LinalgExt_Op<"gather", [AttrSizedOperandSegments]> {
+  let summary = "slices of a tensor at places that another one names";
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs,
+                       DenseI64ArrayAttr:$dimension_map);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  // Text of 2025 gives a body of the element and what stood there; older and newer text has none.
+  let regions = (region AnyRegion:$region);
+  let assemblyFormat = [{
+    attr-dict custom<DimensionMap>($dimension_map)
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    custom<OptionalRegion>($region) (`->` type($results)^)?
+  }];
+}
+
+def LinalgExt_ArgCompareOp : LinalgExt_Op<"arg_compare", [AttrSizedOperandSegments]> {
+  let summary = "the element of each row that comes first in the order of a comparator, and its index";
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs,
+                       Optional<Index>:$index_base, I64Attr:$dimension);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = [{
+    attr-dict `dimension` `(` $dimension `)`
+    `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    (`index_base` `(` $index_base^ `:` type($index_base) `)`)?
+    $region (`->` type($results)^)?
+  }];
+}
+
+class LinalgExt_MapOp<string word, string what> : LinalgExt_Op<word> {
+  let summary = what;
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output);
+  let results = (outs AnyRankedTensor:$result);
+  let regions = (region SizedRegion<1>:$region);
+}
+
+// Until 2025 map_store was called map_scatter, and map_load map_gather.
+class LinalgExt_MapStoreBase<string word>
+    : LinalgExt_MapOp<word, "each element stored where a body of its indices says, if it says so"> {
+  let assemblyFormat = "attr-dict $input `into` $output $region `:` type($input) `into` type($output) `->` type($result)";
+}
+def LinalgExt_MapStoreOp : LinalgExt_MapStoreBase<"map_store">;
+def LinalgExt_MapScatterOp : LinalgExt_MapStoreBase<"map_scatter">;
+
+class LinalgExt_MapLoadBase<string word>
+    : LinalgExt_MapOp<word, "each element read from where a body of its indices says, or what it gives instead"> {
+  let assemblyFormat = "attr-dict $input `into` $output $region `:` type($input) `into` type($output) `->` type($result)";
+}
+def LinalgExt_MapLoadOp : LinalgExt_MapLoadBase<"map_load">;
+def LinalgExt_MapGatherOp : LinalgExt_MapLoadBase<"map_gather">;
+
+def LinalgExt_FftOp : LinalgExt_Op<"fft", [AttrSizedOperandSegments]> {
+  let summary = "one stage of a fast Fourier transform along the last dimension";
+  let description = [{
+    Stage s of the iterative form: groups of m = 2^s elements are halves (u, v) that become u + w^k v and u - w^k v,
+    where w^k = exp(-2 pi i k / m), or is read from coefficients.
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyRankedTensor>:$outputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)` (`:` type($results)^)?
+  }];
+}
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/outline_along.h"
+
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dispatch/dimensions.h"
+#include "compiler/dispatch/kernel_config.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+/// A dimension of an operand.
+struct Place {
+  unsigned operand;
+  int64_t dimension;
+};
+
+/// Operands have sizes in common: which one says how much `place` measures.
+Place sayerOf(Operation *op, Place place) {
+  const unsigned inputs = op->getNumOperands() - op->getNumResults();
+  if (auto scan = dyn_cast<linalg_ext::ScanOp>(op)) {
+    const bool isRow = place.operand == 2; // the accumulator has no such dimension
+    return {0, place.dimension + (isRow && place.dimension >= int64_t(scan.getDimension()) ? 1 : 0)};
+  }
+  if (isa<linalg_ext::SortOp>(op))
+    return {0, place.dimension};
+  if (auto topk = dyn_cast<linalg_ext::TopkOp>(op)) {
+    const bool isK = place.operand >= inputs && place.dimension == int64_t(topk.getDimension());
+    return {isK ? inputs : 0, place.dimension};
+  }
+  // The indices count slices as the updates do.
+  auto scatter = cast<linalg_ext::ScatterOp>(op);
+  auto typeOf = [&](unsigned operand) { return cast<RankedTensorType>(op->getOperand(operand).getType()); };
+  if (place.operand == 1 && place.dimension < linalg_ext::batchRankOf(typeOf(1), typeOf(0), typeOf(2),
+                                                                       int64_t(scatter.getDimensionMap().size())))
+    return {0, place.dimension};
+  return place;
+}
+
+class AlongOutliner {
+public:
+  AlongOutliner(Operation *op, StringRef name) : op_(op), name_(name), host_(op), loc_(op->getLoc()) {}
+
+  FailureOr<OutlinedKernel> run();
+
+private:
+  SmallVector<int64_t> passSizes(OpOperand &operand, SmallVectorImpl<Value> *dims);
+  LogicalResult passScalar(Value scalar);
+  LogicalResult collect();
+  Value buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside);
+  void build();
+
+  Operation *op_;
+  StringRef name_;
+  OpBuilder host_;
+  Location loc_;
+  OutlinedKernel kernel_;
+  llvm::SmallMapVector<Value, int64_t, 4> sizes_;                // index value -> argument
+  llvm::SmallMapVector<Value, int64_t, 4> scalars_;              // scalar -> argument, after the sizes
+  llvm::SetVector<Operation *> constants_;                       // repeated in the kernel
+  llvm::SmallMapVector<Value, SmallVector<int64_t>, 4> tensors_; // tensor -> positions of its sizes
+  llvm::DenseMap<OpOperand *, SmallVector<int64_t>> initSizes_;
+};
+
+SmallVector<int64_t> AlongOutliner::passSizes(OpOperand &operand, SmallVectorImpl<Value> *dims) {
+  SmallVector<int64_t> positions;
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+    if (!type.isDynamicDim(dimension))
+      continue;
+    const Place sayer = sayerOf(op_, {operand.getOperandNumber(), dimension});
+    Value size = dimensionOf(host_, loc_, op_->getOperand(sayer.operand), sayer.dimension);
+    if (dims)
+      dims->push_back(size);
+    positions.push_back(sizes_.insert({size, int64_t(sizes_.size())}).first->second);
+  }
+  return positions;
+}
+
+LogicalResult AlongOutliner::passScalar(Value scalar) {
+  if (scalars_.contains(scalar))
+    return success();
+  if (Operation *constant = scalar.getDefiningOp(); constant && constant->hasTrait<OpTrait::ConstantLike>()) {
+    constants_.insert(constant);
+    return success();
+  }
+  if (!scalar.getType().isIndex() && !isSupportedElement(scalar.getType()))
+    return op_->emitError() << "no kernel can be generated: it uses a value of type " << scalar.getType()
+                            << " from outside";
+  scalars_.insert({scalar, 0});
+  return success();
+}
+
+DenseElementsAttr splatOf(Value value) {
+  DenseElementsAttr data;
+  return matchPattern(value, m_Constant(&data)) && data.isSplat() ? data : DenseElementsAttr();
+}
+
+LogicalResult AlongOutliner::collect() {
+  const unsigned inputs = op_->getNumOperands() - op_->getNumResults();
+  for (OpOperand &operand : op_->getOpOperands()) {
+    Value value = operand.get();
+    if (operand.getOperandNumber() >= inputs) {
+      const unsigned result = operand.getOperandNumber() - inputs;
+      const bool isKept = llvm::is_contained(kernel_.results, op_->getResult(result));
+      initSizes_[&operand] = passSizes(operand, isKept ? &kernel_.resultDims : nullptr);
+      if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
+        if (failed(passScalar(fill.getInputs()[0])))
+          return failure();
+        continue;
+      }
+      if (!readsStart(op_, result) || value.getDefiningOp<tensor::EmptyOp>() || splatOf(value))
+        continue;
+    }
+    if (!tensors_.contains(value)) {
+      SmallVector<int64_t> positions = passSizes(operand, &kernel_.tensorDims);
+      tensors_.insert({value, positions});
+    }
+  }
+  WalkResult captured = op_->getRegion(0).walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      if (op_->getRegion(0).isAncestor(operand.getParentRegion()))
+        continue;
+      if (isa<TensorType>(operand.getType())) {
+        op_->emitError() << "no kernel can be generated: its region reads a tensor from outside";
+        return WalkResult::interrupt();
+      }
+      if (failed(passScalar(operand)))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(captured.wasInterrupted());
+}
+
+Value AlongOutliner::buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside) {
+  if (tensors_.contains(init.get()) && readsStart(op_, init.getOperandNumber() + op_->getNumResults() - op_->getNumOperands()))
+    return inside.lookup(init.get());
+  auto type = cast<RankedTensorType>(init.get().getType());
+  SmallVector<Value> dynamic;
+  for (int64_t position : initSizes_.lookup(&init))
+    dynamic.push_back(arith::IndexCastOp::create(b, loc_, b.getIndexType(), kernel_.function.getArgument(position)));
+  Value empty = tensor::EmptyOp::create(b, loc_, type, dynamic);
+  Value scalar;
+  if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
+    scalar = inside.lookup(fill.getInputs()[0]);
+  else if (DenseElementsAttr splat = splatOf(init.get()))
+    scalar = arith::ConstantOp::create(b, loc_, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+  return scalar ? linalg::FillOp::create(b, loc_, scalar, empty).getResult(0) : empty;
+}
+
+void AlongOutliner::build() {
+  SmallVector<Type> arguments(sizes_.size(), host_.getI64Type());
+  for (auto &[scalar, position] : scalars_) {
+    position = arguments.size();
+    arguments.push_back(scalar.getType());
+  }
+  const unsigned firstTensor = arguments.size();
+  for (auto &[tensor, positions] : tensors_)
+    arguments.push_back(tensor.getType());
+
+  kernel_.module = ModuleOp::create(loc_);
+  OpBuilder b = OpBuilder::atBlockEnd(kernel_.module->getBody());
+  kernel_.function =
+      func::FuncOp::create(b, loc_, name_, b.getFunctionType(arguments, TypeRange(ValueRange(kernel_.results))));
+  func::FuncOp function = kernel_.function;
+  b.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping inside;
+  for (auto &[scalar, position] : scalars_)
+    inside.map(scalar, function.getArgument(position));
+  for (auto [index, entry] : llvm::enumerate(tensors_)) {
+    inside.map(entry.first, function.getArgument(firstTensor + index));
+    if (!entry.second.empty())
+      function.setArgAttr(firstTensor + index, kDimsAttr, b.getDenseI64ArrayAttr(entry.second));
+  }
+  for (Operation *constant : constants_)
+    b.clone(*constant, inside);
+  const unsigned inputs = op_->getNumOperands() - op_->getNumResults();
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op_->getOpOperands())
+    operands.push_back(operand.getOperandNumber() < inputs ? inside.lookup(operand.get())
+                                                           : buildStart(b, operand, inside));
+  // Operands of the copy that the mapping does not know are set right behind it.
+  for (OpOperand &operand : op_->getOpOperands())
+    if (!inside.contains(operand.get()))
+      inside.map(operand.get(), operands[operand.getOperandNumber()]);
+  Operation *copy = b.clone(*op_, inside);
+  copy->setOperands(operands);
+  copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
+  SmallVector<Value> returned;
+  for (auto [index, result] : llvm::enumerate(kernel_.results)) {
+    const unsigned number = cast<OpResult>(result).getResultNumber();
+    const auto &positions = initSizes_[&linalg_ext::initOf(op_, number)];
+    if (!positions.empty())
+      function.setResultAttr(index, kDimsAttr, b.getDenseI64ArrayAttr(positions));
+    returned.push_back(copy->getResult(number));
+  }
+  func::ReturnOp::create(b, loc_, returned);
+}
+
+FailureOr<OutlinedKernel> AlongOutliner::run() {
+  if (failed(verifyAlongOp(op_)))
+    return failure();
+  for (OpResult result : op_->getResults())
+    if (!result.use_empty())
+      kernel_.results.push_back(result);
+  if (failed(collect()))
+    return failure();
+  for (auto &[size, position] : sizes_) {
+    kernel_.workload.push_back(size);
+    kernel_.scalars.push_back(arith::IndexCastOp::create(host_, loc_, host_.getI64Type(), size));
+  }
+  build();
+  for (auto &[scalar, position] : scalars_)
+    kernel_.scalars.push_back(scalar);
+  for (auto &[tensor, positions] : tensors_)
+    kernel_.tensors.push_back(tensor);
+  return std::move(kernel_);
+}
+
+} // namespace
+
+bool readsStart(Operation *op, unsigned result) {
+  if (isa<linalg_ext::ScanOp>(op))
+    return result == 1;
+  if (auto sort = dyn_cast<linalg_ext::SortOp>(op))
+    return sort.getInputs().empty();
+  return true;
+}
+
+FailureOr<OutlinedKernel> outlineAlong(Operation *op, StringRef name) {
+  return AlongOutliner(op, name).run();
+}
+
+} // namespace tenon::compiler::dispatch

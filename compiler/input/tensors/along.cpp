@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operations of iree_linalg_ext that are loops of linalg after all: gathers, comparisons of arguments, stages of Fourier
+// transforms. And topk_v2, whose result need not be in order, as topk, whose is.
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/input/tensors/element_builder.h"
+#include "compiler/input/tensors/patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <numbers>
+
+using namespace mlir;
+
+namespace tenon::compiler::input {
+namespace {
+
+SmallVector<Value> copyBody(OpBuilder &b, Block &body, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(body.getArguments(), arguments);
+  for (Operation &inner : body.without_terminator())
+    b.clone(inner, mapping);
+  SmallVector<Value> results;
+  for (Value yielded : body.getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(yielded));
+  return results;
+}
+
+struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::GatherOp op, PatternRewriter &rewriter) const override {
+    Value source = op.getInputs()[0], indices = op.getInputs()[1], output = op.getOutputs()[0];
+    auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
+    const int64_t depth = int64_t(op.getDimensionMap().size());
+    const int64_t batch = linalg_ext::batchRankOf(typeOf(indices), typeOf(output), typeOf(source), depth);
+    const SmallVector<OpFoldResult> sourceSizes = tensor::getMixedSizes(rewriter, op.getLoc(), source);
+    Value result = buildElements(
+        rewriter, op.getLoc(), typeOf(output), tensor::getMixedSizes(rewriter, op.getLoc(), output),
+        [&](OpBuilder &b, Location loc, ValueRange places) {
+          SmallVector<Value> at(sourceSizes.size());
+          for (auto [coordinate, dimension] : llvm::enumerate(op.getDimensionMap())) {
+            SmallVector<Value> named(places.take_front(batch));
+            if (typeOf(indices).getRank() > batch)
+              named.push_back(arith::ConstantIndexOp::create(b, loc, coordinate));
+            at[dimension] = clampIndex(b, loc, readElement(b, loc, indices, named), sourceSizes[dimension]);
+          }
+          int64_t next = batch;
+          for (Value &place : at)
+            if (!place)
+              place = places[next++];
+          Value element = readElement(b, loc, source, at);
+          if (op.getRegion().empty())
+            return element;
+          Block &body = op.getRegion().front();
+          Value old = body.getArgument(1).use_empty()
+                          ? arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType())).getResult()
+                          : readElement(b, loc, output, places);
+          return copyBody(b, body, {element, old}).front();
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// The reduction that it is: the first of each line that its region puts before all others.
+struct LowerArgCompare : OpRewritePattern<linalg_ext::ArgCompareOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::ArgCompareOp op, PatternRewriter &rewriter) const override {
+    const int64_t rank = cast<RankedTensorType>(op.getInputs()[0].getType()).getRank();
+    AffineMap all = rewriter.getMultiDimIdentityMap(rank);
+    SmallVector<AffineMap> maps(op.getInputs().size(), all);
+    maps.resize(op.getInputs().size() + 2, all.dropResult(unsigned(op.getDimension())));
+    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+    iterators[op.getDimension()] = utils::IteratorType::reduction;
+    const bool hasIndices = op.getInputs().size() == 2;
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, op.getResultTypes(), op.getInputs(), op.getOutputs(), maps, iterators,
+        [&](OpBuilder &b, Location loc, ValueRange arguments) {
+          Value value = arguments[0], best = arguments[arguments.size() - 2], bestIndex = arguments.back();
+          Value first = copyBody(b, op.getRegion().front(), {value, best}).front();
+          Value index = hasIndices ? arguments[1] : Value();
+          if (!index) {
+            index = linalg::IndexOp::create(b, loc, op.getDimension());
+            if (op.getIndexBase())
+              index = arith::AddIOp::create(b, loc, index, op.getIndexBase());
+            if (!bestIndex.getType().isIndex())
+              index = arith::IndexCastOp::create(b, loc, bestIndex.getType(), index);
+          }
+          Value nextValue = arith::SelectOp::create(b, loc, first, value, best);
+          Value nextIndex = arith::SelectOp::create(b, loc, first, index, bestIndex);
+          linalg::YieldOp::create(b, loc, ValueRange{nextValue, nextIndex});
+        });
+    return success();
+  }
+};
+
+/// Element j of a group of m = 2^stage is u + t in its first half and u - t in its second, where u and v are the elements
+/// at j mod m/2 of both halves and t = w v.
+struct LowerFft : OpRewritePattern<linalg_ext::FftOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::FftOp op, PatternRewriter &rewriter) const override {
+    Value real = op.getOutputs()[0];
+    auto type = cast<RankedTensorType>(real.getType());
+    const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), real);
+    SmallVector<Value> results;
+    for (bool isImaginary : {false, true})
+      results.push_back(buildElements(
+          rewriter, op.getLoc(), type, sizes,
+          [&](OpBuilder &b, Location loc, ValueRange places) { return element(op, b, loc, places, isImaginary); }));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  static Value element(linalg_ext::FftOp op, OpBuilder &b, Location loc, ValueRange places, bool isImaginary) {
+    Type type = cast<RankedTensorType>(op.getOutputs()[0].getType()).getElementType();
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value size = arith::ShLIOp::create(b, loc, one, op.getInputs()[0]);
+    Value half = arith::ShRUIOp::create(b, loc, size, one);
+    Value inGroup = arith::RemUIOp::create(b, loc, places.back(), size);
+    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, inGroup, half);
+    Value k = arith::SelectOp::create(b, loc, isFirst, inGroup, arith::SubIOp::create(b, loc, inGroup, half));
+    Value base = arith::AddIOp::create(b, loc, arith::SubIOp::create(b, loc, places.back(), inGroup), k);
+    SmallVector<Value> at(places.begin(), places.end());
+    auto read = [&](Value tensor, Value place) {
+      at.back() = place;
+      return readElement(b, loc, tensor, at);
+    };
+    Value other = arith::AddIOp::create(b, loc, base, half);
+    Value u = read(op.getOutputs()[isImaginary ? 1 : 0], base);
+    Value vReal = read(op.getOutputs()[0], other), vImaginary = read(op.getOutputs()[1], other);
+    auto [wReal, wImaginary] = factor(op, b, loc, k, size, type);
+    auto mul = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
+    Value t = isImaginary ? arith::AddFOp::create(b, loc, mul(wReal, vImaginary), mul(wImaginary, vReal)).getResult()
+                          : arith::SubFOp::create(b, loc, mul(wReal, vReal), mul(wImaginary, vImaginary)).getResult();
+    Value sum = arith::AddFOp::create(b, loc, u, t), difference = arith::SubFOp::create(b, loc, u, t);
+    return arith::SelectOp::create(b, loc, isFirst, sum, difference);
+  }
+
+  static std::pair<Value, Value> factor(linalg_ext::FftOp op, OpBuilder &b, Location loc, Value k, Value size, Type type) {
+    if (op.getInputs().size() == 3)
+      return {readElement(b, loc, op.getInputs()[1], k), readElement(b, loc, op.getInputs()[2], k)};
+    auto real = [&](Value index) -> Value {
+      return arith::UIToFPOp::create(b, loc, type, arith::IndexCastOp::create(b, loc, b.getI32Type(), index));
+    };
+    Value turn = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, -2 * std::numbers::pi));
+    Value angle = arith::MulFOp::create(b, loc, arith::DivFOp::create(b, loc, turn, real(size)), real(k));
+    return {math::CosOp::create(b, loc, angle), math::SinOp::create(b, loc, angle)};
+  }
+};
+
+struct SortTopk : OpRewritePattern<linalg_ext::TopkV2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::TopkV2Op op, PatternRewriter &rewriter) const override {
+    auto sorted = linalg_ext::TopkOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getInputs(), op.getOutputs(),
+                                             op.getDimensionAttr());
+    rewriter.inlineRegionBefore(op.getRegion(), sorted.getRegion(), sorted.getRegion().end());
+    rewriter.replaceOp(op, sorted);
+    return success();
+  }
+};
+
+} // namespace
+
+void addAlongPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerArgCompare, LowerFft, LowerGather, SortTopk>(patterns.getContext());
+}
+
+} // namespace tenon::compiler::input
