@@ -344,17 +344,44 @@ def pad(f, kind, shape):
 
 # ---- What iree_linalg_ext has an operation for ----
 
-def cumsum(f, kind, shape):
+def running_sum(f, kind, shape, axis):
     x = f.argument(kind, *shape)
-    out, total = f.empty(kind, x.shape), f.fill(kind, x.shape[:1], 0.0)
+    rest = [size for i, size in enumerate(x.shape) if i != axis]
+    out, total = f.empty(kind, x.shape), f.fill(kind, rest, 0.0)
     name, a, b, c = f.fresh(), f.fresh(), f.fresh(), f.fresh()
-    f.line(f"{name}:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins({x.name} : {x.type}) "
+    f.line(f"{name}:2 = iree_linalg_ext.scan dimension({axis}) inclusive(true) ins({x.name} : {x.type}) "
            f"outs({out.name}, {total.name} : {out.type}, {total.type}) {{")
     f.line(f"^bb0({a}: {kind}, {b}: {kind}):")
     f.line(f"  {c} = arith.addf {a}, {b} : {kind}")
     f.line(f"  iree_linalg_ext.yield {c} : {kind}")
     f.line(f"}} -> {out.type}, {total.type}")
     f.give(Tensor(name + "#0", kind, x.shape))
+
+
+def cumsum(f, kind, shape):
+    running_sum(f, kind, shape, 1)
+
+
+def cumsum_line(f, kind, shape):
+    running_sum(f, kind, shape, 0)
+
+
+def cumsum_columns(f, kind, shape):
+    running_sum(f, kind, shape, 0)
+
+
+def sort(f, kind, shape):
+    """Along the last dimension, ascending, with the positions that elements came from."""
+    x = f.argument(kind, *shape)
+    axis = len(shape) - 1
+    index = f.generic([], [(f.empty("i32", x.shape), range(len(shape)))], "p" * len(shape), lambda _: f.loop_index(axis, "i32"))[0]
+    name, a, b, c, d, e = (f.fresh() for _ in range(6))
+    f.line(f"{name}:2 = iree_linalg_ext.sort dimension({axis}) outs({x.name}, {index.name} : {x.type}, {index.type}) {{")
+    f.line(f"^bb0({a}: {kind}, {b}: {kind}, {c}: i32, {d}: i32):")
+    f.line(f"  {e} = arith.cmpf olt, {a}, {b} : {kind}")
+    f.line(f"  iree_linalg_ext.yield {e} : i1")
+    f.line(f"}} -> {x.type}, {index.type}")
+    f.give(Tensor(name + "#0", kind, x.shape), Tensor(name + "#1", "i32", x.shape))
 
 
 def topk(f, kind, shape):
@@ -392,7 +419,7 @@ OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum
                                       permute0312, permute210, softmax,
                                       log_softmax, layernorm, variance, batch_norm, batch_norm_last,
                                       rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
-                                      cumsum, embedding, histogram, concat, pad)}
+                                      cumsum, cumsum_line, cumsum_columns, sort, embedding, histogram, concat, pad)}
 
 def program(case, dynamic):
     f = Function("run", dynamic)

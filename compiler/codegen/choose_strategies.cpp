@@ -2,8 +2,8 @@
 // tenon-choose-strategies (Passes.td): which strategy computes each kernel that the compiler formed, and how many
 // blocks its launches take.
 #include "compiler/codegen/Passes.h"
-#include "compiler/codegen/along/along.h"
 #include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -172,9 +172,8 @@ private:
   static Value productOf(OpBuilder &b, Location loc, ArrayRef<Extent> extents, function_ref<Value(Value)> read) {
     Value product = arith::ConstantIndexOp::create(b, loc, 1);
     for (const Extent &extent : extents)
-      product = b.createOrFold<arith::MulIOp>(loc, product,
-                                              extent.value ? read(extent.value)
-                                                           : arith::ConstantIndexOp::create(b, loc, extent.size));
+      product = b.createOrFold<arith::MulIOp>(
+          loc, product, extent.value ? read(extent.value) : arith::ConstantIndexOp::create(b, loc, extent.size));
     return product;
   }
 
@@ -184,8 +183,8 @@ private:
     types.push_back(type);
     SmallVector<Value> dims = llvm::to_vector(before.getResultDims());
     if (!type.hasStaticShape())
-      dims.push_back(productOf(b, before.getLoc(), extents,
-                               [&](Value size) { return before.getWorkload()[argumentOf(size)]; }));
+      dims.push_back(
+          productOf(b, before.getLoc(), extents, [&](Value size) { return before.getWorkload()[argumentOf(size)]; }));
     auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
                                           before.getArguments(), before.getArgumentDims());
     for (auto [old, replacement] : llvm::zip(before.getResults(), after.getResults()))

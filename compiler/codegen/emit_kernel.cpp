@@ -2,7 +2,7 @@
 #include "compiler/codegen/emit_kernel.h"
 
 #include "abi/struct_layout.h"
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/kernel/element_access.h"
 #include "compiler/codegen/kernel/gathered.h"
 #include "compiler/codegen/kernel/kernel_arguments.h"
@@ -295,7 +295,8 @@ FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef n
     return failure();
   LLVM::LLVMFuncOp function = createKernel(kernel, *parameters, name, module);
   if (kernel.strategy) {
-    if (failed(kernel.along.op ? writeAlong(kernel, *parameters, function) : writeKernel(kernel, *parameters, function)))
+    if (failed(kernel.along.op ? writeAlong(kernel, *parameters, function)
+                               : writeKernel(kernel, *parameters, function)))
       return failure();
     return function;
   }

@@ -152,7 +152,8 @@ private:
       }
       const std::string executable = executableOf(*kernel, function, number, symbols, known);
       if (print)
-        op.emitRemark() << "kernel '" << executable << "' computes this alone: no kernel of linalg runs along a dimension";
+        op.emitRemark() << "kernel '" << executable
+                        << "' computes this alone: no kernel of linalg runs along a dimension";
       OpBuilder b(&op);
       auto dispatch = createDispatch(b, op.getLoc(), *kernel, executable);
       for (auto [result, replacement] : llvm::zip_equal(kernel->results, dispatch.getResults()))
@@ -196,7 +197,7 @@ private:
     SmallVector<Value> arguments = kernel.scalars;
     llvm::append_range(arguments, kernel.tensors);
     return flow::DispatchOp::create(b, loc, entryPoint, kernel.workload, TypeRange(ValueRange(kernel.results)),
-                                 kernel.resultDims, arguments, kernel.tensorDims);
+                                    kernel.resultDims, arguments, kernel.tensorDims);
   }
 
   /// At the group's last operation; the operations themselves are dead then.

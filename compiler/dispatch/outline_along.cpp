@@ -40,7 +40,8 @@ Place sayerOf(Operation *op, Place place) {
   auto scatter = cast<linalg_ext::ScatterOp>(op);
   auto typeOf = [&](unsigned operand) { return cast<RankedTensorType>(op->getOperand(operand).getType()); };
   if (place.operand == 1 && place.dimension < linalg_ext::batchRankOf(typeOf(1), typeOf(0), typeOf(2),
-                                                                       int64_t(scatter.getDimensionMap().size())))
+                                                                      int64_t(scatter.getDimensionMap().size()),
+                                                                      /*mayOverlap=*/true))
     return {0, place.dimension};
   return place;
 }
@@ -142,7 +143,8 @@ LogicalResult AlongOutliner::collect() {
 }
 
 Value AlongOutliner::buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside) {
-  if (tensors_.contains(init.get()) && readsStart(op_, init.getOperandNumber() + op_->getNumResults() - op_->getNumOperands()))
+  if (tensors_.contains(init.get()) &&
+      readsStart(op_, init.getOperandNumber() + op_->getNumResults() - op_->getNumOperands()))
     return inside.lookup(init.get());
   auto type = cast<RankedTensorType>(init.get().getType());
   SmallVector<Value> dynamic;

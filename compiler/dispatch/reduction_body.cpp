@@ -73,10 +73,9 @@ std::optional<Combiner> combinerOf(Block &body) {
     return std::nullopt;
   Operation &combine = body.front();
   Value first = body.getArgument(0), second = body.getArgument(1);
-  const bool combinesBoth =
-      combine.getNumOperands() == 2 && combine.getNumResults() == 1 &&
-      ((combine.getOperand(0) == first && combine.getOperand(1) == second) ||
-       (combine.getOperand(0) == second && combine.getOperand(1) == first));
+  const bool combinesBoth = combine.getNumOperands() == 2 && combine.getNumResults() == 1 &&
+                            ((combine.getOperand(0) == first && combine.getOperand(1) == second) ||
+                             (combine.getOperand(0) == second && combine.getOperand(1) == first));
   if (!combinesBoth || body.back().getNumOperands() != 1 || body.back().getOperand(0) != combine.getResult(0))
     return std::nullopt;
   return combinerOf(&combine);

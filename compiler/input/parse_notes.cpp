@@ -39,9 +39,10 @@ void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
       error.attachNote() << "dialect '" << dialect << "' is read, this operation of it is not supported";
     return;
   }
-  error.attachNote() << "read are hal, flow, util, check and iree_linalg_ext, and func, arith, math, affine, linalg, tensor, scf, cf "
-                        "and tosa of MLIR; lower what a model's front end writes (StableHLO, Torch) to linalg on "
-                        "tensors first, as iree-compile --compile-to=input does";
+  error.attachNote()
+      << "read are hal, flow, util, check and iree_linalg_ext, and func, arith, math, affine, linalg, tensor, scf, cf "
+         "and tosa of MLIR; lower what a model's front end writes (StableHLO, Torch) to linalg on "
+         "tensors first, as iree-compile --compile-to=input does";
 }
 
 } // namespace

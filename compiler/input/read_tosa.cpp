@@ -42,8 +42,8 @@ bool hasTosa(ModuleOp module) {
 
 namespace {
 
-/// values_in[n, k, c], but input[n, w, c] where indices[n, w] = k: a scatter to (n, indices[n, w]), which TOSA says do not
-/// repeat.
+/// values_in[n, k, c], but input[n, w, c] where indices[n, w] = k: a scatter to (n, indices[n, w]), which TOSA says do
+/// not repeat.
 struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tosa::ScatterOp op, PatternRewriter &rewriter) const override {
@@ -55,15 +55,15 @@ struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
     sizes.push_back(rewriter.getIndexAttr(2));
     auto places = RankedTensorType::get({indices.getDimSize(0), indices.getDimSize(1), 2}, indices.getElementType());
     Value named = buildElements(rewriter, op.getLoc(), places, sizes, [&](OpBuilder &b, Location loc, ValueRange at) {
-      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at[2],
-                                            arith::ConstantIndexOp::create(b, loc, 0));
+      Value isFirst =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at[2], arith::ConstantIndexOp::create(b, loc, 0));
       Value line = arith::IndexCastOp::create(b, loc, places.getElementType(), at[0]);
       Value index = readElement(b, loc, op.getIndices(), at.take_front(2));
       return arith::SelectOp::create(b, loc, isFirst, line, index).getResult();
     });
-    auto scatter = linalg_ext::ScatterOp::create(
-        rewriter, op.getLoc(), TypeRange(type), ValueRange{op.getInput(), named}, ValueRange(op.getValuesIn()),
-        rewriter.getDenseI64ArrayAttr({0, 1}), rewriter.getBoolAttr(true));
+    auto scatter = linalg_ext::ScatterOp::create(rewriter, op.getLoc(), TypeRange(type),
+                                                 ValueRange{op.getInput(), named}, ValueRange(op.getValuesIn()),
+                                                 rewriter.getDenseI64ArrayAttr({0, 1}), rewriter.getBoolAttr(true));
     OpBuilder::InsertionGuard guard(rewriter);
     Block *body = rewriter.createBlock(&scatter.getRegion(), {}, {type.getElementType(), type.getElementType()},
                                        {op.getLoc(), op.getLoc()});

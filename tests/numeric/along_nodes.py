@@ -79,3 +79,38 @@ class Scan(Node):
 
     def made(self, kind, v, e):
         return finish(kind, v, e, 1.0) if is_float(kind) and self.name in ("arith.addf", "arith.mulf") else Bounded(kind, v, e)
+
+
+class Scatter(Node):
+    """updates [u, slice...] into a tensor at indices [u, depth], in order; `name`: combined with what is there, or None: written over it."""
+
+    def __init__(self, operands, name, unique, dimensions=(0,), depth=True):
+        self.operands, self.name, self.unique, self.dimensions, self.depth = tuple(operands), name, unique, tuple(dimensions), depth
+
+    def write(self, f, tensors):
+        updates, indices, into = tensors
+        words = (f"dimension_map = [{', '.join(map(str, self.dimensions))}] unique_indices({'true' if self.unique else 'false'})")
+        return operation(f, "scatter", words, [updates, indices], [into], [updates.kind, into.kind],
+                         lambda names: f.op(self.name, into.kind, *names) if self.name else names[0], into.kind)
+
+    def evaluate(self, values):
+        updates, indices, into = values
+        kind, v, e = into.kind, into.v.copy(), np.array(np.broadcast_to(into.e, into.v.shape), dtype=np.float64)
+        slice_shape = updates.v.shape[1:]
+        for u in range(updates.v.shape[0]):
+            named = indices.v[u] if self.depth else [indices.v[u]]
+            for at in np.ndindex(*slice_shape):
+                place = [0] * (v.ndim - len(slice_shape)) + list(at)
+                for index, dimension in zip(named, self.dimensions):
+                    place[dimension] += int(index)
+                if not all(0 <= p < n for p, n in zip(place, v.shape)):
+                    continue
+                place, value = tuple(place), updates.v[(u, *at)]
+                if self.name is None:
+                    v[place], e[place] = value, updates.e[(u, *at)]
+                elif is_float(kind):
+                    v[place] = elements.rounded(kind, COMBINED[self.name](v[place], value))
+                    e[place] += updates.e[(u, *at)]
+                else:
+                    v[place] = wrap(kind, COMBINED[self.name](v[place], value))
+        return [Bounded(kind, v, e)]

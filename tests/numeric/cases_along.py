@@ -3,7 +3,7 @@
 import numpy as np
 
 import elements
-from along_nodes import Scan
+from along_nodes import Scan, Scatter
 from cases import SMALL, Case, argument, forms, generator
 from elements import FLOATS, INTEGERS, KINDS, is_float
 from program import Program
@@ -47,5 +47,37 @@ def scan_cases(sizes):
                                scan_program(kind, name, shape, axis, inclusive, dynamic, random), torch)
 
 
+def scattered(kind, operation, updates, indices, into, dynamic, unique=False, dimensions=(0,)):
+    known = [dynamic] * (indices.ndim - 1) + [False if indices.ndim > 1 else dynamic]
+    return Program([argument(kind, updates, dynamic), argument("i32", indices, known), argument(kind, into, dynamic),
+                    Scatter(((0, 0), (1, 0), (2, 0)), operation, unique, dimensions, indices.ndim > 1)], [(3, 0)])
+
+
+def scatter_cases(sizes):
+    for kind in KINDS:
+        sums = {"sum": "arith.addf" if is_float(kind) else "arith.addi", "written over": None,
+                "maximum": "arith.maximumf" if is_float(kind) else "arith.maxsi"}
+        if kind == "i1":
+            sums = {"xor": "arith.xori", "written over": None}
+        for n, dynamic in forms(sizes):
+            random = generator("scatter", kind, n, dynamic)
+            for word, operation in sums.items():
+                def data(*shape):
+                    return elements.rounded(kind, elements.draw(random, kind, shape))
+                few = random.integers(-1, 8, (n, 1))  # outside of the tensor, too
+                yield Case(f"scatter {word}, repeated rows", kind, scattered(kind, operation, data(n, 5), few, data(7, 5), dynamic))
+                yield Case(f"scatter {word}, elements", kind, scattered(kind, operation, data(n), few[:, 0], data(7), dynamic))
+                yield Case(f"scatter {word}, many places", kind,
+                           scattered(kind, operation, data(n), random.integers(0, 20011, (n, 1)), data(20011), dynamic))
+                if n <= 33:
+                    yield Case(f"scatter {word}, windows", kind, scattered(
+                        kind, operation, data(n, 2, 2), random.integers(0, 5, (n, 2)), data(6, 5), dynamic, False, (1, 0)))
+            places = random.permutation(n + 3)[:n, None]
+            yield Case("scatter of unique rows", kind, scattered(kind, None, data(n, 5), places, data(n + 3, 5), dynamic, True))
+            yield Case("scatter of unique columns", kind, scattered(kind, None, data(n, 5, 1), places, data(5, n + 3), dynamic, True, (1,))
+                       if n else scattered(kind, None, data(n, 5), places, data(3, 5), dynamic, True))
+
+
 def cases(sizes):
+    yield from scatter_cases(sizes)
     yield from scan_cases(sizes)

@@ -46,11 +46,4 @@ public:
   virtual void write(AlongWriter &writer) const = 0;
 };
 
-/// The one that computes the operation of `kernel`.
-const AlongStrategy &alongStrategyOf(const KernelFunction &kernel);
-
-/// Writes the kernel's function by the choices of its `tenon.strategy`.
-mlir::LogicalResult writeAlong(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
-                               mlir::LLVM::LLVMFuncOp function);
-
 } // namespace tenon::compiler::codegen

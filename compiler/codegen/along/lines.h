@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A tensor as lines along one of its dimensions: [outer, length, inner], where the elements of a line are `inner` apart.
-// Lines are numbered, line = outer * inner size + inner.
+// A tensor as lines along one of its dimensions: [outer, length, inner], where the elements of a line are `inner`
+// apart. Lines are numbered, line = outer * inner size + inner.
 #pragma once
 
 #include "compiler/codegen/along/along.h"

@@ -69,8 +69,8 @@ AlongPlans inParts(Plan whole, int64_t parts, Type accumulator, const LineShape 
 }
 
 int64_t partsFor(int64_t lines, int64_t wanted) {
-  return std::clamp<int64_t>(int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))),
-                             2, kMostParts);
+  return std::clamp<int64_t>(
+      int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))), 2, kMostParts);
 }
 
 AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
@@ -84,12 +84,13 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
     if (fewLines && *length >= kLongLine)
       return inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, std::nullopt);
     if (*length <= warpTile) {
-      const int64_t chunks = llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(llvm::divideCeil(*length, kWarp * width), 1)));
+      const int64_t chunks =
+          llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(llvm::divideCeil(*length, kWarp * width), 1)));
       result.kernels = {rowsPlan(shape, kWarp, chunks, width)};
       return result;
     }
-    const int64_t lanes = std::min<int64_t>(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(*length, width * kMostChunks))),
-                                            kThreads);
+    const int64_t lanes =
+        std::min<int64_t>(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(*length, width * kMostChunks))), kThreads);
     result.kernels = {rowsPlan(shape, uint32_t(lanes), kMostChunks, width)};
     return result;
   }
@@ -139,8 +140,8 @@ class Walker {
 public:
   Walker(AlongWriter &w, linalg_ext::ScanOp op, const std::optional<Sum> &sum)
       : w_(w), k_(w.k), along_(w.kernel.along), sum_(sum), isInclusive_(op.getInclusive()),
-        lines_(w, LineShape(along_.inputs[0], op.getDimension())), parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)),
-        pass_(w.choiceOrZero("pass")) {}
+        lines_(w, LineShape(along_.inputs[0], op.getDimension())),
+        parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)), pass_(w.choiceOrZero("pass")) {}
 
   void run() {
     Value thread = k_.add(k_.mul(k_.block(), k_.number(k_.threads)), k_.thread());
@@ -149,8 +150,9 @@ public:
       // Neighbours along `inner` are neighbours in memory: parts are counted outside of them.
       Value inner = lines_.inner;
       part_ = parts_ == 1 ? k_.number(0) : k_.rem(k_.div(thread, inner), k_.number(parts_));
-      line_ = parts_ == 1 ? thread
-                          : k_.add(k_.mul(k_.div(k_.div(thread, inner), k_.number(parts_)), inner), k_.rem(thread, inner));
+      line_ = parts_ == 1
+                  ? thread
+                  : k_.add(k_.mul(k_.div(k_.div(thread, inner), k_.number(parts_)), inner), k_.rem(thread, inner));
       first_ = lines_.first(k_, line_);
       Value piece = k_.div(k_.add(lines_.length, k_.number(parts_ - 1)), k_.number(parts_));
       begin_ = k_.min(k_.mul(piece, part_), lines_.length);
@@ -190,7 +192,8 @@ private:
     Value sum = eachElement(begin_, neutral(k_, *sum_), [&](Value, Value value, ValueRange now) {
                   return SmallVector<Value>{combine(k_, *sum_, now[0], widen(k_, *sum_, value))};
                 }).front();
-    storeShared(k_, sum, k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part_)));
+    storeShared(k_, sum,
+                k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part_)));
   }
 
   /// What all before this part come to.
@@ -198,11 +201,15 @@ private:
     Value start = isInclusive_ ? neutral(k_, *sum_) : widen(k_, *sum_, w_.start(along_.outputs[1], line_));
     if (parts_ == 1)
       return start;
-    return k_.loop(k_.number(0), part_, k_.number(1), start, [&](Value part, ValueRange now) {
-               Value before = loadShared(
-                   k_, sum_->type, k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part)));
-               return SmallVector<Value>{combine(k_, *sum_, now[0], before)};
-             }).front();
+    return k_
+        .loop(k_.number(0), part_, k_.number(1), start,
+              [&](Value part, ValueRange now) {
+                Value before = loadShared(
+                    k_, sum_->type,
+                    k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part)));
+                return SmallVector<Value>{combine(k_, *sum_, now[0], before)};
+              })
+        .front();
   }
 
   void walk() {
@@ -217,11 +224,11 @@ private:
       Value start = carriedIn();
       SmallVector<Value> carried = {start, narrow(k_, *sum_, start)};
       last = eachElement(begin_, carried, [&](Value position, Value value, ValueRange now) {
-               Value next = combine(k_, *sum_, now[0], widen(k_, *sum_, value));
-               Value out = narrow(k_, *sum_, isInclusive_ ? next : now[0]);
-               put(position, out);
-               return SmallVector<Value>{next, out};
-             })[1];
+        Value next = combine(k_, *sum_, now[0], widen(k_, *sum_, value));
+        Value out = narrow(k_, *sum_, isInclusive_ ? next : now[0]);
+        put(position, out);
+        return SmallVector<Value>{next, out};
+      })[1];
     } else {
       // The first element of the result is known without the region.
       Value start = w_.start(along_.outputs[1], line_);
@@ -240,11 +247,12 @@ private:
                      // The last element of the line is in no element of the result.
                      Value rest = end_;
                      end_ = k_.sub(end_, k_.number(1));
-                     SmallVector<Value> all = eachElement(begin_, first, [&](Value position, Value value, ValueRange now) {
-                       SmallVector<Value> next = w_.region({now[0], value});
-                       put(k_.add(position, k_.number(1)), next[0]);
-                       return next;
-                     });
+                     SmallVector<Value> all =
+                         eachElement(begin_, first, [&](Value position, Value value, ValueRange now) {
+                           SmallVector<Value> next = w_.region({now[0], value});
+                           put(k_.add(position, k_.number(1)), next[0]);
+                           return next;
+                         });
                      end_ = rest;
                      return all;
                    },

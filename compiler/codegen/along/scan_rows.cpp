@@ -15,11 +15,10 @@ constexpr uint32_t kWarp = 32;
 class RowScanner {
 public:
   RowScanner(AlongWriter &w, const Sum &sum, int64_t dimension, bool isInclusive)
-      : w_(w), k_(w.k), along_(w.kernel.along), sum_(sum), isInclusive_(isInclusive),
-        lanes_(w.choice("lanes")), chunks_(w.choice("chunks")), width_(w.choice("width")),
-        parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)), pass_(w.choiceOrZero("pass")),
-        warps_(std::max<uint32_t>(lanes_ / kWarp, 1)), tile_(int64_t(lanes_) * chunks_ * width_),
-        lines_(w, LineShape(along_.inputs[0], dimension)) {}
+      : w_(w), k_(w.k), along_(w.kernel.along), sum_(sum), isInclusive_(isInclusive), lanes_(w.choice("lanes")),
+        chunks_(w.choice("chunks")), width_(w.choice("width")), parts_(std::max<int64_t>(w.choiceOrZero("parts"), 1)),
+        pass_(w.choiceOrZero("pass")), warps_(std::max<uint32_t>(lanes_ / kWarp, 1)),
+        tile_(int64_t(lanes_) * chunks_ * width_), lines_(w, LineShape(along_.inputs[0], dimension)) {}
 
   void run();
 
@@ -131,13 +130,12 @@ RowScanner::Tile RowScanner::load(Value tile) {
           Value from = position(tile, chunk);
           for (unsigned i = 0; i < width_; ++i) {
             Value at = k_.add(from, k_.number(i));
-            values.push_back(k_.choose(
-                                   k_.less(at, end_), sum_.type,
-                                   [&] {
-                                     return SmallVector<Value>{widen(k_, sum_, w_.load(input, k_.add(first_, at)))};
-                                   },
-                                   [&] { return SmallVector<Value>{neutral(k_, sum_)}; })
-                                 .front());
+            values.push_back(
+                k_.choose(
+                      k_.less(at, end_), sum_.type,
+                      [&] { return SmallVector<Value>{widen(k_, sum_, w_.load(input, k_.add(first_, at)))}; },
+                      [&] { return SmallVector<Value>{neutral(k_, sum_)}; })
+                    .front());
           }
         }
         return values;
@@ -256,18 +254,18 @@ Value RowScanner::carriedIn() {
   if (parts_ == 1)
     return start;
   Value mine = k_.loop(lane_, part_, k_.number(lanes_), neutral(k_, sum_), [&](Value part, ValueRange now) {
-                 return SmallVector<Value>{combine(k_, sum_, now[0], loadShared(k_, sum_.type, scratch(part)))};
-               }).front();
+                   return SmallVector<Value>{combine(k_, sum_, now[0], loadShared(k_, sum_.type, scratch(part)))};
+                 }).front();
   return combine(k_, sum_, start, combineLanes(k_, {sum_}, {mine}, lanes_).front());
 }
 
 void RowScanner::combinePart() {
   Value mine = k_.loop(begin_, end_, k_.number(tile_), neutral(k_, sum_), [&](Value tile, ValueRange now) {
-                 SmallVector<Value> values;
-                 for (const SmallVector<Value> &chunk : load(tile))
-                   llvm::append_range(values, chunk);
-                 return SmallVector<Value>{combine(k_, sum_, now[0], combineAll(k_, sum_, values))};
-               }).front();
+                   SmallVector<Value> values;
+                   for (const SmallVector<Value> &chunk : load(tile))
+                     llvm::append_range(values, chunk);
+                   return SmallVector<Value>{combine(k_, sum_, now[0], combineAll(k_, sum_, values))};
+                 }).front();
   Value all = combineLanes(k_, {sum_}, {mine}, lanes_).front();
   k_.when(k_.equal(lane_, k_.number(0)), [&] { storeShared(k_, all, scratch(part_)); });
 }

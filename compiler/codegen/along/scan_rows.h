@@ -4,8 +4,8 @@
 //
 //   chunk 0: | thread 0's vector | thread 1's | .. |    chunk 1: | thread 0's | ..
 //
-// so that neighbours load what is adjacent. Within a thread values are scanned one after the other, ends of vectors over
-// the lanes of a warp, ends of warps and chunks once more; what is known then is combined back into each.
+// so that neighbours load what is adjacent. Within a thread values are scanned one after the other, ends of vectors
+// over the lanes of a warp, ends of warps and chunks once more; what is known then is combined back into each.
 #pragma once
 
 #include "compiler/codegen/along/along.h"

@@ -181,6 +181,9 @@ Value KernelBuilder::shuffleXor(Value value, uint32_t mask) {
 Value KernelBuilder::shuffleUp(Value value, uint32_t delta) {
   return shuffle(value, Shuffle::Up, number32(delta));
 }
+Value KernelBuilder::ballot(Value condition) {
+  return NVVM::VoteSyncOp::create(b, loc, b.getI32Type(), number32(-1), condition, NVVM::VoteSyncKind::ballot);
+}
 Value KernelBuilder::shuffleFrom(Value value, Value lane) {
   return shuffle(value, Shuffle::From, arith::TruncIOp::create(b, loc, b.getI32Type(), lane));
 }

@@ -67,6 +67,8 @@ public:
   mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
   /// The value of the lane `delta` before this one, or this one's own where there is none.
   mlir::Value shuffleUp(mlir::Value value, uint32_t delta);
+  /// Bit i is set where the condition of lane i is true: i32.
+  mlir::Value ballot(mlir::Value condition);
   /// The value of a lane (i64) of the warp.
   mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 

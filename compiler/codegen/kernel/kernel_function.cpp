@@ -79,8 +79,8 @@ private:
       return function.emitError() << "a kernel function must hold a linalg.generic, or one operation along a dimension";
     llvm::SmallDenseSet<Value> returned;
     for (Value value : function.front().getTerminator()->getOperands())
-      if (kernel.along.op ? value.getDefiningOp() != kernel.along.op && !value.getDefiningOp<tensor::EmptyOp>() :
-          !value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
+      if (kernel.along.op ? value.getDefiningOp() != kernel.along.op && !value.getDefiningOp<tensor::EmptyOp>()
+                          : !value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
         return function.emitError() << "a kernel function must return results of its linalg.generic, each once";
     return readLaunch();
   }
@@ -303,7 +303,9 @@ private:
       auto shape = readResultShape(output.isStored ? std::optional(number) : std::nullopt, operand.get());
       if (failed(shape))
         return failure();
-      output.tensor = {cast<RankedTensorType>(operand.get().getType()).getElementType(), {}, *shape,
+      output.tensor = {cast<RankedTensorType>(operand.get().getType()).getElementType(),
+                       {},
+                       *shape,
                        output.isStored ? resultBindings_[number] : 0};
       kernel.along.outputs.push_back(output);
     }

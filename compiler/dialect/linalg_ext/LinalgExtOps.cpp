@@ -62,10 +62,13 @@ OpOperand &initOf(Operation *op, unsigned result) {
   return op->getOpOperand(op->getNumOperands() - op->getNumResults() + result);
 }
 
-int64_t batchRankOf(RankedTensorType indices, RankedTensorType slices, RankedTensorType whole, int64_t depth) {
-  const bool hasDepth = indices.getRank() > 0 && indices.getShape().back() == depth &&
-                        (depth != 1 || slices.getRank() - (indices.getRank() - 1) <= whole.getRank());
-  return indices.getRank() - (hasDepth ? 1 : 0);
+int64_t batchRankOf(RankedTensorType indices, RankedTensorType slices, RankedTensorType whole, int64_t depth,
+                    bool mayOverlap) {
+  const bool hasDepth = indices.getRank() > 0 && indices.getShape().back() == depth;
+  const int64_t sliceRank = slices.getRank() - (indices.getRank() - 1);
+  const bool fits = sliceRank + depth == whole.getRank() ||
+                    (mayOverlap && sliceRank + depth > whole.getRank() && sliceRank <= whole.getRank());
+  return hasDepth && (fits || depth != 1) ? indices.getRank() - 1 : indices.getRank();
 }
 
 Operation *bodyOwner(Operation *op) {

@@ -22,9 +22,9 @@ bool isAlongOp(mlir::Operation *op);
 /// The operand that a result starts from and measures as.
 mlir::OpOperand &initOf(mlir::Operation *op, unsigned result);
 /// How many dimensions of `indices` count slices: all but the last, which holds `depth` coordinates; all of them where
-/// the one coordinate has no dimension of its own.
+/// the one coordinate has no dimension of its own. `mayOverlap`: slices may run along dimensions that are named.
 int64_t batchRankOf(mlir::RankedTensorType indices, mlir::RankedTensorType slices, mlir::RankedTensorType whole,
-                    int64_t depth);
+                    int64_t depth, bool mayOverlap);
 /// The operation of the dialect whose region holds `op` itself; null where none does.
 mlir::Operation *bodyOwner(mlir::Operation *op);
 

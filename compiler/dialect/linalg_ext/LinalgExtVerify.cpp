@@ -20,8 +20,9 @@ RankedTensorType tensorType(Value value) {
 LogicalResult verifyCounts(Operation *op, OperandRange inputs, size_t fewest, size_t most, OperandRange outputs,
                            size_t fewestOut, size_t mostOut) {
   auto range = [](size_t from, size_t to) {
-    return from == to ? std::to_string(from) : to == SIZE_MAX ? std::to_string(from) + " or more"
-                                                              : std::to_string(from) + " to " + std::to_string(to);
+    return from == to       ? std::to_string(from)
+           : to == SIZE_MAX ? std::to_string(from) + " or more"
+                            : std::to_string(from) + " to " + std::to_string(to);
   };
   if (inputs.size() < fewest || inputs.size() > most)
     return op->emitOpError() << "found " << inputs.size() << " ins, " << range(fewest, most) << " are wanted";
@@ -123,17 +124,18 @@ LogicalResult verifyPlaces(Operation *op, RankedTensorType indices, RankedTensor
     if (dimension < 0 || dimension >= whole.getRank() || !seen.insert(dimension).second)
       return op->emitOpError() << "found " << dimension << " in dimension_map, a dimension of " << whole
                                << " that it names once is wanted";
-  const int64_t batch = batchRankOf(indices, slices, whole, depth);
+  const int64_t batch = batchRankOf(indices, slices, whole, depth, smallerSlices);
   if (batch == indices.getRank() && depth != 1)
     return op->emitOpError() << "found " << indices << " as indices, " << depth
                              << " in the last dimension is wanted: dimension_map has so many entries";
   const int64_t sliceRank = slices.getRank() - batch;
-  const bool fits = smallerSlices ? sliceRank >= 0 && sliceRank <= whole.getRank() && sliceRank + depth >= whole.getRank()
-                                  : sliceRank == whole.getRank() - depth;
+  const bool fits = smallerSlices
+                        ? sliceRank >= 0 && sliceRank <= whole.getRank() && sliceRank + depth >= whole.getRank()
+                        : sliceRank == whole.getRank() - depth;
   if (!fits)
     return op->emitOpError() << "found " << slices << " for " << batch << " dimensions of indices into " << whole
-                             << ", slices of rank " << whole.getRank() - depth
-                             << (smallerSlices ? " or more" : "") << " behind them are wanted";
+                             << ", slices of rank " << whole.getRank() - depth << (smallerSlices ? " or more" : "")
+                             << " behind them are wanted";
   for (int64_t dimension = 0; dimension < batch; ++dimension)
     if (!indices.isDynamicDim(dimension) && !slices.isDynamicDim(dimension) &&
         indices.getDimSize(dimension) != slices.getDimSize(dimension))

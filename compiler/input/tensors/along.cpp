@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations of iree_linalg_ext that are loops of linalg after all: gathers, comparisons of arguments, stages of Fourier
-// transforms. And topk_v2, whose result need not be in order, as topk, whose is.
+// Operations of iree_linalg_ext that are loops of linalg after all: gathers, comparisons of arguments, stages of
+// Fourier transforms. And topk_v2, whose result need not be in order, as topk, whose is.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/element_builder.h"
 #include "compiler/input/tensors/patterns.h"
@@ -34,7 +34,8 @@ struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
     Value source = op.getInputs()[0], indices = op.getInputs()[1], output = op.getOutputs()[0];
     auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
     const int64_t depth = int64_t(op.getDimensionMap().size());
-    const int64_t batch = linalg_ext::batchRankOf(typeOf(indices), typeOf(output), typeOf(source), depth);
+    const int64_t batch =
+        linalg_ext::batchRankOf(typeOf(indices), typeOf(output), typeOf(source), depth, /*mayOverlap=*/false);
     const SmallVector<OpFoldResult> sourceSizes = tensor::getMixedSizes(rewriter, op.getLoc(), source);
     Value result = buildElements(
         rewriter, op.getLoc(), typeOf(output), tensor::getMixedSizes(rewriter, op.getLoc(), output),
@@ -54,9 +55,10 @@ struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
           if (op.getRegion().empty())
             return element;
           Block &body = op.getRegion().front();
-          Value old = body.getArgument(1).use_empty()
-                          ? arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType())).getResult()
-                          : readElement(b, loc, output, places);
+          Value old =
+              body.getArgument(1).use_empty()
+                  ? arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType())).getResult()
+                  : readElement(b, loc, output, places);
           return copyBody(b, body, {element, old}).front();
         });
     rewriter.replaceOp(op, result);
@@ -96,8 +98,8 @@ struct LowerArgCompare : OpRewritePattern<linalg_ext::ArgCompareOp> {
   }
 };
 
-/// Element j of a group of m = 2^stage is u + t in its first half and u - t in its second, where u and v are the elements
-/// at j mod m/2 of both halves and t = w v.
+/// Element j of a group of m = 2^stage is u + t in its first half and u - t in its second, where u and v are the
+/// elements at j mod m/2 of both halves and t = w v.
 struct LowerFft : OpRewritePattern<linalg_ext::FftOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg_ext::FftOp op, PatternRewriter &rewriter) const override {
@@ -106,9 +108,10 @@ struct LowerFft : OpRewritePattern<linalg_ext::FftOp> {
     const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), real);
     SmallVector<Value> results;
     for (bool isImaginary : {false, true})
-      results.push_back(buildElements(
-          rewriter, op.getLoc(), type, sizes,
-          [&](OpBuilder &b, Location loc, ValueRange places) { return element(op, b, loc, places, isImaginary); }));
+      results.push_back(
+          buildElements(rewriter, op.getLoc(), type, sizes, [&](OpBuilder &b, Location loc, ValueRange places) {
+            return element(op, b, loc, places, isImaginary);
+          }));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -139,7 +142,8 @@ private:
     return arith::SelectOp::create(b, loc, isFirst, sum, difference);
   }
 
-  static std::pair<Value, Value> factor(linalg_ext::FftOp op, OpBuilder &b, Location loc, Value k, Value size, Type type) {
+  static std::pair<Value, Value> factor(linalg_ext::FftOp op, OpBuilder &b, Location loc, Value k, Value size,
+                                        Type type) {
     if (op.getInputs().size() == 3)
       return {readElement(b, loc, op.getInputs()[1], k), readElement(b, loc, op.getInputs()[2], k)};
     auto real = [&](Value index) -> Value {
@@ -154,8 +158,8 @@ private:
 struct SortTopk : OpRewritePattern<linalg_ext::TopkV2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg_ext::TopkV2Op op, PatternRewriter &rewriter) const override {
-    auto sorted = linalg_ext::TopkOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getInputs(), op.getOutputs(),
-                                             op.getDimensionAttr());
+    auto sorted = linalg_ext::TopkOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getInputs(),
+                                             op.getOutputs(), op.getDimensionAttr());
     rewriter.inlineRegionBefore(op.getRegion(), sorted.getRegion(), sorted.getRegion().end());
     rewriter.replaceOp(op, sorted);
     return success();

@@ -71,9 +71,10 @@ struct LowerScatter : OpRewritePattern<tensor::ScatterOp> {
     Value source = op.getSource();
     if (op.getSourceType().getRank() != batchRank + rank)
       source = withNamedDimensions(op, rewriter);
-    auto scatter = linalg_ext::ScatterOp::create(
-        rewriter, op.getLoc(), TypeRange(op.getResultType()), ValueRange{source, op.getIndices()},
-        ValueRange(op.getDest()), rewriter.getDenseI64ArrayAttr(op.getScatterDims()), rewriter.getBoolAttr(op.getUnique()));
+    auto scatter = linalg_ext::ScatterOp::create(rewriter, op.getLoc(), TypeRange(op.getResultType()),
+                                                 ValueRange{source, op.getIndices()}, ValueRange(op.getDest()),
+                                                 rewriter.getDenseI64ArrayAttr(op.getScatterDims()),
+                                                 rewriter.getBoolAttr(op.getUnique()));
     Type element = op.getDestType().getElementType();
     OpBuilder::InsertionGuard guard(rewriter);
     Block *body = rewriter.createBlock(&scatter.getRegion(), {}, {element, element}, {op.getLoc(), op.getLoc()});

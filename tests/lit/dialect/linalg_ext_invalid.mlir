@@ -1,0 +1,131 @@
+// RUN: tenon-opt --split-input-file --verify-diagnostics %s
+
+func.func @f(%x: tensor<4xf32>, %a: tensor<f32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found dimension 1, 0 to 0 is wanted: the rank is 1}}
+  %0:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%x : tensor<4xf32>) outs(%x, %a : tensor<4xf32>, tensor<f32>) {
+  ^bb0(%b: f32, %c: f32):
+    iree_linalg_ext.yield %b : f32
+  } -> tensor<4xf32>, tensor<f32>
+  return %0#0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found 1 outs, 2 are wanted}}
+  %0 = iree_linalg_ext.scan dimension(0) inclusive(true) ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+  ^bb0(%b: f32, %c: f32):
+    iree_linalg_ext.yield %b : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>, %a: tensor<4xf32>) -> tensor<2x4xf32> {
+  // expected-error @+1 {{found 'tensor<4xf32>' as the accumulator, sizes 2 are wanted}}
+  %0:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%x : tensor<2x4xf32>) outs(%x, %a : tensor<2x4xf32>, tensor<4xf32>) {
+  ^bb0(%b: f32, %c: f32):
+    iree_linalg_ext.yield %b : f32
+  } -> tensor<2x4xf32>, tensor<4xf32>
+  return %0#0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %a: tensor<f32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found a region that takes ('f32', 'i32'), ('f32', 'f32') is wanted}}
+  %0:2 = iree_linalg_ext.scan dimension(0) inclusive(true) ins(%x : tensor<4xf32>) outs(%x, %a : tensor<4xf32>, tensor<f32>) {
+  ^bb0(%b: f32, %c: i32):
+    iree_linalg_ext.yield %b : f32
+  } -> tensor<4xf32>, tensor<f32>
+  return %0#0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found 'tensor<5xf32>' as an out, sizes 4 are wanted}}
+  %0:2 = iree_linalg_ext.sort dimension(0) outs(%x, %y : tensor<4xf32>, tensor<5xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<4xf32>, tensor<5xf32>
+  return %0#0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found a region that yields ('f32'), ('i1') is wanted}}
+  %0 = iree_linalg_ext.sort dimension(0) outs(%x : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<9xf32>, %v: tensor<3xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @+1 {{found indices of 'f32', integers of the type of the indices that it takes are wanted}}
+  %0:2 = iree_linalg_ext.topk dimension(0) ins(%x : tensor<9xf32>) outs(%v, %i : tensor<3xf32>, tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<3xf32>, tensor<3xf32>
+  return %0#0 : tensor<3xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<3x4xf32>, %i: tensor<3x2xi32>, %to: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  // expected-error @+1 {{found 2 in dimension_map, a dimension of 'tensor<9x4xf32>' that it names once is wanted}}
+  %0 = iree_linalg_ext.scatter dimension_map = [0, 2] unique_indices(true) ins(%x, %i : tensor<3x4xf32>, tensor<3x2xi32>) outs(%to : tensor<9x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  } -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<3x4xf32>, %i: tensor<3x3xi32>, %to: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  // expected-error @+1 {{found 'tensor<3x3xi32>' as indices, 2 in the last dimension is wanted: dimension_map has so many entries}}
+  %0 = iree_linalg_ext.scatter dimension_map = [0, 1] unique_indices(true) ins(%x, %i : tensor<3x4xf32>, tensor<3x3xi32>) outs(%to : tensor<9x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  } -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<3x4xf32>, %i: tensor<5x1xi32>, %to: tensor<9x4xf32>) -> tensor<9x4xf32> {
+  // expected-error @+1 {{the same sizes are wanted in the first 1 dimensions}}
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%x, %i : tensor<3x4xf32>, tensor<5x1xi32>) outs(%to : tensor<9x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  } -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %to: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{found a region that yields ('index', 'i1'), ('index', 'index', 'i1') is wanted}}
+  %0 = iree_linalg_ext.map_store %x into %to {
+  ^bb0(%i: index):
+    %true = arith.constant true
+    iree_linalg_ext.yield %i, %true : index, i1
+  } : tensor<4xf32> into tensor<4x4xf32> -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %s: i32) -> tensor<4xf32> {
+  // expected-error @+1 {{found ins of types 'i32', an index, or an index and two tensors of coefficients, is wanted}}
+  %0:2 = iree_linalg_ext.fft ins(%s : i32) outs(%x, %x : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
+  return %0#0 : tensor<4xf32>
+}
