@@ -70,11 +70,10 @@ func.func @reshape(%x: tensor<?xf32>, %a: index) -> tensor<?x4xf32> {
 
 // -----
 
-// Each element looks for the slice that names it.
 // CHECK-LABEL: @scatter(
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
-// CHECK: arith.cmpi eq
-// CHECK: arith.select
+// CHECK: iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%{{.*}}, %{{.*}} : tensor<2x1xf32>, tensor<2x1xi32>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK: ^bb0(%[[NEW:.*]]: f32, %{{.*}}: f32):
+// CHECK: iree_linalg_ext.yield %[[NEW]]
 func.func @scatter(%x: tensor<4xf32>, %u: tensor<2x1xf32>, %i: tensor<2x1xi32>) -> tensor<4xf32> {
   %0 = tensor.scatter %u into %x[%i] scatter_dims([0]) unique : (tensor<2x1xf32>, tensor<4xf32>, tensor<2x1xi32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -88,4 +87,68 @@ func.func @scatter(%x: tensor<4xf32>, %u: tensor<2x1xf32>, %i: tensor<2x1xi32>) 
 func.func @softmax_of_integers(%x: tensor<4x8xi32>, %e: tensor<4x8xi32>) -> tensor<4x8xi32> {
   %0 = linalg.softmax dimension(1) ins(%x : tensor<4x8xi32>) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
   return %0 : tensor<4x8xi32>
+}
+
+// -----
+
+// A slice that has no dimension for what is named gets one.
+// CHECK-LABEL: @scatter_columns(
+// CHECK: linalg.generic
+// CHECK: iree_linalg_ext.scatter dimension_map = [1] unique_indices(true) ins(%{{.*}}, %{{.*}} : tensor<2x4x1xf32>, tensor<2x1xi32>)
+func.func @scatter_columns(%x: tensor<4x9xf32>, %u: tensor<2x4xf32>, %i: tensor<2x1xi32>) -> tensor<4x9xf32> {
+  %0 = tensor.scatter %u into %x[%i] scatter_dims([1]) unique : (tensor<2x4xf32>, tensor<4x9xf32>, tensor<2x1xi32>) -> tensor<4x9xf32>
+  return %0 : tensor<4x9xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @ext_gather(
+// CHECK: linalg.generic
+// CHECK: tensor.extract
+// CHECK: arith.muli
+func.func @ext_gather(%x: tensor<10x10xi32>, %i: tensor<3x1xi32>, %to: tensor<3x10xi32>) -> tensor<3x10xi32> {
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %i : tensor<10x10xi32>, tensor<3x1xi32>) outs(%to : tensor<3x10xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.muli %a, %a : i32
+    iree_linalg_ext.yield %1 : i32
+  } -> tensor<3x10xi32>
+  return %0 : tensor<3x10xi32>
+}
+
+// -----
+
+// CHECK-LABEL: @arg_compare(
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK: %[[FIRST:.*]] = arith.cmpf ogt
+// CHECK: linalg.index 1
+// CHECK-COUNT-2: arith.select %[[FIRST]]
+func.func @arg_compare(%x: tensor<2x6xf32>, %v: tensor<2xf32>, %i: tensor<2xi32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %0:2 = iree_linalg_ext.arg_compare dimension(1) ins(%x : tensor<2x6xf32>) outs(%v, %i : tensor<2xf32>, tensor<2xi32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<2xf32>, tensor<2xi32>
+  return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
+}
+
+// -----
+
+// CHECK-LABEL: @fft(
+// CHECK-COUNT-2: math.cos
+func.func @fft(%re: tensor<8xf32>, %im: tensor<8xf32>, %s: index) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0:2 = iree_linalg_ext.fft ins(%s : index) outs(%re, %im : tensor<8xf32>, tensor<8xf32>) : tensor<8xf32>, tensor<8xf32>
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @topk_v2(
+// CHECK: iree_linalg_ext.topk dimension(0) ins(
+func.func @topk_v2(%x: tensor<10xf32>, %v: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = iree_linalg_ext.topk_v2 dimension(0) ins(%x : tensor<10xf32>) outs(%v : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }

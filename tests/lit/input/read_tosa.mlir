@@ -14,7 +14,7 @@ func.func @add(%x: tensor<?x8xf32>, %y: tensor<1x8xf32>) -> tensor<?x8xf32> {
 
 // CHECK-LABEL: @scatter
 // CHECK: linalg.generic
-// CHECK-SAME: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: iree_linalg_ext.scatter dimension_map = [0, 1] unique_indices(true) ins(%{{.*}}, %{{.*}} : tensor<2x4x3xf32>, tensor<2x4x2xi32>)
 func.func @scatter(%x: tensor<2x5x3xf32>, %i: tensor<2x4xi32>, %u: tensor<2x4x3xf32>) -> tensor<2x5x3xf32> {
   %0 = tosa.scatter %x, %i, %u : (tensor<2x5x3xf32>, tensor<2x4xi32>, tensor<2x4x3xf32>) -> tensor<2x5x3xf32>
   return %0 : tensor<2x5x3xf32>

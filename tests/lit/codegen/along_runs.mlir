@@ -1,0 +1,90 @@
+// What operations of iree_linalg_ext give, on the emulator.
+// RUN: tenon-compile %s --target=sm_80 --images=ptx -o %t.tenon
+// RUN: env TENON_EMULATOR_SM=80 tenon-check %t.tenon --device=emulator | FileCheck %s
+// CHECK: 0 failed
+
+func.func @scan() {
+  %x = util.unfoldable_constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %start = util.unfoldable_constant dense<10.0> : tensor<f32>
+  %e = tensor.empty() : tensor<5xf32>
+  %0:2 = iree_linalg_ext.scan dimension(0) inclusive(false) ins(%x : tensor<5xf32>) outs(%e, %start : tensor<5xf32>, tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.addf %a, %b : f32
+    iree_linalg_ext.yield %1 : f32
+  } -> tensor<5xf32>, tensor<f32>
+  check.expect_eq_const(%0#0, dense<[10.0, 11.0, 13.0, 16.0, 20.0]> : tensor<5xf32>) : tensor<5xf32>
+  check.expect_eq_const(%0#1, dense<20.0> : tensor<f32>) : tensor<f32>
+  return
+}
+
+// Elements that kernels do not hold.
+func.func @scan_of_i4() {
+  %x = util.unfoldable_constant dense<[7, 7, 7, -1]> : tensor<4xi4>
+  %start = util.unfoldable_constant dense<0> : tensor<i4>
+  %e = tensor.empty() : tensor<4xi4>
+  %0:2 = iree_linalg_ext.scan dimension(0) inclusive(true) ins(%x : tensor<4xi4>) outs(%e, %start : tensor<4xi4>, tensor<i4>) {
+  ^bb0(%a: i4, %b: i4):
+    %1 = arith.addi %a, %b : i4
+    iree_linalg_ext.yield %1 : i4
+  } -> tensor<4xi4>, tensor<i4>
+  %wide = arith.extsi %0#0 : tensor<4xi4> to tensor<4xi32>
+  check.expect_eq_const(%wide, dense<[7, -2, 5, 4]> : tensor<4xi32>) : tensor<4xi32>
+  return
+}
+
+func.func @scatter_outside() {
+  %to = util.unfoldable_constant dense<[[0, 0, 0], [9, 9, 9]]> : tensor<2x3xi32>
+  %u = util.unfoldable_constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %i = util.unfoldable_constant dense<[[0, 1], [1, 3], [-1, 0], [1, 2]]> : tensor<4x2xi32>
+  %0 = iree_linalg_ext.scatter dimension_map = [0, 1] unique_indices(true) ins(%u, %i : tensor<4xi32>, tensor<4x2xi32>) outs(%to : tensor<2x3xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.subi %b, %a : i32
+    iree_linalg_ext.yield %1 : i32
+  } -> tensor<2x3xi32>
+  check.expect_eq_const(%0, dense<[[0, -1, 0], [9, 9, 5]]> : tensor<2x3xi32>) : tensor<2x3xi32>
+  return
+}
+
+func.func @gather() {
+  %x = util.unfoldable_constant dense<[[0, 1], [2, 3], [4, 5]]> : tensor<3x2xi32>
+  %i = util.unfoldable_constant dense<[2, 0]> : tensor<2xi32>
+  %e = tensor.empty() : tensor<2x2xi32>
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %i : tensor<3x2xi32>, tensor<2xi32>) outs(%e : tensor<2x2xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    iree_linalg_ext.yield %a : i32
+  } -> tensor<2x2xi32>
+  check.expect_eq_const(%0, dense<[[4, 5], [0, 1]]> : tensor<2x2xi32>) : tensor<2x2xi32>
+  return
+}
+
+func.func @arg_compare() {
+  %x = util.unfoldable_constant dense<[[1.0, 5.0, 5.0], [7.0, -1.0, 2.0]]> : tensor<2x3xf32>
+  %ev = tensor.empty() : tensor<2xf32>
+  %ei = tensor.empty() : tensor<2xi32>
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i32
+  %base = arith.constant 100 : index
+  %v = linalg.fill ins(%low : f32) outs(%ev : tensor<2xf32>) -> tensor<2xf32>
+  %n = linalg.fill ins(%zero : i32) outs(%ei : tensor<2xi32>) -> tensor<2xi32>
+  %0:2 = iree_linalg_ext.arg_compare dimension(1) ins(%x : tensor<2x3xf32>) outs(%v, %n : tensor<2xf32>, tensor<2xi32>) index_base(%base : index) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<2xf32>, tensor<2xi32>
+  check.expect_eq_const(%0#0, dense<[5.0, 7.0]> : tensor<2xf32>) : tensor<2xf32>
+  check.expect_eq_const(%0#1, dense<[101, 100]> : tensor<2xi32>) : tensor<2xi32>
+  return
+}
+
+// The second stage of a transform of four elements, its factors 1 and -i.
+func.func @fft() {
+  %re = util.unfoldable_constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %im = util.unfoldable_constant dense<[0.0, 1.0, 0.0, 2.0]> : tensor<4xf32>
+  %wr = util.unfoldable_constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %wi = util.unfoldable_constant dense<[0.0, -1.0]> : tensor<2xf32>
+  %stage = arith.constant 2 : index
+  %0:2 = iree_linalg_ext.fft ins(%stage, %wr, %wi : index, tensor<2xf32>, tensor<2xf32>) outs(%re, %im : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
+  check.expect_eq_const(%0#0, dense<[4.0, 4.0, -2.0, 0.0]> : tensor<4xf32>) : tensor<4xf32>
+  check.expect_eq_const(%0#1, dense<[0.0, -3.0, 0.0, 5.0]> : tensor<4xf32>) : tensor<4xf32>
+  return
+}
