@@ -228,7 +228,7 @@ def several_results(sizes):
 def long_cases():
     """Rows that no block holds in its registers, and as many columns' elements."""
     for kind in ("f32", "bf16", "i64"):
-        for n, dynamic in forms((16385, 70001)):
+        for n, dynamic in forms((16385, 65536, 70001)):
             random = generator("long", kind, n)
             for layout, shape, axes in (("rows", (3, n), [1]), ("columns", (n, 3), [0]), ("all", (3, n), [0, 1])):
                 x = argument(kind, elements.draw(random, kind, shape), dynamic)
@@ -240,9 +240,39 @@ def long_cases():
                 yield Case(f"{name} of long rows", kind, build(Builder(kind, (3, n), dynamic, random)), torch)
 
 
+def special_row(n):
+    """Rows on which one pass over a softmax or a variance may differ from two: infinities in every place, NaNs, numbers
+    that grow, numbers far from 0."""
+    rise = np.linspace(0, 60, n)
+    rows = [rise, rise[::-1], rise - 1000, np.full(n, -np.inf), np.full(n, 100.0), np.where(np.arange(n) % 2, -np.inf, -50.0)]
+    for place in (0, n // 2, n - 1):
+        for special in (np.inf, -np.inf, np.nan):
+            rows.append(np.where(np.arange(n) == place, special, rise))
+    rows.append(np.where(np.arange(n) < n // 2, -np.inf, 1.0))
+    rows.append(np.where(np.arange(n) < n // 2, 1.0, -np.inf))
+    return np.stack(rows)
+
+
+def softmax_of(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def special_cases(sizes):
+    for name, raw in (("softmax", softmax_of), ("variance", lambda x: x.var(-1))):
+        for kind in ("f16", "f32", "f64"):
+            for n, dynamic in forms([*sizes, *([40961] if len(sizes) > 1 else [])]):
+                if n:
+                    data = elements.rounded(kind, special_row(n))
+                    builder = Builder(kind, data.shape, dynamic, generator(name, kind, n))
+                    builder.nodes[0] = argument(kind, data, dynamic)
+                    yield Case(f"{name} of special rows", kind, NORMS[name][0](builder), raw=raw)
+
+
 def cases(sizes):
     if len(sizes) > 1:
         yield from long_cases()
+    yield from special_cases(sizes)
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)

@@ -155,6 +155,11 @@ Value Bodies::finish(const RowSum &sum, const Point &point, unsigned lane, Value
   return narrow(k_, sum.sum, total);
 }
 
+Value Bodies::rowOperand(const KernelOp &op, BlockArgument argument, const Point &row) {
+  const auto *input = llvm::find_if(op.inputs, [&](const KernelInput &each) { return each.bodyArgument == argument; });
+  return operand(op, *input, row, 0);
+}
+
 void Bodies::preload(const Point &point) {
   for (const KernelOp &op : kernel_.ops)
     if (space_.shape().group.coversAllAxes(op.op))

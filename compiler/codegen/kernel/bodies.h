@@ -77,6 +77,10 @@ public:
   /// What a reduction starts from, combined with `total`, in the type of the tensors.
   mlir::Value finish(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
 
+  mlir::Value rowOf(const RowSum &sum) const { return rows_.lookup(sum.op->op->getResult(sum.output)).front(); }
+  /// What the body of an operation has as `argument`, where that is the same for all elements of the row.
+  mlir::Value rowOperand(const KernelOp &op, mlir::BlockArgument argument, const Point &row);
+
   /// Loads what operations that run over every element read at the point, ahead of its use.
   void preload(const Point &point);
   /// Stores an operation's results at all lanes of the point.

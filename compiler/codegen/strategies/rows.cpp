@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/rows.h"
 
+#include "compiler/codegen/kernel/one_pass.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -79,7 +81,9 @@ private:
   SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
   Accumulators start(ArrayRef<RowSum> phase);
   Accumulators accumulate(ArrayRef<RowSum> phase, const Batch &batch, Accumulators accumulators);
-  void finishPhase(ArrayRef<RowSum> phase, const Accumulators &accumulators);
+  void finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators);
+  void setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread);
+  void writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then);
   void storeBatch(const Batch &batch);
   SmallVector<Value> eachVector(ValueRange carried, llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)>);
 
@@ -180,16 +184,54 @@ RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const Ba
   return accumulators;
 }
 
-void RowsWriter::finishPhase(ArrayRef<RowSum> phase, const Accumulators &accumulators) {
-  SmallVector<Value> ofThread;
-  ArrayRef<Value> rest = accumulators;
-  for (const RowSum &sum : phase) {
-    ofThread.push_back(combineAll(k_, sum.sum, rest.take_front(lanesOfVector_)));
-    rest = rest.drop_front(lanesOfVector_);
-  }
+void RowsWriter::setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread) {
   SmallVector<Value> totals = combineLanes(k_, sumsOf(phase), ofThread, lanes_);
   for (auto [sum, total] : llvm::zip_equal(phase, totals))
     bodies_.setRow(sum, bodies_.finish(sum, row_, 0, total));
+}
+
+void RowsWriter::finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators) {
+  SmallVector<Value> ofThread;
+  for (const RowSum &sum : phase) {
+    ofThread.push_back(combineAll(k_, sum.sum, accumulators.take_front(lanesOfVector_)));
+    accumulators = accumulators.drop_front(lanesOfVector_);
+  }
+  setTotals(phase, ofThread);
+}
+
+/// A phase and the one behind it, in one pass over the row.
+void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then) {
+  // Carried: accumulators of each sum of the phase, then what each later sum keeps.
+  Accumulators carried = start(phase);
+  const size_t accumulators = carried.size();
+  for (const OnePassSum &sum : then)
+    llvm::append_range(carried, sum.start(k_));
+  carried = eachVector(carried, [&](const Batch &batch, ValueRange values) {
+    Accumulators next = accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
+    values = values.drop_front(accumulators);
+    for (const OnePassSum &sum : then) {
+      SmallVector<Value> elements;
+      for (const Point &point : batch.points)
+        for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+          elements.push_back(bodies_.contribution(sum.over, point, lane));
+      const size_t size = sum.size();
+      llvm::append_range(next, sum.join(k_, values.take_front(size), elements));
+      values = values.drop_front(size);
+    }
+    return next;
+  });
+  finishPhase(phase, ArrayRef(carried).take_front(accumulators));
+  ValueRange states = ValueRange(carried).drop_front(accumulators);
+  SmallVector<RowSum> sums;
+  SmallVector<Value> ofThread;
+  for (const OnePassSum &sum : then) {
+    const size_t size = sum.size();
+    Value total = sum.finish(k_, states.take_front(size), sum.referenceOf(bodies_, row_));
+    sums.push_back(sum.sum);
+    ofThread.push_back(k_.select(k_.equal(vectors_, k_.number(0)), neutral(k_, sum.sum.sum), total));
+    states = states.drop_front(size);
+  }
+  setTotals(sums, ofThread);
 }
 
 void RowsWriter::storeBatch(const Batch &batch) {
@@ -236,7 +278,15 @@ void RowsWriter::writeRow(unsigned width) {
   Batch kept;
   if (keeps)
     kept = keptBatch();
-  for (const SmallVector<RowSum> &phase : phases_) {
+  for (size_t i = 0; i < phases_.size(); ++i) {
+    const SmallVector<RowSum> &phase = phases_[i];
+    if (!keeps && i + 1 < phases_.size()) {
+      if (auto then = onePassSums(w_.kernel, w_.shape, phase, phases_[i + 1])) {
+        writeOnePass(phase, *then);
+        ++i;
+        continue;
+      }
+    }
     Accumulators accumulators = start(phase);
     accumulators = keeps ? accumulate(phase, kept, accumulators)
                          : eachVector(accumulators, [&](const Batch &batch, ValueRange values) {
@@ -280,8 +330,12 @@ static std::pair<Path, uint32_t> pathOf(const Demand &demand, int64_t columns) {
     threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
   }
   const int64_t needed = llvm::divideCeil(vectors, path.lanes);
-  if (demand.again && columns > 0 && needed <= demand.mostChunks(threads))
+  if (!demand.again || columns <= 0)
+    return {path, threads};
+  if (needed <= demand.mostChunks(threads))
     path.chunks = needed;
+  else if (path.lanes > kThreads) // it is read in a loop, where more threads gain nothing
+    threads = path.lanes = kThreads;
   return {path, threads};
 }
 
