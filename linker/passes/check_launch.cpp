@@ -94,11 +94,13 @@ private:
           .withFix("leave the variant out, or give the export of that architecture another executable");
     // nvcc's __block_size__ asks for clusters of one workgroup: the same launch as without.
     const bool isSingle = entry_.requiredCluster == abi::Extent3{1, 1, 1} && !isDeclared;
-    if (entry_.requiredCluster && *entry_.requiredCluster != cluster && !isSingle)
+    // Who generated a kernel made its grid as well, one for all targets: some have clusters, others have not.
+    const bool isOwn = !isDeclared && entry_.requiredCluster && kernel_.object->input->origin == abi::Origin::Generated;
+    if (entry_.requiredCluster && *entry_.requiredCluster != cluster && !isSingle && !isOwn)
       error(concat("has .reqnctapercluster ", extentText(*entry_.requiredCluster), ", the export declares ",
                    isDeclared ? concat("cluster ", extentText(cluster)) : std::string("none")))
           .withFix(concat("declare cluster ", extentText(*entry_.requiredCluster)));
-    else if (entry_.explicitCluster && !isDeclared && !isSingle)
+    else if (entry_.explicitCluster && !isDeclared && !isSingle && !isOwn)
       error("has .explicitcluster, the export declares no cluster")
           .withFix("declare the cluster that the kernel expects");
     if (entry_.maxClusterRank && isDeclared && volume(cluster) > *entry_.maxClusterRank)

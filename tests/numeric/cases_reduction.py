@@ -240,6 +240,14 @@ def long_cases():
                 yield Case(f"{name} of long rows", kind, build(Builder(kind, (3, n), dynamic, random)), torch)
 
 
+def cluster_cases():
+    """Rows that take several blocks, and are too many to be split: as long as whole vectors are, and not."""
+    for kind, n in (("f32", 32772), ("f32", 33001), ("bf16", 40968)):
+        for name in ("softmax", "layernorm"):
+            build, torch = NORMS[name]
+            yield Case(f"{name} of rows of a cluster", kind, build(Builder(kind, (256, n), False, generator(name, kind, n))), torch)
+
+
 def special_row(n):
     """Rows on which one pass over a softmax or a variance may differ from two: infinities in every place, NaNs, numbers
     that grow, numbers far from 0."""
@@ -272,6 +280,7 @@ def special_cases(sizes):
 def cases(sizes):
     if len(sizes) > 1:
         yield from long_cases()
+        yield from cluster_cases()
     yield from special_cases(sizes)
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)

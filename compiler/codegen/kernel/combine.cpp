@@ -118,4 +118,24 @@ SmallVector<Value> combineLanes(KernelBuilder &k, ArrayRef<Sum> sums, ArrayRef<V
   return exchange(k, sums, result, warps);
 }
 
+SmallVector<Value> combineBlocks(KernelBuilder &k, ArrayRef<Sum> sums, ArrayRef<Value> values, uint32_t blocks,
+                                 Value rank) {
+  SmallVector<Value> places, result;
+  for (const Sum &sum : sums)
+    places.push_back(k.shared(storedType(sum.type), blocks));
+  // Thread i tells block i. What is combined is read from the block's own memory, so no block waits for others to
+  // leave.
+  Value thread = k.thread();
+  k.when(k.less(thread, k.number(blocks)), [&] {
+    for (auto [sum, place, value] : llvm::zip_equal(sums, places, values))
+      storeShared(k, value, k.at(k.ofPeer(place, thread), storedType(sum.type), rank));
+  });
+  k.arriveAtCluster();
+  k.waitForCluster();
+  Value from = k.rem(thread, k.number(blocks));
+  for (auto [sum, place] : llvm::zip_equal(sums, places))
+    result.push_back(loadShared(k, sum.type, k.at(place, storedType(sum.type), from)));
+  return exchange(k, sums, result, blocks);
+}
+
 } // namespace tenon::compiler::codegen

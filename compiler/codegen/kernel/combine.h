@@ -38,4 +38,9 @@ mlir::Value combineAll(KernelBuilder &k, const Sum &sum, llvm::ArrayRef<mlir::Va
 llvm::SmallVector<mlir::Value> combineLanes(KernelBuilder &k, llvm::ArrayRef<Sum> sums,
                                             llvm::ArrayRef<mlir::Value> values, uint32_t lanes);
 
+/// Combines what all threads of a block have alike with that of the other blocks of the cluster, whose shared memory
+/// must be there: every block has begun. `blocks` is a power of two, `rank` the block's number among them.
+llvm::SmallVector<mlir::Value> combineBlocks(KernelBuilder &k, llvm::ArrayRef<Sum> sums,
+                                             llvm::ArrayRef<mlir::Value> values, uint32_t blocks, mlir::Value rank);
+
 } // namespace tenon::compiler::codegen

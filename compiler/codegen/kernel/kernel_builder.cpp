@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/kernel_builder.h"
 
+#include "compiler/codegen/ptx/target_queries.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -124,6 +126,33 @@ Value KernelBuilder::shared(Type element, uint64_t count) {
   OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
   LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
   return LLVM::AddressOfOp::create(b, loc, global);
+}
+
+void KernelBuilder::requireClusters(uint32_t blocks) {
+  function_->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), b.getDenseI32ArrayAttr({int32_t(blocks), 1, 1}));
+}
+
+Value KernelBuilder::hasClusters() {
+  auto module = function_->getParentOfType<ModuleOp>();
+  auto query = module.lookupSymbol<LLVM::LLVMFuncOp>(kHasClusters);
+  if (!query) {
+    OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+    query = LLVM::LLVMFuncOp::create(atStart, loc, kHasClusters, LLVM::LLVMFunctionType::get(b.getI1Type(), {}));
+  }
+  return LLVM::CallOp::create(b, loc, query, ValueRange()).getResult();
+}
+
+void KernelBuilder::arriveAtCluster() {
+  NVVM::ClusterArriveOp::create(b, loc, b.getUnitAttr());
+}
+
+void KernelBuilder::waitForCluster() {
+  NVVM::ClusterWaitOp::create(b, loc, b.getUnitAttr());
+}
+
+Value KernelBuilder::ofPeer(Value shared, Value rank) {
+  auto peers = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  return NVVM::MapaOp::create(b, loc, peers, shared, arith::TruncIOp::create(b, loc, b.getI32Type(), rank));
 }
 
 Value KernelBuilder::at(Value base, Type element, Value index) {

@@ -63,6 +63,18 @@ public:
                    bool isWhole = false);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
+  /// The blocks of a row or a column of the grid run as clusters of `blocks`, on targets that have them. The grid has
+  /// to be a multiple.
+  void requireClusters(uint32_t blocks);
+  /// Whether the target that code is made for has clusters (ptx/target_queries.h).
+  mlir::Value hasClusters();
+  /// All threads of the cluster arrive; nobody goes on behind the wait before they have. What they wrote before is seen
+  /// behind it.
+  void arriveAtCluster();
+  void waitForCluster();
+  /// `shared` in the memory of another block of the cluster.
+  mlir::Value ofPeer(mlir::Value shared, mlir::Value rank);
+
   /// The value of the lane whose number differs by `mask` (a power of two below 32). Any scalar of up to 64 bits.
   mlir::Value shuffleXor(mlir::Value value, uint32_t mask);
   /// The value of the lane `delta` before this one, or this one's own where there is none.

@@ -5,6 +5,7 @@
 #include "compiler/codegen/ptx/contract.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
+#include "compiler/codegen/ptx/target_queries.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -212,6 +213,7 @@ public:
   }
 
   void run() override {
+    answerTargetQueries(*device_, arch_);
     if (options_.contractProducts && !options_.fastMath) {
       Optimizer(*machine_).unifyValues(*device_);
       contractProducts(*device_, arch_);

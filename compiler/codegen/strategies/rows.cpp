@@ -5,6 +5,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -17,14 +19,21 @@ constexpr uint32_t kMaxKept = 64;
 constexpr uint32_t kInFlight = 4;
 // Of a block, where the length of a row is known only when the program runs.
 constexpr uint32_t kThreads = 256;
+// Of each block of a cluster, and what each of its threads keeps at most, over all tensors: three such blocks run on a
+// multiprocessor at once, so that one loads while others compute.
+constexpr uint32_t kClusterThreads = 512;
+constexpr uint32_t kClusterKept = 32;
+constexpr uint32_t kMostBlocks = 8; // of a cluster, on every target that has them
 constexpr int64_t kAnyLength = INT64_MAX;
 
-/// How a row is computed: by `lanes` threads, each of which keeps `chunks` vectors in registers; 0: it reads them
-/// again.
+/// How a row is computed: by `lanes` threads of each of `blocks` blocks, each of which keeps `chunks` vectors in
+/// registers; 0: it reads them again. Several blocks are a cluster; on a target without clusters the first of them
+/// computes the row alone, and reads it again.
 struct Path {
   int64_t longest = kAnyLength; // elements of a row
   uint32_t lanes = kThreads;
   uint32_t chunks = 0;
+  uint32_t blocks = 1;
 };
 
 /// What a kernel needs of its rows.
@@ -32,6 +41,7 @@ struct Demand {
   uint32_t width;   // elements of a vector
   bool again;       // read once more when a reduction of them is known, or stored
   uint32_t tensors; // with an element for each of the row's
+  bool onePass;     // it is enough to see each element once, anywhere
 
   uint32_t mostChunks(uint32_t threads) const {
     return std::max(1u, (threads > 512 ? kMaxKept / 2 : kMaxKept) / (width * std::max(1u, tensors)));
@@ -62,7 +72,7 @@ class RowsWriter {
 public:
   explicit RowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
-        chunks_(w.choice("chunks")), phases_(phasesOf(w.kernel, w.shape.group)) {}
+        blocks_(w.choice("blocks")), chunks_(w.choice("chunks")), phases_(phasesOf(w.kernel, w.shape.group)) {}
 
   void run();
 
@@ -74,7 +84,9 @@ private:
   };
   using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
 
+  void writeRows();
   void writeRow(unsigned width);
+  int64_t lanesOfRow() const { return int64_t(lanes_) * cluster_; }
   Point pointAt(Value vector);
   Batch keptBatch();
   Batch loopBatch(Value first, unsigned count);
@@ -90,7 +102,11 @@ private:
   Writer &w_;
   KernelBuilder &k_;
   Bodies &bodies_;
-  const uint32_t lanes_, width_, chunks_;
+  const uint32_t lanes_, width_, blocks_;
+  uint32_t chunks_;
+  uint32_t cluster_ = 1; // blocks of a row
+  Value rank_;           // of the block among them
+  bool hasBegun_ = true; // every block of the cluster
   const SmallVector<SmallVector<RowSum>> phases_;
   unsigned lanesOfVector_ = 1;
   Point row_;     // positions on the parallel axes
@@ -101,18 +117,40 @@ private:
 };
 
 void RowsWriter::run() {
+  w_.space.vectorAxis = w_.shape.axes.size() - 1;
+  if (blocks_ == 1)
+    return writeRows();
+  k_.requireClusters(blocks_);
+  Value block = k_.block();
+  rank_ = k_.rem(block, k_.number(blocks_));
+  k_.branch(
+      k_.hasClusters(),
+      [&] {
+        cluster_ = blocks_;
+        writeRows();
+      },
+      [&] {
+        cluster_ = 1;
+        chunks_ = 0;
+        k_.when(k_.equal(rank_, k_.number(0)), [&] { writeRows(); });
+      });
+}
+
+void RowsWriter::writeRows() {
   const unsigned parallel = w_.shape.parallel, axes = w_.shape.axes.size();
-  w_.space.vectorAxis = axes - 1;
   Value rows = w_.space.size(0, parallel);
   Value thread = k_.thread();
   lane_ = k_.rem(thread, k_.number(lanes_));
-  Value row = k_.block();
+  Value row = k_.div(k_.block(), k_.number(blocks_));
   hasRow_ = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  if (cluster_ > 1)
+    lane_ = k_.add(k_.mul(rank_, k_.number(lanes_)), lane_);
   if (lanes_ < k_.threads) {
     row = k_.add(k_.mul(row, k_.number(k_.threads / lanes_)), k_.div(thread, k_.number(lanes_)));
     hasRow_ = k_.less(row, rows);
     row = k_.min(row, k_.sub(rows, k_.number(1))); // all lanes of a warp take part in its shuffles
   }
+  row_ = Point();
   w_.space.place(row_, 0, parallel, row);
   row_.index.resize(axes, k_.number(0));
   row_.id = w_.space.newId();
@@ -133,11 +171,11 @@ RowsWriter::Batch RowsWriter::keptBatch() {
   Batch batch;
   Value last = k_.sub(vectors_, k_.number(1));
   for (uint32_t chunk = 0, count = chunks_ * width_ / lanesOfVector_; chunk < count; ++chunk) {
-    const int64_t first = int64_t(chunk) * lanes_;
+    const int64_t first = int64_t(chunk) * lanesOfRow();
     if (knownVectors_ && first >= *knownVectors_)
       break;
     Value vector = k_.add(lane_, k_.number(first));
-    const bool allExist = knownVectors_ && first + lanes_ <= *knownVectors_;
+    const bool allExist = knownVectors_ && first + lanesOfRow() <= *knownVectors_;
     batch.exists.push_back(allExist ? Value() : k_.less(vector, vectors_));
     batch.points.push_back(pointAt(allExist ? vector : k_.min(vector, last)));
   }
@@ -149,7 +187,7 @@ RowsWriter::Batch RowsWriter::keptBatch() {
 RowsWriter::Batch RowsWriter::loopBatch(Value first, unsigned count) {
   Batch batch;
   for (unsigned i = 0; i < count; ++i) {
-    batch.points.push_back(pointAt(k_.add(first, k_.number(int64_t(i) * lanes_))));
+    batch.points.push_back(pointAt(k_.add(first, k_.number(int64_t(i) * lanesOfRow()))));
     batch.exists.push_back({});
   }
   for (const Point &point : batch.points)
@@ -186,6 +224,11 @@ RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const Ba
 
 void RowsWriter::setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread) {
   SmallVector<Value> totals = combineLanes(k_, sumsOf(phase), ofThread, lanes_);
+  if (cluster_ > 1) {
+    if (!std::exchange(hasBegun_, true))
+      k_.waitForCluster();
+    totals = combineBlocks(k_, sumsOf(phase), totals, cluster_, rank_);
+  }
   for (auto [sum, total] : llvm::zip_equal(phase, totals))
     bodies_.setRow(sum, bodies_.finish(sum, row_, 0, total));
 }
@@ -254,21 +297,24 @@ SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
     };
   };
   // Signed: a short row has no place for a whole batch.
-  Value whole = k_.sub(vectors_, k_.number(int64_t(lanes_) * (kInFlight - 1)));
+  Value whole = k_.sub(vectors_, k_.number(lanesOfRow() * (kInFlight - 1)));
   SmallVector<Value> after = {lane_};
   llvm::append_range(after, carried);
-  after = k_.loop(lane_, whole, k_.number(int64_t(lanes_) * kInFlight), after, [&](Value first, ValueRange values) {
-    SmallVector<Value> next = {k_.add(first, k_.number(int64_t(lanes_) * kInFlight))};
+  after = k_.loop(lane_, whole, k_.number(lanesOfRow() * kInFlight), after, [&](Value first, ValueRange values) {
+    SmallVector<Value> next = {k_.add(first, k_.number(lanesOfRow() * kInFlight))};
     llvm::append_range(next, step(kInFlight)(first, values.drop_front()));
     return next;
   });
-  return k_.loop(after.front(), vectors_, k_.number(lanes_), ValueRange(after).drop_front(), step(1));
+  return k_.loop(after.front(), vectors_, k_.number(lanesOfRow()), ValueRange(after).drop_front(), step(1));
 }
 
 void RowsWriter::writeRow(unsigned width) {
   Bodies::Scope scope(bodies_);
   lanesOfVector_ = width;
   bodies_.setWidth(width);
+  hasBegun_ = cluster_ == 1;
+  if (!hasBegun_)
+    k_.arriveAtCluster();
   const unsigned parallel = w_.shape.parallel;
   vectors_ = k_.div(w_.space.size(parallel, w_.shape.axes.size()), k_.number(width));
   std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes());
@@ -311,9 +357,31 @@ void RowsWriter::writeRow(unsigned width) {
 
 } // namespace
 
+/// Whether the row is read once, wherever it is kept.
+static bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  return !storesElements(kernel, shape) &&
+         (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
+}
+
 static Demand demandOf(const KernelFunction &kernel, const GroupShape &shape) {
   return {vectorWidth(kernel, shape, shape.axes.size() - 1), readsAgain(kernel, shape) || storesElements(kernel, shape),
-          fullInputs(kernel, shape)};
+          fullInputs(kernel, shape), takesOnePass(kernel, shape)};
+}
+
+/// A cluster that keeps rows of so many vectors, if there is one.
+static std::optional<std::pair<Path, uint32_t>> clusterOf(const Demand &demand, int64_t vectors) {
+  for (uint32_t threads : {kClusterThreads, 2 * kClusterThreads}) {
+    const int64_t most = std::max(1u, kClusterKept / (demand.width * std::max(1u, demand.tensors)));
+    const int64_t blocks = powerOfTwo(llvm::divideCeil(vectors, most * threads));
+    if (blocks > kMostBlocks)
+      continue;
+    const Path path = {.lanes = threads,
+                       .chunks = uint32_t(llvm::divideCeil(vectors, blocks * threads)),
+                       .blocks = std::max(2u, uint32_t(blocks))};
+    return std::pair(path, threads);
+  }
+  return std::nullopt;
 }
 
 /// Rows of a known length: as few threads as have enough to do, as many as keep the row.
@@ -332,9 +400,14 @@ static std::pair<Path, uint32_t> pathOf(const Demand &demand, int64_t columns) {
   const int64_t needed = llvm::divideCeil(vectors, path.lanes);
   if (!demand.again || columns <= 0)
     return {path, threads};
-  if (needed <= demand.mostChunks(threads))
+  if (needed <= demand.mostChunks(threads)) {
     path.chunks = needed;
-  else if (path.lanes > kThreads) // it is read in a loop, where more threads gain nothing
+    return {path, threads};
+  }
+  if (!demand.onePass)
+    if (auto cluster = clusterOf(demand, vectors))
+      return *cluster;
+  if (path.lanes > kThreads) // it is read in a loop, where more threads gain nothing
     threads = path.lanes = kThreads;
   return {path, threads};
 }
@@ -342,8 +415,8 @@ static std::pair<Path, uint32_t> pathOf(const Demand &demand, int64_t columns) {
 static Plan planOf(StringRef name, const GroupShape &shape, const Demand &demand, const Path &path, uint32_t threads) {
   return {name,
           threads,
-          {{"lanes", path.lanes}, {"width", demand.width}, {"chunks", path.chunks}},
-          {{extentsOf(shape.parallelAxes()), threads / path.lanes}}};
+          {{"lanes", path.lanes}, {"width", demand.width}, {"chunks", path.chunks}, {"blocks", path.blocks}},
+          {{extentsOf(shape.parallelAxes()), threads / path.lanes}, {{Extent{.size = path.blocks, .value = {}}}, 1}}};
 }
 
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
