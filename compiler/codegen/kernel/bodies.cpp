@@ -157,14 +157,15 @@ Value Bodies::finish(const RowSum &sum, const Point &point, unsigned lane, Value
 
 Value Bodies::rowOperand(const KernelOp &op, BlockArgument argument, const Point &row) {
   const auto *input = llvm::find_if(op.inputs, [&](const KernelInput &each) { return each.bodyArgument == argument; });
-  return operand(op, *input, row, 0);
+  return operand(op, *input, row)[0];
 }
 
 void Bodies::preload(const Point &point) {
   for (const KernelOp &op : kernel_.ops)
     if (space_.shape().group.coversAllAxes(op.op))
       for (const KernelInput &input : op.inputs)
-        if (input.isMemory() && !input.bodyArgument.use_empty())
+        if (input.isMemory() && !input.bodyArgument.use_empty() &&
+            input.tensor.map.getNumResults() == linalg::GenericOp(op.op).getNumLoops())
           load(op, input.tensor, point);
 }
 

@@ -81,7 +81,8 @@ public:
   /// What the body of an operation has as `argument`, where that is the same for all elements of the row.
   mlir::Value rowOperand(const KernelOp &op, mlir::BlockArgument argument, const Point &row);
 
-  /// Loads what operations that run over every element read at the point, ahead of its use.
+  /// Loads what operations that run over every element read at the point, ahead of its use: of tensors that have an
+  /// element for each point. Others are in a cache when they are wanted, and cost registers until then.
   void preload(const Point &point);
   /// Stores an operation's results at all lanes of the point.
   void store(const KernelOp &op, const Point &point);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/kernel_builder.h"
 
-#include "compiler/codegen/ptx/target_queries.h"
-
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -126,6 +124,10 @@ Value KernelBuilder::shared(Type element, uint64_t count) {
   OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
   LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
   return LLVM::AddressOfOp::create(b, loc, global);
+}
+
+void KernelBuilder::wantResident(uint32_t blocks) {
+  function_->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(int32_t(blocks)));
 }
 
 void KernelBuilder::requireClusters(uint32_t blocks) {

@@ -11,6 +11,9 @@
 
 namespace tenon::compiler::codegen {
 
+/// i1 (): whether the target has clusters. Becomes a constant when PTX is made for it (ptx/target_queries.h).
+constexpr llvm::StringLiteral kHasClusters = "tenon_has_clusters";
+
 class KernelBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::LLVM::LLVMFuncOp function, uint32_t threads)
@@ -63,6 +66,8 @@ public:
                    bool isWhole = false);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
+  /// So many blocks should fit on a multiprocessor: no thread gets more registers than leave place for them.
+  void wantResident(uint32_t blocks);
   /// The blocks of a row or a column of the grid run as clusters of `blocks`, on targets that have them. The grid has
   /// to be a multiple.
   void requireClusters(uint32_t blocks);

@@ -2,6 +2,7 @@
 #include "compiler/codegen/ptx/target_queries.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/kernel/kernel_builder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"

@@ -6,18 +6,13 @@
 
 #include "abi/target_arch.h"
 
-#include "llvm/ADT/StringRef.h"
-
 namespace llvm {
 class Module;
 }
 
 namespace tenon::compiler::codegen {
 
-/// i1 (): whether the target has clusters.
-constexpr llvm::StringLiteral kHasClusters = "tenon_has_clusters";
-
-/// Replaces the calls by their answers. Before LLVM optimises.
+/// Replaces the calls of KernelBuilder::hasClusters() by their answers. Before LLVM optimises.
 void answerTargetQueries(llvm::Module &device, abi::TargetArch arch);
 
 } // namespace tenon::compiler::codegen

@@ -2,8 +2,7 @@
 #include "compiler/codegen/strategies/rows.h"
 
 #include "compiler/codegen/kernel/one_pass.h"
-
-#include "llvm/Support/MathExtras.h"
+#include "compiler/codegen/strategies/row_paths.h"
 
 #include <utility>
 
@@ -12,67 +11,18 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kWarp = 32;
-// Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
-constexpr uint32_t kMaxKept = 64;
+// Threads of a multiprocessor that rows of unknown length leave place for, with up to so many elements in each.
+constexpr uint32_t kResidentThreads = 1024;
+constexpr uint32_t kFewKept = 16;
 // Vectors in flight for each thread where a row is read in a loop.
 constexpr uint32_t kInFlight = 4;
-// Of a block, where the length of a row is known only when the program runs.
-constexpr uint32_t kThreads = 256;
-// Of each block of a cluster, and what each of its threads keeps at most, over all tensors: three such blocks run on a
-// multiprocessor at once, so that one loads while others compute.
-constexpr uint32_t kClusterThreads = 512;
-constexpr uint32_t kClusterKept = 32;
-constexpr uint32_t kMostBlocks = 8; // of a cluster, on every target that has them
-constexpr int64_t kAnyLength = INT64_MAX;
-
-/// How a row is computed: by `lanes` threads of each of `blocks` blocks, each of which keeps `chunks` vectors in
-/// registers; 0: it reads them again. Several blocks are a cluster; on a target without clusters the first of them
-/// computes the row alone, and reads it again.
-struct Path {
-  int64_t longest = kAnyLength; // elements of a row
-  uint32_t lanes = kThreads;
-  uint32_t chunks = 0;
-  uint32_t blocks = 1;
-};
-
-/// What a kernel needs of its rows.
-struct Demand {
-  uint32_t width;   // elements of a vector
-  bool again;       // read once more when a reduction of them is known, or stored
-  uint32_t tensors; // with an element for each of the row's
-  bool onePass;     // it is enough to see each element once, anywhere
-
-  uint32_t mostChunks(uint32_t threads) const {
-    return std::max(1u, (threads > 512 ? kMaxKept / 2 : kMaxKept) / (width * std::max(1u, tensors)));
-  }
-};
-
-/// Rows of any length: each path is for those that the one before it is too short for.
-SmallVector<Path> pathsOfAnyLength(const Demand &demand) {
-  if (!demand.again)
-    return {{2 * demand.width, 1}, {16 * demand.width, 8}, {8 * kWarp * demand.width, kWarp}, {}};
-  SmallVector<Path> paths;
-  for (auto [lanes, chunks] :
-       {std::pair(1u, 2u), {8u, 2u}, {kWarp, 1u}, {kWarp, 4u}, {kThreads, 2u}, {kThreads, 4u}, {kThreads, 8u}}) {
-    const uint32_t kept = std::min(chunks, demand.mostChunks(kThreads));
-    const int64_t longest = int64_t(lanes) * kept * demand.width;
-    if (paths.empty() || longest > paths.back().longest)
-      paths.push_back({longest, lanes, kept});
-  }
-  paths.push_back({});
-  return paths;
-}
-
-uint32_t powerOfTwo(int64_t atLeast) {
-  return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
-}
 
 class RowsWriter {
 public:
   explicit RowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
-        blocks_(w.choice("blocks")), chunks_(w.choice("chunks")), phases_(phasesOf(w.kernel, w.shape.group)) {}
+        blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")),
+        phases_(phasesOf(w.kernel, w.shape.group)) {}
 
   void run();
 
@@ -87,6 +37,9 @@ private:
   void writeRows();
   void writeRow(unsigned width);
   int64_t lanesOfRow() const { return int64_t(lanes_) * cluster_; }
+  void placeRow(uint32_t number);
+  void writeKeptRows();
+  void writePhases(const Batch *kept);
   Point pointAt(Value vector);
   Batch keptBatch();
   Batch loopBatch(Value first, unsigned count);
@@ -102,22 +55,25 @@ private:
   Writer &w_;
   KernelBuilder &k_;
   Bodies &bodies_;
-  const uint32_t lanes_, width_, blocks_;
+  const uint32_t lanes_, width_, blocks_, rows_;
   uint32_t chunks_;
   uint32_t cluster_ = 1; // blocks of a row
   Value rank_;           // of the block among them
   bool hasBegun_ = true; // every block of the cluster
   const SmallVector<SmallVector<RowSum>> phases_;
   unsigned lanesOfVector_ = 1;
-  Point row_;     // positions on the parallel axes
+  Point row_;     // positions on the parallel axes, of the row that is being computed
+  Value hasRow_;  // whether it exists
   Value lane_;    // of the row
-  Value hasRow_;  // whether the thread's row exists
   Value vectors_; // of a row
   std::optional<int64_t> knownVectors_;
 };
 
 void RowsWriter::run() {
   w_.space.vectorAxis = w_.shape.axes.size() - 1;
+  // Whether elements exist is a question to each where rows have any length: of registers it takes what it gets.
+  if (chunks_ != 0 && chunks_ * width_ <= kFewKept && !GroupShape::sizeOf(w_.shape.reducedAxes()))
+    k_.wantResident(kResidentThreads / k_.threads);
   if (blocks_ == 1)
     return writeRows();
   k_.requireClusters(blocks_);
@@ -137,16 +93,24 @@ void RowsWriter::run() {
 }
 
 void RowsWriter::writeRows() {
-  const unsigned parallel = w_.shape.parallel, axes = w_.shape.axes.size();
-  Value rows = w_.space.size(0, parallel);
-  Value thread = k_.thread();
-  lane_ = k_.rem(thread, k_.number(lanes_));
-  Value row = k_.div(k_.block(), k_.number(blocks_));
-  hasRow_ = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  lane_ = k_.rem(k_.thread(), k_.number(lanes_));
   if (cluster_ > 1)
     lane_ = k_.add(k_.mul(rank_, k_.number(lanes_)), lane_);
-  if (lanes_ < k_.threads) {
-    row = k_.add(k_.mul(row, k_.number(k_.threads / lanes_)), k_.div(thread, k_.number(lanes_)));
+  if (width_ == 1)
+    return writeRow(1);
+  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, [&] { writeRow(1); });
+}
+
+/// The thread's row of that number: a block takes rows_ times as many as it has groups of lanes.
+void RowsWriter::placeRow(uint32_t number) {
+  const unsigned parallel = w_.shape.parallel, axes = w_.shape.axes.size();
+  const uint32_t groups = k_.threads / lanes_;
+  Value row = k_.div(k_.block(), k_.number(blocks_));
+  hasRow_ = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  if (groups * rows_ > 1) {
+    Value rows = w_.space.size(0, parallel);
+    row = k_.add(k_.mul(row, k_.number(groups * rows_)), k_.number(number * groups));
+    row = k_.add(row, k_.div(k_.thread(), k_.number(lanes_)));
     hasRow_ = k_.less(row, rows);
     row = k_.min(row, k_.sub(rows, k_.number(1))); // all lanes of a warp take part in its shuffles
   }
@@ -154,9 +118,6 @@ void RowsWriter::writeRows() {
   w_.space.place(row_, 0, parallel, row);
   row_.index.resize(axes, k_.number(0));
   row_.id = w_.space.newId();
-  if (width_ == 1)
-    return writeRow(1);
-  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, [&] { writeRow(1); });
 }
 
 Point RowsWriter::pointAt(Value vector) {
@@ -169,15 +130,20 @@ Point RowsWriter::pointAt(Value vector) {
 /// The whole row. Where the thread has no such vector it computes the last one, and nobody sees it.
 RowsWriter::Batch RowsWriter::keptBatch() {
   Batch batch;
-  Value last = k_.sub(vectors_, k_.number(1));
+  // What is kept is few: 32 bits are enough to count it, and half the instructions.
+  Type i32 = k_.b.getI32Type();
+  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(k_.b, k_.loc, i32, value); };
+  Value lane = narrow(lane_), vectors = narrow(vectors_), last = narrow(k_.sub(vectors_, k_.number(1)));
   for (uint32_t chunk = 0, count = chunks_ * width_ / lanesOfVector_; chunk < count; ++chunk) {
     const int64_t first = int64_t(chunk) * lanesOfRow();
     if (knownVectors_ && first >= *knownVectors_)
       break;
-    Value vector = k_.add(lane_, k_.number(first));
+    Value vector = k_.add(lane, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(first))));
     const bool allExist = knownVectors_ && first + lanesOfRow() <= *knownVectors_;
-    batch.exists.push_back(allExist ? Value() : k_.less(vector, vectors_));
-    batch.points.push_back(pointAt(allExist ? vector : k_.min(vector, last)));
+    batch.exists.push_back(allExist ? Value() : k_.less(vector, vectors));
+    if (!allExist)
+      vector = k_.min(vector, last);
+    batch.points.push_back(pointAt(arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), vector)));
   }
   for (const Point &point : batch.points)
     bodies_.preload(point);
@@ -320,13 +286,40 @@ void RowsWriter::writeRow(unsigned width) {
   std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes());
   knownVectors_ = elements ? std::optional(*elements / width) : std::nullopt;
 
-  const bool keeps = chunks_ != 0;
-  Batch kept;
-  if (keeps)
-    kept = keptBatch();
+  if (chunks_ != 0)
+    return writeKeptRows();
+  for (uint32_t number = 0; number < rows_; ++number) {
+    placeRow(number);
+    Bodies::Scope one(bodies_);
+    writePhases(nullptr);
+  }
+}
+
+/// Loads all rows of the thread, then computes one behind the other.
+void RowsWriter::writeKeptRows() {
+  struct Row {
+    Point point;
+    Value exists;
+    Batch batch;
+  };
+  SmallVector<Row> rows;
+  for (uint32_t number = 0; number < rows_; ++number) {
+    placeRow(number);
+    rows.push_back({row_, hasRow_, keptBatch()});
+  }
+  for (const Row &row : rows) {
+    Bodies::Scope one(bodies_);
+    row_ = row.point;
+    hasRow_ = row.exists;
+    writePhases(&row.batch);
+  }
+}
+
+/// @param kept the row, where it is in registers
+void RowsWriter::writePhases(const Batch *kept) {
   for (size_t i = 0; i < phases_.size(); ++i) {
     const SmallVector<RowSum> &phase = phases_[i];
-    if (!keeps && i + 1 < phases_.size()) {
+    if (!kept && i + 1 < phases_.size()) {
       if (auto then = onePassSums(w_.kernel, w_.shape, phase, phases_[i + 1])) {
         writeOnePass(phase, *then);
         ++i;
@@ -334,14 +327,14 @@ void RowsWriter::writeRow(unsigned width) {
       }
     }
     Accumulators accumulators = start(phase);
-    accumulators = keeps ? accumulate(phase, kept, accumulators)
-                         : eachVector(accumulators, [&](const Batch &batch, ValueRange values) {
-                             return accumulate(phase, batch, llvm::to_vector(values));
-                           });
+    accumulators = kept ? accumulate(phase, *kept, accumulators)
+                        : eachVector(accumulators, [&](const Batch &batch, ValueRange values) {
+                            return accumulate(phase, batch, llvm::to_vector(values));
+                          });
     finishPhase(phase, accumulators);
   }
-  if (keeps)
-    storeBatch(kept);
+  if (kept)
+    storeBatch(*kept);
   else if (storesElements(w_.kernel, w_.shape))
     eachVector({}, [&](const Batch &batch, ValueRange) {
       storeBatch(batch);
@@ -357,83 +350,31 @@ void RowsWriter::writeRow(unsigned width) {
 
 } // namespace
 
-/// Whether the row is read once, wherever it is kept.
-static bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
-  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
-  return !storesElements(kernel, shape) &&
-         (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
-}
-
-static Demand demandOf(const KernelFunction &kernel, const GroupShape &shape) {
-  return {vectorWidth(kernel, shape, shape.axes.size() - 1), readsAgain(kernel, shape) || storesElements(kernel, shape),
-          fullInputs(kernel, shape), takesOnePass(kernel, shape)};
-}
-
-/// A cluster that keeps rows of so many vectors, if there is one.
-static std::optional<std::pair<Path, uint32_t>> clusterOf(const Demand &demand, int64_t vectors) {
-  for (uint32_t threads : {kClusterThreads, 2 * kClusterThreads}) {
-    const int64_t most = std::max(1u, kClusterKept / (demand.width * std::max(1u, demand.tensors)));
-    const int64_t blocks = powerOfTwo(llvm::divideCeil(vectors, most * threads));
-    if (blocks > kMostBlocks)
-      continue;
-    const Path path = {.lanes = threads,
-                       .chunks = uint32_t(llvm::divideCeil(vectors, blocks * threads)),
-                       .blocks = std::max(2u, uint32_t(blocks))};
-    return std::pair(path, threads);
-  }
-  return std::nullopt;
-}
-
-/// Rows of a known length: as few threads as have enough to do, as many as keep the row.
-static std::pair<Path, uint32_t> pathOf(const Demand &demand, int64_t columns) {
-  const int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
-  Path path;
-  uint32_t threads = kThreads;
-  if (vectors <= 4 * kWarp) {
-    path.lanes = std::min(kWarp, powerOfTwo(vectors));
-  } else if (!demand.again) {
-    path.lanes = vectors <= 8 * kWarp ? kWarp : kThreads;
-  } else {
-    const int64_t each = std::min<int64_t>(std::clamp<int64_t>(demand.width / 2, 2, 4), demand.mostChunks(kThreads));
-    threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
-  }
-  const int64_t needed = llvm::divideCeil(vectors, path.lanes);
-  if (!demand.again || columns <= 0)
-    return {path, threads};
-  if (needed <= demand.mostChunks(threads)) {
-    path.chunks = needed;
-    return {path, threads};
-  }
-  if (!demand.onePass)
-    if (auto cluster = clusterOf(demand, vectors))
-      return *cluster;
-  if (path.lanes > kThreads) // it is read in a loop, where more threads gain nothing
-    threads = path.lanes = kThreads;
-  return {path, threads};
-}
-
-static Plan planOf(StringRef name, const GroupShape &shape, const Demand &demand, const Path &path, uint32_t threads) {
+static Plan planOf(StringRef name, const GroupShape &shape, const RowDemand &demand, const RowPath &path) {
   return {name,
-          threads,
-          {{"lanes", path.lanes}, {"width", demand.width}, {"chunks", path.chunks}, {"blocks", path.blocks}},
-          {{extentsOf(shape.parallelAxes()), threads / path.lanes}, {{Extent{.size = path.blocks, .value = {}}}, 1}}};
+          path.threads,
+          {{"lanes", path.lanes},
+           {"width", demand.width},
+           {"chunks", path.chunks},
+           {"blocks", path.blocks},
+           {"rows", path.rows}},
+          {{extentsOf(shape.parallelAxes()), path.threads / path.lanes * path.rows},
+           {{Extent{.size = path.blocks, .value = {}}}, 1}}};
 }
 
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   if (!hasCombiners(kernel, shape))
     return {};
-  const Demand demand = demandOf(kernel, shape);
-  if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes())) {
-    const auto [path, threads] = pathOf(demand, *columns);
-    return {planOf(name(), shape, demand, path, threads)};
-  }
+  const RowDemand demand = RowDemand::of(kernel, shape);
+  if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes()))
+    return {planOf(name(), shape, demand, rowPath(demand, *columns))};
   std::vector<Plan> plans;
   Guard guard{extentsOf(shape.reducedAxes())};
-  for (const Path &path : pathsOfAnyLength(demand)) {
+  for (const RowPath &path : rowPathsOfAnyLength(demand)) {
     const bool isLast = path.longest == kAnyLength; // it alone can do without an element
     guard.orEmpty = isLast;
     guard.most = isLast ? std::nullopt : std::optional(path.longest);
-    plans.push_back(planOf(name(), shape, demand, path, kThreads));
+    plans.push_back(planOf(name(), shape, demand, path));
     plans.back().guard = guard;
     guard.above = path.longest;
   }

@@ -59,6 +59,17 @@ TEST(CheckLaunch, RequiredClustersAreMetExactly) {
                "[K-8] 'k' has .maxclusterrank 4, the export declares cluster 8x1x1 (8 workgroups)");
 }
 
+TEST(CheckLaunch, GeneratedKernelsBringClustersOfTheirOwn) {
+  abi::Export declared = makeExport("k", 1);
+  declared.launch.workgroupSize = {64, 1, 1};
+  Job job;
+  job.add(declared).object("a.ptx", ptxModule(entry("k", "p", ".explicitcluster .reqnctapercluster 2"), "sm_90"),
+                           "sm_90");
+  EXPECT_FINDS(linkJob(job), "[K-8] 'k' has .reqnctapercluster 2x1x1, the export declares none");
+  job.job.objects.back().origin = abi::Origin::Generated;
+  EXPECT_LINKS(linkJob(job));
+}
+
 TEST(CheckLaunch, RefusesAndWarnsOfLargeClusters) {
   Linked warned = linkWith("", {64, 1, 1}, {16, 1, 1});
   EXPECT_FALSE(warned.bytes.empty());

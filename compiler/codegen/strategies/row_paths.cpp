@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/row_paths.h"
+
+#include "compiler/codegen/kernel/one_pass.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+// Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
+constexpr uint32_t kMaxKept = 64;
+// The same where the length is not known: conditions under which elements exist take registers, too.
+constexpr uint32_t kFewKept = 16;
+// Of each block of a cluster, and what each of its threads keeps at most: two such blocks run on a multiprocessor at
+// once, so that one loads while the other computes.
+constexpr uint32_t kClusterThreads = 512;
+constexpr uint32_t kClusterKept = 32;
+constexpr uint32_t kMostBlocks = 8; // of a cluster, on every target that has them
+
+uint32_t powerOfTwo(int64_t atLeast) {
+  return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
+}
+
+/// Vectors that a thread can keep of every tensor in so many registers.
+uint32_t chunksIn(uint32_t registers, const RowDemand &demand) {
+  return std::max(1u, registers / (demand.width * std::max(1u, demand.tensors)));
+}
+
+uint32_t mostChunks(const RowDemand &demand, uint32_t threads) {
+  return chunksIn(threads > 512 ? kMaxKept / 2 : kMaxKept, demand);
+}
+
+/// Whether the row is read once, wherever it is kept.
+bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  return !storesElements(kernel, shape) &&
+         (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
+}
+
+/// A cluster that keeps rows of so many vectors, if there is one.
+std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
+  for (uint32_t threads : {kClusterThreads, 2 * kClusterThreads}) {
+    const int64_t blocks =
+        std::max(2u, powerOfTwo(llvm::divideCeil(vectors, chunksIn(kClusterKept, demand) * threads)));
+    if (blocks <= kMostBlocks)
+      return RowPath{.lanes = threads,
+                     .chunks = uint32_t(llvm::divideCeil(vectors, blocks * threads)),
+                     .blocks = uint32_t(blocks),
+                     .threads = threads};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
+  return {vectorWidth(kernel, shape, shape.axes.size() - 1), readsAgain(kernel, shape) || storesElements(kernel, shape),
+          fullInputs(kernel, shape), takesOnePass(kernel, shape)};
+}
+
+/// Rows of a known length: as few threads as have enough to do, as many as keep the row.
+RowPath rowPath(const RowDemand &demand, int64_t columns) {
+  const int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
+  RowPath path;
+  if (vectors <= 4 * kWarp) {
+    path.lanes = std::min(kWarp, powerOfTwo(vectors));
+  } else if (!demand.again) {
+    path.lanes = vectors <= 8 * kWarp ? kWarp : kRowThreads;
+  } else {
+    const int64_t each =
+        std::min<int64_t>(std::clamp<int64_t>(demand.width / 2, 2, 4), mostChunks(demand, kRowThreads));
+    path.threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
+  }
+  if (!demand.again || columns <= 0)
+    return path;
+  const int64_t needed = llvm::divideCeil(vectors, path.lanes);
+  if (needed <= mostChunks(demand, path.threads)) {
+    path.chunks = needed;
+    path.rows = needed * demand.tensors == 1 ? 2 : 1; // a thread that loads one vector waits for it
+    return path;
+  }
+  if (!demand.onePass)
+    if (std::optional<RowPath> cluster = clusterOf(demand, vectors))
+      return *cluster;
+  if (path.lanes > kRowThreads) // it is read in a loop, where more threads gain nothing
+    path.threads = path.lanes = kRowThreads;
+  return path;
+}
+
+/// Rows of any length: each path is for those that the one before it is too short for.
+SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand) {
+  if (!demand.again)
+    return {{.longest = 2 * demand.width, .lanes = 1},
+            {.longest = 16 * demand.width, .lanes = 8},
+            {.longest = 8 * kWarp * demand.width, .lanes = kWarp},
+            {}};
+  SmallVector<RowPath> paths;
+  auto add = [&](uint32_t lanes, uint32_t chunks, uint32_t blocks = 1) {
+    // More than 16 elements and the conditions under which they exist take a thread's registers from others.
+    const uint32_t most = blocks > 1 ? chunks : chunksIn(kFewKept, demand);
+    const uint32_t kept = std::min(chunks, most);
+    const int64_t longest = int64_t(lanes) * blocks * kept * demand.width;
+    if (paths.empty() || longest > paths.back().longest)
+      paths.push_back({.longest = longest,
+                       .lanes = lanes,
+                       .chunks = kept,
+                       .blocks = blocks,
+                       .threads = lanes > kWarp ? lanes : kRowThreads,
+                       .rows = kept * demand.tensors == 1 ? 2u : 1u});
+  };
+  // Of the vectors of a row's elements, none is empty in the longest row of each, and half of them in the shortest.
+  for (auto [lanes, chunks] :
+       {std::pair(2u, 1u), {16u, 1u}, {kWarp, 1u}, {kWarp, 2u}, {64u, 2u}, {128u, 2u}, {256u, 2u}})
+    add(lanes, chunks);
+  if (!demand.onePass) {
+    for (auto [lanes, chunks] : {std::pair(512u, 2u), {1024u, 2u}, {1024u, 4u}})
+      add(lanes, chunks);
+    add(kClusterThreads, chunksIn(kClusterKept, demand), kMostBlocks);
+  }
+  paths.push_back({});
+  return paths;
+}
+
+} // namespace tenon::compiler::codegen
