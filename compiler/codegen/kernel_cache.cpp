@@ -5,6 +5,8 @@
 #include "support/process/code_identity.h"
 #include "support/sha256.h"
 
+#include "llvm/ADT/Twine.h"
+
 #include <sys/stat.h>
 
 namespace tenon::compiler::codegen {

@@ -94,6 +94,7 @@ private:
   void startCluster(Cluster &cluster, uint64_t linear);
   void destroyBlock(Block &block);
   Turn runBlock(Block &block, bool &progress);
+  bool seesStop();
   bool runCluster(Cluster &cluster); // true: finished
   bool runWarp(Warp &warp);
   void runGroup(Warp &warp, size_t index, uint32_t stop, uint32_t &fuel, uint32_t &turns);
@@ -145,6 +146,7 @@ private:
   uint64_t orderSeed_ = 0;
   bool waiting_ = false;       // the last cluster that ran did nothing but ask mbarriers
   uint32_t waitingPasses_ = 0; // in a row, in which all did
+  uint32_t barriers_ = 0;      // that were released
   uint32_t usedBarriers_ = 0;  // of blocks, by id: others need not be looked at
   bool spinning_ = false;      // the last pass finished no block: shorter turns
   std::chrono::steady_clock::time_point deadline_;

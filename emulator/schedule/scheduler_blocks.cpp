@@ -208,6 +208,12 @@ bool Scheduler::admit() {
   return true;
 }
 
+/// Now and then, whether the launch is to end: a loop around a barrier goes on for ever and spends no fuel of any turn.
+bool Scheduler::seesStop() {
+  constexpr uint32_t kBarriersBetweenLooks = 64; // at the clock
+  return ++barriers_ % kBarriersBetweenLooks == 0 && isStopped();
+}
+
 /// Warps take turns until the block is done, or goes on only when others did something.
 Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
   for (;;) {
@@ -233,7 +239,7 @@ Scheduler::Turn Scheduler::runBlock(Block &block, bool &progress) {
     }
     if (executor_.failed())
       return Turn::Stuck;
-    if (spun)
+    if (spun || (released && seesStop()))
       return Turn::Spun;
     if (!moved && !released)
       return yielded ? Turn::Yielded : Turn::Stuck;
@@ -257,7 +263,7 @@ bool Scheduler::runCluster(Cluster &cluster) {
     bool released = releaseCluster(cluster);
     if (finished)
       return true;
-    if (spun)
+    if (spun || (released && seesStop()))
       return false;
     if (yielded && !progress && !released) {
       waiting_ = true;

@@ -41,6 +41,7 @@ struct ModuleText {
 
 class Body {
 public:
+  using Lines = std::vector<std::string>;
   Body(Random &random, ModuleText &module, uint32_t depth = 0) : random(random), module(module), depth(depth) {}
 
   Random &random;
@@ -67,13 +68,14 @@ public:
     return name;
   }
 
+  Lines &lines() { return lines_; }
   /// Its lines between braces, declarations first; one line each, so that lines can be taken out one by one.
   std::string text() const;
 
 private:
   std::array<uint32_t, 7> counts_ = {};
   uint32_t labels_ = 0;
-  std::vector<std::string> declarations_, lines_;
+  Lines declarations_, lines_;
 };
 
 } // namespace tenon::proof

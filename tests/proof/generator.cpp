@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/proof/generator.h"
+#include "tests/proof/disturb.h"
 
 #include <utility>
 
@@ -17,6 +18,7 @@ public:
     result_.bindings = 2 + random_.below(3);
     result_.constants = random_.below(3);
     readParameters();
+    const size_t head = body_.lines().size();
     const uint32_t hostile = classes_ & ~maskOf(Class::Benign);
     const uint32_t statements = random_.chance(70) ? 1 : 2;
     for (uint32_t i = 0; i < statements; ++i) {
@@ -24,6 +26,10 @@ public:
         benign();
       else
         hostile_(hostile);
+    }
+    if ((classes_ & maskOf(Class::Control)) && random_.chance(25)) {
+      result_.classes |= maskOf(Class::Control);
+      name(disturb(body_, head));
     }
     return finished();
   }

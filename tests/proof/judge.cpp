@@ -2,6 +2,7 @@
 #include "tests/proof/judge.h"
 
 #include "emulator/decode/decode.h"
+#include "emulator/machine/run_control.h"
 #include "emulator/memory/memory.h"
 #include "emulator/schedule/run_launch.h"
 #include "linker/link.h"
@@ -20,7 +21,8 @@ using emulator::AllocationKind;
 
 constexpr uint32_t kThreads = 32; // one warp: lanes go in step, so a kernel needs no more barriers than it has
 constexpr uint64_t kPage = 4096, kRegion = 48 << 10, kBefore = 16 << 10; // around the pointer, and in front of it
-constexpr uint64_t kArena = 16 << 20;                                    // for variables of modules
+constexpr double kSeconds = 0.02;      // of a run: where lines are left out, loops may lose their end
+constexpr uint64_t kArena = 16 << 20; // for variables of modules
 
 /// Where the emulator's memory of one judge lies; its bias is small, so that a device address and the host's are
 /// neighbours and any place of the process can be a buffer.
@@ -75,6 +77,7 @@ struct Judge::Machine {
   emulator::Memory memory{kArena, arena, arena + (uint64_t(1) << 27)};
   ptx::Module module;
   std::unique_ptr<emulator::DecodedKernel> kernel;
+  emulator::RunControl control{.timeoutSeconds = kSeconds};
   std::vector<uint64_t> variables; // allocated for the module at hand
 
   struct Buffer {
@@ -182,6 +185,7 @@ struct Judge::Machine {
     }
     launch.parameters = parameters.data();
     launch.parameterBytes = static_cast<uint32_t>(parameters.size());
+    launch.control = &control;
     emulator::DeviceServices services;
     emulator::LaunchResult result = emulator::runLaunch(launch, memory, services, 1);
     Run run{.message = result.fault.message};

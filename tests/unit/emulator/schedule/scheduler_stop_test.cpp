@@ -54,6 +54,19 @@ TEST(EmulatorStop, ATimeoutSaysWhereWarpsStand) {
   EXPECT_IN_A_PROCESS(timesOut("2,together"), "has not ended after 0.2 s");
 }
 
+/// A loop around a barrier: every turn is new progress.
+bool barriersTimeOut(const std::string &barrier) {
+  setenv("TENON_EMULATOR_TIMEOUT", "0.2", 1);
+  Session session;
+  const std::string loop = header("sm_90") + ".visible .entry k()\n{\nLOOP:\n" + barrier + "\nbra LOOP;\n}\n";
+  return launchOne(loop, "k", 1, 64) == CUDA_ERROR_LAUNCH_TIMEOUT && has("kernel 'k' has not ended after 0.2 s");
+}
+
+TEST(EmulatorStop, ALoopAroundABarrierEnds) {
+  EXPECT_IN_A_PROCESS(barriersTimeOut("bar.sync 0;"), "has not ended after 0.2 s");
+  EXPECT_IN_A_PROCESS(barriersTimeOut("barrier.cluster.arrive;\nbarrier.cluster.wait;"), "has not ended after 0.2 s");
+}
+
 bool loopsEndInTime() {
   setenv("TENON_EMULATOR_TIMEOUT", "30", 1);
   Session session;
