@@ -79,6 +79,8 @@ public:
   const std::vector<std::string> &notes() const { return notes_; }
 
 private:
+  static constexpr size_t kMostFound = 8;
+
   struct Code {
     const FunctionCode *code;
     uint32_t first; // its instructions, counted through the program
@@ -87,6 +89,7 @@ private:
   std::string place(uint32_t number) const;
   std::string nameOfThread(uint32_t thread) const;
   std::string whereInShared(uint64_t offset) const;
+  static std::string bytesOf(uint64_t count); // "1 byte", "4 bytes"
   bool checkBytes(Warp &warp, const Decoded &instruction, uint32_t lane, Block *owner, uint64_t address, uint32_t bytes,
                   bool isWrite, const MemoryOrder &order);
   /// A byte that was read before it is written now: by `writer`, for a report. False: that is a fault.

@@ -80,6 +80,7 @@ bool Scheduler::call(GroupRun &run, const Decoded &i, uint32_t active) {
     raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(lanes)), CUDA_ERROR_LAUNCH_FAILED,
                "stack overflow: " + std::to_string(frame->depth) + " calls deep, " + std::to_string(warp.localStride) +
                    " bytes per thread (cuCtxSetLimit with CU_LIMIT_STACK_SIZE)");
+    frames_.leave(frame, lanes); // no group of the warp stands in it
     return false;
   }
   for (size_t k = 0; k < site.arguments.size(); ++k)
