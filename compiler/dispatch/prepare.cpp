@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/dimensions.h"
+#include "compiler/dispatch/inline_reads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -252,13 +253,18 @@ LogicalResult prepareFunction(func::FuncOp function) {
   resolveDimensions(function);
   shareEqualValues(function);
 
-  RewritePatternSet fuse(context);
-  linalg::populateElementwiseOpsFusionPatterns(fuse, shouldFuse);
-  linalg::populateEraseUnusedOperandsAndResultsPatterns(fuse);
-  fuse.add<PassOn>(context);
-  rewrite(function, std::move(fuse));
-  resolveDimensions(function);
-  shareEqualValues(function);
+  auto fuse = [&] {
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    patterns.add<PassOn>(context);
+    rewrite(function, std::move(patterns));
+    resolveDimensions(function);
+    shareEqualValues(function);
+  };
+  fuse();
+  if (inlineReads(function))
+    fuse();
   return success();
 }
 

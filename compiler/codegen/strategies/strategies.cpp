@@ -80,11 +80,17 @@ uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape) {
 
 uint32_t workOf(const KernelFunction &kernel) {
   constexpr uint32_t kLibraryCallWork = 16;
+  // Places are mostly computed once for all lanes.
+  auto isPlace = [](Operation &inner) {
+    return llvm::any_of(inner.getResultTypes(), [](Type type) { return type.isIndex(); });
+  };
   uint32_t work = 0;
   for (const KernelOp &op : kernel.ops)
     for (Operation &inner : linalg::GenericOp(op.op).getBody()->without_terminator())
-      work +=
-          isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
+      if (!isPlace(inner))
+        work += isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner)
+                    ? kLibraryCallWork
+                    : 1;
   return work;
 }
 

@@ -130,5 +130,37 @@ TEST_F(Prepare, NoSizeWaitsForAKernel) {
   EXPECT_EQ(dim.getSource(), function.getArgument(0));
 }
 
+TEST_F(Prepare, AConcatenationComputesItsParts) {
+  const char text[] = R"mlir(
+    func.func @f(%a: tensor<8x64xf32>) -> tensor<8x128xf32> {
+      %0 = math.exp %a : tensor<8x64xf32>
+      %1 = math.sin %a : tensor<8x64xf32>
+      %e = tensor.empty() : tensor<8x128xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+          outs(%e : tensor<8x128xf32>) {
+        ^bb0(%o: f32):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %c0 = arith.constant 0 : index
+          %c63 = arith.constant 63 : index
+          %c64 = arith.constant 64 : index
+          %left = arith.minsi %j, %c63 : index
+          %x = tensor.extract %0[%i, %left] : tensor<8x64xf32>
+          %moved = arith.subi %j, %c64 : index
+          %inside = arith.cmpi ult, %moved, %c64 : index
+          %right = arith.maxsi %moved, %c0 : index
+          %y = tensor.extract %1[%i, %right] : tensor<8x64xf32>
+          %z = arith.select %inside, %y, %x : f32
+          linalg.yield %z : f32
+      } -> tensor<8x128xf32>
+      return %r : tensor<8x128xf32>
+    })mlir";
+  EXPECT_EQ(kernelsIn(text), 1u);
+  // One column for all of the result's: a sine for each would be a hundred and twenty-eight of the same.
+  std::string repeated(text);
+  repeated.replace(repeated.find("[%i, %right]"), 12, "[%i, %c63]");
+  EXPECT_EQ(kernelsIn(repeated), 2u);
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
