@@ -114,3 +114,40 @@ class Scatter(Node):
                 else:
                     v[place] = wrap(kind, COMBINED[self.name](v[place], value))
         return [Bounded(kind, v, e)]
+
+
+def sorted_places(line, greatest):
+    """Places of a line in order, NaN behind all, equal ones as they stood."""
+    key = np.where(np.isnan(line), np.inf, -line if greatest else line) if line.dtype.kind == "f" else (~line if greatest else line)
+    rank = np.argsort(key, kind="stable")
+    return rank if line.dtype.kind != "f" else rank[np.argsort(np.isnan(line[rank]), kind="stable")]
+
+
+def comparison(f, kind, names, greatest):
+    word = ("ogt" if greatest else "olt") if is_float(kind) else ("u" if kind == "i1" else "s") + ("gt" if greatest else "lt")
+    result = f.fresh()
+    f.line(f"{result} = arith.{'cmpf' if is_float(kind) else 'cmpi'} {word}, {names[0]}, {names[1]} : {kind}")
+    return result
+
+
+class TopK(Node):
+    """The first k of each line of the first operand; the second and third are what the results begin with, a fourth gives indices."""
+
+    def __init__(self, operands, axis, greatest=True, version=""):
+        self.operands, self.axis, self.greatest, self.version = tuple(operands), axis, greatest, version
+
+    def write(self, f, tensors):
+        x, values, indices, *given = tensors
+        return operation(f, "topk" + self.version, f"dimension({self.axis})", [x, *given], [values, indices], [x.kind] * 2,
+                         lambda names: comparison(f, x.kind, names, self.greatest), "i1")
+
+    def evaluate(self, operands):
+        x, values, indices, *given = [np.moveaxis(o.v, self.axis, -1) for o in operands]
+        k = values.shape[-1]
+        out, where = np.empty_like(values), np.empty_like(indices)
+        for line in np.ndindex(*x.shape[:-1]):
+            named = given[0][line] if given else wrap(operands[2].kind, np.arange(x.shape[-1]))
+            all_values, all_indices = np.concatenate([values[line], x[line]]), np.concatenate([indices[line], named])
+            best = sorted_places(all_values, self.greatest)[:k]
+            out[line], where[line] = all_values[best], all_indices[best]
+        return [Bounded(o.kind, np.moveaxis(v, -1, self.axis)) for o, v in zip(operands[1:], (out, where))]

@@ -3,7 +3,7 @@
 import numpy as np
 
 import elements
-from along_nodes import Scan, Scatter
+from along_nodes import Scan, Scatter, TopK
 from cases import SMALL, Case, argument, forms, generator
 from elements import FLOATS, INTEGERS, KINDS, is_float
 from program import Program
@@ -78,6 +78,36 @@ def scatter_cases(sizes):
                        if n else scattered(kind, None, data(n, 5), places, data(3, 5), dynamic, True))
 
 
+def with_ties(random, kind, shape):
+    """Elements of which many are equal, and some are no number."""
+    x = random.integers(-40, 40, shape) if kind != "i1" else random.integers(0, 2, shape)
+    if not is_float(kind):
+        return x
+    return np.where(random.random(shape) < 0.02, np.nan, x.astype(np.float64))
+
+
+def topk_cases(sizes):
+    for kind in KINDS:
+        low = float("-inf") if is_float(kind) else 0 if kind == "i1" else -(1 << (elements.width(kind) - 1))
+        for n, dynamic in forms(tuple(sizes) + (LONG if kind in ("f32", "bf16") else ())):
+            for layout, shape_of, axis in LAYOUTS if n not in LONG else LAYOUTS[3:]:
+                for k in (1, 5, 50) + ((2500,) if n > 5000 or (n > 4000 and kind == "f32") else ()):
+                    shape = shape_of(n)
+                    random = generator("topk", kind, layout, n, k)
+                    x = with_ties(random, kind, shape) if k != 5 else elements.draw(random, kind, shape)
+                    ends = [k if i == axis else size for i, size in enumerate(shape)]
+                    greatest = kind == "i1" or k != 50
+                    fill = low if greatest else elements.LARGEST.get(kind, -low - 1)
+                    given = [argument("i32", random.integers(0, 1000, shape), dynamic)] if k == 5 else []
+                    known = [dynamic and i != axis for i in range(len(shape))] if n % 2 else dynamic
+                    program = Program([argument(kind, x, dynamic), argument(kind, np.full(ends, fill), known),
+                                       argument("i32", np.full(ends, 7), known), *given,
+                                       TopK([(i, 0) for i in range(3 + len(given))], axis, greatest)],
+                                      [(3 + len(given), 0), (3 + len(given), 1)])
+                    yield Case(f"topk of {layout}", kind, program)
+
+
 def cases(sizes):
+    yield from topk_cases(sizes)
     yield from scatter_cases(sizes)
     yield from scan_cases(sizes)
