@@ -123,6 +123,11 @@ def sorted_places(line, greatest):
     return rank if line.dtype.kind != "f" else rank[np.argsort(np.isnan(line[rank]), kind="stable")]
 
 
+def numbers(kind, v):
+    """What is no number is not compared: the places that came with it are."""
+    return Bounded(kind, v) if not is_float(kind) else Bounded(kind, np.where(np.isnan(v), 0, v), np.where(np.isnan(v), np.inf, 0.0))
+
+
 def comparison(f, kind, names, greatest):
     word = ("ogt" if greatest else "olt") if is_float(kind) else ("u" if kind == "i1" else "s") + ("gt" if greatest else "lt")
     result = f.fresh()
@@ -150,4 +155,24 @@ class TopK(Node):
             all_values, all_indices = np.concatenate([values[line], x[line]]), np.concatenate([indices[line], named])
             best = sorted_places(all_values, self.greatest)[:k]
             out[line], where[line] = all_values[best], all_indices[best]
-        return [Bounded(o.kind, np.moveaxis(v, -1, self.axis)) for o, v in zip(operands[1:], (out, where))]
+        return [numbers(o.kind, np.moveaxis(v, -1, self.axis)) for o, v in zip(operands[1:], (out, where))]
+
+
+class Sort(Node):
+    """Lines of the first operand in order, and the others with them; what is equal keeps its order."""
+
+    def __init__(self, operands, axis, greatest=False):
+        self.operands, self.axis, self.greatest = tuple(operands), axis, greatest
+
+    def write(self, f, tensors):
+        kinds = [t.kind for t in tensors for _ in range(2)]
+        return operation(f, "sort", f"dimension({self.axis})", [], list(tensors), kinds,
+                         lambda names: comparison(f, kinds[0], names, self.greatest), "i1")
+
+    def evaluate(self, operands):
+        lines = [np.moveaxis(o.v, self.axis, -1).copy() for o in operands]
+        for line in np.ndindex(*lines[0].shape[:-1]):
+            places = sorted_places(lines[0][line], self.greatest)
+            for values in lines:
+                values[line] = values[line][places]
+        return [numbers(o.kind, np.moveaxis(v, -1, self.axis)) for o, v in zip(operands, lines)]

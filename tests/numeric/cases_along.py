@@ -3,7 +3,7 @@
 import numpy as np
 
 import elements
-from along_nodes import Scan, Scatter, TopK
+from along_nodes import Scan, Scatter, Sort, TopK
 from cases import SMALL, Case, argument, forms, generator
 from elements import FLOATS, INTEGERS, KINDS, is_float
 from program import Program
@@ -88,7 +88,7 @@ def with_ties(random, kind, shape):
 
 def topk_cases(sizes):
     for kind in KINDS:
-        low = float("-inf") if is_float(kind) else 0 if kind == "i1" else -(1 << (elements.width(kind) - 1))
+        low = -1000.0 if is_float(kind) else 0 if kind == "i1" else -(1 << (elements.width(kind) - 1))
         for n, dynamic in forms(tuple(sizes) + (LONG if kind in ("f32", "bf16") else ())):
             for layout, shape_of, axis in LAYOUTS if n not in LONG else LAYOUTS[3:]:
                 for k in (1, 5, 50) + ((2500,) if n > 5000 or (n > 4000 and kind == "f32") else ()):
@@ -97,7 +97,7 @@ def topk_cases(sizes):
                     x = with_ties(random, kind, shape) if k != 5 else elements.draw(random, kind, shape)
                     ends = [k if i == axis else size for i, size in enumerate(shape)]
                     greatest = kind == "i1" or k != 50
-                    fill = low if greatest else elements.LARGEST.get(kind, -low - 1)
+                    fill = low if greatest else -low - (not is_float(kind))
                     given = [argument("i32", random.integers(0, 1000, shape), dynamic)] if k == 5 else []
                     known = [dynamic and i != axis for i in range(len(shape))] if n % 2 else dynamic
                     program = Program([argument(kind, x, dynamic), argument(kind, np.full(ends, fill), known),
@@ -107,7 +107,26 @@ def topk_cases(sizes):
                     yield Case(f"topk of {layout}", kind, program)
 
 
+def sort_cases(sizes):
+    for kind in KINDS:
+        more = (20011,) if kind in ("f32", "i64", "bf16") else ()
+        for n, dynamic in forms(tuple(sizes) + more):
+            if n in more and (dynamic and sizes == SMALL):
+                continue
+            for layout, shape_of, axis in LAYOUTS if n not in more else LAYOUTS[3:]:
+                shape, random = shape_of(n), generator("sort", kind, layout, n)
+                data = [argument(kind, with_ties(random, kind, shape), dynamic),
+                        argument("i32", np.broadcast_to(np.arange(n).reshape([-1 if i == axis else 1 for i in range(len(shape))]),
+                                                        shape), dynamic)]
+                if n % 2:
+                    data.append(argument("f16", random.uniform(-4, 4, shape), dynamic))
+                count = len(data)
+                program = Program([*data, Sort([(i, 0) for i in range(count)], axis, n % 3 == 0)], [(count, i) for i in range(count)])
+                yield Case(f"sort of {layout}", kind, program)
+
+
 def cases(sizes):
+    yield from sort_cases(sizes)
     yield from topk_cases(sizes)
     yield from scatter_cases(sizes)
     yield from scan_cases(sizes)

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/along/scan.h"
 #include "compiler/codegen/along/scatter.h"
+#include "compiler/codegen/along/sort.h"
 #include "compiler/codegen/along/topk.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -13,8 +14,9 @@ namespace tenon::compiler::codegen {
 static ArrayRef<const AlongStrategy *> alongStrategies() {
   static const Scan scan;
   static const Scatter scatter;
+  static const Sort sort;
   static const Topk topk;
-  static const AlongStrategy *const all[] = {&scan, &scatter, &topk};
+  static const AlongStrategy *const all[] = {&scan, &scatter, &sort, &topk};
   return all;
 }
 
