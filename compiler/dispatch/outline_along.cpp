@@ -212,7 +212,8 @@ FailureOr<OutlinedKernel> AlongOutliner::run() {
   if (failed(verifyAlongOp(op_)))
     return failure();
   for (OpResult result : op_->getResults())
-    if (!result.use_empty())
+    // The values of a top-k are where it keeps what is best so far.
+    if (!result.use_empty() || (isa<linalg_ext::TopkOp>(op_) && result.getResultNumber() == 0))
       kernel_.results.push_back(result);
   if (failed(collect()))
     return failure();

@@ -65,12 +65,13 @@ class Scan(Node):
         e = np.zeros(v.shape)
         if is_float(x.kind) and v.size:
             count = np.arange(1, v.shape[-1] + 1)
+            lines = np.moveaxis(np.broadcast_to(x.e, x.v.shape), self.axis, -1)
+            if not self.inclusive:
+                lines = np.concatenate([np.broadcast_to(start.e, start.v.shape)[..., None], lines[..., :-1]], -1)
             if self.name == "arith.addf":
-                e = np.add.accumulate(np.abs(line), axis=-1) * count * elements.EPS[x.kind]
-                lines = np.moveaxis(np.broadcast_to(x.e, x.v.shape), self.axis, -1)
-                if not self.inclusive:
-                    lines = np.concatenate([np.broadcast_to(start.e, start.v.shape)[..., None], lines[..., :-1]], -1)
-                e = e + np.add.accumulate(lines, axis=-1)
+                e = np.add.accumulate(np.abs(line), axis=-1) * count * elements.EPS[x.kind] + np.add.accumulate(lines, axis=-1)
+            elif self.name == "arith.maximumf":
+                e = np.maximum.accumulate(lines, axis=-1)
             elif self.name == "arith.mulf":
                 e = np.abs(v) * count * elements.EPS[x.kind]
         last = v[..., -1] if v.shape[-1] else start.v

@@ -6,6 +6,7 @@ with it.
 """
 import numpy as np
 
+from along_nodes import Scan, Scatter, Sort, TopK
 from control_nodes import Branch, Loop
 from draws import MOST, SIZES, Draws, reductions
 from elements import is_float
@@ -14,7 +15,7 @@ from nodes import ArgMax, Argument, Elementwise, Reduce, ReduceBody, Softmax, Sp
 from program import Program
 
 CLASSES = ("elementwise", "reduce", "reduce_body", "argmax", "softmax", "norm", "transpose", "broadcast", "slice",
-           "pad", "concat", "reshape", "gather", "insert", "convert", "matmul", "loop", "branch")
+           "pad", "concat", "reshape", "gather", "insert", "convert", "matmul", "loop", "branch", "scan", "sort", "topk", "scatter")
 
 
 class Grower(Draws):
@@ -262,6 +263,53 @@ class Grower(Draws):
             index = self.argument(str(self.pick(("i32", "i64"))), (int(self.pick([n for n in SIZES if n * row <= MOST])),))
         if len(self.value(index).shape) + len(self.value(table).shape) <= 6:
             self.add(Gather(table, index))
+
+    def scan(self):
+        x = self.operand(lambda v: len(v.shape) > 0)
+        if x is None:
+            return
+        kind, shape = self.value(x).kind, self.value(x).shape
+        axis = int(self.random.integers(len(shape)))
+        names = ("arith.addf", "arith.maximumf") if is_float(kind) else ("arith.xori",) if kind == "i1" else (
+            "arith.addi", "arith.muli", "arith.maxsi", "arith.xori", "arith.subi")
+        start = self.argument(kind, tuple(n for i, n in enumerate(shape) if i != axis))
+        self.add(Scan((x, start), axis, str(self.pick(names)), bool(self.chance(0.5))))
+
+    def decided(self, of):
+        """Which of two elements comes first is known."""
+        value = self.value(of)
+        return not value.e.any() and np.isfinite(value.v).all()
+
+    def sort(self):
+        x = self.operand(lambda v: len(v.shape) > 0)
+        if x is None or not self.decided(x):
+            return
+        shape = self.value(x).shape
+        others = [self.argument(str(self.pick(self.kinds)), shape) for _ in range(int(self.random.integers(0, 3)))]
+        self.add(Sort((x, *others), int(self.random.integers(len(shape))), bool(self.chance(0.5))))
+
+    def topk(self):
+        x = self.operand(lambda v: len(v.shape) > 0)
+        if x is None or not self.decided(x):
+            return
+        kind, shape = self.value(x).kind, self.value(x).shape
+        axis, k = int(self.random.integers(len(shape))), int(self.pick((1, 2, 5, 33)))
+        ends = tuple(k if i == axis else n for i, n in enumerate(shape))
+        if np.prod(ends, dtype=np.int64) <= MOST:
+            self.add(TopK((x, self.argument(kind, ends), self.argument("i32", ends)), axis, bool(self.chance(0.5))))
+
+    def scatter(self):
+        into = self.operand(lambda v: len(v.shape) > 0 and v.v.size <= 2048)
+        if into is None or not self.decided(into):
+            return
+        kind, shape = self.value(into).kind, self.value(into).shape
+        count = int(self.pick([n for n in SIZES if n * max(int(np.prod(shape[1:], dtype=np.int64)), 1) <= 2048]))
+        places = self.random.integers(-1, shape[0] + 1, (count, 1))
+        names = [None] + (["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.xori"] if kind == "i1" else
+                          ["arith.addi", "arith.maxsi", "arith.xori"])
+        indices = self.add(Argument("i32", places, [bool(self.chance(self.unknown_sizes)), False])), 0
+        updates = self.argument(kind, (count, *shape[1:]))
+        self.add(Scatter((updates, indices, into), self.pick(names), False))
 
     def body_of(self, x):
         """Elementwise, to the type that it takes; None where the draw gives another type."""

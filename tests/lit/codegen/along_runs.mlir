@@ -88,3 +88,63 @@ func.func @fft() {
   check.expect_eq_const(%0#1, dense<[0.0, -3.0, 0.0, 5.0]> : tensor<4xf32>) : tensor<4xf32>
   return
 }
+
+// Ties go to the lowest position; what is given to begin with stands before the line.
+func.func @topk() {
+  %x = util.unfoldable_constant dense<[1.0, 5.0, 5.0, 0x7FC00000, 3.0]> : tensor<5xf32>
+  %i = util.unfoldable_constant dense<[10, 11, 12, 13, 14]> : tensor<5xi32>
+  %v = util.unfoldable_constant dense<[3.0, -9.0, -9.0, -9.0]> : tensor<4xf32>
+  %n = util.unfoldable_constant dense<7> : tensor<4xi32>
+  %0:2 = iree_linalg_ext.topk dimension(0) ins(%x, %i : tensor<5xf32>, tensor<5xi32>) outs(%v, %n : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<4xf32>, tensor<4xi32>
+  check.expect_eq_const(%0#0, dense<[5.0, 5.0, 3.0, 3.0]> : tensor<4xf32>) : tensor<4xf32>
+  check.expect_eq_const(%0#1, dense<[11, 12, 7, 14]> : tensor<4xi32>) : tensor<4xi32>
+  return
+}
+
+func.func @topk_v2() {
+  %x = util.unfoldable_constant dense<[4, 9, -3]> : tensor<3xi8>
+  %v = arith.constant dense<127> : tensor<2xi8>
+  %0 = iree_linalg_ext.topk_v2 dimension(0) ins(%x : tensor<3xi8>) outs(%v : tensor<2xi8>) {
+  ^bb0(%a: i8, %b: i8):
+    %1 = arith.cmpi slt, %a, %b : i8
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<2xi8>
+  check.expect_eq_const(%0, dense<[-3, 4]> : tensor<2xi8>) : tensor<2xi8>
+  return
+}
+
+// By two operands at once, and stable.
+func.func @sort() {
+  %x = util.unfoldable_constant dense<[[2, 1, 2, 1], [0, 0, 0, 0]]> : tensor<2x4xi32>
+  %y = util.unfoldable_constant dense<[[1.0, 9.0, 0.0, 8.0], [1.0, 1.0, 0.0, 1.0]]> : tensor<2x4xf32>
+  %z = util.unfoldable_constant dense<[[0, 1, 2, 3], [0, 1, 2, 3]]> : tensor<2x4xi64>
+  %0:3 = iree_linalg_ext.sort dimension(1) outs(%x, %y, %z : tensor<2x4xi32>, tensor<2x4xf32>, tensor<2x4xi64>) {
+  ^bb0(%a: i32, %b: i32, %c: f32, %d: f32, %e: i64, %f: i64):
+    %less = arith.cmpi slt, %a, %b : i32
+    %same = arith.cmpi eq, %a, %b : i32
+    %below = arith.cmpf olt, %c, %d : f32
+    %then = arith.andi %same, %below : i1
+    %1 = arith.ori %less, %then : i1
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<2x4xi32>, tensor<2x4xf32>, tensor<2x4xi64>
+  check.expect_eq_const(%0#0, dense<[[1, 1, 2, 2], [0, 0, 0, 0]]> : tensor<2x4xi32>) : tensor<2x4xi32>
+  check.expect_eq_const(%0#1, dense<[[8.0, 9.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0]]> : tensor<2x4xf32>) : tensor<2x4xf32>
+  check.expect_eq_const(%0#2, dense<[[3, 1, 2, 0], [2, 0, 1, 3]]> : tensor<2x4xi64>) : tensor<2x4xi64>
+  return
+}
+
+func.func @sort_ins() {
+  %x = util.unfoldable_constant dense<[[5, 6], [3, 7]]> : tensor<2x2xi32>
+  %e = tensor.empty() : tensor<2x2xi32>
+  %0 = iree_linalg_ext.sort dimension(0) ins(%x : tensor<2x2xi32>) outs(%e : tensor<2x2xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.cmpi slt, %a, %b : i32
+    iree_linalg_ext.yield %1 : i1
+  } -> tensor<2x2xi32>
+  check.expect_eq_const(%0, dense<[[3, 6], [5, 7]]> : tensor<2x2xi32>) : tensor<2x2xi32>
+  return
+}

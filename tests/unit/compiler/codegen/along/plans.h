@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernel functions of operations along a dimension, and the kernels that are planned for them.
+#pragma once
+
+#include "compiler/codegen/along/write_along.h"
+#include "tests/unit/compiler/codegen/kernels.h"
+
+namespace tenon::compiler::codegen {
+
+class AlongTest : public KernelTest {
+protected:
+  /// A kernel function that returns the results of `operation`, a text in which %x, %y, .. are tensors of these types.
+  mlir::FailureOr<KernelFunction> read(const std::vector<std::string> &arguments, const std::string &operation,
+                                       const std::vector<std::string> &results) {
+    std::string text = "func.func @k(%n: i64", types, values;
+    const char *names[] = {"%x", "%y", "%z", "%w"};
+    auto dims = [](const std::string &type) {
+      return type.find('?') == std::string::npos ? std::string() : std::string(" {tenon.dims = array<i64: 0>}");
+    };
+    for (size_t i = 0; i < arguments.size(); ++i)
+      text += std::string(", ") + names[i] + ": " + arguments[i] + dims(arguments[i]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      types += (i ? ", " : "") + results[i] + dims(results[i]);
+      values += (i ? ", %r#" : "%r#") + std::to_string(i);
+    }
+    std::string plain;
+    for (size_t i = 0; i < results.size(); ++i)
+      plain += (i ? ", " : "") + results[i];
+    text += ") -> (" + types + ") {\n%r:" + std::to_string(results.size()) + " = iree_linalg_ext." + operation +
+            " -> " + plain + "\nreturn " + values + " : " + plain + "\n}";
+    return KernelFunction::read(parseFunction(text));
+  }
+  AlongPlans plansOf(const std::vector<std::string> &arguments, const std::string &operation,
+                     const std::vector<std::string> &results) {
+    kernel_ = read(arguments, operation, results);
+    EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
+    return mlir::succeeded(kernel_) ? alongStrategyOf(*kernel_).plans(*kernel_) : AlongPlans();
+  }
+  static int64_t choice(const Plan &plan, llvm::StringRef name) {
+    for (auto [other, value] : plan.choices)
+      if (other == name)
+        return value;
+    return -1;
+  }
+
+  mlir::FailureOr<KernelFunction> kernel_;
+};
+
+} // namespace tenon::compiler::codegen

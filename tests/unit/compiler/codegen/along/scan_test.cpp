@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/along/scan.h"
+
+#include "tests/unit/compiler/codegen/along/plans.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class ScanTest : public AlongTest {
+protected:
+  AlongPlans scan(const std::string &tensor, const std::string &rows, int dimension, const std::string &type = "f32",
+                  const std::string &operation = "arith.addf") {
+    return plansOf({tensor, rows},
+                   "scan dimension(" + std::to_string(dimension) + ") inclusive(true) ins(%x : " + tensor +
+                       ") outs(%x, %y : " + tensor + ", " + rows + ") {\n^bb0(%a: " + type + ", %b: " + type +
+                       "):\n%s = " + operation + " %a, %b : " + type + "\niree_linalg_ext.yield %s : " + type + "\n}",
+                   {tensor, rows});
+  }
+};
+
+TEST_F(ScanTest, AWarpScansAShortLineAndABlockALongerOne) {
+  AlongPlans plans = scan("tensor<9999x100xf32>", "tensor<9999xf32>", 1);
+  ASSERT_EQ(plans.kernels.size(), 1u);
+  EXPECT_EQ(choice(plans.kernels[0], "lanes"), 32);
+  EXPECT_EQ(plans.kernels[0].grid[0].perBlock, 8);
+  plans = scan("tensor<9999x4000xf32>", "tensor<9999xf32>", 1);
+  ASSERT_EQ(plans.kernels.size(), 1u);
+  EXPECT_EQ(choice(plans.kernels[0], "lanes"), 256);
+  EXPECT_TRUE(plans.scratch.empty());
+}
+
+TEST_F(ScanTest, FewLongLinesAreCut) {
+  AlongPlans plans = scan("tensor<4x1000000xf16>", "tensor<4xf16>", 1, "f16");
+  ASSERT_EQ(plans.kernels.size(), 2u);
+  EXPECT_EQ(choice(plans.kernels[0], "pass"), 1);
+  EXPECT_EQ(choice(plans.kernels[1], "pass"), 2);
+  ASSERT_EQ(plans.scratch.size(), 1u);
+  EXPECT_TRUE(plans.scratch[0].element.isF32()); // sums of f16 are kept in f32
+  EXPECT_EQ(plans.scratch[0].extents.back().size, choice(plans.kernels[0], "parts"));
+}
+
+TEST_F(ScanTest, UnknownLengthsHaveGuardsThatLeaveNoneOut) {
+  AlongPlans plans = scan("tensor<?xf32>", "tensor<f32>", 0);
+  ASSERT_EQ(plans.kernels.size(), 4u);
+  EXPECT_TRUE(plans.kernels[0].guard->orEmpty);
+  EXPECT_EQ(plans.kernels[1].guard->above, *plans.kernels[0].guard->most);
+  EXPECT_EQ(plans.kernels[2].guard->above, *plans.kernels[1].guard->most);
+  EXPECT_FALSE(plans.kernels[3].guard->most.has_value());
+}
+
+TEST_F(ScanTest, ThreadsWalkDownColumnsAndRunWhatIsNotAssociative) {
+  AlongPlans plans = scan("tensor<100x99999xf32>", "tensor<99999xf32>", 0);
+  ASSERT_EQ(plans.kernels.size(), 1u);
+  EXPECT_EQ(choice(plans.kernels[0], "lanes"), 1);
+  plans = scan("tensor<4x1000000xf32>", "tensor<4xf32>", 1, "f32", "arith.subf");
+  ASSERT_EQ(plans.kernels.size(), 1u);
+  EXPECT_EQ(choice(plans.kernels[0], "lanes"), 1);
+  plans = scan("tensor<100000x3xf32>", "tensor<3xf32>", 0);
+  EXPECT_EQ(plans.kernels.size(), 2u); // few columns: in parts
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
