@@ -14,6 +14,30 @@ std::optional<unsigned> loopOf(AffineExpr expr) {
   return dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
+/// The loops of two operations that run over the same part of a dimension: both read it at d + 3, and are as long.
+std::optional<std::pair<unsigned, unsigned>> sameOfOneLoop(linalg::GenericOp x, AffineExpr there, linalg::GenericOp y,
+                                                           AffineExpr here) {
+  auto onlyLoop = [](linalg::GenericOp op, AffineExpr expr) -> std::optional<unsigned> {
+    std::optional<unsigned> only;
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+      if (!expr.isFunctionOfDim(loop))
+        continue;
+      if (only)
+        return std::nullopt;
+      only = loop;
+    }
+    return only;
+  };
+  std::optional<unsigned> a = onlyLoop(x, there), b = onlyLoop(y, here);
+  if (!a || !b)
+    return std::nullopt;
+  const int64_t length = x.getStaticLoopRanges()[*a];
+  const bool isSame = there.replace(getAffineDimExpr(*a, x.getContext()), getAffineDimExpr(*b, x.getContext())) == here;
+  if (!isSame || ShapedType::isDynamic(length) || length != y.getStaticLoopRanges()[*b])
+    return std::nullopt;
+  return std::pair(*a, *b);
+}
+
 /// Ties loops of different operations into axes.
 class AxisFinder {
 public:
@@ -98,9 +122,12 @@ private:
         if (isFirst)
           continue;
         auto [other, otherMap] = reader->second;
-        for (auto [there, here] : llvm::zip_equal(otherMap.getResults(), map.getResults()))
+        for (auto [there, here] : llvm::zip_equal(otherMap.getResults(), map.getResults())) {
           if (std::optional<unsigned> a = loopOf(there), b = loopOf(here); a && b)
             join(axisOf(other, *a), axisOf(op, *b));
+          else if (auto loops = sameOfOneLoop(other, there, op, here))
+            join(axisOf(other, loops->first), axisOf(op, loops->second));
+        }
       }
   }
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -108,7 +109,34 @@ bool saysLoopSizes(linalg::GenericOp producer, OpOperand *operand) {
   for (OpOperand *input : producer.getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType()))
       add(producer.getMatchingIndexingMap(input), throughResult);
-  return known.size() == consumer.getNumLoops();
+  if (known.size() != consumer.getNumLoops())
+    return false;
+  // MLIR itself compares the loops of both by number, and keeps the producer's result where it then misses one. A
+  // result that runs over reduced loops is none that a kernel can have.
+  known.clear();
+  for (linalg::GenericOp op : {producer, consumer})
+    for (OpOperand &other : op->getOpOperands())
+      if (&other != operand && !(op == producer && op.isDpsInit(&other)) &&
+          isa<RankedTensorType>(other.get().getType()))
+        add(op.getMatchingIndexingMap(&other), same);
+  return consumer.getNumReductionLoops() == 0 ||
+         llvm::all_of(llvm::seq(consumer.getNumLoops()), [&](unsigned loop) { return known.contains(loop); });
+}
+
+/// Each reader of a view has its own, and computes it: a view that stays the result of a reader could not be that of a
+/// reduction. What is viewed must be there anyway.
+void splitViews(func::FuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    if (!op.hasPureTensorSemantics() || !isView(op) || op->hasOneUse())
+      return;
+    auto viewed = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
+    if (viewed && viewed->hasOneUse() && !isView(viewed))
+      return;
+    OpBuilder b(op);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      if (isa<linalg::GenericOp>(use.getOwner()))
+        use.set(b.clone(*op)->getResult(0));
+  });
 }
 
 /// Fuse views, and what has one reader, unless the reader would compute it several times over.
@@ -119,7 +147,8 @@ bool shouldFuse(OpOperand *operand) {
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))
-    return producer->hasOneUse() || consumer.getMatchingIndexingMap(operand).isPermutation();
+    return producer->hasOneUse() ||
+           (consumer.getNumReductionLoops() == 0 && consumer.getMatchingIndexingMap(operand).isPermutation());
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;
@@ -262,6 +291,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
     resolveDimensions(function);
     shareEqualValues(function);
   };
+  splitViews(function);
   fuse();
   if (inlineReads(function))
     fuse();

@@ -162,5 +162,34 @@ TEST_F(Prepare, AConcatenationComputesItsParts) {
   EXPECT_EQ(kernelsIn(repeated), 2u);
 }
 
+TEST_F(Prepare, AReductionReadsTheSliceThatOthersReadToo) {
+  auto function = parseFunction(R"mlir(
+    #every = affine_map<(i) -> (i * 2)>
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%a: tensor<8xi64>, %b: tensor<4xi64>, %s: tensor<i64>) -> (tensor<i64>, tensor<2x2xi64>) {
+      %e = tensor.empty() : tensor<4xi64>
+      %0 = linalg.generic {indexing_maps = [#every, #id], iterator_types = ["parallel"]}
+          ins(%a : tensor<8xi64>) outs(%e : tensor<4xi64>) {
+        ^bb0(%x: i64, %o: i64):
+          linalg.yield %x : i64
+      } -> tensor<4xi64>
+      %1 = linalg.generic {indexing_maps = [#id, #id, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+          ins(%0, %b : tensor<4xi64>, tensor<4xi64>) outs(%s : tensor<i64>) {
+        ^bb0(%x: i64, %y: i64, %o: i64):
+          %t = arith.addi %y, %o : i64
+          linalg.yield %t : i64
+      } -> tensor<i64>
+      %2 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xi64> into tensor<2x2xi64>
+      return %1, %2 : tensor<i64>, tensor<2x2xi64>
+    })mlir");
+  EXPECT_TRUE(mlir::succeeded(prepareFunction(function)));
+  function.walk([&](mlir::linalg::GenericOp op) {
+    for (mlir::OpOperand &init : op.getDpsInitsMutable())
+      for (mlir::AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+        EXPECT_EQ(op.getIteratorTypesArray()[llvm::cast<mlir::AffineDimExpr>(expr).getPosition()],
+                  mlir::utils::IteratorType::parallel);
+  });
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
