@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/ragged_split.h"
 #include "compiler/dispatch/reduction_body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -261,12 +262,43 @@ void Splitter::run() {
   op_->erase();
 }
 
+/// Whether another operation reads what `op` reduces: it is better off in one kernel with it.
+bool sharesInput(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    return isa<RankedTensorType>(input.getType()) &&
+           llvm::any_of(input.getUsers(), [&](Operation *user) { return user != op && isa<linalg::GenericOp>(user); });
+  });
+}
+
+/// Parts where sizes are unknown, or have no divisor that is near.
+std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const bool isAcross = op.getNumLoops() > 1;
+  if (!isAcross && sizes[loop] == ShapedType::kDynamic && sharesInput(op))
+    return std::nullopt;
+  const RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
+                                       : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
+  if (sizes[loop] != ShapedType::kDynamic && sizes[loop] < 4 * limits.least)
+    return std::nullopt;
+  int64_t results = 1; // that are known
+  for (auto [number, size] : llvm::enumerate(sizes))
+    results *= number == loop || size == ShapedType::kDynamic ? 1 : size;
+  if (results == 0 || llvm::divideCeil(results, limits.tile) >= uint64_t(limits.enough))
+    return std::nullopt;
+  return limits;
+}
+
 } // namespace
 
 void splitReductions(func::FuncOp function) {
-  for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>()))
-    if (std::optional<Split> split = splitOf(op))
+  for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>())) {
+    if (std::optional<Split> split = splitOf(op)) {
       Splitter(op, *split).run();
+    } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
+      if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))
+        splitRagged(op, *loop, *limits);
+    }
+  }
 }
 
 } // namespace tenon::compiler::dispatch

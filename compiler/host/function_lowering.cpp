@@ -2,6 +2,7 @@
 #include "compiler/host/function_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/flow/prefix.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/block_graph.h"
@@ -193,8 +194,10 @@ template <typename Op> LogicalResult FunctionLowering::lowerReinterpret(Op op) {
     return failure();
   state_.requireNonNegative(op, *shape, "the result of " + name);
   Register found = state_.bytesOf(op.getSource().getType(), value.shape), wanted = state_.bytesOf(op.getType(), *shape);
-  if (failed(
-          state_.requireEqual(op, found, wanted, "the size in bytes of the operand of " + name, "that of its result")))
+  if (op->hasAttr(flow::kPrefixAttr))
+    state_.requireAtMost(op, wanted, found, "the result of " + name + " is larger than its operand");
+  else if (failed(state_.requireEqual(op, found, wanted, "the size in bytes of the operand of " + name,
+                                      "that of its result")))
     return failure();
   state_.tensors[op.getResult()] = {value.buffer, *shape, value.undefined};
   return success();

@@ -111,6 +111,11 @@ void FunctionState::requireNonNegative(Operation *op, const Shape &shape, const 
                       "dimension " + std::to_string(index) + " of " + subject + " is negative", op->getLoc());
 }
 
+void FunctionState::requireAtMost(Operation *op, Register found, Register most, const std::string &message) {
+  RegisterProgram &registers = function.registers;
+  scalars.require(registers.less(found, registers.add(most, registers.constant(1))), message, op->getLoc());
+}
+
 /// Bytes of a tensor: the static part first, so that equal sizes get one register.
 Register FunctionState::bytesOf(Type type, ArrayRef<Register> shape) {
   RegisterProgram &registers = function.registers;

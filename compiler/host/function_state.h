@@ -42,6 +42,8 @@ struct FunctionState {
   Position lastUse(mlir::Value value) const;
   mlir::FailureOr<Shape> shapeFrom(mlir::Operation *user, mlir::Type type, mlir::ValueRange dynamicDims);
   void requireNonNegative(mlir::Operation *user, const Shape &shape, const std::string &subject);
+  /// Checks that `found` is not above `most` when the program is called.
+  void requireAtMost(mlir::Operation *op, Register found, Register most, const std::string &message);
   Register bytesOf(mlir::Type type, llvm::ArrayRef<Register> shape);
   mlir::LogicalResult requireEqual(mlir::Operation *user, Register found, Register wanted, std::string foundName,
                                    std::string wantedName);

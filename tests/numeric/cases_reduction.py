@@ -230,7 +230,8 @@ def long_cases():
     for kind in ("f32", "bf16", "i64"):
         for n, dynamic in forms((16385, 65536, 70001)):
             random = generator("long", kind, n)
-            for layout, shape, axes in (("rows", (3, n), [1]), ("columns", (n, 3), [0]), ("all", (3, n), [0, 1])):
+            for layout, shape, axes in (("rows", (3, n), [1]), ("columns", (n, 3), [0]), ("wide columns", (n // 9, 37), [0]),
+                                       ("all", (3, n), [0, 1]), ("vectors", (n,), [0])):
                 x = argument(kind, elements.draw(random, kind, shape), dynamic)
                 operations = ["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.addi", "arith.maxsi"]
                 yield Case(f"sum and maximum of long {layout}", kind, Program([x, Reduce(((0, 0),), axes, operations, wide=True)],

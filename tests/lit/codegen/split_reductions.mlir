@@ -1,0 +1,56 @@
+// A reduction to few results is two: of parts, and of their results. Where the size has no good divisor or is not known,
+// the parts are the first rows, and the second takes in the rows behind them.
+// RUN: tenon-opt %s --tenon-form-dispatches | FileCheck %s
+
+// 2^20 elements: 256 parts of 4096.
+// CHECK-LABEL: func.func @known(
+// CHECK: flow.dispatch {{.*}} : (tensor<256x4096xf32>) -> tensor<256xf32>
+// CHECK: flow.dispatch {{.*}} : (tensor<256xf32>) -> tensor<f32>
+func.func @known(%x: tensor<1048576xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<1048576xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%a: f32, %b: f32):
+      %r = arith.addf %a, %b : f32
+      linalg.yield %r : f32
+  } -> tensor<f32>
+  return %sum : tensor<f32>
+}
+
+// A prime number of elements: 256 parts of 4096, and 7 elements behind them.
+// CHECK-LABEL: func.func @prime(
+// CHECK: flow.tensor.reshape %{{.*}} {tenon.prefix} : tensor<1048583xf32> -> tensor<256x4096xf32>
+// CHECK: flow.dispatch {{.*}} : (tensor<256x4096xf32>) -> tensor<256xf32>
+// CHECK: flow.dispatch {{.*}} : (tensor<256xf32>, tensor<1048583xf32>) -> tensor<f32>
+func.func @prime(%x: tensor<1048583xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<1048583xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%a: f32, %b: f32):
+      %r = arith.addf %a, %b : f32
+      linalg.yield %r : f32
+  } -> tensor<f32>
+  return %sum : tensor<f32>
+}
+
+// Rows of unknown number: the host divides them.
+// CHECK-LABEL: func.func @unknown(
+// CHECK: arith.divui
+// CHECK: flow.tensor.reshape {{.*}} {tenon.prefix}
+// CHECK: flow.dispatch @unknown_dispatch_0
+// CHECK: flow.dispatch @unknown_dispatch_1
+func.func @unknown(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %one = arith.constant 1 : index
+  %n = tensor.dim %x, %one : tensor<?x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x?xf32>) outs(%start : tensor<?xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %r = arith.addf %a, %b : f32
+      linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
