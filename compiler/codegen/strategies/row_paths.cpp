@@ -15,11 +15,10 @@ constexpr uint32_t kWarp = 32;
 constexpr uint32_t kMaxKept = 64;
 // The same where the length is not known: conditions under which elements exist take registers, too.
 constexpr uint32_t kFewKept = 16;
-// Of each block of a cluster, and what each of its threads keeps at most: two such blocks run on a multiprocessor at
-// once, so that one loads while the other computes.
+// Of each block of a cluster. Measured on rows of 512 KiB: 4 such blocks 2.68 ms, 8 of them that keep half as much each
+// 3.44, 4 of 1024 threads 2.73, reading it again 3.11.
 constexpr uint32_t kClusterThreads = 512;
-constexpr uint32_t kClusterKept = 32;
-constexpr uint32_t kMostBlocks = 8; // of a cluster, on every target that has them
+constexpr uint32_t kMostBlocks = 4;
 
 uint32_t powerOfTwo(int64_t atLeast) {
   return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
@@ -34,6 +33,12 @@ uint32_t mostChunks(const RowDemand &demand, uint32_t threads) {
   return chunksIn(threads > 512 ? kMaxKept / 2 : kMaxKept, demand);
 }
 
+/// A thread that loads one vector waits for it, unless it has another row's as well. Where elements are narrow and
+/// lanes many, it is their number that takes the time.
+uint32_t rowsAtOnce(const RowDemand &demand, uint32_t lanes, uint32_t chunks) {
+  return chunks * demand.tensors == 1 && (demand.width <= 4 || lanes <= 2) ? 2 : 1;
+}
+
 /// Whether the row is read once, wherever it is kept.
 bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
   const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
@@ -43,16 +48,14 @@ bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
 
 /// A cluster that keeps rows of so many vectors, if there is one.
 std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
-  for (uint32_t threads : {kClusterThreads, 2 * kClusterThreads}) {
-    const int64_t blocks =
-        std::max(2u, powerOfTwo(llvm::divideCeil(vectors, chunksIn(kClusterKept, demand) * threads)));
-    if (blocks <= kMostBlocks)
-      return RowPath{.lanes = threads,
-                     .chunks = uint32_t(llvm::divideCeil(vectors, blocks * threads)),
-                     .blocks = uint32_t(blocks),
-                     .threads = threads};
-  }
-  return std::nullopt;
+  const int64_t blocks =
+      std::max(2u, powerOfTwo(llvm::divideCeil(vectors, chunksIn(kMaxKept, demand) * kClusterThreads)));
+  if (blocks > kMostBlocks || demand.width > 4) // of narrow elements a row is in the L2 cache when it is read again
+    return std::nullopt;
+  return RowPath{.lanes = kClusterThreads,
+                 .chunks = uint32_t(llvm::divideCeil(vectors, blocks * kClusterThreads)),
+                 .blocks = uint32_t(blocks),
+                 .threads = kClusterThreads};
 }
 
 } // namespace
@@ -71,8 +74,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns) {
   } else if (!demand.again) {
     path.lanes = vectors <= 8 * kWarp ? kWarp : kRowThreads;
   } else {
-    const int64_t each =
-        std::min<int64_t>(std::clamp<int64_t>(demand.width / 2, 2, 4), mostChunks(demand, kRowThreads));
+    const int64_t each = std::min<int64_t>(4, mostChunks(demand, kRowThreads));
     path.threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
   }
   if (!demand.again || columns <= 0)
@@ -80,7 +82,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns) {
   const int64_t needed = llvm::divideCeil(vectors, path.lanes);
   if (needed <= mostChunks(demand, path.threads)) {
     path.chunks = needed;
-    path.rows = needed * demand.tensors == 1 ? 2 : 1; // a thread that loads one vector waits for it
+    path.rows = rowsAtOnce(demand, path.lanes, path.chunks);
     return path;
   }
   if (!demand.onePass)
@@ -99,28 +101,23 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand) {
             {.longest = 8 * kWarp * demand.width, .lanes = kWarp},
             {}};
   SmallVector<RowPath> paths;
-  auto add = [&](uint32_t lanes, uint32_t chunks, uint32_t blocks = 1) {
+  auto add = [&](uint32_t lanes, uint32_t chunks) {
     // More than 16 elements and the conditions under which they exist take a thread's registers from others.
-    const uint32_t most = blocks > 1 ? chunks : chunksIn(kFewKept, demand);
-    const uint32_t kept = std::min(chunks, most);
-    const int64_t longest = int64_t(lanes) * blocks * kept * demand.width;
+    const uint32_t kept = std::min(chunks, chunksIn(kFewKept, demand));
+    const int64_t longest = int64_t(lanes) * kept * demand.width;
     if (paths.empty() || longest > paths.back().longest)
       paths.push_back({.longest = longest,
                        .lanes = lanes,
                        .chunks = kept,
-                       .blocks = blocks,
                        .threads = lanes > kWarp ? lanes : kRowThreads,
-                       .rows = kept * demand.tensors == 1 ? 2u : 1u});
+                       .rows = rowsAtOnce(demand, lanes, kept)});
   };
-  // Of the vectors of a row's elements, none is empty in the longest row of each, and half of them in the shortest.
   for (auto [lanes, chunks] :
-       {std::pair(2u, 1u), {16u, 1u}, {kWarp, 1u}, {kWarp, 2u}, {64u, 2u}, {128u, 2u}, {256u, 2u}})
+       {std::pair(1u, 1u), {2u, 1u}, {16u, 1u}, {kWarp, 1u}, {kWarp, 4u}, {64u, 4u}, {128u, 4u}, {256u, 4u}})
     add(lanes, chunks);
-  if (!demand.onePass) {
-    for (auto [lanes, chunks] : {std::pair(512u, 2u), {1024u, 2u}, {1024u, 4u}})
-      add(lanes, chunks);
-    add(kClusterThreads, chunksIn(kClusterKept, demand), kMostBlocks);
-  }
+  if (!demand.onePass)
+    for (uint32_t lanes : {512u, 1024u})
+      add(lanes, 4);
   paths.push_back({});
   return paths;
 }

@@ -14,8 +14,9 @@ namespace {
 // Threads of a multiprocessor that rows of unknown length leave place for, with up to so many elements in each.
 constexpr uint32_t kResidentThreads = 1024;
 constexpr uint32_t kFewKept = 16;
-// Vectors in flight for each thread where a row is read in a loop.
+// Vectors in flight for each thread where a row is read in a loop, and elements where much is computed of each.
 constexpr uint32_t kInFlight = 4;
+constexpr uint32_t kElementsInFlight = 16;
 
 class RowsWriter {
 public:
@@ -50,7 +51,8 @@ private:
   void setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread);
   void writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then);
   void storeBatch(const Batch &batch);
-  SmallVector<Value> eachVector(ValueRange carried, llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)>);
+  SmallVector<Value> eachVector(ValueRange carried, llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)>,
+                                uint32_t inFlight = kInFlight);
 
   Writer &w_;
   KernelBuilder &k_;
@@ -215,20 +217,23 @@ void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then)
   const size_t accumulators = carried.size();
   for (const OnePassSum &sum : then)
     llvm::append_range(carried, sum.start(k_));
-  carried = eachVector(carried, [&](const Batch &batch, ValueRange values) {
-    Accumulators next = accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
-    values = values.drop_front(accumulators);
-    for (const OnePassSum &sum : then) {
-      SmallVector<Value> elements;
-      for (const Point &point : batch.points)
-        for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
-          elements.push_back(bodies_.contribution(sum.over, point, lane));
-      const size_t size = sum.size();
-      llvm::append_range(next, sum.join(k_, values.take_front(size), elements));
-      values = values.drop_front(size);
-    }
-    return next;
-  });
+  carried = eachVector(
+      carried,
+      [&](const Batch &batch, ValueRange values) {
+        Accumulators next = accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
+        values = values.drop_front(accumulators);
+        for (const OnePassSum &sum : then) {
+          SmallVector<Value> elements;
+          for (const Point &point : batch.points)
+            for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+              elements.push_back(bodies_.contribution(sum.over, point, lane));
+          const size_t size = sum.size();
+          llvm::append_range(next, sum.join(k_, values.take_front(size), elements));
+          values = values.drop_front(size);
+        }
+        return next;
+      },
+      std::clamp(kElementsInFlight / lanesOfVector_, 1u, kInFlight));
   finishPhase(phase, ArrayRef(carried).take_front(accumulators));
   ValueRange states = ValueRange(carried).drop_front(accumulators);
   SmallVector<RowSum> sums;
@@ -255,7 +260,8 @@ void RowsWriter::storeBatch(const Batch &batch) {
 
 /// Calls `body` for the vectors of the row, several at a time, then for the rest one by one.
 SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
-                                          llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)> body) {
+                                          llvm::function_ref<SmallVector<Value>(const Batch &, ValueRange)> body,
+                                          uint32_t inFlight) {
   auto step = [&](unsigned count) {
     return [&, count](Value first, ValueRange values) {
       Bodies::Scope scope(bodies_);
@@ -263,12 +269,12 @@ SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
     };
   };
   // Signed: a short row has no place for a whole batch.
-  Value whole = k_.sub(vectors_, k_.number(lanesOfRow() * (kInFlight - 1)));
+  Value whole = k_.sub(vectors_, k_.number(lanesOfRow() * (inFlight - 1)));
   SmallVector<Value> after = {lane_};
   llvm::append_range(after, carried);
-  after = k_.loop(lane_, whole, k_.number(lanesOfRow() * kInFlight), after, [&](Value first, ValueRange values) {
-    SmallVector<Value> next = {k_.add(first, k_.number(lanesOfRow() * kInFlight))};
-    llvm::append_range(next, step(kInFlight)(first, values.drop_front()));
+  after = k_.loop(lane_, whole, k_.number(lanesOfRow() * inFlight), after, [&](Value first, ValueRange values) {
+    SmallVector<Value> next = {k_.add(first, k_.number(lanesOfRow() * inFlight))};
+    llvm::append_range(next, step(inFlight)(first, values.drop_front()));
     return next;
   });
   return k_.loop(after.front(), vectors_, k_.number(lanesOfRow()), ValueRange(after).drop_front(), step(1));

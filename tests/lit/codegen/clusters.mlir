@@ -10,14 +10,14 @@
 #row = affine_map<(i, j) -> (i)>
 
 // CHECK-LABEL: hal.executable.source private @softmax_dispatch_0
-// CHECK: arith.constant 3200 : index
-// CHECK: tenon.strategy = {blocks = 8 : i64, chunks = 8 : i64, lanes = 512 : i64, name = "rows", rows = 1 : i64, threads = 512 : i64, width = 4 : i64}
+// CHECK: arith.constant 1600 : index
+// CHECK: tenon.strategy = {blocks = 4 : i64, chunks = 16 : i64, lanes = 512 : i64, name = "rows", rows = 1 : i64, threads = 512 : i64, width = 4 : i64}
 // CLUSTER: .reqntid 512, 1, 1
-// CLUSTER: .reqnctapercluster 8, 1, 1
-// CLUSTER-COUNT-32: ld.global.nc.b32
+// CLUSTER: .reqnctapercluster 4, 1, 1
+// CLUSTER-COUNT-64: ld.global.nc.b32
 // CLUSTER-NOT: ld.global
 // CLUSTER: st.shared::cluster
-// CLUSTER-COUNT-8: ld.global.nc.v4.b32
+// CLUSTER-COUNT-16: ld.global.nc.v4.b32
 // CLUSTER-NOT: ld.global
 // CLUSTER: barrier.cluster.wait
 // CLUSTER: st.shared::cluster

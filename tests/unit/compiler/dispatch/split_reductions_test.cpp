@@ -2,7 +2,10 @@
 #include "compiler/dispatch/split_reductions.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/flow/prefix.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace tenon::compiler::dispatch {
 namespace {
@@ -45,13 +48,32 @@ TEST_F(SplitReductions, PartsOfNarrowSumsAreWide) {
   EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[2]->getResult(0).getType()).getElementType().isF16());
 }
 
-TEST_F(SplitReductions, WhatIsShortOrHasNoDivisorStaysWhole) {
+TEST_F(SplitReductions, WhatIsShortStaysWhole) {
   EXPECT_EQ(split(sumOf("4096", "f32")).size(), 1u);
   EXPECT_EQ(split(sumOf("0", "f32")).size(), 1u);
-  EXPECT_EQ(split(sumOf("1048583", "f32")).size(), 1u); // a prime
 }
 
-TEST_F(SplitReductions, UnknownSizesStayWhole) {
+/// Parts are the first rows; the second reduction takes in those behind them.
+TEST_F(SplitReductions, APrimeNumberOfElementsHasPartsAndARest) {
+  auto ops = split(sumOf("1048583", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto parts = ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>();
+  ASSERT_TRUE(parts && parts->hasAttr(flow::kPrefixAttr));
+  auto shape = llvm::cast<mlir::RankedTensorType>(parts.getType()).getShape();
+  EXPECT_LE(shape[0] * shape[1], 1048583);
+  EXPECT_LT(1048583 - shape[0] * shape[1], shape[0]);
+  unsigned extracts = 0;
+  ops[1]->walk([&](mlir::tensor::ExtractOp) { ++extracts; });
+  EXPECT_EQ(extracts, 1u);
+}
+
+TEST_F(SplitReductions, PartsOfUnknownNumberOfElementsAreCountedByTheHost) {
+  auto ops = split(sumOf("?", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).isDynamicDim(0));
+}
+
+TEST_F(SplitReductions, RowsOfUnknownLengthStayWhole) {
   EXPECT_EQ(split(kRowSum).size(), 1u);
 }
 

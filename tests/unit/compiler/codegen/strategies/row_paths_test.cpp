@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/row_paths.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::compiler::codegen {
+namespace {
+
+RowDemand demand(uint32_t width, uint32_t tensors = 1, bool again = true, bool onePass = false) {
+  return {.width = width, .again = again, .tensors = tensors, .onePass = onePass};
+}
+
+/// Vectors that a path keeps of a row.
+int64_t kept(const RowPath &path) {
+  return int64_t(path.lanes) * path.blocks * path.chunks;
+}
+
+void expectPossible(const RowPath &path) {
+  EXPECT_TRUE(llvm::isPowerOf2_32(path.lanes) && llvm::isPowerOf2_32(path.blocks) && llvm::isPowerOf2_32(path.rows));
+  EXPECT_LE(path.threads, 1024u);
+  // Threads exchange values with their warp, or with all of their block.
+  EXPECT_TRUE(path.lanes <= 32 ? path.threads % path.lanes == 0 : path.threads == path.lanes);
+  if (path.blocks > 1) {
+    EXPECT_EQ(path.lanes, path.threads);
+  }
+}
+
+TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
+  for (uint32_t width : {2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u, 3u})
+      for (int64_t columns = 1; columns < 1 << 21; columns += 1 + columns / 3) {
+        const RowPath path = rowPath(demand(width, tensors), columns);
+        expectPossible(path);
+        if (path.chunks != 0) {
+          EXPECT_GE(kept(path) * width, columns);
+          EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
+        }
+      }
+}
+
+TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
+  for (int64_t columns : {1, 100, 4096, 1 << 20})
+    EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), columns).chunks, 0u);
+}
+
+TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
+  EXPECT_EQ(rowPath(demand(4), 32768).blocks, 1u);
+  EXPECT_EQ(rowPath(demand(4), 65536).blocks, 2u);
+  EXPECT_EQ(rowPath(demand(4), 131072).blocks, 4u);
+  EXPECT_EQ(rowPath(demand(4), 131073).blocks, 1u);
+  EXPECT_EQ(rowPath(demand(4), 131073).chunks, 0u);
+  EXPECT_EQ(rowPath(demand(4, 1, true, /*onePass=*/true), 131072).blocks, 1u);
+}
+
+TEST(RowPathsTest, EveryLengthHasAPath) {
+  for (uint32_t width : {2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u})
+      for (bool again : {false, true})
+        for (bool onePass : {false, true}) {
+          int64_t longest = 0;
+          for (const RowPath &path : rowPathsOfAnyLength(demand(width, tensors, again, onePass))) {
+            expectPossible(path);
+            EXPECT_GT(path.longest, longest);
+            longest = path.longest;
+            if (path.chunks != 0) {
+              EXPECT_GE(kept(path) * width, path.longest);
+            }
+          }
+          EXPECT_EQ(longest, kAnyLength);
+        }
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
