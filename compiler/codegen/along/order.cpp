@@ -135,7 +135,7 @@ void SharedEntries::sort(Value bits) {
     k_.loop(k_.number(0), size, one, {}, [&](Value step, ValueRange) {
       Value strideBits = k_.sub(k_.sub(size, one), step), stride = shiftLeft(k_, one, strideBits);
       k_.loop(k_.thread(), pairs, threads, {}, [&](Value pair, ValueRange) {
-        Value low = k_.rem(pair, stride);
+        Value low = arith::AndIOp::create(k_.b, k_.loc, pair, k_.sub(stride, one)); // pair mod stride
         Value first = k_.add(k_.mul(k_.sub(pair, low), k_.number(2)), low), second = k_.add(first, stride);
         Entry a = load(first), b = load(second);
         // Backwards where the bit of this size is set.

@@ -27,7 +27,9 @@ constexpr int64_t kLongLine = 32768;
 constexpr int64_t kManyThreads = 65536;
 constexpr int64_t kDeepLine = 2048;
 // Elements that a walking thread loads before it combines them.
-constexpr int64_t kAhead = 8;
+constexpr int64_t kAhead = 16;
+// Small blocks: few lines are spread over more of the device.
+constexpr uint32_t kWalkers = 64;
 
 Plan plan(uint32_t threads, ArrayRef<std::pair<StringRef, int64_t>> choices) {
   Plan result;
@@ -97,17 +99,19 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   SmallVector<Extent> by = {shape.length};
   Plan warp = rowsPlan(shape, kWarp, kMostChunks, width);
   warp.guard = Guard{by, 0, warpTile, /*orEmpty=*/true};
+  Plan small = rowsPlan(shape, 2 * kWarp, kMostChunks, width);
+  small.guard = Guard{by, warpTile, 2 * warpTile};
   Plan middle = block;
-  middle.guard = Guard{by, warpTile, fewLines ? std::optional(kLongLine) : std::nullopt};
+  middle.guard = Guard{by, 2 * warpTile, fewLines ? std::optional(kLongLine) : std::nullopt};
   if (fewLines)
     result = inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, Guard{by, kLongLine, std::nullopt});
-  result.kernels.insert(result.kernels.begin(), {warp, middle});
+  result.kernels.insert(result.kernels.begin(), {warp, small, middle});
   return result;
 }
 
 AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
-  Plan whole = plan(kThreads, {{"lanes", 1}});
-  whole.grid = {{shape.lines(), kThreads}};
+  Plan whole = plan(kWalkers, {{"lanes", 1}});
+  whole.grid = {{shape.lines(), kWalkers}};
   const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
   const bool fewLines = sum && lines && *lines < kManyThreads / 4;
   AlongPlans result;
@@ -119,7 +123,7 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
   int64_t parts = partsFor(*lines, kManyThreads);
   if (length)
     parts = std::clamp<int64_t>(parts, 2, *length / (4 * kAhead));
-  Plan inPieces = plan(kThreads, {{"lanes", 1}});
+  Plan inPieces = plan(kWalkers, {{"lanes", 1}});
   SmallVector<Extent> threads = shape.lines();
   threads.push_back(Extent{parts, {}});
   std::optional<Guard> guard;
@@ -129,7 +133,7 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
   }
   result = inParts(inPieces, parts, sum->type, shape, guard);
   for (Plan &kernel : result.kernels)
-    kernel.grid = {{threads, kThreads}};
+    kernel.grid = {{threads, kWalkers}};
   if (!length)
     result.kernels.insert(result.kernels.begin(), whole);
   return result;

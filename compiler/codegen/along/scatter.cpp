@@ -24,8 +24,10 @@ constexpr int64_t kCopied = 8;
 // Bytes of shared memory for counts, and copies of them: lanes of a warp that add to the same one wait for each other.
 constexpr int64_t kCountBytes = 32768;
 constexpr int64_t kMostCopies = 32;
-// Updates of a block that counts: each of its counts is added to the result once.
-constexpr int64_t kCounted = 1 << 16;
+// Updates of a block that counts: each of its counts is added to the result once. Fewer where that leaves blocks idle.
+constexpr int64_t kMostCounted = 1 << 16;
+constexpr int64_t kLeastCounted = 1 << 12;
+constexpr int64_t kManyBlocks = 1024;
 // Warps that share the slices of a tensor where updates are combined in order.
 constexpr int64_t kOwners = 4096;
 
@@ -57,11 +59,11 @@ std::optional<LLVM::AtomicBinOp> atomicOf(linalg_ext::ScatterOp op) {
   }
 }
 
-Plan plan(Mode mode, GridFactor blocks, int64_t copies = 1) {
+Plan plan(Mode mode, GridFactor blocks, int64_t copies = 1, int64_t counted = 0) {
   Plan result;
   result.strategy = "scatter";
   result.threads = mode == OneByOne ? 1024 : kThreads;
-  result.choices = {{"mode", mode}, {"copies", copies}};
+  result.choices = {{"mode", mode}, {"copies", copies}, {"counted", counted}};
   result.grid = {blocks};
   return result;
 }
@@ -145,9 +147,10 @@ void ScatterWriter::count() {
     return SmallVector<Value>();
   });
   k_.barrier();
-  Value first = k_.mul(k_.block(), k_.number(kCounted));
+  const int64_t counted = w_.choice("counted");
+  Value first = k_.mul(k_.block(), k_.number(counted));
   Value all = k_.mul(places_.updates, places_.elements);
-  Value last = k_.min(k_.add(first, k_.number(kCounted)), all);
+  Value last = k_.min(k_.add(first, k_.number(counted)), all);
   Value copy = k_.rem(thread, k_.number(copies));
   k_.loop(k_.add(first, thread), last, threads, {}, [&](Value number, ValueRange) {
     auto place = places_.placeOf(places_.indicesOf(k_.div(number, places_.elements)), k_.rem(number, places_.elements));
@@ -256,11 +259,13 @@ AlongPlans Scatter::plans(const KernelFunction &kernel) const {
   else if (!atomicOf(op))
     result.kernels.push_back(shape.overlaps ? plan(OneByOne, {{Extent{1, {}}}, 1})
                                             : plan(InOrder, {{Extent{kOwners, {}}}, kThreads / kWarp}));
-  else if (bins && *bins * bytes <= kCountBytes && *bins > 0 && (!count || *count >= 4 * *bins))
-    result.kernels.push_back(
-        plan(Count, {updates, kCounted},
-             std::min<int64_t>(llvm::bit_floor(uint64_t(kCountBytes / (*bins * bytes))), kMostCopies)));
-  else
+  else if (bins && *bins * bytes <= kCountBytes && *bins > 0 && (!count || *count >= 4 * *bins)) {
+    const int64_t copies =
+        std::min<int64_t>(int64_t(llvm::bit_floor(uint64_t(kCountBytes / (*bins * bytes)))), kMostCopies);
+    const int64_t counted =
+        count ? std::clamp<int64_t>(*count / kManyBlocks, kLeastCounted, kMostCounted) : kLeastCounted * 4;
+    result.kernels.push_back(plan(Count, {updates, counted}, copies, counted));
+  } else
     result.kernels.push_back(plan(Atomic, {updates, kThreads}));
   return result;
 }

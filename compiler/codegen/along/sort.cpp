@@ -27,8 +27,8 @@ constexpr uint32_t kMergeThreads = 256;
 class SortWriter {
 public:
   explicit SortWriter(AlongWriter &w)
-      : w_(w), k_(w.k), along_(w.kernel.along), op_(cast<linalg_ext::SortOp>(along_.op)), capacity_(w.choice("capacity")),
-        order_(w, k_.b.getIntegerType(unsigned(w.choice("position")))),
+      : w_(w), k_(w.k), along_(w.kernel.along), op_(cast<linalg_ext::SortOp>(along_.op)),
+        capacity_(w.choice("capacity")), order_(w, k_.b.getIntegerType(unsigned(w.choice("position")))),
         lines_(w, LineShape(along_.outputs[0].tensor, op_.getDimension())) {}
 
   void whole();
@@ -168,8 +168,9 @@ Value SortWriter::search(Value low, Value high, llvm::function_ref<Value(Value)>
       [&](OpBuilder &, Location, ValueRange now) {
         Value middle = k_.div(k_.add(now[0], now[1]), k_.number(2));
         Value further = holds(middle);
-        scf::YieldOp::create(k_.b, k_.loc, ValueRange{k_.select(further, k_.add(middle, k_.number(1)), now[0]),
-                                                      k_.select(further, now[1], middle)});
+        scf::YieldOp::create(
+            k_.b, k_.loc,
+            ValueRange{k_.select(further, k_.add(middle, k_.number(1)), now[0]), k_.select(further, now[1], middle)});
       });
   return loop.getResult(0);
 }
@@ -213,8 +214,8 @@ void SortWriter::merge() {
   Value ours = k_.sub(to, from), all = k_.sub(end, begin);
   Value otherFrom = k_.add(second, k_.sub(k_.sub(begin, first), from));
   k_.loop(thread, all, threads, {}, [&](Value place, ValueRange) {
-    Value source = k_.select(k_.less(place, ours), k_.add(k_.add(first, from), place),
-                             k_.add(otherFrom, k_.sub(place, ours)));
+    Value source =
+        k_.select(k_.less(place, ours), k_.add(k_.add(first, from), place), k_.add(otherFrom, k_.sub(place, ours)));
     source = k_.min(source, k_.sub(lines_.length, k_.number(1)));
     entries.store(place, fromScratch(set, source));
     return SmallVector<Value>();
@@ -262,7 +263,7 @@ void SortWriter::inMemory() {
     k_.loop(k_.number(0), size, one, {}, [&](Value step, ValueRange) {
       Value stride = shiftLeft(k_, one, k_.sub(k_.sub(size, one), step));
       k_.loop(thread, k_.div(all, two), threads, {}, [&](Value pair, ValueRange) {
-        Value low = k_.rem(pair, stride);
+        Value low = arith::AndIOp::create(k_.b, k_.loc, pair, k_.sub(stride, one)); // pair mod stride
         Value first = k_.add(k_.mul(k_.sub(pair, low), two), low), second = k_.add(first, stride);
         Entry a = load(first), b = load(second);
         Value forwards = k_.equal(k_.rem(arith::ShRUIOp::create(k_.b, k_.loc, first, size), two), k_.number(0));

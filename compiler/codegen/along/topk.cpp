@@ -22,6 +22,8 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kWarps = kThreads / kWarp;
 // Bytes of shared memory for entries.
 constexpr int64_t kEntryBytes = 40960;
+// Up to so many best, which is what a step reads as well, a block holds twice as many entries.
+constexpr int64_t kFewBest = 1024;
 constexpr int64_t kManyBlocks = 512;
 constexpr int64_t kMostParts = 256;
 // A part is worth a block of its own from here.
@@ -204,13 +206,6 @@ void TopkWriter::byBlock() {
   begin_ = cut ? k_.min(k_.mul(piece, part_), length) : zero;
   end_ = cut ? k_.min(k_.add(begin_, piece), length) : length;
 
-  // What the result begins with counts as read before the first part.
-  Value first = pass_ == 2 ? zero : k_.select(k_.equal(part_, zero), result_.length, zero);
-  k_.loop(thread, first, threads, {}, [&](Value place, ValueRange) {
-    entries.store(place, startAt(place));
-    return SmallVector<Value>();
-  });
-
   // Sorts what there is; then the last of the first k is what must be overtaken.
   auto sortAll = [&](Value count) {
     Value bits = bitsFor(k_, count);
@@ -222,7 +217,7 @@ void TopkWriter::byBlock() {
   };
   Entry none = order_.none();
   // Carried: entries, the one to overtake, and which of two sets of counts comes next.
-  SmallVector<Value> state = {first, none.keys[0], none.position, zero};
+  SmallVector<Value> state = {zero, none.keys[0], none.position, zero};
   state = k_.loop(begin_, end_, k_.number(tile), state, [&](Value from, ValueRange now) {
     Value count = now[0], turn = now[3];
     Entry last{{now[1]}, now[2]};
@@ -282,6 +277,14 @@ void TopkWriter::byBlock() {
           return SmallVector<Value>{sorted[0], sorted[1], sorted[2], nextTurn};
         });
   });
+  // What the result begins with belongs to the first part. It is rarely among the best, so it comes last; its positions
+  // say that it stood before all.
+  Value starts = pass_ == 2 ? zero : k_.select(k_.equal(part_, zero), result_.length, zero);
+  k_.loop(thread, starts, threads, {}, [&](Value place, ValueRange) {
+    entries.store(k_.add(state[0], place), startAt(place));
+    return SmallVector<Value>();
+  });
+  state[0] = k_.add(state[0], starts);
   sortAll(state[0]);
   k_.loop(thread, result_.length, threads, {}, [&](Value place, ValueRange) {
     if (!cut) {
@@ -371,7 +374,9 @@ AlongPlans Topk::plans(const KernelFunction &kernel) const {
   const bool isShort = length && k && *length + *k < (int64_t(1) << 31);
   Type position = IntegerType::get(op.getContext(), isShort ? 32 : 64);
   Type value = kernel.along.inputs[0].element;
-  const int64_t capacity = capacityFor(value, position);
+  // A block that holds less sorts less before it knows what few elements overtake.
+  const int64_t most = capacityFor(value, position);
+  const int64_t capacity = k && *k <= kFewBest ? std::min(most, 2 * kFewBest) : most;
   auto plan = [&](int64_t capacity, int64_t parts, int64_t pass, GridFactor blocks) {
     Plan made;
     made.strategy = "topk";

@@ -45,7 +45,7 @@ func.func @short(%x: tensor<64x100xbf16>) -> (tensor<64x100xbf16>, tensor<64xbf1
 
 // Not associative: a thread for each line.
 // CHECK-LABEL: func.func @in_order_dispatch_0
-// CHECK-SAME: {lanes = 1 : i64, name = "scan", threads = 256 : i64}
+// CHECK-SAME: {lanes = 1 : i64, name = "scan", threads = 64 : i64}
 func.func @in_order(%x: tensor<64x100xf32>, %acc: tensor<64xf32>) -> tensor<64x100xf32> {
   %e = tensor.empty() : tensor<64x100xf32>
   %0:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%x : tensor<64x100xf32>) outs(%e, %acc : tensor<64x100xf32>, tensor<64xf32>) {
@@ -60,12 +60,12 @@ func.func @in_order(%x: tensor<64x100xf32>, %acc: tensor<64xf32>) -> tensor<64x1
 
 // Counts in shared memory; float sums in order.
 // CHECK-LABEL: func.func @scatters_dispatch_0(
-// CHECK-SAME: {copies = 1 : i64, mode = 0 : i64, name = "scatter"
+// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 0 : i64, name = "scatter"
 // CHECK: func.func @scatters_dispatch_0_1
-// CHECK-SAME: {copies = 32 : i64, mode = 3 : i64, name = "scatter"
+// CHECK-SAME: {copies = 32 : i64, counted = 4096 : i64, mode = 3 : i64, name = "scatter"
 // CHECK-LABEL: func.func @scatters_dispatch_1(
 // CHECK: func.func @scatters_dispatch_1_1
-// CHECK-SAME: {copies = 1 : i64, mode = 4 : i64, name = "scatter"
+// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 4 : i64, name = "scatter"
 func.func @scatters(%i: tensor<99999x1xi32>, %u: tensor<99999xi32>, %f: tensor<99999xf32>, %bins: tensor<256xi32>, %sums: tensor<256xf32>) -> (tensor<256xi32>, tensor<256xf32>) {
   %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins(%u, %i : tensor<99999xi32>, tensor<99999x1xi32>) outs(%bins : tensor<256xi32>) {
   ^bb0(%a: i32, %b: i32):

@@ -20,7 +20,7 @@ protected:
 TEST_F(TopkTest, ABlockForEachLineReadsItOnce) {
   AlongPlans plans = topk("tensor<1024x131072xf32>", "tensor<1024x50xf32>", "tensor<1024x50xi32>");
   ASSERT_EQ(plans.kernels.size(), 1u);
-  EXPECT_EQ(choice(plans.kernels[0], "capacity"), 4096);
+  EXPECT_EQ(choice(plans.kernels[0], "capacity"), 2048);
   EXPECT_EQ(choice(plans.kernels[0], "position"), 32);
 }
 
