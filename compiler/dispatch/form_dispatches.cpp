@@ -8,6 +8,7 @@
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/narrow_indices.h"
 #include "compiler/dispatch/outline_along.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare.h"
@@ -108,6 +109,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
 
 private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
+    narrowIndices(function);
     splitReductions(function);
     generalizeFills(function);
     bool good = true;

@@ -4,6 +4,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/dimensions.h"
 #include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/narrow_indices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -55,6 +56,7 @@ public:
 private:
   SmallVector<int64_t> passSizes(OpOperand &operand, SmallVectorImpl<Value> *dims);
   LogicalResult passScalar(Value scalar);
+  bool isSameEverywhere(OpOperand &operand) const;
   LogicalResult collect();
   Value buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside);
   void build();
@@ -105,10 +107,22 @@ DenseElementsAttr splatOf(Value value) {
   return matchPattern(value, m_Constant(&data)) && data.isSplat() ? data : DenseElementsAttr();
 }
 
+/// Updates of a scatter that are one scalar: nothing to read.
+bool AlongOutliner::isSameEverywhere(OpOperand &operand) const {
+  return isa<linalg_ext::ScatterOp>(op_) && operand.getOperandNumber() == 0 &&
+         (operand.get().getDefiningOp<linalg::FillOp>() || splatOf(operand.get()));
+}
+
 LogicalResult AlongOutliner::collect() {
   const unsigned inputs = op_->getNumOperands() - op_->getNumResults();
   for (OpOperand &operand : op_->getOpOperands()) {
     Value value = operand.get();
+    if (operand.getOperandNumber() < inputs && isSameEverywhere(operand)) {
+      initSizes_[&operand] = passSizes(operand, nullptr);
+      if (auto fill = value.getDefiningOp<linalg::FillOp>(); fill && failed(passScalar(fill.getInputs()[0])))
+        return failure();
+      continue;
+    }
     if (operand.getOperandNumber() >= inputs) {
       const unsigned result = operand.getOperandNumber() - inputs;
       const bool isKept = llvm::is_contained(kernel_.results, op_->getResult(result));
@@ -188,15 +202,19 @@ void AlongOutliner::build() {
   const unsigned inputs = op_->getNumOperands() - op_->getNumResults();
   SmallVector<Value> operands;
   for (OpOperand &operand : op_->getOpOperands())
-    operands.push_back(operand.getOperandNumber() < inputs ? inside.lookup(operand.get())
-                                                           : buildStart(b, operand, inside));
+    operands.push_back(operand.getOperandNumber() < inputs && !isSameEverywhere(operand)
+                           ? inside.lookup(operand.get())
+                           : buildStart(b, operand, inside));
   // Operands of the copy that the mapping does not know are set right behind it.
   for (OpOperand &operand : op_->getOpOperands())
     if (!inside.contains(operand.get()))
       inside.map(operand.get(), operands[operand.getOperandNumber()]);
   Operation *copy = b.clone(*op_, inside);
   copy->setOperands(operands);
+  const bool isUnsigned = op_->hasAttr(kUnsignedAttr);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
+  if (isUnsigned)
+    copy->setAttr(kUnsignedAttr, b.getUnitAttr());
   SmallVector<Value> returned;
   for (auto [index, result] : llvm::enumerate(kernel_.results)) {
     const unsigned number = cast<OpResult>(result).getResultNumber();

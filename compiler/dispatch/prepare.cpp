@@ -243,7 +243,8 @@ void generalizeFills(func::FuncOp function) {
     auto startsAnother = [](OpOperand &use) {
       Operation *op = use.getOwner();
       if (linalg_ext::isAlongOp(op))
-        return use.getOperandNumber() + op->getNumResults() >= op->getNumOperands();
+        return use.getOperandNumber() + op->getNumResults() >= op->getNumOperands() ||
+               (isa<linalg_ext::ScatterOp>(op) && use.getOperandNumber() == 0);
       auto generic = dyn_cast<linalg::GenericOp>(op);
       return generic && generic.isDpsInit(&use);
     };

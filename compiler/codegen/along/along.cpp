@@ -21,6 +21,12 @@ Value AlongWriter::load(const KernelTensor &tensor, Value element) {
   return loadElement(k, arguments, tensor, element);
 }
 
+Value AlongWriter::load(const KernelAlongInput &input, Value element) {
+  if (input.scalar)
+    return arguments.scalars.lookup(input.scalar);
+  return load(static_cast<const KernelTensor &>(input), element);
+}
+
 void AlongWriter::store(const KernelTensor &tensor, Value element, Value value) {
   Type type = memoryType(tensor.element);
   if (type != tensor.element)

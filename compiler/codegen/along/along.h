@@ -30,6 +30,7 @@ struct AlongWriter {
   /// A choice that a plan need not have: 0 then.
   int64_t choiceOrZero(llvm::StringRef name) const;
   mlir::Value load(const KernelTensor &tensor, mlir::Value element);
+  mlir::Value load(const KernelAlongInput &input, mlir::Value element);
   void store(const KernelTensor &tensor, mlir::Value element, mlir::Value value);
   /// What a result starts from.
   mlir::Value start(const KernelAlongOutput &output, mlir::Value element);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/scatter_places.h"
 
+#include "compiler/dispatch/narrow_indices.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -55,7 +57,9 @@ SmallVector<Value> ScatterPlaces::indicesOf(Value update) {
     Value at = shape_.hasDepth ? k_.add(k_.mul(update, k_.number(shape_.depth)), k_.number(i)) : update;
     Value index = w_.load(w_.kernel.along.inputs[1], at);
     if (index.getType() != k_.b.getI64Type())
-      index = arith::ExtSIOp::create(k_.b, k_.loc, k_.b.getI64Type(), index);
+      index = w_.kernel.along.op->hasAttr(dispatch::kUnsignedAttr)
+                  ? arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), index).getResult()
+                  : arith::ExtSIOp::create(k_.b, k_.loc, k_.b.getI64Type(), index).getResult();
     indices.push_back(index);
   }
   return indices;

@@ -281,11 +281,19 @@ private:
     for (OpOperand &operand : op->getOpOperands()) {
       auto argument = dyn_cast<BlockArgument>(operand.get());
       if (operand.getOperandNumber() < inputs) {
+        if (auto fill = operand.get().getDefiningOp<linalg::FillOp>()) {
+          auto shape = readResultShape(std::nullopt, operand.get());
+          if (failed(shape))
+            return failure();
+          Type element = cast<RankedTensorType>(operand.get().getType()).getElementType();
+          kernel.along.inputs.push_back({{element, {}, *shape, 0}, fill.getInputs()[0]});
+          continue;
+        }
         FailureOr<KernelTensor> tensor = argument ? readArgument(argument, AffineMap()) : FailureOr<KernelTensor>();
         if (failed(tensor))
           return op->emitError() << "operand " << operand.getOperandNumber()
                                  << " of a kernel's operation must be an argument of the kernel function";
-        kernel.along.inputs.push_back(*tensor);
+        kernel.along.inputs.push_back({*tensor, {}});
         continue;
       }
       KernelAlongOutput output;
@@ -419,7 +427,7 @@ Location KernelFunction::loc() const {
 
 SmallVector<const KernelTensor *> KernelFunction::tensors() const {
   SmallVector<const KernelTensor *> all;
-  for (const KernelTensor &input : along.inputs)
+  for (const KernelAlongInput &input : along.inputs)
     all.push_back(&input);
   for (const KernelAlongOutput &output : along.outputs) {
     if (output.startTensor)

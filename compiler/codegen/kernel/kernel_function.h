@@ -94,10 +94,15 @@ struct KernelAlongOutput {
   std::optional<KernelTensor> startTensor;
 };
 
+/// An operand of an operation along a dimension: a tensor, or the same scalar everywhere.
+struct KernelAlongInput : KernelTensor {
+  mlir::Value scalar;
+};
+
 /// One operation of iree_linalg_ext instead of linalg.generic, which has the kernel to itself.
 struct KernelAlong {
   mlir::Operation *op = nullptr; // null: there is none
-  llvm::SmallVector<KernelTensor> inputs;
+  llvm::SmallVector<KernelAlongInput> inputs;
   llvm::SmallVector<KernelAlongOutput> outputs; // in the order of the operation's results
   llvm::SmallVector<KernelTensor> scratch;      // what several kernels leave for each other; nobody else reads it
 };

@@ -79,3 +79,29 @@ func.func @scatters(%i: tensor<99999x1xi32>, %u: tensor<99999xi32>, %f: tensor<9
   } -> tensor<256xf32>
   return %0, %2 : tensor<256xi32>, tensor<256xf32>
 }
+
+// -----
+
+// What is only widened to be an index, and what is the same everywhere, is not stored for a scatter.
+// CHECK-LABEL: func.func @histogram(
+// CHECK-NEXT: %[[BYTES:.*]] = tensor.expand_shape %{{.*}} : tensor<99999xi8> into tensor<99999x1xi8>
+// CHECK-NEXT: flow.dispatch @histogram_dispatch_0::@histogram_dispatch_0(%[[BYTES]])
+// CHECK: func.func @histogram_dispatch_0(%[[GIVEN:.*]]: tensor<99999x1xi8>) -> tensor<256xi32>
+// CHECK: %[[ONES:.*]] = linalg.fill {{.*}} -> tensor<99999xi32>
+// CHECK: iree_linalg_ext.scatter {tenon.unsigned} dimension_map = [0] unique_indices(false) ins(%[[ONES]], %[[GIVEN]] :
+func.func @histogram(%x: tensor<99999xi8>) -> tensor<256xi32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %e = tensor.empty() : tensor<256xi32>
+  %bins = linalg.fill ins(%c0 : i32) outs(%e : tensor<256xi32>) -> tensor<256xi32>
+  %e1 = tensor.empty() : tensor<99999xi32>
+  %ones = linalg.fill ins(%c1 : i32) outs(%e1 : tensor<99999xi32>) -> tensor<99999xi32>
+  %wide = arith.extui %x : tensor<99999xi8> to tensor<99999xi32>
+  %i = tensor.expand_shape %wide [[0, 1]] output_shape [99999, 1] : tensor<99999xi32> into tensor<99999x1xi32>
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins(%ones, %i : tensor<99999xi32>, tensor<99999x1xi32>) outs(%bins : tensor<256xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.addi %a, %b : i32
+    iree_linalg_ext.yield %1 : i32
+  } -> tensor<256xi32>
+  return %0 : tensor<256xi32>
+}

@@ -148,3 +148,26 @@ func.func @sort_ins() {
   check.expect_eq_const(%0, dense<[[3, 6], [5, 7]]> : tensor<2x2xi32>) : tensor<2x2xi32>
   return
 }
+
+// Bytes are indices without a sign here: 255 is the last place.
+func.func @histogram() {
+  %x = util.unfoldable_constant dense<[0, 255, 7, 255, 7, 7, 128]> : tensor<7xi8>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %e = tensor.empty() : tensor<256xi32>
+  %bins = linalg.fill ins(%c0 : i32) outs(%e : tensor<256xi32>) -> tensor<256xi32>
+  %e1 = tensor.empty() : tensor<7xi32>
+  %ones = linalg.fill ins(%c1 : i32) outs(%e1 : tensor<7xi32>) -> tensor<7xi32>
+  %wide = arith.extui %x : tensor<7xi8> to tensor<7xi32>
+  %i = tensor.expand_shape %wide [[0, 1]] output_shape [7, 1] : tensor<7xi32> into tensor<7x1xi32>
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins(%ones, %i : tensor<7xi32>, tensor<7x1xi32>) outs(%bins : tensor<256xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %1 = arith.addi %a, %b : i32
+    iree_linalg_ext.yield %1 : i32
+  } -> tensor<256xi32>
+  %some = tensor.extract_slice %0[7] [1] [1] : tensor<256xi32> to tensor<1xi32>
+  %last = tensor.extract_slice %0[255] [1] [1] : tensor<256xi32> to tensor<1xi32>
+  check.expect_eq_const(%some, dense<[3]> : tensor<1xi32>) : tensor<1xi32>
+  check.expect_eq_const(%last, dense<[2]> : tensor<1xi32>) : tensor<1xi32>
+  return
+}
