@@ -21,7 +21,6 @@ struct OriginAlgebra {
   Origins narrowed(const Origins &a) const { return secrets.narrowed(a); }
   Origins truncated(const Origins &a) const { return secrets.truncated(a); }
   Origins lowByte(const Origins &a) const { return secrets.lowByte(a); }
-  Origins tested(const Origins &a) const { return secrets.tested(a); }
   Origins gathered(const Origins &a) const { return secrets.gathered(a); }
 };
 

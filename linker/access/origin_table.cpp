@@ -77,8 +77,6 @@ Origins OriginTable::computed(Operation operation, const Origins &a, const Origi
     return algebra_.truncated(a);
   case Operation::LowByte:
     return algebra_.lowByte(a);
-  case Operation::Test:
-    return algebra_.tested(a);
   case Operation::Gather:
     return algebra_.gathered(a);
   }

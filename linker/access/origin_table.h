@@ -48,7 +48,6 @@ public:
   Id narrowed(Id a) { return unary(Operation::Narrow, a); }
   Id truncated(Id a) { return unary(Operation::Truncate, a); }
   Id lowByte(Id a) { return unary(Operation::LowByte, a); }
-  Id tested(Id a) { return unary(Operation::Test, a); }
   Id gathered(Id a) { return unary(Operation::Gather, a); }
 
 private:
@@ -65,7 +64,6 @@ private:
     Narrow,
     Truncate,
     LowByte,
-    Test,
     Gather
   };
   struct Answer {

@@ -175,14 +175,6 @@ struct Secrets {
     rest.few = (rest.few & ~whole) | ((v.few | v.part) & asked());
     return rest;
   }
-  /// Whether it is zero: of a pointer, whether there is one.
-  Origins tested(const Origins &v) const {
-    const uint64_t pointer = (v.plus | v.minus) & pointers;
-    Origins rest = narrowed(v);
-    rest.none |= pointer;
-    rest.few = (rest.few & ~pointer) | ((v.mixed | v.few | v.part) & asked());
-    return rest;
-  }
   /// Of several threads together.
   Origins gathered(const Origins &v) const {
     const uint64_t some = v.involved() & pointers;

@@ -29,7 +29,6 @@ enum class Finish : uint8_t {
   Truncate, // its low bytes
   LowByte,  // of its low 8 bits
   Narrow,   // one of at most 4096 values
-  IsZero,   // whether it is zero
   Gather,   // of several threads together
 };
 
@@ -96,8 +95,6 @@ auto evaluate(Transfer transfer, uint32_t count, Source source, Algebra &algebra
     return algebra.lowByte(value);
   case Finish::Narrow:
     return algebra.narrowed(value);
-  case Finish::IsZero:
-    return algebra.tested(value);
   case Finish::Gather:
     return algebra.gathered(value);
   }

@@ -185,7 +185,7 @@ Transfer transferOf(const ptx::Instruction &instruction, const EffectOf &effect)
     return {isEquality && !types.isFloat ? Combine::Equal : Combine::Blend, Finish::Narrow};
   }
   case Effect::IsAddress:
-    return {Combine::Join, Finish::IsZero};
+    return {Combine::Join, Finish::Narrow};
   case Effect::Narrow:
     return {Combine::Blend, Finish::Narrow};
   case Effect::Gather:
@@ -272,15 +272,6 @@ std::optional<Refined> refineRemainder(const Numbers &numbers, const Types &type
   return {};
 }
 
-std::optional<Refined> refineCompare(const Numbers &numbers, const Types &types) {
-  const ptx::Instruction &instruction = numbers.instruction;
-  const bool isEquality = instruction.hasModifier("eq") || instruction.hasModifier("ne");
-  const std::optional<uint64_t> with = numbers[2];
-  if (!isEquality || types.isFloat || instruction.operands.size() != 3 || !with || *with != 0)
-    return {};
-  return Refined{{Combine::Join, Finish::IsZero}, 1};
-}
-
 } // namespace
 
 std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect effect, const OperandNumbers &known) {
@@ -295,8 +286,6 @@ std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect eff
     return refineExtract(numbers);
   case Effect::Remainder:
     return refineRemainder(numbers, typesOf(instruction));
-  case Effect::Compare:
-    return refineCompare(numbers, typesOf(instruction));
   default:
     return {};
   }

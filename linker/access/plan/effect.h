@@ -25,8 +25,8 @@ EffectOf effectOf(const ptx::Instruction &instruction);
 /// modifiers tell; of cvta to generic addresses source 1 is an address of the space.
 Transfer transferOf(const ptx::Instruction &instruction, const EffectOf &effect);
 
-/// The same, where an operand is a number that is written there, and tells more: `and` with a mask, `shr` by 56,
-/// `setp.eq` with 0. Then only operand `source` counts.
+/// The same, where an operand is a number that is written there, and tells more: `and` with a mask, `shr` by 56.
+/// Then only operand `source` counts.
 struct Refined {
   Transfer transfer;
   uint32_t source = 1; // operand
@@ -34,7 +34,7 @@ struct Refined {
 /// Whether a number may tell more of such an instruction.
 constexpr bool mayBeRefined(Effect effect) {
   return effect == Effect::Mask || effect == Effect::Bitwise || effect == Effect::ShiftRight ||
-         effect == Effect::Extract || effect == Effect::Remainder || effect == Effect::Compare;
+         effect == Effect::Extract || effect == Effect::Remainder;
 }
 /// Numbers that registers are known to hold, by operand.
 inline constexpr size_t kMostNumbers = 4;

@@ -40,7 +40,7 @@ std::optional<Refined> PlanBuilder::refined() const {
   if (std::optional<Refined> refined = refinedBy(*instruction_, effect))
     return refined;
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
-  if (effect == Effect::Compare || operands.size() > kMostNumbers)
+  if (operands.size() > kMostNumbers)
     return {};
   OperandNumbers numbers = {};
   bool isAny = false;
@@ -75,18 +75,24 @@ void PlanBuilder::followWholePointer() {
     whole_.add(result.index, *slot);
 }
 
-/// setp of two pointers as they were passed.
+/// setp of two pointers as they were passed, or of one and 0; isspacep of one. One answer for a launch: there is no
+/// number in it that a kernel could try one value of after another, as there is in `p + n == 0`.
 bool PlanBuilder::comparesWholePointers() {
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
-  if (whole_.empty() || operands.size() != 3)
+  if (whole_.empty() || operands.size() != (form_->effect.effect == Effect::IsAddress ? 2 : 3))
     return false;
-  for (size_t i = 0; i < 3; ++i)
-    if (operands[i].kind != ptx::Operand::Kind::Name || names()[i].kind != ptx::NameRef::Kind::Register)
+  const ptx::NameRef *name = names();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i != 0 && operands[i].kind == ptx::Operand::Kind::Integer && operands[i].bits == 0)
+      continue;
+    if (operands[i].kind != ptx::Operand::Kind::Name || name->kind != ptx::NameRef::Kind::Register)
       return false;
-  for (size_t i = 1; i < 3; ++i) {
-    const std::optional<uint32_t> slot = whole_.find(names()[i].index);
+    const uint32_t reg = name++->index;
+    if (i == 0)
+      continue;
+    const std::optional<uint32_t> slot = whole_.find(reg);
     // A register that some path reads before it is set holds a number as well.
-    if (!slot || !(known_.table[known_.peek(names()[i].index)] == Origins::of(slotOf(*slot))))
+    if (!slot || !(known_.table[known_.peek(reg)] == Origins::of(slotOf(*slot))))
       return false;
   }
   return true;

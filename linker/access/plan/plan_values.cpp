@@ -75,7 +75,7 @@ bool PlanBuilder::defineFromKnown() {
       if (known_.table[known[i]].involved() & kPrivateBits)
         return false;
   }
-  if (effect == Effect::Compare && comparesWholePointers())
+  if ((effect == Effect::Compare || effect == Effect::IsAddress) && comparesWholePointers())
     return known_.define(result, OriginTable::kNumber, mayAssume);
   Transfer transfer = form_->transfer;
   uint32_t first = 1, count = operands - 1;
@@ -147,7 +147,7 @@ void PlanBuilder::addComputed() {
     sources_.push_back(valueOf(form_->effect.space));
   if (effect == Effect::Shuffle && addMovedHalf(std::span(sources_).subspan(std::min<size_t>(1, sources_.size()))))
     return;
-  if (effect == Effect::Compare && comparesWholePointers())
+  if ((effect == Effect::Compare || effect == Effect::IsAddress) && comparesWholePointers())
     return defineAs(OriginTable::kNumber);
   if (mayBeRefined(effect))
     if (const std::optional<Refined> found = refined()) {
@@ -224,6 +224,7 @@ bool PlanBuilder::addMovedHalf(std::span<const PlannedValue> others) {
   if (isShuffle) {
     auto mix = [&half](uint64_t value) { half->moves = (half->moves ^ value) * 0x9e3779b97f4a7c15; };
     mix(block + 1);
+    mix(plan_->calls.size()); // in between, threads may end in a function
     mix(instruction_->spelling);
     for (const Leaf &leaf : leaves_) {
       if (leaf.operand < 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registers of a kernel that hold a pointer as it was passed: loaded from its parameter, copied, converted to another
-// space. How two of them compare (`in == out`, `in < out`) is one answer for a launch, which no number has a say in.
+// space. How two of them compare (`in == out`, `in < out`), whether one is null or of shared memory is one answer for a
+// launch, which no number has a say in.
 #pragma once
 
 #include <cstddef>

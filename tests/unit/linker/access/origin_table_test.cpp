@@ -42,7 +42,6 @@ TEST(OriginTable, ComputesAsOriginsDo) {
       EXPECT_EQ(table[table.narrowed(x)], algebra.narrowed(a));
       EXPECT_EQ(table[table.truncated(x)], algebra.truncated(a));
       EXPECT_EQ(table[table.lowByte(x)], algebra.lowByte(a));
-      EXPECT_EQ(table[table.tested(x)], algebra.tested(a));
       EXPECT_EQ(table[table.gathered(x)], algebra.gathered(a));
       for (const Origins &b : values) {
         const OriginTable::Id y = table.idOf(b);

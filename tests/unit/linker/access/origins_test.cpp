@@ -129,7 +129,6 @@ TEST(Secrets, WhatIsLeftOfAPointer) {
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }), "n f f f f f ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }), "n m m m f p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }), "n n n n f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.tested(v); }), "n n n f f f ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }), "n p p p p p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }), "n p p p p p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }), "n n p p f p ");
@@ -140,7 +139,6 @@ TEST(Secrets, OfANumberNothingIsFollowedButItsPlaceInASum) {
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, number), "n n n n n n ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, number), "n + - m f p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, number), "n n n n n n ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.tested(v); }, number), "n n n n n n ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }, number), "n + - m f p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, number), "n + - m f p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }, number), "n n n n n n ");
@@ -150,7 +148,6 @@ TEST(Secrets, OfANumberNothingIsFollowedButItsPlaceInASum) {
 TEST(Secrets, OfWhatWasLoadedAPredicateIsFollowed) {
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, kForeign), "n f f f f f ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, kForeign), "n f f f f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.tested(v); }, kForeign), "n f f f f f ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, kForeign), "n + - m f p ");
   EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, kForeign), "n + - m f p ");
 }

@@ -103,7 +103,7 @@ ptx::Instruction firstInstruction(std::string_view text, ptx::Module &module) {
 }
 
 constexpr Finish kKeep = Finish::Keep, kTruncate = Finish::Truncate, kLowByte = Finish::LowByte,
-                 kNarrow = Finish::Narrow, kIsZero = Finish::IsZero;
+                 kNarrow = Finish::Narrow;
 
 struct TransferCase {
   std::string_view text;
@@ -202,13 +202,12 @@ TEST(AccessEffect, SaysHowOperandsAreCombined) {
       {"setp.eq.u64 %p1, %rd1, %rd2;", C::Equal, kNarrow},
       {"setp.ne.b64 %p1, %rd1, %rd2;", C::Equal, kNarrow},
       {"set.eq.u32.u64 %r1, %rd1, %rd2;", C::Equal, kNarrow},
-      {"setp.eq.s64 %p1, %rd1, 0;", C::Join, kIsZero, 1},
-      {"setp.ne.s64 %p1, %rd1, 0;", C::Join, kIsZero, 1},
+      {"setp.eq.s64 %p1, %rd1, 0;", C::Equal, kNarrow},
       {"setp.eq.s64 %p1, %rd1, 1;", C::Equal, kNarrow},
       {"setp.gt.s64 %p1, %rd1, 0;", C::Blend, kNarrow},
       {"setp.eq.and.s64 %p1, %rd1, 0, %p2;", C::Equal, kNarrow},
       {"setp.eq.f64 %p1, %fd1, 0d0000000000000000;", C::Blend, kNarrow},
-      {"isspacep.shared %p1, %rd1;", C::Join, kIsZero},
+      {"isspacep.shared %p1, %rd1;", C::Join, kNarrow},
       {"popc.b64 %r1, %rd1;", C::Blend, kNarrow},
       {"clz.b64 %r1, %rd1;", C::Blend, kNarrow},
       {"vote.sync.ballot.b32 %r1, %p1, -1;", C::Blend, Finish::Gather},

@@ -214,7 +214,7 @@ TEST(PlanValues, WhatIsNotKnownIsComputedByAStep) {
       {"ld.shared.u64 %rd9, [%r2]; div.u64 %rd8, %rd9, 8; st.global.u64 [%rd2], %rd8;",
        {"3: Load.shared 8/8 %rd9 <- 1", "4: Compute Blend/Keep %rd8 <- %rd9", "5: Store.global 8/8 <- b %rd8"}},
       {"ld.shared.u64 %rd9, [%r2]; setp.eq.u64 %p1|%p2, %rd9, 0; st.global.u64 [%rd2], %rd9;",
-       {"3: Load.shared 8/8 %rd9 <- 1", "4: Compute Join/IsZero %p1 %p2 <- %rd9", "5: Store.global 8/8 <- b %rd9"}},
+       {"3: Load.shared 8/8 %rd9 <- 1", "4: Compute Equal/Narrow %p1 %p2 <- %rd9 1", "5: Store.global 8/8 <- b %rd9"}},
       {"ld.shared.u64 %rd9, [%r2]; and.b64 %rd8, %rd9, -16; st.global.u64 [%rd2], %rd8;",
        {"3: Load.shared 8/8 %rd9 <- 1", "4: Compute Join/Keep %rd8 <- %rd9", "5: Store.global 8/8 <- b %rd8"}},
       {"ld.shared.u64 %rd9, [%r2]; selp.b64 %rd8, %rd9, 1, %p1; st.global.u64 [%rd2], %rd8;",

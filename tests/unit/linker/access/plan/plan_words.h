@@ -125,7 +125,7 @@ private:
                                            "TensorLoad", "TensorStore",  "Unknown",      "Call"};
     constexpr std::string_view kCombine[] = {"Join", "Sum",    "Difference", "MultiplyAdd", "Mix",   "Blend", "Shift",
                                              "Pack", "Select", "Shuffle",    "Extreme",     "Equal", "Within"};
-    constexpr std::string_view kFinish[] = {"Keep", "Truncate", "LowByte", "Narrow", "IsZero", "Gather"};
+    constexpr std::string_view kFinish[] = {"Keep", "Truncate", "LowByte", "Narrow", "Gather"};
     std::string text = concat(step.instruction, ": ", kKinds[static_cast<size_t>(step.kind)]);
     const bool isCell = step.kind == StepKind::LoadCell || step.kind == StepKind::StoreCell;
     const bool isAccess = step.kind >= StepKind::Load && step.kind <= StepKind::StoreToMap;

@@ -83,6 +83,13 @@ TEST(Laundering, PointersAsTheyWerePassedAreCompared) {
        "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd4, %rd3, 4, %p1; add.u64 %rd5, %rd2, %rd4;\n"
        "st.global.u32 [%rd5], 1;",
        "number written"},
+      {"null", "setp.eq.s64 %p1, %rd1, 0; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"null, the other way round", "setp.ne.s64 %p1, 0, %rd1; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"shared", "isspacep.shared %p1, %rd1; @%p1 ret; st.global.u32 [%rd2], 1;", "number written"},
+      {"a place in it and zero",
+       "sub.u64 %rd4, %rd1, %rd3; setp.eq.s64 %p1, %rd4, 0; @%p1 ret; st.global.u32 [%rd2], 1;", "steers written"},
+      {"the space of a place in it",
+       "add.u64 %rd4, %rd1, %rd3; isspacep.shared %p1, %rd4; @%p1 ret; st.global.u32 [%rd2], 1;", "steers written"},
       {"within a window",
        "cvta.to.shared.u64 %rd4, %rd1; setp.lt.u64 %p1, %rd4, %rd2; @%p1 ret; st.global.u32 [%rd2], 1;",
        "steers written"},
@@ -154,6 +161,11 @@ TEST(Laundering, ShiftsAndPiecesPutTogetherAgain) {
        "shfl.sync.idx.b32 %r4, %r2, 2, 31, -1; mov.b64 %rd4, {%r3, %r4};\n"
        "st.global.u32 [%rd4], 1;",
        "maybe number"},
+      {"halves moved around a call",
+       "mov.b64 {%r1, %r2}, %rd1; shfl.sync.idx.b32 %r3, %r1, 1, 31, -1; call f;\n"
+       "shfl.sync.idx.b32 %r4, %r2, 1, 31, -1; mov.b64 %rd4, {%r3, %r4};\n"
+       "st.global.u32 [%rd4], 1;",
+       "maybe number"},
       {"only one is moved",
        "mov.b64 {%r1, %r2}, %rd1; shfl.sync.idx.b32 %r3, %r1, 1, 31, -1;\n"
        "mov.b64 %rd4, {%r3, %r2}; st.global.u32 [%rd4], 1;",
@@ -168,7 +180,7 @@ TEST(Laundering, ShiftsAndPiecesPutTogetherAgain) {
       {"floating point", "cvt.rn.f64.u64 %rd4, %rd1; cvt.rzi.u64.f64 %rd5, %rd4; st.global.u32 [%rd5], 1;",
        "maybe number"},
   };
-  expectAll(cases);
+  expectAll(cases, ".func f() { exit; }\n");
 }
 
 TEST(Laundering, AFewBitsChooseAPlaceInAnotherBuffer) {
