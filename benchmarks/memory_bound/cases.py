@@ -39,7 +39,7 @@ SHAPES = {
     "rope": [(16, 32, 4096, 128), (1, 32, 1000, 128), (1, 8, 64, 64)],
     "topk": [(1024, 131072), (64, 131072)], "cumsum": [(16384, 16384), (65536, 4096), (65536, 1001), (256, 1024)],
     "cumsum_line": [(256 * M,), (4 * M,), (16 * K,)], "cumsum_columns": [(16384, 16384), (M, 64)],
-    "sort": [(65536, 1024), (M,), (16 * M,)],
+    "sort": [(65536, 1024)], "sort_line": [(M,), (16 * M,)],
     "embedding": [(50000, 1024, M), (50000, 1000, 100000), (50000, 64, 256)],
     "histogram": [(K * M,), (M,)], "concat": [(16384, 8192), (16384, 4097), (256, 512)],
     "pad": [(16384, 16384), (65536, 1001), (256, 512)],
@@ -54,13 +54,13 @@ FIRST = {"add": [(256 * M,)], "chain10": [(256 * M,)], "dropout": [(256 * M,)], 
          "log_softmax": [(65536, 4096)], "layernorm": [(65536, 4096)], "rmsnorm_residual": [(65536, 4096)],
          "cross_entropy": [(8192, 131072)], "rope": [(16, 32, 4096, 128)], "topk": [(1024, 131072)],
          "cumsum": [(16384, 16384)], "cumsum_line": [(256 * M,)], "cumsum_columns": [(16384, 16384)],
-         "sort": [(65536, 1024), (M,)], "embedding": [(50000, 1024, M)], "histogram": [(K * M,)],
+         "sort": [(65536, 1024)], "sort_line": [(M,)], "embedding": [(50000, 1024, M)], "histogram": [(K * M,)],
          "concat": [(16384, 8192)], "pad": [(16384, 16384)]}
 
 
 def kinds_of(operation):
     return {"histogram": ["i8"], "cumsum": ["f32"], "cumsum_line": ["f32"],
-            "cumsum_columns": ["f32"], "sort": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
+            "cumsum_columns": ["f32"], "sort": ["f32"], "sort_line": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
 
 
 def cases(chosen="full"):

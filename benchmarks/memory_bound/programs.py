@@ -384,6 +384,10 @@ def sort(f, kind, shape):
     f.give(Tensor(name + "#0", kind, x.shape), Tensor(name + "#1", "i32", x.shape))
 
 
+def sort_line(f, kind, shape):
+    sort(f, kind, shape)
+
+
 def topk(f, kind, shape):
     x = f.argument(kind, *shape)
     values, indices = f.fill(kind, [x.shape[0], TOP], float("-inf")), f.fill("i32", [x.shape[0], TOP], 0)
@@ -419,7 +423,7 @@ OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum
                                       permute0312, permute210, softmax,
                                       log_softmax, layernorm, variance, batch_norm, batch_norm_last,
                                       rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
-                                      cumsum, cumsum_line, cumsum_columns, sort, embedding, histogram, concat, pad)}
+                                      cumsum, cumsum_line, cumsum_columns, sort, sort_line, embedding, histogram, concat, pad)}
 
 def program(case, dynamic):
     f = Function("run", dynamic)

@@ -164,7 +164,8 @@ WORKLOADS = {
     "topk": Workload(one, lambda x: tuple(torch.topk(x, TOP, dim=1)), lambda x: (torch.topk(x.double(), TOP, dim=1)[0],)),
     "cumsum": Workload(one, lambda x: x.cumsum(1)),
     "cumsum_line": Workload(one, lambda x: x.cumsum(0)), "cumsum_columns": Workload(one, lambda x: x.cumsum(0)),
-    "sort": Workload(one, lambda x: tuple(torch.sort(x, dim=-1)), lambda x: (torch.sort(x.double(), dim=-1)[0],)),
+    **{name: Workload(one, lambda x: tuple(torch.sort(x, dim=-1)), lambda x: (torch.sort(x.double(), dim=-1)[0],))
+       for name in ("sort", "sort_line")},
     "embedding": Workload(embedding_inputs, lambda table, index: F.embedding(index, table), minimal=embedding_bytes),
     "histogram": Workload(lambda case, device: [torch.randint(0, BINS, case.shape, device=device, dtype=torch.uint8)],
                           lambda x: torch.bincount(x, minlength=BINS), compiled=False,

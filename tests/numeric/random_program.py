@@ -303,7 +303,10 @@ class Grower(Draws):
         if into is None or not self.decided(into):
             return
         kind, shape = self.value(into).kind, self.value(into).shape
-        count = int(self.pick([n for n in SIZES if n * max(int(np.prod(shape[1:], dtype=np.int64)), 1) <= 2048]))
+        counts = [n for n in SIZES if n * max(int(np.prod(shape[1:], dtype=np.int64)), 1) <= 2048]
+        if not counts:  # a tensor of nothing, whose slices are large
+            return
+        count = int(self.pick(counts))
         places = self.random.integers(-1, shape[0] + 1, (count, 1))
         names = [None] + (["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.xori"] if kind == "i1" else
                           ["arith.addi", "arith.maxsi", "arith.xori"])
