@@ -287,7 +287,11 @@ void PlanBuilder::addKernelParameter(std::span<const Leaf> elements, uint32_t pa
   for (size_t i = 0; i < elements.size(); ++i) {
     const auto at = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
     noteLoaded(parameter, at, bytes);
-    defineAs(known_.table.idOf(loadArgument(parameter, at, bytes)), elements.subspan(i, 1));
+    const Origins value = loadArgument(parameter, at, bytes);
+    defineAs(known_.table.idOf(value), elements.subspan(i, 1));
+    const Leaf &leaf = elements[i];
+    if (bytes == 8 && instruction_->predicate.empty() && leaf.isResult() && known_.hasOneDefinition(leaf.ref.index))
+      noteWholePointer(leaf.ref.index, value);
   }
 }
 
