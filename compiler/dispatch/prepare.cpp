@@ -4,6 +4,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/dimensions.h"
 #include "compiler/dispatch/inline_reads.h"
+#include "compiler/dispatch/split_operands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -296,6 +297,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
   fuse();
   if (inlineReads(function))
     fuse();
+  splitOperands(function);
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -31,6 +32,8 @@ bool isReadLater(Operation *op) {
 bool hasWork(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
+        if (isa<scf::IfOp>(op))
+          return op->getParentOfType<linalg::GenericOp>() ? WalkResult::interrupt() : WalkResult::advance();
         const bool isWork =
             isa<tensor::TensorDialect>(op->getDialect())
                 ? !isReadLater(op)
@@ -59,6 +62,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
       // A shape is read from the scalars that it was made of, so before those become a tensor.
       rewrite(function, addReshapePatterns);
       rewrite(function, [](RewritePatternSet &patterns) {
+        addBranchPatterns(patterns);
         addAggregatePatterns(patterns);
         addAlongPatterns(patterns);
         addElementPatterns(patterns);

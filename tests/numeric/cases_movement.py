@@ -112,6 +112,10 @@ def odd_ones(kind, n, dynamic):
     row = drawn(kind, (n,), dynamic)
     if n:
         yield "read backwards", one(row, Raw([(0, 0)], backwards, lambda x: x.move(lambda array: array[::-1])))
+        if kind in ("i32", "i64"):
+            divisors = argument(kind, generator("divisors", n).integers(0, 3, (n,)), dynamic)
+            yield "branch in a body", one(row, divisors, Raw([(0, 0), (1, 0)], branch, lambda x, y: Bounded(
+                kind, np.where(y.v != 0, divided(x.v, np.maximum(y.v, 1)), x.v[::-1]))))
         yield "diagonal", one(drawn(kind, (n, n) if n < 100 else (n, 3), dynamic), Raw([(0, 0)], diagonal, lambda x: x.move(
             lambda array: array[np.arange(n), np.arange(n) % array.shape[1]])))
 
@@ -130,6 +134,30 @@ def backwards(f, x):
         return f.extract(x, f.op("arith.subi", "index", last, f.loop_index(0)))
 
     return f.generic([], [(f.empty(x.kind, x.shape), [0])], "p", body)[0]
+
+
+def divided(x, y):
+    """Towards zero; y is not negative."""
+    return x // y + ((x % y != 0) & (x < 0))
+
+
+def branch(f, x, y):
+    """x / y where y is not 0, else element n - 1 - i."""
+    last = f.index_op("arith.subi", f.size(x.shape[0]), 1)
+
+    def body(a, b, _):
+        place, zero, result = f.op("arith.subi", "index", last, f.loop_index(0)), f.fresh(), f.fresh()
+        f.line(f"{zero} = arith.constant 0 : {x.kind}")
+        condition = f.fresh()
+        f.line(f"{condition} = arith.cmpi ne, {b}, {zero} : {x.kind}")
+        f.line(f"{result} = scf.if {condition} -> ({x.kind}) {{")
+        f.line(f"  scf.yield {f.op('arith.divsi', x.kind, a, b)} : {x.kind}")
+        f.line("} else {")
+        f.line(f"  scf.yield {f.extract(x, place)} : {x.kind}")
+        f.line("}")
+        return result
+
+    return f.generic([(x, [0]), (y, [0])], [(f.empty(x.kind, x.shape), [0])], "p", body)[0]
 
 
 def diagonal(f, x):

@@ -20,6 +20,8 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 void addPackPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.gather, arg_compare, fft, topk_v2.
 void addAlongPatterns(mlir::RewritePatternSet &patterns);
+/// scf.if in bodies of linalg.generic.
+void addBranchPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
 /// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.

@@ -1,0 +1,41 @@
+// scf.if inside of a body is a select; what the side that is not taken must not do, it does not.
+// RUN: tenon-opt %s --tenon-lower-tensors | FileCheck %s
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: @divide(
+// CHECK-NOT: scf.if
+// CHECK: %[[SAFE:.*]] = arith.select %[[TAKEN:.*]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[QUOTIENT:.*]] = arith.divsi %{{.*}}, %[[SAFE]] : i32
+// CHECK: %[[INDEX:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
+// CHECK: %[[READ:.*]] = tensor.extract %{{.*}}[%[[INDEX]]]
+// CHECK: arith.select %[[TAKEN]], %[[QUOTIENT]], %[[READ]] : i32
+// CHECK-NOT: scf.if
+func.func @divide(%a: tensor<40xi32>, %b: tensor<40xi32>, %t: tensor<7xi32>, %k: index) -> tensor<40xi32> {
+  %e = tensor.empty() : tensor<40xi32>
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%a, %b : tensor<40xi32>, tensor<40xi32>) outs(%e : tensor<40xi32>) {
+    ^bb0(%x: i32, %y: i32, %o: i32):
+      %z = arith.constant 0 : i32
+      %c = arith.cmpi ne, %y, %z : i32
+      %1 = scf.if %c -> i32 {
+        %2 = arith.divsi %x, %y : i32
+        scf.yield %2 : i32
+      } else {
+        %v = tensor.extract %t[%k] : tensor<7xi32>
+        scf.yield %v : i32
+      }
+      linalg.yield %1 : i32
+  } -> tensor<40xi32>
+  return %0 : tensor<40xi32>
+}
+
+// A condition of the host stays one.
+// CHECK-LABEL: @host(
+// CHECK: scf.if
+func.func @host(%c: i1, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = scf.if %c -> tensor<4xf32> {
+    scf.yield %a : tensor<4xf32>
+  } else {
+    %1 = arith.addf %a, %b : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
