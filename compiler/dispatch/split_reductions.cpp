@@ -61,6 +61,10 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || llvm::is_contained(sizes, ShapedType::kDynamic) ||
       op.hasIndexSemantics())
     return std::nullopt;
+  // One operand may know a size that another states to be unknown; parts are made of the types.
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
+      return std::nullopt;
   AffineMap first; // of a tensor that has each element once
   for (AffineMap map : llvm::reverse(op.getIndexingMapsArray())) {
     if (!map.isProjectedPermutation())

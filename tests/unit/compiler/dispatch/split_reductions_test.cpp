@@ -53,6 +53,23 @@ TEST_F(SplitReductions, WhatIsShortStaysWhole) {
   EXPECT_EQ(split(sumOf("0", "f32")).size(), 1u);
 }
 
+/// The operand knows that there is one column, the result does not say so: its parts have a size all the same.
+TEST_F(SplitReductions, PartsOfAResultThatStatesNoSizeHaveOne) {
+  split(R"mlir(
+    func.func @f(%a: tensor<150800x1xf32>, %start: tensor<?xf32>) -> tensor<?xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+          iterator_types = ["reduction", "parallel"]} ins(%a : tensor<150800x1xf32>) outs(%start : tensor<?xf32>) {
+        ^bb0(%x: f32, %y: f32):
+          %t = arith.addf %x, %y : f32
+          linalg.yield %t : f32
+      } -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    })mlir");
+  module_->walk([&](mlir::tensor::EmptyOp empty) {
+    EXPECT_EQ(empty.getDynamicSizes().size(), size_t(empty.getType().getNumDynamicDims()));
+  });
+}
+
 /// Parts are the first rows; the second reduction takes in those behind them.
 TEST_F(SplitReductions, APrimeNumberOfElementsHasPartsAndARest) {
   auto ops = split(sumOf("1048583", "f32"));
