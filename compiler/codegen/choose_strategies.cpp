@@ -212,6 +212,8 @@ private:
       OpBuilder b(&getContext());
       variant.first->setAttr(dispatch::kStrategyAttr, plan.attribute(&getContext()));
       variant.second.setWorkgroupSizeAttr(b.getIndexArrayAttr({plan.threads, 1, 1}));
+      if (plan.dynamicSharedBytes != 0)
+        variant.second.setWorkgroupLocalMemoryAttr(b.getIndexAttr(plan.dynamicSharedBytes));
       CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, plan.guard);
     }
   }

@@ -268,8 +268,7 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       KernelBuilder k(b_, loc_, function_, kernel_.threads);
       SmallVector<Lanes> indices;
       for (Value position : extract.getIndices())
-        indices.push_back(
-            Lanes::same(arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), values.lookup(position))));
+        indices.push_back(Lanes::same(arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), values.lookup(position))));
       const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
       values.map(extract.getResult(),
                  loadGathered(k, *arguments_, tensor, indices, /*width=*/1, /*isStreamed=*/false)[0]);
@@ -285,7 +284,8 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
 
 } // namespace
 
-FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, ModuleOp module) {
+FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef name, const abi::TargetArch &target,
+                                       ModuleOp module) {
   func::FuncOp source = kernel.function;
   if (!kernel.strategy && !source->hasAttr(dispatch::kElementsPerThreadAttr))
     return source.emitError() << "a kernel function needs '" << dispatch::kElementsPerThreadAttr << "' or '"
@@ -296,7 +296,7 @@ FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef n
   LLVM::LLVMFuncOp function = createKernel(kernel, *parameters, name, module);
   if (kernel.strategy) {
     if (failed(kernel.along.op ? writeAlong(kernel, *parameters, function)
-                               : writeKernel(kernel, *parameters, function)))
+                               : writeKernel(kernel, *parameters, target, function)))
       return failure();
     return function;
   }

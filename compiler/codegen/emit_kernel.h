@@ -12,6 +12,7 @@
 // A reduction runs inside its thread, over the reduction loops in order.
 #pragma once
 
+#include "abi/target_arch.h"
 #include "compiler/codegen/kernel/kernel_function.h"
 
 namespace mlir::LLVM {
@@ -20,8 +21,8 @@ class LLVMFuncOp;
 
 namespace tenon::compiler::codegen {
 
-/// Emits `kernel` at the end of `module` under `name`.
+/// Emits `kernel` as it is for `target` at the end of `module` under `name`.
 mlir::FailureOr<mlir::LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, mlir::StringRef name,
-                                                   mlir::ModuleOp module);
+                                                   const abi::TargetArch &target, mlir::ModuleOp module);
 
 } // namespace tenon::compiler::codegen

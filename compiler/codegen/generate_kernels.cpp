@@ -235,7 +235,7 @@ private:
                                          const KernelCache &cache, JobPool &pool) {
     auto unit = std::make_unique<Unit>();
     unit->images.reserve(targets.size()); // they point at each other
-    OwningOpRef<ModuleOp> lowered;
+    llvm::SmallMapVector<unsigned, OwningOpRef<ModuleOp>, 4> all; // by what targets get the same of
     for (const Target &target : targets) {
       Unit::Image &image = unit->images.emplace_back();
       if (cache.isEnabled() && !text.empty()) {
@@ -245,13 +245,15 @@ private:
           continue;
         }
       }
+      const unsigned variant = kernelVariantFor(module, target.arch);
+      OwningOpRef<ModuleOp> &lowered = all[variant];
       if (!lowered) {
-        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module, ptxOptions());
+        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module, target.arch, ptxOptions());
         if (failed(kernels))
           return failure();
         lowered = std::move(*kernels);
       }
-      if (Unit::Image *like = findSameCode(*lowered, targets, *unit)) {
+      if (Unit::Image *like = findSameCode(module, *lowered, targets, *unit)) {
         image.like = like;
         continue;
       }
@@ -267,11 +269,13 @@ private:
   }
 
   /// An earlier image of `unit` whose code is that of its last one; null: there is none.
-  static Unit::Image *findSameCode(ModuleOp lowered, ArrayRef<Target> targets, Unit &unit) {
+  static Unit::Image *findSameCode(ModuleOp module, ModuleOp lowered, ArrayRef<Target> targets, Unit &unit) {
     const size_t last = unit.images.size() - 1;
     const abi::TargetArch wanted = oldestWithSameCode(lowered, targets[last].arch);
+    const unsigned variant = kernelVariantFor(module, targets[last].arch);
     for (size_t i = 0; i < last; ++i)
-      if (oldestWithSameCode(lowered, targets[i].arch) == wanted)
+      if (kernelVariantFor(module, targets[i].arch) == variant &&
+          oldestWithSameCode(lowered, targets[i].arch) == wanted)
         return &unit.images[i];
     return nullptr;
   }

@@ -4,6 +4,8 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
+#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,14 +27,25 @@ static LogicalResult addLineInfo(ModuleOp module) {
   return manager.run(module);
 }
 
-FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const PtxOptions &options) {
+unsigned kernelVariantFor(ModuleOp kernels, const abi::TargetArch &target) {
+  unsigned variant = 0;
+  for (auto function : kernels.getOps<func::FuncOp>())
+    if (auto plan = function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr))
+      if (auto name = plan.getAs<StringAttr>("name"))
+        if (const Strategy *strategy = strategyNamed(name))
+          variant = std::max(variant, strategy->variantFor(target));
+  return variant;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const abi::TargetArch &target,
+                                              const PtxOptions &options) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.getLoc());
   for (Operation &op : *kernels.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function || function.isExternal())
       return op.emitError() << "only kernel functions with a body are supported in a module of device code";
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
-    if (failed(kernel) || failed(emitKernel(*kernel, function.getName(), *module)))
+    if (failed(kernel) || failed(emitKernel(*kernel, function.getName(), target, *module)))
       return failure();
   }
   if (options.fastMath)

@@ -9,9 +9,13 @@
 
 namespace tenon::compiler::codegen {
 
-/// A module with every kernel function of `kernels` in the LLVM dialect, ready for emitPtx with the same options.
-/// `kernels` is only read.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels, const PtxOptions &options);
+/// Targets for which it is the same number get the same kernels from lowerKernels.
+unsigned kernelVariantFor(mlir::ModuleOp kernels, const abi::TargetArch &target);
+
+/// A module with every kernel function of `kernels` in the LLVM dialect, ready for emitPtx with the same target, or one
+/// of the same variant, and the same options. `kernels` is only read.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels, const abi::TargetArch &target,
+                                                                const PtxOptions &options);
 
 /// What lowerKernels and emitPtx need registered in the context.
 void registerKernelDialects(mlir::DialectRegistry &registry);

@@ -26,7 +26,7 @@ struct PrintPtx : impl::PrintPtxBase<PrintPtx> {
     }
     const PtxOptions options{
         .cudaPath = cudaPath, .contractProducts = contract, .fastMath = fastMath, .lineInfo = lineInfo};
-    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation(), options);
+    FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation(), *arch, options);
     if (failed(kernels))
       return signalPassFailure();
     FailureOr<std::string> ptx = emitPtx(**kernels, *arch, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/group.h"
 
-#include "compiler/dispatch/reduction_body.h"
+#include "compiler/dispatch/contraction.h"
 
 using namespace mlir;
 
@@ -139,6 +139,32 @@ bool reduces(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0;
 }
 
+/// Whether a reduction that reads elements several times over, or in order, may have company: what is done with each
+/// element of a contraction's result.
+bool mayShareKernel(linalg::GenericOp reduction, const Group &group, std::string &reason) {
+  if (!reductionBodyOf(reduction)) {
+    reason = "a reduction combines its elements in a way that only one thread in order can";
+    return false;
+  }
+  if (!contractionOf(reduction)) {
+    reason = "a window is a kernel of its own";
+    return false;
+  }
+  for (linalg::GenericOp op : group.ops) {
+    if (op == reduction)
+      continue;
+    if (reduces(op)) {
+      reason = "a contraction shares its kernel with no other reduction";
+      return false;
+    }
+    if (!group.isPerRow(op)) {
+      reason = "a contraction shares its kernel only with what is computed from each element of its result";
+      return false;
+    }
+  }
+  return true;
+}
+
 } // namespace
 
 SmallVector<bool> Group::axesOf(linalg::GenericOp op) const {
@@ -193,11 +219,8 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
     group.isReduced = reducedBy(*first);
   for (linalg::GenericOp op : group.ops) {
     if (reduces(op)) {
-      if (group.ops.size() > 1 && !isTreeReduction(op)) {
-        reason = reductionBodyOf(op) ? "a contraction or a window is a kernel of its own"
-                                     : "a reduction combines its elements in a way that only one thread in order can";
+      if (group.ops.size() > 1 && !isTreeReduction(op) && !mayShareKernel(op, group, reason))
         return std::nullopt;
-      }
       if (!group.coversAllAxes(op) || reducedBy(op) != group.isReduced) {
         reason = "it reduces other dimensions";
         return std::nullopt;

@@ -59,7 +59,7 @@ public:
     for (AccessVerdict verdict : kernel.access)
       facts.access.push_back(fb::AccessVerdict(verdict));
     if (const KernelResources *resources = context.resourcesOf(kernel))
-      addResources(facts, *resources, context.exportOf(kernel).launch, variant.arch);
+      addResources(facts, *resources, context.exportOf(kernel).launch, kernel, variant.arch);
     const std::string key = keyOf(facts);
     auto [known, isNew] = known_.try_emplace(key);
     if (isNew)
@@ -69,13 +69,15 @@ public:
 
 private:
   static void addResources(Facts &facts, const KernelResources &resources, const abi::Launch &launch,
-                           abi::TargetArch arch) {
+                           const Kernel &kernel, abi::TargetArch arch) {
+    // As it is launched: a generated kernel that uses no dynamic shared memory is given none.
+    const bool isGiven = facts.usesDynamicShared || kernel.object->input->origin == abi::Origin::HandWritten;
     facts.staticSharedBytes = resources.sharedBytes;
     facts.registers = resources.registers;
     facts.spillBytes = resources.spillStoreBytes;
     facts.localBytes = resources.stackBytes;
     facts.occupancy = abi::computeOccupancy(arch, launch.threads(), resources.registers,
-                                            uint64_t(resources.sharedBytes) + launch.dynamicSharedBytes);
+                                            uint64_t(resources.sharedBytes) + (isGiven ? launch.dynamicSharedBytes : 0));
   }
 
   flatbuffers::Offset<fb::KernelFacts> write(const Facts &facts) {

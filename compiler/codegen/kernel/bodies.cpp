@@ -136,6 +136,23 @@ Value Bodies::element(const KernelOp &op, unsigned output, const Point &point, u
   return compute(op, output, point, yielded)[lane];
 }
 
+Lanes Bodies::ofBody(const KernelOp &op, Value value, const Point &point) {
+  linalg::GenericOp generic = op.op;
+  auto isThisStreamed = [&](uint32_t binding) { return streamed_.contains(binding); };
+  BodyValues values(k_, kernel_, space_, arguments_, generic, point, width_, isThisStreamed);
+  llvm::SetVector<Operation *> slice;
+  SmallVector<Value> wanted = {value};
+  for (size_t next = 0; next < wanted.size(); ++next) {
+    auto argument = dyn_cast<BlockArgument>(wanted[next]);
+    Operation *defining = wanted[next].getDefiningOp();
+    if (argument && argument.getOwner() == generic.getBody())
+      values.bind(argument, operand(op, op.inputs[argument.getArgNumber()], point));
+    else if (defining && defining->getBlock() == generic.getBody() && slice.insert(defining))
+      llvm::append_range(wanted, defining->getOperands());
+  }
+  return values.value(value);
+}
+
 Value Bodies::contribution(const RowSum &sum, const Point &point, unsigned lane) {
   SmallVector<Value> contributed;
   const auto accumulators = dispatch::reductionBodyOf(sum.op->op);

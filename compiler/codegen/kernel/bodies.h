@@ -68,6 +68,8 @@ public:
 
   /// One element of result `output` of an operation that reduces nothing.
   mlir::Value element(const KernelOp &op, unsigned output, const Point &point, unsigned lane);
+  /// A value of an operation's body that knows no accumulator; what it does not depend on is not read.
+  Lanes ofBody(const KernelOp &op, mlir::Value value, const Point &point);
   /// What one element adds to a reduction, in the accumulator's type.
   mlir::Value contribution(const RowSum &sum, const Point &point, unsigned lane);
   /// The result of a reduction, for this row; for each lane where the vector axis runs across rows.

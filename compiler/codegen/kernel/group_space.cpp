@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/group_space.h"
 
+#include "compiler/dispatch/kernel_config.h"
+
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -199,6 +201,16 @@ AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) co
   for (unsigned axis : group.axisOf.lookup(op))
     dims.push_back(getAffineDimExpr(axis, tensor.map.getContext()));
   return tensor.map.replaceDimsAndSymbols(dims, {}, group.numAxes(), 0);
+}
+
+uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
+  uint32_t widest = 0;
+  for (const Access &access : accessesOf(kernel)) {
+    const GroupShape::Along along = shape.along(*access.tensor, access.op, axis);
+    if (along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted)
+      widest = std::max(widest, dispatch::elementBytes(access.tensor->element));
+  }
+  return widest == 0 ? 1 : 16 / std::max(widest, 2u);
 }
 
 GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)

@@ -40,6 +40,9 @@ struct GroupShape {
   mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
 };
 
+/// Lanes of 16 bytes of the widest tensor that lies along the axis: 1, 2, 4 or 8.
+uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+
 struct Point {
   llvm::SmallVector<mlir::Value> index; // [axes]
   unsigned id = 0;                      // of the point: values computed there are remembered by it

@@ -114,13 +114,13 @@ void KernelBuilder::barrier() {
   NVVM::Barrier0Op::create(b, loc);
 }
 
-Value KernelBuilder::shared(Type element, uint64_t count) {
+Value KernelBuilder::shared(Type element, uint64_t count, uint32_t alignment) {
   auto module = function_->getParentOfType<ModuleOp>();
   std::string name = (function_.getName() + "_shared_" + Twine(arenas_++)).str();
   auto type = LLVM::LLVMArrayType::get(element, count);
   OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
   auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal, name,
-                                       Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+                                       Attribute(), alignment, /*addrSpace=*/3);
   OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
   LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
   return LLVM::AddressOfOp::create(b, loc, global);
@@ -155,6 +155,18 @@ void KernelBuilder::waitForCluster() {
 Value KernelBuilder::ofPeer(Value shared, Value rank) {
   auto peers = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
   return NVVM::MapaOp::create(b, loc, peers, shared, arith::TruncIOp::create(b, loc, b.getI32Type(), rank));
+}
+
+Value KernelBuilder::dynamicShared() {
+  auto module = function_->getParentOfType<ModuleOp>();
+  const std::string name = (function_.getName() + "_shared").str();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+    global = LLVM::GlobalOp::create(atStart, loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                                    LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+  }
+  return LLVM::AddressOfOp::create(b, loc, global);
 }
 
 Value KernelBuilder::at(Value base, Type element, Value index) {

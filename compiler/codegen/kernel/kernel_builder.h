@@ -56,8 +56,10 @@ public:
 
   /// All threads of the block arrive.
   void barrier();
-  /// `count` elements of shared memory, aligned to 16 bytes. The pointer is in address space 3.
-  mlir::Value shared(mlir::Type element, uint64_t count);
+  /// `count` elements of shared memory. The pointer is in address space 3.
+  mlir::Value shared(mlir::Type element, uint64_t count, uint32_t alignment = 16);
+  /// The shared memory that the launch gives (Plan::dynamicSharedBytes), aligned to 1024 bytes.
+  mlir::Value dynamicShared();
   /// Pointer to element `index` behind `base`.
   mlir::Value at(mlir::Value base, mlir::Type element, mlir::Value index);
   /// `isStreamed`: it is read once, and much like it. `isWhole`: LLVM is to leave the vector one access; nobody writes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns.h"
+#include "compiler/codegen/strategies/contraction.h"
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/rows.h"
 #include "compiler/codegen/strategies/strategy.h"
@@ -13,11 +14,12 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 ArrayRef<const Strategy *> strategies() {
+  static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
-  static const Strategy *const all[] = {&transpose, &elementwise, &columns, &rows};
+  static const Strategy *const all[] = {&contraction, &transpose, &elementwise, &columns, &rows};
   return all;
 }
 
@@ -57,16 +59,6 @@ void eachTensor(const KernelFunction &kernel,
 }
 
 } // namespace
-
-uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
-  uint32_t widest = 0;
-  eachTensor(kernel, [&](const KernelOp &op, const KernelTensor &tensor, bool) {
-    const GroupShape::Along along = shape.along(tensor, op.op, axis);
-    if (along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted)
-      widest = std::max(widest, dispatch::elementBytes(tensor.element));
-  });
-  return widest == 0 ? 1 : 16 / std::max(widest, 2u);
-}
 
 uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape) {
   llvm::SmallDenseSet<uint32_t> seen;

@@ -6,6 +6,7 @@
 // A new strategy is a file pair, and one line in the table of strategies.cpp.
 #pragma once
 
+#include "abi/target_arch.h"
 #include "compiler/codegen/kernel/bodies.h"
 
 namespace tenon::compiler::codegen {
@@ -30,6 +31,7 @@ struct Plan {
   llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
   std::optional<Guard> guard = {};                                // none: always
+  uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
 };
@@ -41,6 +43,7 @@ struct Writer {
   KernelBuilder &k;
   GroupSpace &space;
   Bodies &bodies;
+  const abi::TargetArch &target;
 
   /// A choice of the plan.
   int64_t choice(llvm::StringRef name) const;
@@ -59,14 +62,14 @@ public:
     return only ? std::vector<Plan>{*only} : std::vector<Plan>();
   }
   virtual void write(Writer &writer) const = 0;
+  /// Targets of one number get one kernel, so that it is written once for all of them.
+  virtual unsigned variantFor(const abi::TargetArch &) const { return 0; }
 };
 
 /// All of them; the first that takes a group computes it.
 llvm::ArrayRef<const Strategy *> strategies();
 const Strategy *strategyNamed(llvm::StringRef name);
 
-/// Lanes of 16 bytes of the widest tensor that lies along the axis: 1, 2, 4 or 8.
-uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
 /// How many tensors in memory have an element for each of the group's.
 uint32_t fullInputs(const KernelFunction &kernel, const GroupShape &shape);
 /// Rough number of instructions for one element.

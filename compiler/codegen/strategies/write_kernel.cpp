@@ -67,7 +67,7 @@ SmallVector<uint32_t> streamsOf(const KernelFunction &kernel, const GroupShape &
 } // namespace
 
 LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
-                          LLVM::LLVMFuncOp function) {
+                          const abi::TargetArch &target, LLVM::LLVMFuncOp function) {
   const GroupShape shape = GroupShape::of(kernel);
   FailureOr<const Strategy *> strategy = strategyOf(kernel, shape);
   if (failed(strategy))
@@ -80,7 +80,7 @@ LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayo
   Bodies bodies(k, kernel, space, arguments);
   for (uint32_t binding : streamsOf(kernel, shape))
     bodies.stream(binding);
-  Writer writer{kernel, shape, k, space, bodies};
+  Writer writer{kernel, shape, k, space, bodies, target};
   (*strategy)->write(writer);
   LLVM::ReturnOp::create(b, k.loc, ValueRange());
   return success();

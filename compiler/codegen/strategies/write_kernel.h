@@ -3,6 +3,7 @@
 #pragma once
 
 #include "abi/parameter_layout.h"
+#include "abi/target_arch.h"
 #include "compiler/codegen/kernel/kernel_function.h"
 
 namespace mlir::LLVM {
@@ -14,6 +15,6 @@ namespace tenon::compiler::codegen {
 /// Writes `function`, which is empty, by the strategy that the kernel names. An error at the kernel function where
 /// there is no such strategy, or where it does not take the group or the choices.
 mlir::LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
-                                mlir::LLVM::LLVMFuncOp function);
+                                const abi::TargetArch &target, mlir::LLVM::LLVMFuncOp function);
 
 } // namespace tenon::compiler::codegen

@@ -15,7 +15,7 @@ protected:
     auto kernel = KernelFunction::read(parseFunction(text));
     EXPECT_TRUE(mlir::succeeded(kernel)) << messages_;
     target_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
-    auto function = emitKernel(*kernel, "k", *target_);
+    auto function = emitKernel(*kernel, "k", abi::TargetArch{90}, *target_);
     EXPECT_TRUE(mlir::succeeded(function)) << messages_;
     EXPECT_TRUE(mlir::succeeded(mlir::verify(*target_))) << messages_;
     return *function;

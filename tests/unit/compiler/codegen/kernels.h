@@ -29,7 +29,7 @@ protected:
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> lower(const std::string &text) {
-    auto lowered = lowerKernels(parse(text), {});
+    auto lowered = lowerKernels(parse(text), abi::TargetArch{90}, {});
     EXPECT_TRUE(mlir::succeeded(lowered)) << messages_;
     return mlir::succeeded(lowered) ? std::move(*lowered) : nullptr;
   }

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The matrix products that are raced, and their programs: result[m, n] = left * right, with or without bias and an activation.
+
+layout: which side is transposed in memory. nn: left [m, k], right [k, n]; nt: right [n, k]; tn: left [k, m]; tt: both.
+Sums are f32; the result is rounded to the type of the operands once, as in PyTorch.
+"""
+import dataclasses
+import itertools
+
+
+@dataclasses.dataclass(frozen=True)
+class Product:
+    kind: str
+    layout: str
+    m: int
+    n: int
+    k: int
+    batch: int = 0
+    fused: str = ""  # "relu": + bias, relu
+
+    def name(self):
+        batch = f"{self.batch}x" if self.batch else ""
+        return f"{self.kind}_{self.layout}_{batch}{self.m}x{self.n}x{self.k}" + ("_" + self.fused if self.fused else "")
+
+    def shapes(self):
+        left = (self.m, self.k) if self.layout[0] == "n" else (self.k, self.m)
+        right = (self.k, self.n) if self.layout[1] == "n" else (self.n, self.k)
+        batch = (self.batch,) if self.batch else ()
+        return [batch + left, batch + right] + ([(self.n,)] if self.fused else [])
+
+    def operations(self):
+        return 2 * max(self.batch, 1) * self.m * self.n * self.k
+
+
+SETS = {
+    "squares": [Product(kind, layout, n, n, n) for kind in ("bf16", "f16", "f32") for layout in ("nn", "nt")
+                for n in (128, 256, 512, 1024, 2048, 4096, 8192) if kind != "f32" or n < 8192],
+    "first": [Product(kind, layout, n, n, n) for kind in ("bf16", "f32") for layout in ("nn", "nt") for n in (512, 1024, 2048, 4096)]
+             + [Product("bf16", "nt", 8192, 8192, 8192), Product("bf16", "nn", 4096, 4096, 4096, fused="relu")],
+    "layouts": [Product(kind, layout, 2048, 3072, 1024) for kind in ("bf16", "f16", "f32") for layout in ("nn", "nt", "tn", "tt")],
+    "ragged": [Product(kind, "nt", *s) for kind in ("bf16", "f32") for s in ((4095, 4097, 4096), (1000, 3000, 7000), (4097, 4096, 4095))],
+    "models": [Product("bf16", "nt", m, n, k) for m, (n, k) in itertools.product(
+        (1, 16, 64, 256, 1024, 4096), ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336)))],
+    "batched": [Product(kind, layout, 512, 512, 64, batch=96) for kind in ("bf16", "f32") for layout in ("nn", "nt")],
+    "fused": [Product("bf16", "nt", m, 4096, 4096, fused="relu") for m in (256, 1024, 4096)],
+}
+SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
+
+
+def program(case):
+    result, total = case.kind, "f32"
+    letters = [{"n": "mk", "t": "km"}[case.layout[0]], {"n": "kn", "t": "nk"}[case.layout[1]], "mn"]
+    batch = "b" if case.batch else ""
+    loops = batch + "mnk"
+
+    def affine(indices, over):
+        return f"affine_map<({', '.join(over)}) -> ({', '.join(indices)})>"
+
+    def tensor(shape, kind):
+        return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
+
+    shapes = case.shapes()
+    sides = [tensor(shape, result) for shape in shapes[:2]]
+    out_shape = ((case.batch,) if case.batch else ()) + (case.m, case.n)
+    sums, out = tensor(out_shape, total), tensor(out_shape, result)
+    maps = ", ".join(affine(batch + each, loops) for each in letters)
+    kinds = ", ".join(['"parallel"'] * (len(loops) - 1) + ['"reduction"'])
+    extend = "" if result == total else f"%x = arith.extf %a : {result} to f32\n    %y = arith.extf %b : {result} to f32\n    "
+    names = ("%a", "%b") if result == total else ("%x", "%y")
+    arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (f", %c: {tensor(shapes[2], result)}" if case.fused else "")
+    text = f"""func.func @run({arguments}) -> {out} {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {sums}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {sums}) -> {sums}
+  %p = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins(%l, %r : {sides[0]}, {sides[1]}) outs(%f : {sums}) {{
+  ^bb0(%a: {result}, %b: {result}, %s: f32):
+    {extend}%m = arith.mulf {names[0]}, {names[1]} : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  }} -> {sums}
+"""
+    if result == total and not case.fused:
+        return text + f"  return %p : {sums}\n}}\n"
+    over = batch + "mn"
+    maps = ", ".join([affine(over, over)] + ([affine("n", over)] if case.fused else []) + [affine(over, over)])
+    kinds = ", ".join(['"parallel"'] * len(over))
+    body, last = "", "%v"
+    if case.fused:
+        body = (f"    %d = arith.extf %w : {result} to f32\n" if result != total else "") + \
+            f"    %g = arith.addf %v, {'%d' if result != total else '%w'} : f32\n    %h = arith.maximumf %g, %zero : f32\n"
+        last = "%h"
+    if result != total:
+        body += f"    %o = arith.truncf {last} : f32 to {result}\n"
+        last = "%o"
+    inputs = ("%p, %c : " + sums + ", " + tensor(shapes[2], result)) if case.fused else "%p : " + sums
+    given = f"%v: f32, %w: {result}, %u: {result}" if case.fused else f"%v: f32, %u: {result}"
+    return text + f"""  %q = tensor.empty() : {out}
+  %z = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({inputs}) outs(%q : {out}) {{
+  ^bb0({given}):
+{body}    linalg.yield {last} : {result}
+  }} -> {out}
+  return %z : {out}
+}}
+"""

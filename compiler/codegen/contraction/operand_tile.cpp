@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/operand_tile.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand)
+    : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
+      side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
+      width_(isCopied() ? kChunk : std::min(kChunk, vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
+
+Value OperandTile::isAligned() {
+  return space_.isAligned(operand_, width_);
+}
+
+Value OperandTile::offsetOf(Value row, Value chunk) {
+  constexpr uint32_t kBytes = kChunk * 2;
+  if (!operand_.isAlongReduced) {
+    constexpr uint32_t kBlock = 64;
+    Value block = k_.mul(k_.div(chunk, k_.number(kBlock / kChunk)), k_.number(int64_t(kernel_.depth) * kBlock * 2));
+    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kBlock / kChunk)), k_.rem(row, k_.number(8)));
+    return k_.add(k_.add(block, k_.mul(row, k_.number(kBlock * 2))), k_.mul(place, k_.number(kBytes)));
+  }
+  const uint32_t rowBytes = kernel_.depth * 2;
+  Value turn = rowBytes == 128 ? k_.rem(row, k_.number(8)) : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
+  return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
+}
+
+void OperandTile::forEach(uint32_t width, llvm::function_ref<void(Value, Value)> body) {
+  const uint32_t inRow = chunksInRow() * kChunk / width, count = side_ * kernel_.depth / (width * k_.threads);
+  auto visit = [&](Value vector) {
+    body(k_.div(vector, k_.number(inRow)), k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width)));
+  };
+  if (width > 1) {
+    for (uint32_t number = 0; number < count; ++number)
+      visit(k_.add(k_.thread(), k_.number(int64_t(number) * k_.threads)));
+    return;
+  }
+  k_.loop(k_.thread(), k_.number(int64_t(count) * k_.threads), k_.number(k_.threads), {},
+          [&](Value vector, ValueRange) {
+            visit(vector);
+            return SmallVector<Value>();
+          });
+}
+
+/// Values that lie in one chunk.
+void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> values) {
+  Type element = k_.b.getIntegerType(16);
+  Value at = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk))));
+  at = k_.at(at, element, k_.rem(inRow, k_.number(kChunk)));
+  auto bits = [&](Value value) -> Value { return arith::BitcastOp::create(k_.b, k_.loc, element, value); };
+  if (values.size() == 1)
+    return k_.store(bits(values[0]), at, 2);
+  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(values.size(), element));
+  for (auto [lane, value] : llvm::enumerate(values))
+    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, bits(value), k_.number(lane));
+  k_.store(all, at, values.size() * 2);
+}
+
+void OperandTile::bring(Value arena, Value step, bool isFast) {
+  Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
+  Value firstReduced = k_.mul(step, k_.number(kernel_.depth));
+  const uint32_t width = isFast ? width_ : 1;
+  forEach(width, [&](Value row, Value inRow) {
+    Bodies::Scope scope(kernel_.bodies);
+    Value across = k_.add(firstAcross, operand_.isAlongReduced ? row : inRow);
+    Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
+    if (isFast && isCopied()) {
+      const TileSpace::Source source = space_.source(operand_, across, reduced, width);
+      core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk)))), source.address,
+                      source.exists);
+    } else {
+      put(arena, row, inRow, space_.read(operand_, across, reduced, width));
+    }
+  });
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tile of an operand in shared memory, as tensor cores read it: 16-bit elements in chunks of 8, which lie in rows
+// of 64 or 128 bytes. Elements that are adjacent in memory stay so:
+//
+//   along the reduced elements: a row for each position across, depth elements long
+//   across:                     a row of 64 positions for each reduced element; blocks of 64 positions
+//
+// Eight rows at the same chunk would meet the same banks; so the chunk at which one lies is changed by the number of
+// its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes.
+#pragma once
+
+#include "compiler/codegen/contraction/tile_space.h"
+#include "compiler/codegen/kernel/tensor_core.h"
+
+namespace tenon::compiler::codegen {
+
+class OperandTile {
+public:
+  OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand);
+
+  const Operand &operand() const { return operand_; }
+  uint32_t side() const { return side_; }
+  uint32_t bytes() const { return side_ * kernel_.depth * 2; }
+  /// Whether the fast way can bring it: vectors are whole and aligned.
+  mlir::Value isAligned();
+  /// Brings the elements of a step to `arena`: fast or one by one. Without a wait only where nothing is copied
+  /// asynchronously (`isCopied`).
+  void bring(mlir::Value arena, mlir::Value step, bool isFast);
+  bool isCopied() const { return operand_.plain != nullptr; }
+  /// The byte behind the tile's first at which a chunk of 8 elements lies. Along the reduced elements: position across,
+  /// chunk of the step; across: reduced element, chunk of the side.
+  mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
+
+private:
+  uint32_t chunksInRow() const { return (operand_.isAlongReduced ? kernel_.depth : side_) / kChunk; }
+  void put(mlir::Value arena, mlir::Value row, mlir::Value inRow, llvm::ArrayRef<mlir::Value> values);
+  void forEach(uint32_t width, llvm::function_ref<void(mlir::Value row, mlir::Value inRow)> body);
+
+  static constexpr uint32_t kChunk = 8;
+
+  const ProductKernel &kernel_;
+  TileSpace &space_;
+  TensorCore &core_;
+  const Operand &operand_;
+  KernelBuilder &k_;
+  const uint32_t side_;
+  uint32_t width_; // of a vector that is computed
+};
+
+} // namespace tenon::compiler::codegen

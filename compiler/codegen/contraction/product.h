@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contraction of a kernel (dispatch/contraction.h) as its writers see it: a matrix of rows and columns for each
+// element of the batch, whatever number of axes each of them has. A block computes a tile of it, and reads tiles of
+// both sides step by step along the reduced axes:
+//
+//                        columns                 an operand's tile is `side` positions across by `depth` positions
+//                      +---------+               along the reduced axes
+//             reduced  |  right  |
+//                      +---------+
+//            +-------+ +---------+
+//      rows  | left  | |  result |
+//            +-------+ +---------+
+#pragma once
+
+#include "compiler/codegen/kernel/bodies.h"
+#include "compiler/dispatch/contraction.h"
+
+namespace tenon::compiler::codegen {
+
+/// One side of the product.
+struct Operand {
+  mlir::Value value;                             // of the body: what is multiplied, before it is extended
+  llvm::SmallVector<const KernelInput *> inputs; // that it is computed from, in memory
+  llvm::SmallVector<unsigned> across;            // axes of the space: of the rows, or of the columns
+  unsigned vectorAxis = 0;                       // of the space: neighbours along it are neighbours in memory
+  bool isAlongReduced = true;                    // vectorAxis is a reduced one
+  const KernelInput *plain = nullptr;            // `value` is an element of it as it stands: copied as bytes
+};
+
+struct Product {
+  const KernelOp *op = nullptr;
+  RowSum sum;
+  Operand left, right;
+  llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
+
+  static std::optional<Product> of(const KernelFunction &kernel, const GroupShape &shape);
+  /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
+  mlir::Type tensorCoreElement() const;
+};
+
+} // namespace tenon::compiler::codegen

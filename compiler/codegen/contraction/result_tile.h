@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From accumulators to the results in memory. How a thread's accumulators lie in the tile depends on who multiplied,
+// and is nothing that memory likes: they go through shared memory, a part of the tile at a time, and come back as
+// vectors of adjacent columns, with which the rest of the group is computed.
+#pragma once
+
+#include "compiler/codegen/contraction/tile_space.h"
+
+namespace tenon::compiler::codegen {
+
+/// Accumulators of adjacent columns.
+struct Run {
+  mlir::Value row, column; // of the part, of the tile
+  llvm::SmallVector<mlir::Value> values;
+};
+
+/// Some rows of the tile.
+struct ResultPart {
+  uint32_t rows = 0;
+  llvm::SmallVector<Run> runs;                   // of this thread
+  std::function<mlir::Value(mlir::Value)> rowOf; // of the tile, for a row of the part
+};
+
+/// Bytes of shared memory that a part takes whose sums are of so many bytes.
+uint32_t stagedBytes(uint32_t rows, uint32_t columns, uint32_t sumBytes);
+
+/// All threads of the block; what was in `arena` is read no more.
+void writeResult(const ProductKernel &kernel, TileSpace &space, mlir::Value arena, llvm::ArrayRef<ResultPart> parts);
+
+} // namespace tenon::compiler::codegen

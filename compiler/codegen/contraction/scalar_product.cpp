@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/scalar_product.h"
+
+#include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/dispatch/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Threads are 16 x 16; each has groups of 4 x 4 adjacent elements, a group for each 64 rows and 64 columns of the tile.
+constexpr uint32_t kSide = 16;
+constexpr uint32_t kGroup = 4;
+// Reduced elements of a step; a thread brings one vector of each operand, or more.
+uint32_t depthOf(const ProductKernel &kernel) {
+  return std::min(kernel.rows, kernel.columns) > 64 ? 8 : 16;
+}
+// Elements behind each row in shared memory: vectors stay aligned to 16 bytes.
+constexpr uint32_t kPadding = 4;
+
+class ScalarProduct {
+public:
+  explicit ScalarProduct(const ProductKernel &kernel)
+      : kernel_(kernel), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
+        type_(kernel.product.sum.sum.type), stored_(storedType(type_)), bytes_(dispatch::elementBytes(stored_)),
+        rowGroups_(kernel.rows / (kSide * kGroup)), columnGroups_(kernel.columns / (kSide * kGroup)) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+
+  /// The tile of an operand: elements of a step, [depth][side], the type in which they are multiplied.
+  struct Buffer {
+    const Operand *operand;
+    uint32_t side;
+    Value first;    // row or column of the tensor
+    uint32_t begin; // elements behind the arena's, in each of two halves
+    uint32_t stride() const { return side + kPadding; }
+    uint32_t depth;
+    uint32_t elements() const { return depth * stride(); }
+  };
+
+  uint32_t widthOf(const Operand &operand) const;
+  uint32_t countOf(const Buffer &buffer, uint32_t width) const {
+    return buffer.side * kernel_.depth / (width * k_.threads);
+  }
+  std::pair<Value, Value> positionOf(const Buffer &buffer, uint32_t width, uint32_t number);
+  Values fetch(Value step, ArrayRef<uint32_t> widths);
+  void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
+  Values multiply(Value half, Values accumulators);
+  Values steps(ArrayRef<uint32_t> widths);
+  Value extended(Value value) { return arith::ExtFOp::create(k_.b, k_.loc, type_, value); }
+  Value slot(const Buffer &buffer, Value half, Value depth, Value across);
+  Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t group);
+
+  ProductKernel kernel_;
+  const Product &product_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  TileSpace space_;
+  const Type type_, stored_;
+  const uint32_t bytes_, rowGroups_, columnGroups_;
+  SmallVector<Buffer, 2> buffers_;
+  Value arena_;
+  Value down_, across_; // of the thread, among 16 x 16
+};
+
+uint32_t ScalarProduct::widthOf(const Operand &operand) const {
+  const uint32_t along = operand.isAlongReduced ? kernel_.depth : kernel_.rows;
+  uint32_t width = vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis);
+  return std::min({width, along, 16 / bytes_});
+}
+
+/// Position of vector `number` of the thread in the tile: across, along the reduced elements. Neighbouring threads read
+/// side by side.
+std::pair<Value, Value> ScalarProduct::positionOf(const Buffer &buffer, uint32_t width, uint32_t number) {
+  Value vector = k_.add(k_.thread(), k_.number(int64_t(number) * k_.threads));
+  const uint32_t inRow = (buffer.operand->isAlongReduced ? kernel_.depth : buffer.side) / width;
+  Value row = k_.div(vector, k_.number(inRow));
+  Value column = k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width));
+  return buffer.operand->isAlongReduced ? std::pair(row, column) : std::pair(column, row);
+}
+
+/// What the thread brings of a step.
+ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths) {
+  Bodies::Scope scope(bodies_);
+  Values values;
+  for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+    for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
+      auto [across, reduced] = positionOf(buffer, width, number);
+      for (Value value : space_.read(*buffer.operand, k_.add(buffer.first, across),
+                                     k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width))
+        values.push_back(value.getType() == type_ ? value : extended(value));
+    }
+  return values;
+}
+
+Value ScalarProduct::slot(const Buffer &buffer, Value half, Value depth, Value across) {
+  const uint32_t both = buffers_[0].elements() + buffers_[1].elements();
+  Value element = k_.add(k_.mul(depth, k_.number(buffer.stride())), across);
+  element = k_.add(element, k_.add(k_.mul(half, k_.number(both)), k_.number(buffer.begin)));
+  return k_.at(arena_, stored_, element);
+}
+
+void ScalarProduct::put(const Values &values, Value half, ArrayRef<uint32_t> widths) {
+  const Value *next = values.begin();
+  for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+    for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
+      auto [across, reduced] = positionOf(buffer, width, number);
+      if (!buffer.operand->isAlongReduced && width > 1) {
+        Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(width, stored_));
+        for (uint32_t lane = 0; lane < width; ++lane)
+          all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, *next++, k_.number(lane));
+        k_.store(all, slot(buffer, half, reduced, across), width * bytes_);
+        continue;
+      }
+      for (uint32_t lane = 0; lane < width; ++lane) {
+        Value along = k_.add(reduced, k_.number(lane));
+        storeShared(k_, *next++, slot(buffer, half, along, across));
+      }
+    }
+}
+
+/// Four adjacent elements of a row of the operand's tile.
+ScalarProduct::Values ScalarProduct::loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread,
+                                               uint32_t group) {
+  Value across = k_.add(k_.mul(thread, k_.number(kGroup)), k_.number(int64_t(group) * kSide * kGroup));
+  Value from = slot(buffer, half, k_.number(depth), across);
+  Values values;
+  const uint32_t width = std::min(kGroup, 16 / bytes_);
+  for (uint32_t lane = 0; lane < kGroup; lane += width) {
+    Value all =
+        k_.load(VectorType::get(width, stored_), k_.at(from, stored_, k_.number(lane)), std::min(16u, width * bytes_));
+    for (uint32_t each = 0; each < width; ++each)
+      values.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(each)));
+  }
+  return values;
+}
+
+/// Accumulators: [row group][row][column group][column].
+ScalarProduct::Values ScalarProduct::multiply(Value half, Values accumulators) {
+  const bool isFloat = isa<FloatType>(type_);
+  for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
+    Values left, right;
+    for (uint32_t group = 0; group < rowGroups_; ++group)
+      llvm::append_range(left, loadGroup(buffers_[0], half, depth, down_, group));
+    for (uint32_t group = 0; group < columnGroups_; ++group)
+      llvm::append_range(right, loadGroup(buffers_[1], half, depth, across_, group));
+    Value *accumulator = accumulators.begin();
+    for (Value x : left)
+      for (Value y : right) {
+        Value product = isFloat ? arith::MulFOp::create(k_.b, k_.loc, x, y).getResult()
+                                : arith::MulIOp::create(k_.b, k_.loc, x, y).getResult();
+        *accumulator = combine(k_, product_.sum.sum, *accumulator, product);
+        ++accumulator;
+      }
+  }
+  return accumulators;
+}
+
+/// The next step's elements are on their way while this one's are multiplied.
+ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
+  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  k_.when(k_.less(k_.number(0), count), [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
+  k_.barrier();
+  Values accumulators(rowGroups_ * columnGroups_ * kGroup * kGroup, neutral(k_, product_.sum.sum));
+  return k_.loop(k_.number(0), count, k_.number(1), accumulators, [&](Value step, ValueRange carried) {
+    Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2));
+    uint32_t fetched = 0;
+    for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+      fetched += countOf(buffer, width) * width;
+    Value goesOn = k_.less(next, count);
+    Values values = k_.choose(
+        goesOn, SmallVector<Type>(fetched, type_), [&] { return fetch(next, widths); },
+        [&] { return Values(fetched, neutral(k_, product_.sum.sum)); });
+    Values after = multiply(half, llvm::to_vector(carried));
+    k_.when(goesOn, [&] { put(values, k_.rem(next, k_.number(2)), widths); });
+    k_.barrier();
+    return after;
+  });
+}
+
+void ScalarProduct::run() {
+  k_.wantResident(2); // one computes while the other waits
+  buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
+  buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
+  const uint32_t partRows = kSide * kGroup;
+  const uint32_t staged = 2 * (buffers_[0].elements() + buffers_[1].elements());
+  arena_ = k_.shared(stored_, std::max(staged, stagedBytes(partRows, kernel_.columns, 1)), 16);
+  // A warp is 4 x 8 threads, so that it reads few different vectors of both operands at once.
+  Value lane = k_.rem(k_.thread(), k_.number(32)), warp = k_.div(k_.thread(), k_.number(32));
+  down_ = k_.add(k_.mul(k_.div(warp, k_.number(2)), k_.number(4)), k_.div(lane, k_.number(8)));
+  across_ = k_.add(k_.mul(k_.rem(warp, k_.number(2)), k_.number(8)), k_.rem(lane, k_.number(8)));
+
+  const SmallVector<uint32_t, 2> wide = {widthOf(product_.left), widthOf(product_.right)}, single = {1, 1};
+  Value aligned = k_.both(space_.isAligned(product_.left, wide[0]), space_.isAligned(product_.right, wide[1]));
+  Values accumulators = k_.choose(
+      aligned, SmallVector<Type>(rowGroups_ * columnGroups_ * kGroup * kGroup, type_), [&] { return steps(wide); },
+      [&] { return steps(single); });
+
+  SmallVector<ResultPart> parts;
+  const Value *next = accumulators.begin();
+  for (uint32_t group = 0; group < rowGroups_; ++group) {
+    ResultPart &part = parts.emplace_back();
+    part.rows = partRows;
+    part.rowOf = [&, group](Value row) { return k_.add(row, k_.number(int64_t(group) * partRows)); };
+    for (uint32_t row = 0; row < kGroup; ++row)
+      for (uint32_t columns = 0; columns < columnGroups_; ++columns) {
+        Value column = k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * kSide * kGroup));
+        part.runs.push_back(
+            {k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row)), column, Values(next, next + kGroup)});
+        next += kGroup;
+      }
+  }
+  writeResult(kernel_, space_, arena_, parts);
+}
+
+} // namespace
+
+void writeScalarProduct(ProductKernel kernel) {
+  kernel.depth = depthOf(kernel);
+  ScalarProduct(kernel).run();
+}
+
+} // namespace tenon::compiler::codegen

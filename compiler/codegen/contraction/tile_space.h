@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the tile of a block lies, and elements of both sides at positions of it. Positions are numbers of rows, columns
+// and reduced elements, however many axes each of them is.
+#pragma once
+
+#include "compiler/codegen/contraction/product.h"
+
+namespace tenon::compiler::codegen {
+
+/// What those who write a contraction's kernel share.
+struct ProductKernel {
+  const KernelFunction &kernel;
+  const GroupShape &shape;
+  const Product &product;
+  KernelBuilder &k;
+  GroupSpace &space;
+  Bodies &bodies;
+  uint32_t rows, columns; // of a tile
+  uint32_t depth;         // reduced elements of a step
+};
+
+class TileSpace {
+public:
+  /// Finds the block's tile. Blocks that run together compute tiles that are near each other, so that caches hold what
+  /// they share.
+  explicit TileSpace(const ProductKernel &kernel);
+
+  mlir::Value firstRow() const { return firstRow_; }
+  mlir::Value firstColumn() const { return firstColumn_; }
+  /// How many there are; a block whose number is not below has none.
+  mlir::Value tiles() const { return tiles_; }
+  mlir::Value rows() const { return rows_; }
+  mlir::Value columns() const { return columns_; }
+  mlir::Value reduced() const { return reduced_; }
+  bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth); }
+  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows); }
+  bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns); }
+
+  /// An element of the result.
+  Point resultAt(mlir::Value row, mlir::Value column);
+  /// Whether vectors of `width` elements of the operand are whole and aligned.
+  mlir::Value isAligned(const Operand &operand, unsigned width);
+  /// Elements of the operand, as the body multiplies them, `width` of them along its vector axis. Beyond the last row
+  /// or column it is the last one again, beyond the last reduced position it is zero.
+  llvm::SmallVector<mlir::Value> read(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+  /// Where `width` elements of an operand that is copied as bytes begin, and whether they are there.
+  struct Source {
+    mlir::Value address;
+    mlir::Value exists; // null: yes
+  };
+  Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+
+private:
+  bool isWhole(llvm::ArrayRef<unsigned> axes, uint32_t side) const;
+  std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;
+  mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
+  void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value linear);
+  std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+
+  const ProductKernel &kernel_;
+  KernelBuilder &k_;
+  Point origin_; // of the batch
+  mlir::Value firstRow_, firstColumn_;
+  mlir::Value rows_, columns_, reduced_; // sizes
+  mlir::Value tiles_;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/tensor_core.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+SmallVector<Value> membersOf(KernelBuilder &k, Value all, size_t count) {
+  SmallVector<Value> members;
+  for (size_t i = 0; i < count; ++i)
+    members.push_back(LLVM::ExtractValueOp::create(k.b, k.loc, all, int64_t(i)));
+  return members;
+}
+
+Type structOf(KernelBuilder &k, Type member, size_t count) {
+  return LLVM::LLVMStructType::getLiteral(k.b.getContext(), SmallVector<Type>(count, member));
+}
+
+/// Assembly whose last operands are registers that it changes: `sums`, its results.
+SmallVector<Value> changing(KernelBuilder &k, const std::string &text, ArrayRef<Value> inputs, StringRef constraints,
+                            ValueRange sums) {
+  std::string all;
+  for (size_t i = 0; i < sums.size(); ++i)
+    all += i == 0 ? "=f" : ",=f";
+  if (!constraints.empty())
+    (all += ",") += constraints;
+  for (size_t i = 0; i < sums.size(); ++i)
+    all += "," + std::to_string(i);
+  SmallVector<Value> operands = llvm::to_vector(inputs);
+  llvm::append_range(operands, sums);
+  auto assembly = LLVM::InlineAsmOp::create(
+      k.b, k.loc, structOf(k, k.b.getF32Type(), sums.size()), operands, text, all + ",~{memory}",
+      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(k.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return membersOf(k, assembly.getResult(0), sums.size());
+}
+
+} // namespace
+
+Value TensorCore::word(Value value, Type type) {
+  return value.getType() == type ? value : LLVM::BitcastOp::create(k_.b, k_.loc, type, value).getResult();
+}
+
+void TensorCore::copyAsync(Value to, Value from, Value exists) {
+  constexpr uint32_t kBytes = 16;
+  Value bytes;
+  if (exists)
+    bytes = k_.select(exists, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(kBytes)),
+                      arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0)));
+  NVVM::CpAsyncOp::create(k_.b, k_.loc, to, from, kBytes, NVVM::LoadCacheModifierKind::CG, bytes);
+}
+
+void TensorCore::closeGroup() {
+  NVVM::CpAsyncCommitGroupOp::create(k_.b, k_.loc);
+}
+
+void TensorCore::waitForGroups(uint32_t pending) {
+  NVVM::CpAsyncWaitGroupOp::create(k_.b, k_.loc, pending);
+}
+
+SmallVector<Value> TensorCore::loadMatrices(Value row, bool isTransposed) {
+  MLIRContext *context = k_.b.getContext();
+  Value all = NVVM::LdMatrixOp::create(k_.b, k_.loc, structOf(k_, k_.b.getI32Type(), 4), row, 4,
+                                       isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                                       NVVM::LdStMatrixShapeAttr::get(context, 8, 8), NVVM::LdStMatrixEltType::B16);
+  return membersOf(k_, all, 4);
+}
+
+SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, ValueRange sums) {
+  const bool isBf16 = element_.isBF16();
+  Type pair = isBf16 ? Type(k_.b.getI32Type()) : Type(VectorType::get(2, element_));
+  auto words = [&](ValueRange values) {
+    SmallVector<Value> result;
+    for (Value value : values)
+      result.push_back(word(value, pair));
+    return result;
+  };
+  const NVVM::MMATypes type = isBf16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+  Value all = NVVM::MmaOp::create(k_.b, k_.loc, structOf(k_, k_.b.getF32Type(), 4), words(left), words(right), sums,
+                                  ArrayRef<int64_t>{16, 8, 16}, std::nullopt, std::nullopt,
+                                  std::array<NVVM::MMATypes, 2>{type, type},
+                                  std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  return membersOf(k_, all, 4);
+}
+
+void TensorCore::publish() {
+  MLIRContext *context = k_.b.getContext();
+  NVVM::FenceProxyOp::create(k_.b, k_.loc, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+                             NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
+SmallVector<Value> TensorCore::multiplyGroup(const Step &step, uint32_t columns, Value keepsSums, ValueRange sums) {
+  const size_t count = sums.size();
+  const std::string type = element_.isBF16() ? "bf16" : "f16";
+  std::string registers = "{";
+  for (size_t i = 0; i < count; ++i)
+    registers += (i == 0 ? "$" : ", $") + std::to_string(i);
+  registers += "}";
+  const std::string left = "$" + std::to_string(count), right = "$" + std::to_string(count + 1),
+                    keeps = "$" + std::to_string(count + 2);
+  std::string text = "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.ne.b32 p, " + keeps + ", 0;\nwgmma.fence.sync.aligned;\n";
+  for (uint32_t part = 0; part < 4; ++part) {
+    // Descriptors count in 16 bytes.
+    text += "add.s64 a, " + left + ", " + std::to_string(part * step.leftBytes / 16) + ";\n";
+    text += "add.s64 b, " + right + ", " + std::to_string(part * step.rightBytes / 16) + ";\n";
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k16.f32." + type + "." + type + " " +
+            registers + ", a, b, " + (part == 0 ? "p" : "1") + ", 1, 1, " + (step.leftIsAcross ? "1" : "0") + ", " +
+            (step.rightIsAcross ? "1" : "0") + ";\n";
+  }
+  text += "wgmma.commit_group.sync.aligned;\n}";
+  return changing(k_, text, {step.left, step.right, keepsSums}, "l,l,r", sums);
+}
+
+SmallVector<Value> TensorCore::waitForProducts(uint32_t pending, ValueRange sums) {
+  return changing(k_, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", {}, "", sums);
+}
+
+} // namespace tenon::compiler::codegen

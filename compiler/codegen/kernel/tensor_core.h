@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words of kernels that multiply on tensor cores: copies that run beside the threads, fragments of matrices from
+// shared memory, and products of fragments. Elements are f16 or bf16, sums are f32.
+//
+// A fragment is spread over the 32 lanes of a warp. Of the 16 x 8 results of a product, lane l holds
+//   row l / 4, columns 2 (l % 4) and the next one, and the same of row l / 4 + 8.
+#pragma once
+
+#include "compiler/codegen/kernel/kernel_builder.h"
+
+namespace tenon::compiler::codegen {
+
+class TensorCore {
+public:
+  TensorCore(KernelBuilder &k, mlir::Type element) : k_(k), element_(element) {}
+
+  /// Copies 16 bytes to shared memory, or writes zeros where `exists` (null: it does) is false. sm_80 and later.
+  void copyAsync(mlir::Value to, mlir::Value from, mlir::Value exists);
+  /// What was copied since the last call is a group.
+  void closeGroup();
+  /// Until all but the last `pending` groups of this thread are there.
+  void waitForGroups(uint32_t pending);
+
+  /// Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. Transposed: rows are columns.
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value row, bool isTransposed);
+  /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two).
+  llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
+
+  /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.
+  void publish();
+  /// A warpgroup's 64 x `columns` sums += left 64 x 64 * right 64 x `columns`, both described by 64-bit words. Behind
+  /// the call one product may still run: nothing else touches its sums before waitForProducts. sm_90a.
+  struct Step {
+    mlir::Value left, right;          // descriptors
+    uint32_t leftBytes, rightBytes;   // from 16 of the 64 to the next
+    bool leftIsAcross, rightIsAcross; // adjacent elements are of different rows, of different columns
+  };
+  llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns, mlir::Value keepsSums,
+                                               mlir::ValueRange sums);
+  llvm::SmallVector<mlir::Value> waitForProducts(uint32_t pending, mlir::ValueRange sums);
+
+private:
+  mlir::Value word(mlir::Value value, mlir::Type type);
+
+  KernelBuilder &k_;
+  mlir::Type element_;
+};
+
+} // namespace tenon::compiler::codegen

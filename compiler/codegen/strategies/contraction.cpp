@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/contraction.h"
+
+#include "compiler/codegen/contraction/scalar_product.h"
+#include "compiler/codegen/contraction/tensor_core_product.h"
+#include "compiler/codegen/contraction/warpgroup_product.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+constexpr int64_t kLargeTile = 128, kSmallTile = 64;
+// As many tiles keep a large device busy; of fewer elements smaller tiles are made. Tensor cores gain from tiles of 128
+// rows with fewer.
+constexpr int64_t kManyTiles = 128, kEnoughTiles = 96;
+
+/// What multiplies, the best that a target has. The numbers are variantFor's.
+enum class Multiplier : unsigned { Scalar, TensorCore, Warpgroup };
+
+Multiplier multiplierOf(const abi::TargetArch &target) {
+  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+    return Multiplier::Warpgroup;
+  return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
+}
+
+/// How many tiles there are, where the sizes are known.
+std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
+  int64_t tiles = 1;
+  for (auto [axes, perTile] :
+       {std::pair(&product.batch, int64_t(1)), {&product.rows, side}, {&product.columns, columns}}) {
+    int64_t size = 1;
+    for (unsigned axis : *axes) {
+      if (!shape.axes[axis].size)
+        return std::nullopt;
+      size *= *shape.axes[axis].size;
+    }
+    tiles *= int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
+  }
+  return tiles;
+}
+
+/// Whether Hopper had better compute tiles of 256 columns: they read less, but the last round of blocks may have fewer
+/// than there are multiprocessors.
+bool isBetterWide(const GroupShape &shape, const Product &product) {
+  constexpr uint64_t kMultiprocessors = 132;
+  const std::optional<int64_t> large = tilesOf(shape, product, kLargeTile, kLargeTile),
+                               wide = tilesOf(shape, product, kLargeTile, 2 * kLargeTile);
+  return wide && llvm::divideCeil(uint64_t(*wide), kMultiprocessors) * 2 <=
+                     llvm::divideCeil(uint64_t(*large), kMultiprocessors);
+}
+
+Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
+  auto extents = [&](ArrayRef<unsigned> axes) {
+    SmallVector<SpaceAxis> chosen;
+    for (unsigned axis : axes)
+      chosen.push_back(shape.axes[axis]);
+    return extentsOf(chosen);
+  };
+  Plan plan{name,
+            kThreads,
+            {{"rows", side}, {"columns", columns}, {"warpgroup_columns", columns}},
+            {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
+  if (product.tensorCoreElement() && side == kWarpgroupTileRows) {
+    int64_t &ofWarpgroups = plan.choices.back().second;
+    if (columns == kLargeTile && isBetterWide(shape, product))
+      ofWarpgroups = 2 * kLargeTile; // each pair of tiles by one block
+    plan.dynamicSharedBytes = warpgroupSharedBytes(side, ofWarpgroups);
+  }
+  return plan;
+}
+
+} // namespace
+
+std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  if (!product)
+    return {};
+  // Sums of eight bytes take the registers of twice as many.
+  if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
+    return {planOf(name(), shape, *product, kSmallTile, kSmallTile)};
+  if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
+    if (*tiles >= kManyTiles)
+      return {planOf(name(), shape, *product, kLargeTile, kLargeTile)};
+    const bool isWide =
+        product->tensorCoreElement() && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
+    return {planOf(name(), shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
+  }
+  Plan small = planOf(name(), shape, *product, kSmallTile, kSmallTile),
+       large = planOf(name(), shape, *product, kLargeTile, kLargeTile);
+  Guard guard{extentsOf(shape.parallelAxes())};
+  guard.most = kManyTiles * kLargeTile * kLargeTile;
+  guard.orEmpty = true;
+  small.guard = guard;
+  large.guard = Guard{guard.length, *guard.most};
+  return {small, large};
+}
+
+std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::vector<Plan> all = plans(kernel, shape);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+unsigned Contraction::variantFor(const abi::TargetArch &target) const {
+  return unsigned(multiplierOf(target));
+}
+
+void Contraction::write(Writer &writer) const {
+  const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  ProductKernel kernel{.kernel = writer.kernel,
+                       .shape = writer.shape,
+                       .product = *product,
+                       .k = writer.k,
+                       .space = writer.space,
+                       .bodies = writer.bodies,
+                       .rows = uint32_t(writer.choice("rows")),
+                       .columns = uint32_t(writer.choice("columns")),
+                       .depth = 0};
+  const Multiplier multiplier = multiplierOf(writer.target);
+  if (!product->tensorCoreElement() || multiplier == Multiplier::Scalar)
+    writeScalarProduct(kernel);
+  else if (multiplier == Multiplier::Warpgroup && kernel.rows == kWarpgroupTileRows) {
+    kernel.columns = writer.choice("warpgroup_columns");
+    writeWarpgroupProduct(kernel);
+  } else
+    writeTensorCoreProduct(kernel);
+}
+
+} // namespace tenon::compiler::codegen

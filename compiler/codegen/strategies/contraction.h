@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions (dispatch/contraction.h) and what is computed from each element of their results: a tile to a block, by
+// the best instructions of the target (codegen/contraction).
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+class Contraction : public Strategy {
+public:
+  llvm::StringRef name() const override { return "contraction"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
+  void write(Writer &writer) const override;
+  unsigned variantFor(const abi::TargetArch &target) const override;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+/// Inputs that `value` is computed from; false where something else than arithmetic on them is needed.
+bool collectInputs(Value value, linalg::GenericOp op, llvm::SmallSetVector<unsigned, 4> &inputs) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != op.getBody())
+      return true; // a scalar from outside
+    if (argument.getArgNumber() >= op.getNumDpsInputs())
+      return false;
+    inputs.insert(argument.getArgNumber());
+    return true;
+  }
+  Operation *defining = value.getDefiningOp();
+  if (defining->getBlock() != op.getBody())
+    return true;
+  if (!isPure(defining) || defining->getNumRegions() != 0 || isa<linalg::IndexOp>(defining) ||
+      llvm::any_of(defining->getOperandTypes(), [](Type type) { return isa<ShapedType>(type); }))
+    return false;
+  return llvm::all_of(defining->getOperands(), [&](Value operand) { return collectInputs(operand, op, inputs); });
+}
+
+std::optional<ContractionSide> sideOf(Value value, linalg::GenericOp op) {
+  llvm::SmallSetVector<unsigned, 4> inputs;
+  if (!collectInputs(value, op, inputs) || inputs.empty())
+    return std::nullopt;
+  for (unsigned input : inputs)
+    if (!isa<RankedTensorType>(op.getDpsInputOperand(input)->get().getType()))
+      return std::nullopt;
+  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end())};
+}
+
+llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) {
+  llvm::SmallBitVector loops(op.getNumLoops());
+  for (unsigned input : side.inputs)
+    for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(input)).getResults())
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (expr.isFunctionOfDim(loop))
+          loops.set(loop);
+  return loops;
+}
+
+} // namespace
+
+std::optional<Contraction> contractionOf(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1 || isTreeReduction(op))
+    return std::nullopt;
+  const auto accumulators = reductionBodyOf(op);
+  if (!accumulators || getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return std::nullopt;
+  const Accumulator &accumulator = accumulators->front();
+  Operation *product = accumulator.contributed.getDefiningOp();
+  const bool multiplies = (accumulator.combiner == Combiner::AddF && isa_and_nonnull<arith::MulFOp>(product)) ||
+                          (accumulator.combiner == Combiner::AddI && isa_and_nonnull<arith::MulIOp>(product));
+  if (!multiplies || product->getBlock() != op.getBody())
+    return std::nullopt;
+  std::optional<ContractionSide> left = sideOf(product->getOperand(0), op), right = sideOf(product->getOperand(1), op);
+  if (!left || !right)
+    return std::nullopt;
+
+  Contraction found{.op = op, .combiner = accumulator.combiner, .left = *left, .right = *right};
+  llvm::SmallBitVector inLeft = loopsOf(*left, op), inRight = loopsOf(*right, op);
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (written.getNumResults() != 0)
+    if (auto last = dyn_cast<AffineDimExpr>(written.getResults().back()); last && !inRight.test(last.getPosition())) {
+      std::swap(found.left, found.right);
+      std::swap(inLeft, inRight);
+    }
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    const bool isLeft = inLeft.test(loop), isRight = inRight.test(loop);
+    if (type == utils::IteratorType::reduction ? !(isLeft && isRight) : !(isLeft || isRight))
+      return std::nullopt;
+    if (type == utils::IteratorType::reduction)
+      found.reduced.push_back(loop);
+    else
+      (isLeft && isRight ? found.batch : isLeft ? found.rows : found.columns).push_back(loop);
+  }
+  return found;
+}
+
+} // namespace tenon::compiler::dispatch

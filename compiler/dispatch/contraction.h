@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions: sums of products of two sides that share only some of their loops. Matrix products, batched or with
+// their dimensions in any order, and convolutions are such:
+//
+//   c[b, i, j] += a[b, i, k] * b[b, k, j]      batch: b   rows: i   columns: j   reduced: k
+//
+// A loop of both sides that is not reduced is one of the batch; a parallel loop of the left side alone is one of the
+// rows, of the right side alone one of the columns. Elements of either side are read many times over, so whoever
+// computes a contraction brings tiles of both to where they are near.
+#pragma once
+
+#include "compiler/dispatch/reduction_body.h"
+
+namespace tenon::compiler::dispatch {
+
+/// One factor of the product.
+struct ContractionSide {
+  mlir::Value value;                     // of the body
+  llvm::SmallVector<unsigned, 2> inputs; // of the operation: what `value` is computed from, one at least
+};
+
+struct Contraction {
+  mlir::linalg::GenericOp op;
+  Combiner combiner = Combiner::AddF; // or AddI
+  ContractionSide left, right;        // the last dimension of the result is one of the right side, if it is of either
+  llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
+};
+
+/// Nothing where `op` is none, or where no side's elements are read more than once (isTreeReduction).
+std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,59 @@
+// Products of matrices: tiles, who multiplies on which target, and what is computed with their results.
+// RUN: tenon-opt %s --tenon-form-dispatches --tenon-choose-strategies | FileCheck %s --check-prefix=PLAN
+// RUN: tenon-compile %s --images=ptx --target=sm_75,sm_80,sm_90a -o %t.tenon --dump-kernels-to=%t.kernels
+// RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.kernels/large_dispatch_0_sm_75.ptx
+// RUN: FileCheck %s --check-prefix=CORE --input-file=%t.kernels/large_dispatch_0_sm_80.ptx
+// RUN: FileCheck %s --check-prefix=GROUP --input-file=%t.kernels/large_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=EXACT --input-file=%t.kernels/exact_dispatch_0_sm_90a.ptx
+
+// SCALAR-NOT: mma
+// SCALAR: fma.rn.f32
+// CORE: cp.async.cg.shared.global
+// CORE: ldmatrix.sync.aligned.m8n8.x4
+// CORE: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// GROUP: .extern .shared .align 1024
+// GROUP: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+
+// The bias and the activation are in the kernel of the product.
+// PLAN-LABEL: hal.executable.source private @large_dispatch_0
+// PLAN: workgroup_local_memory = 196608 : index
+// PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_columns = 256 : i64}
+// PLAN-COUNT-2: linalg.generic
+func.func @large(%a: tensor<2048x512xbf16>, %b: tensor<512x2048xbf16>, %bias: tensor<2048xf32>) -> tensor<2048x2048xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2048x2048xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<2048x512xbf16>, tensor<512x2048xbf16>) outs(%start : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %o = tensor.empty() : tensor<2048x2048xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%p, %bias : tensor<2048x2048xf32>, tensor<2048xf32>) outs(%o : tensor<2048x2048xbf16>) {
+    ^bb0(%x: f32, %y: f32, %z: bf16):
+      %s = arith.addf %x, %y : f32
+      %m = arith.maximumf %s, %zero : f32
+      %n = arith.truncf %m : f32 to bf16
+      linalg.yield %n : bf16
+  } -> tensor<2048x2048xbf16>
+  return %r : tensor<2048x2048xbf16>
+}
+
+// f32 stays f32: no tf32. Few elements: small tiles.
+// EXACT-NOT: mma
+// EXACT: fma.rn.f32
+// PLAN-LABEL: hal.executable.source private @exact_dispatch_0
+// PLAN-NOT: workgroup_local_memory
+// PLAN: tenon.strategy = {columns = 64 : i64, name = "contraction", rows = 64 : i64, threads = 256 : i64, warpgroup_columns = 64 : i64}
+func.func @exact(%a: tensor<100x40xf32>, %b: tensor<40x60xf32>) -> tensor<100x60xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<100x60xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<100x60xf32>) -> tensor<100x60xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<100x40xf32>, tensor<40x60xf32>) outs(%start : tensor<100x60xf32>) -> tensor<100x60xf32>
+  return %p : tensor<100x60xf32>
+}
+
+// Unknown sizes: two kernels, of which the program launches one.
+// PLAN-LABEL: hal.executable.source private @unknown_dispatch_0
+// PLAN-COUNT-2: hal.executable.export
+func.func @unknown(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contractions in every order of dimensions, on whole, aligned and ragged sizes, of each pair of types, alone and with what is
+computed from their results."""
+import numpy as np
+
+import bounded
+import elements
+from bounded import Bounded
+from cases import Case, Raw, argument, generator
+from cases_movement import text
+from elements import is_float
+from program import Program
+
+# Types of the operands, of the sum.
+KINDS = (("f32", "f32"), ("f64", "f64"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32"),
+         ("i32", "i32"), ("i64", "i64"))
+ORDERS = ("ik,kj->ij", "ik,jk->ij", "ki,kj->ij", "ki,jk->ij", "ik,kj->ji", "bik,bkj->bij", "bki,jbk->bij", "bik,kj->ibj",
+          "iak,kaj->ij", "ihk,kj->hij")
+# Whole tiles, vectors but no tiles, ragged ones, less than a vector, one step and several.
+SIZES = ((64, 64, 64), (128, 192, 32), (72, 136, 88), (65, 129, 33), (3, 200, 7), (96, 5, 130), (1, 1, 257), (40, 48, 8), (16, 24, 0))
+BATCH = {"b": 3, "a": 2, "h": 2}
+
+
+def map_text(indices, loops):
+    return f"affine_map<({', '.join(loops)}) -> ({', '.join(indices)})>"
+
+
+def body(operand, result):
+    """The lines of the body up to the product and the sum."""
+    lines = []
+    names = ["%x", "%y"]
+    if operand != result:
+        extend = "arith.extf" if is_float(operand) else "arith.extsi"
+        lines = [f"{n}w = {extend} {n} : {operand} to {result}" for n in names]
+        names = [n + "w" for n in names]
+    mul, add = ("arith.mulf", "arith.addf") if is_float(result) else ("arith.muli", "arith.addi")
+    return " ".join(lines + [f"%p = {mul} {names[0]}, {names[1]} : {result}", f"%t = {add} %s, %p : {result}",
+                             f"linalg.yield %t : {result}"])
+
+
+def contract(f, spec, operand, result, a, b):
+    left, rest = spec.split(",")
+    right, out = rest.split("->")
+    loops = sorted(out) + sorted(set(left + right) - set(out))
+    kinds = ", ".join('"parallel"' if loop in out else '"reduction"' for loop in loops)
+    maps = ", ".join(map_text(m, loops) for m in (left, right, out))
+    size = dict(zip(left + right, [*a.shape, *b.shape]))
+    start = f.fill(result, [size[c] for c in out], 0)
+    return text(f, result, [size[c] for c in out],
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{maps}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"-> {{t}}", a, b, start)
+
+
+def contracted(spec, result, a, b):
+    if not is_float(result):
+        return Bounded(result, elements.wrap(result, np.einsum(spec, a, b)))
+    v, size = np.einsum(spec, a, b), np.einsum(spec, np.abs(a), np.abs(b))
+    terms = np.einsum(spec, np.ones(a.shape), np.ones(b.shape)).max(initial=0) if v.size else 0
+    # Sums of f16 and bf16 are kept in f32, and rounded once.
+    return bounded.finish(result, v, (terms + 2) * max(elements.EPS["f64"], min(elements.EPS[result], elements.EPS["f32"])) * size, 1.0)
+
+
+def one(arguments, write, evaluate):
+    return Program([*arguments, Raw([(i, 0) for i in range(len(arguments))], write, evaluate)], [(len(arguments), 0)])
+
+
+def pair(spec, operand, sizes, dynamic):
+    size = dict(BATCH, i=sizes[0], j=sizes[1], k=sizes[2])
+    random = generator("contraction", spec, operand, sizes)
+    low, high = (-2, 2) if is_float(operand) else (-100, 100)
+    return [argument(operand, elements.draw(random, operand, [size[c] for c in side], low, high), dynamic)
+            for side in spec.split("->")[0].split(",")]
+
+
+def biased(f, spec, operand, result, a, b, bias):
+    """relu(product + bias), rounded to the operands' type."""
+    product = contract(f, spec, operand, result, a, b)
+    start = f.fill(operand, list(product.shape), 0)
+    identity, last = map_text("ij", "ij"), map_text("j", "ij")
+    return text(f, operand, list(product.shape),
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {last}, {identity}], iterator_types = [\"parallel\", "
+                f"\"parallel\"]}}}} ins({{0}}, {{1}} : {{o[0]}}, {{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {result}, %y: {result}, "
+                f"%z: {operand}): %b = arith.addf %x, %y : {result} %c = arith.constant 0.0 : {result} %m = arith.maximumf %b, %c : "
+                f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    for operand, result in KINDS:
+        name = operand if operand == result else f"{operand} to {result}"
+        for order, spec in enumerate(ORDERS):
+            for number, shape in enumerate(SIZES):
+                for dynamic in (False, True):
+                    # The small grid has each order and each shape, not all pairs.
+                    if not whole and (order + number) % 4 != int(dynamic):
+                        continue
+                    yield Case(f"contraction {spec}", name, one(
+                        pair(spec, operand, shape, dynamic),
+                        lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                        lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # Enough tiles of 128 x 128 that those are chosen.
+        for spec, shape in (("bik,bkj->bij", (648, 912, 72)), ("bik,bjk->bij", (641, 909, 65)), ("bki,bkj->bij", (648, 912, 40)),
+                            ("bki,bjk->bij", (656, 1024, 64))):
+            if result in ("f64", "i64") or (result == operand and is_float(result) and result != "f32"):
+                continue
+            yield Case("contraction of large tiles", name, one(
+                pair(spec, operand, shape, shape[0] == 641),
+                lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        if operand in ("f16", "bf16") and result == "f32":
+            for shape in SIZES[:-1]:
+                arguments = pair("ik,kj->ij", operand, shape, shape[0] % 2 == 1)
+                bias = argument("f32", elements.draw(generator("bias", operand, shape), "f32", (shape[1],)), shape[0] % 2 == 1)
+
+                def evaluate(a, b, c, operand=operand):
+                    exact = contracted("ik,kj->ij", "f32", a.v, b.v)
+                    return bounded.finish(operand, np.maximum(exact.v + c.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(c.v), 1.0)
+
+                yield Case("contraction, bias, relu", name, one(
+                    [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c), evaluate))
