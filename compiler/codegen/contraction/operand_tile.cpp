@@ -27,19 +27,26 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 
-void OperandTile::forEach(uint32_t width, llvm::function_ref<void(Value, Value)> body) {
+/// Calls `body` for every vector of the thread: its row, and where in the row it begins. Several at a time, so that
+/// loads do not wait for each other.
+void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
+  constexpr uint32_t kAtOnce = 8;
   const uint32_t inRow = chunksInRow() * kChunk / width, count = side_ * kernel_.depth / (width * k_.threads);
-  auto visit = [&](Value vector) {
-    body(k_.div(vector, k_.number(inRow)), k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width)));
+  const uint32_t atOnce = std::min(count, kAtOnce);
+  auto visit = [&](Value first) {
+    SmallVector<Position> positions;
+    for (uint32_t number = 0; number < atOnce; ++number) {
+      Value vector = k_.add(first, k_.number(int64_t(number) * k_.threads));
+      positions.push_back(
+          {k_.div(vector, k_.number(inRow)), k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width))});
+    }
+    body(positions);
   };
-  if (width > 1) {
-    for (uint32_t number = 0; number < count; ++number)
-      visit(k_.add(k_.thread(), k_.number(int64_t(number) * k_.threads)));
-    return;
-  }
-  k_.loop(k_.thread(), k_.number(int64_t(count) * k_.threads), k_.number(k_.threads), {},
-          [&](Value vector, ValueRange) {
-            visit(vector);
+  if (count == atOnce)
+    return visit(k_.thread());
+  k_.loop(k_.thread(), k_.number(int64_t(count) * k_.threads), k_.number(int64_t(atOnce) * k_.threads), {},
+          [&](Value first, ValueRange) {
+            visit(first);
             return SmallVector<Value>();
           });
 }
@@ -59,20 +66,34 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
 }
 
 void OperandTile::bring(Value arena, Value step, bool isFast) {
+  Value first = k_.mul(step, k_.number(kernel_.depth)), end = k_.add(first, k_.number(kernel_.depth));
+  if (!isFast || space_.reducedIsWhole())
+    return bringFrom(arena, first, isFast, /*mayEnd=*/true);
+  // Only the last step may end before its depth.
+  k_.branch(
+      k_.less(space_.reduced(), end), [&] { bringFrom(arena, first, isFast, /*mayEnd=*/true); },
+      [&] { bringFrom(arena, first, isFast, /*mayEnd=*/false); });
+}
+
+void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool mayEnd) {
   Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
-  Value firstReduced = k_.mul(step, k_.number(kernel_.depth));
   const uint32_t width = isFast ? width_ : 1;
-  forEach(width, [&](Value row, Value inRow) {
+  forEach(width, [&](ArrayRef<Position> positions) {
     Bodies::Scope scope(kernel_.bodies);
-    Value across = k_.add(firstAcross, operand_.isAlongReduced ? row : inRow);
-    Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
-    if (isFast && isCopied()) {
-      const TileSpace::Source source = space_.source(operand_, across, reduced, width);
-      core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk)))), source.address,
-                      source.exists);
-    } else {
-      put(arena, row, inRow, space_.read(operand_, across, reduced, width));
+    SmallVector<SmallVector<Value>> values;
+    for (auto [row, inRow] : positions) {
+      Value across = k_.add(firstAcross, operand_.isAlongReduced ? row : inRow);
+      Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
+      if (isFast && isCopied()) {
+        const TileSpace::Source source = space_.source(operand_, across, reduced, width, mayEnd);
+        core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk)))), source.address,
+                        source.exists);
+      } else {
+        values.push_back(space_.read(operand_, across, reduced, width, mayEnd));
+      }
     }
+    for (auto [position, value] : llvm::zip(positions, values))
+      put(arena, position.row, position.inRow, value);
   });
 }
 

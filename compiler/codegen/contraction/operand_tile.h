@@ -32,9 +32,13 @@ public:
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
 
 private:
+  void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
   uint32_t chunksInRow() const { return (operand_.isAlongReduced ? kernel_.depth : side_) / kChunk; }
   void put(mlir::Value arena, mlir::Value row, mlir::Value inRow, llvm::ArrayRef<mlir::Value> values);
-  void forEach(uint32_t width, llvm::function_ref<void(mlir::Value row, mlir::Value inRow)> body);
+  struct Position {
+    mlir::Value row, inRow; // of the tile
+  };
+  void forEach(uint32_t width, llvm::function_ref<void(llvm::ArrayRef<Position>)> body);
 
   static constexpr uint32_t kChunk = 8;
 

@@ -91,7 +91,8 @@ ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths
     for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
       auto [across, reduced] = positionOf(buffer, width, number);
       for (Value value : space_.read(*buffer.operand, k_.add(buffer.first, across),
-                                     k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width))
+                                     k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width,
+                                     /*mayEnd=*/true))
         values.push_back(value.getType() == type_ ? value : extended(value));
     }
   return values;

@@ -79,14 +79,15 @@ Value TileSpace::isAligned(const Operand &operand, unsigned width) {
   return k_.both(aligned, k_.equal(rest, k_.number(0)));
 }
 
-std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, Value reduced, unsigned width) {
+std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, Value reduced, unsigned width,
+                                          bool mayEnd) {
   const Product &product = kernel_.product;
   const bool isLeft = &operand == &product.left;
   const uint32_t side = isLeft ? kernel_.rows : kernel_.columns;
   Value exists;
   if (!isWhole(operand.across, side))
     across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(operand.isAlongReduced ? 1 : width)));
-  if (!reducedIsWhole()) {
+  if (mayEnd && !reducedIsWhole()) {
     exists = k_.less(reduced, reduced_);
     reduced = k_.min(reduced, k_.sub(reduced_, k_.number(operand.isAlongReduced ? width : 1)));
   }
@@ -99,8 +100,8 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   return {point, exists};
 }
 
-SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value reduced, unsigned width) {
-  auto [point, exists] = locate(operand, across, reduced, width);
+SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+  auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
   const Lanes read = kernel_.bodies.ofBody(*kernel_.product.op, operand.value, point);
   SmallVector<Value> lanes;
   for (unsigned lane = 0; lane < width; ++lane) {
@@ -113,8 +114,8 @@ SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value r
   return lanes;
 }
 
-TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width) {
-  auto [point, exists] = locate(operand, across, reduced, width);
+TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+  auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
   return {kernel_.bodies.address(*kernel_.product.op, operand.plain->tensor, point), exists};
 }
 

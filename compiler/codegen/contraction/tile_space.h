@@ -41,21 +41,23 @@ public:
   /// Whether vectors of `width` elements of the operand are whole and aligned.
   mlir::Value isAligned(const Operand &operand, unsigned width);
   /// Elements of the operand, as the body multiplies them, `width` of them along its vector axis. Beyond the last row
-  /// or column it is the last one again, beyond the last reduced position it is zero.
-  llvm::SmallVector<mlir::Value> read(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+  /// or column it is the last one again, beyond the last reduced position, where `mayEnd`, it is zero.
+  llvm::SmallVector<mlir::Value> read(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,
+                                      bool mayEnd);
   /// Where `width` elements of an operand that is copied as bytes begin, and whether they are there.
   struct Source {
     mlir::Value address;
     mlir::Value exists; // null: yes
   };
-  Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+  Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
 
 private:
   bool isWhole(llvm::ArrayRef<unsigned> axes, uint32_t side) const;
   std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
   void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value linear);
-  std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width);
+  std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,
+                                       bool mayEnd);
 
   const ProductKernel &kernel_;
   KernelBuilder &k_;

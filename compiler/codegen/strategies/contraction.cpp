@@ -106,6 +106,12 @@ unsigned Contraction::variantFor(const abi::TargetArch &target) const {
   return unsigned(multiplierOf(target));
 }
 
+bool Contraction::takes(StringRef choice, int64_t value) const {
+  if (choice == "threads")
+    return value == kThreads;
+  return value == kSmallTile || value == kLargeTile || (choice == "warpgroup_columns" && value == 2 * kLargeTile);
+}
+
 void Contraction::write(Writer &writer) const {
   const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
   ProductKernel kernel{.kernel = writer.kernel,

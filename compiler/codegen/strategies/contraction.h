@@ -12,6 +12,7 @@ public:
   llvm::StringRef name() const override { return "contraction"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
+  bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
   unsigned variantFor(const abi::TargetArch &target) const override;
 };

@@ -61,6 +61,8 @@ public:
     std::optional<Plan> only = plan(kernel, shape);
     return only ? std::vector<Plan>{*only} : std::vector<Plan>();
   }
+  /// Whether it can write a kernel with this choice; `threads` is one, too.
+  virtual bool takes(llvm::StringRef /*choice*/, int64_t /*value*/) const { return true; }
   virtual void write(Writer &writer) const = 0;
   /// Targets of one number get one kernel, so that it is written once for all of them.
   virtual unsigned variantFor(const abi::TargetArch &) const { return 0; }

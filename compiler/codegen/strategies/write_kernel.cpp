@@ -32,7 +32,13 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
                                   << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;
+    if (!strategy->takes(choice, given.getInt()))
+      return function.emitError() << "strategy '" << name.getValue() << "' takes no '" << choice << "' of "
+                                  << given.getInt() << ", but for example " << value;
   }
+  if (!strategy->takes("threads", kernel.threads))
+    return function.emitError() << "strategy '" << name.getValue() << "' takes no 'threads' of " << kernel.threads
+                                << ", but for example " << plan->threads;
   return strategy;
 }
 

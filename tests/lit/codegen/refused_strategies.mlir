@@ -1,0 +1,45 @@
+// Choices that a strategy cannot compute with are refused, whoever wrote them.
+// RUN: split-file %s %t
+// RUN: not tenon-opt %t/tile.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: not tenon-opt %t/threads.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
+
+// TILE: error: strategy 'contraction' takes no 'rows' of 32, but for example 64
+// THREADS: error: strategy 'contraction' takes no 'threads' of 128, but for example 256
+// NAME: error: 'tenon.strategy' names no strategy; there are 'contraction'
+
+//--- tile.mlir
+func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
+    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 32, columns = 64, warpgroup_columns = 64}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+//--- threads.mlir
+func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
+    attributes {tenon.strategy = {name = "contraction", threads = 128, rows = 64, columns = 64, warpgroup_columns = 64}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+//--- name.mlir
+func.func @k(%a: tensor<8xf32>) -> tensor<8xf32> attributes {tenon.strategy = {name = "magic", threads = 128}} {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%x: f32, %y: f32):
+      %n = arith.negf %x : f32
+      linalg.yield %n : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
