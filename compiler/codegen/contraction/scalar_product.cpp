@@ -68,9 +68,7 @@ private:
 };
 
 uint32_t ScalarProduct::widthOf(const Operand &operand) const {
-  const uint32_t along = operand.isAlongReduced ? kernel_.depth : kernel_.rows;
-  uint32_t width = vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis);
-  return std::min({width, along, 16 / bytes_});
+  return std::min(vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis), 16 / bytes_);
 }
 
 /// Position of vector `number` of the thread in the tile: across, along the reduced elements. Neighbouring threads read

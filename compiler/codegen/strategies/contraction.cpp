@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/contraction.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/scalar_product.h"
 #include "compiler/codegen/contraction/tensor_core_product.h"
 #include "compiler/codegen/contraction/warpgroup_product.h"
@@ -44,11 +45,11 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
 /// Whether Hopper had better compute tiles of 256 columns: they read less, but the last round of blocks may have fewer
 /// than there are multiprocessors.
 bool isBetterWide(const GroupShape &shape, const Product &product) {
-  constexpr uint64_t kMultiprocessors = 132;
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
   const std::optional<int64_t> large = tilesOf(shape, product, kLargeTile, kLargeTile),
                                wide = tilesOf(shape, product, kLargeTile, 2 * kLargeTile);
-  return wide && llvm::divideCeil(uint64_t(*wide), kMultiprocessors) * 2 <=
-                     llvm::divideCeil(uint64_t(*large), kMultiprocessors);
+  return wide &&
+         llvm::divideCeil(uint64_t(*wide), multiprocessors) * 2 <= llvm::divideCeil(uint64_t(*large), multiprocessors);
 }
 
 Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
