@@ -4,8 +4,8 @@
 set -euo pipefail
 include=$1
 shift
-for header in "$include"/tenon/*.h; do
-  name=tenon/${header##*/}
+for header in "$include"/tenon/*.h "$include"/tenon/runtime/*.h; do
+  name=${header#"$include"/}
   for language in 'c c11' 'c++ c++11'; do
     echo "#include <$name>" |
       "$@" -x "${language% *}" "-std=${language#* }" -Wall -Wextra -Werror -pedantic -I "$include" -fsyntax-only -

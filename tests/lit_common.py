@@ -46,6 +46,8 @@ def configure(config, name):
     curand = os.path.join(config.environment.get("CUDA_HOME", ""), "include", "curand_mtgp32_kernel.h")
     if shutil.which("clang++", path=config.environment["PATH"]) and os.path.exists(curand):
         config.available_features.add("clang-with-curand-headers")
+    if shutil.which("cc") and shutil.which("c++"):
+        config.available_features.add("c-compiler")
     if site["compiler"]:
         config.available_features.add("compiler")
     if site["benchmark"]:

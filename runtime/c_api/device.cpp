@@ -65,6 +65,9 @@ tenon_status_t *tenon_status_create(tenon_status_code_t code, const char *messag
 void tenon_status_free(tenon_status_t *status) {
   delete status;
 }
+void tenon_status_release(tenon_status_t *status) {
+  delete status;
+}
 
 const char *tenon_version(void) {
   return TENON_VERSION;
@@ -119,8 +122,19 @@ tenon_status_t *tenon_device_open_uuid(tenon_driver_t *driver, const char *uuid,
   }
   return toC(makeError(StatusCode::NotFound, "no device has the uuid '", uuid, "'; there are ", count));
 }
+tenon_status_t *tenon_device_open_default(const char *name, tenon_device_t **out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(name ? name : ""));
+  return giveHandle(Device::open(selector, cuda::DriverSearch::fromEnvironment()), out);
+}
 void tenon_device_release(tenon_device_t *device) {
   delete device;
+}
+tenon_status_t *tenon_device_wait(tenon_device_t *device) {
+  TENON_C_REQUIRE(device);
+  Status finished = device->value->stream().synchronize();
+  device->value->rememberFault(finished);
+  return toC(std::move(finished));
 }
 tenon_status_t *tenon_device_info(const tenon_device_t *device, tenon_device_info_t *out) {
   TENON_C_REQUIRE(device);
@@ -177,6 +191,23 @@ tenon_status_t *tenon_buffer_allocate(tenon_device_t *device, uint64_t bytes, co
   TENON_C_REQUIRE(device);
   TENON_C_ASSIGN_OR_RETURN(BufferOptions read, readOptions(options));
   return giveHandle(allocateBuffer(*device->value, bytes, read), out);
+}
+tenon_status_t *tenon_buffer_create(tenon_device_t *device, const void *data, uint64_t bytes,
+                                    const tenon_buffer_options_t *options, tenon_buffer_t **out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_REQUIRE(device);
+  TENON_C_ASSIGN_OR_RETURN(BufferOptions read, readOptions(options));
+  TENON_C_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> made, allocateBuffer(*device->value, bytes, read));
+  if (data)
+    TENON_C_RETURN_IF_ERROR(uploadBytes(*made, 0, {static_cast<const uint8_t *>(data), bytes}));
+  *out = new tenon_buffer{std::move(made)};
+  return nullptr;
+}
+tenon_status_t *tenon_buffer_retain(tenon_buffer_t *buffer, tenon_buffer_t **out) {
+  TENON_C_OUTPUT(out);
+  TENON_C_REQUIRE(buffer);
+  *out = new tenon_buffer{buffer->value};
+  return nullptr;
 }
 tenon_status_t *tenon_buffer_import_device(tenon_device_t *device, uint64_t address, uint64_t bytes,
                                            const tenon_buffer_options_t *options, tenon_release_fn released, void *user,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: programs, calls, results.
 #include "runtime/c_api/support.h"
+#include "runtime/program/block_call.h"
 #include "runtime/program/call_inputs.h"
 #include "support/memory.h"
 
@@ -10,6 +11,31 @@ using namespace tenon;
 using namespace tenon::runtime;
 using namespace tenon::runtime::c_api;
 
+namespace {
+
+/// What reflection hands out: lists that live as long as the program.
+struct FunctionTypes {
+  struct Type {
+    const abi::fb::ValueType *declared;
+    std::vector<int64_t> shape;
+  };
+  std::vector<Type> inputs, results;
+
+  explicit FunctionTypes(const abi::fb::Function &function) {
+    for (uint32_t i = 0; function.inputs() && i < function.inputs()->size(); ++i)
+      add(inputs, function.inputs()->Get(i));
+    for (uint32_t i = 0; function.results() && i < function.results()->size(); ++i)
+      add(results, function.results()->Get(i)->type());
+  }
+  static void add(std::vector<Type> &types, const abi::fb::ValueType *declared) {
+    types.push_back({declared, {}});
+    if (declared->shape())
+      types.back().shape.assign(declared->shape()->begin(), declared->shape()->end());
+  }
+};
+
+} // namespace
+
 struct tenon_program {
   struct alignas(64) Block {
     unsigned char bytes[64];
@@ -18,6 +44,7 @@ struct tenon_program {
   std::vector<Block> copied;
   std::optional<ProgramFile> file;
   std::unique_ptr<Program> value;
+  std::vector<FunctionTypes> types; // [functions]
 };
 
 namespace {
@@ -26,8 +53,33 @@ tenon_status_t *load(tenon_device_t *device, std::unique_ptr<tenon_program> prog
                      std::string_view name, const tenon_image_options_t *options, tenon_program_t **out) {
   TENON_C_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options));
   TENON_C_ASSIGN_OR_RETURN(program->value, Program::load(device->value, bytes, name, images));
+  for (size_t i = 0; i < program->value->view().functionCount(); ++i)
+    program->types.emplace_back(program->value->function(static_cast<uint32_t>(i)));
   *out = program.release();
   return nullptr;
+}
+
+Status checkFunction(const tenon_program &program, uint32_t function) {
+  if (function >= program.types.size())
+    return makeError(StatusCode::OutOfRange, "the program has ", program.types.size(),
+                     " functions, there is no function ", function);
+  return okStatus();
+}
+
+/// One of a function's inputs ("input") or results.
+tenon_status_t *writeType(const std::vector<FunctionTypes::Type> &types, size_t index, const char *what,
+                          tenon_type_info_t *out) {
+  if (index >= types.size())
+    return toC(makeError(StatusCode::OutOfRange, "the function has ", types.size(), " ", what, "s, there is no ", what,
+                         " ", index));
+  const FunctionTypes::Type &type = types[index];
+  tenon_type_info_t value = {};
+  value.name = "";
+  value.element = static_cast<tenon_element_type_t>(type.declared->element());
+  value.is_scalar = type.declared->kind() == abi::fb::ValueKind::Scalar;
+  value.rank = type.shape.size();
+  value.shape = type.shape.data();
+  return toC(writeStruct(out, value, "out"));
 }
 
 /// An array of the caller's structs, into values whose memory is used again.
@@ -50,9 +102,7 @@ Status readValues(const tenon_value_t *given, size_t count, std::vector<Value> &
 template <typename Call>
 tenon_status_t *callWithResults(const tenon_program &program, uint32_t function, const tenon_value_t *inputs,
                                 size_t count, tenon_results_t **results, Call call) {
-  if (function >= tenon_program_function_count(&program))
-    return toC(makeError(StatusCode::OutOfRange, "the program has ", tenon_program_function_count(&program),
-                         " functions, there is no function ", function));
+  TENON_C_RETURN_IF_ERROR(checkFunction(program, function));
   if (Status counted = checkInputCount(program.value->function(function), count); !counted.ok())
     return toC(std::move(counted));
   std::unique_ptr<tenon_results> made;
@@ -120,6 +170,38 @@ tenon_status_t *tenon_program_find_function(const tenon_program_t *program, cons
   TENON_C_ASSIGN_OR_RETURN(*out, program->value->findFunction(name ? name : ""));
   return nullptr;
 }
+tenon_status_t *tenon_program_function_info(const tenon_program_t *program, uint32_t function,
+                                            tenon_function_info_t *out) {
+  TENON_C_REQUIRE(program);
+  TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
+  const abi::fb::Function &declared = program->value->function(function);
+  tenon_function_info_t value = {};
+  value.name = declared.name()->c_str();
+  value.documentation = "";
+  value.input_count = program->types[function].inputs.size();
+  value.result_count = program->types[function].results.size();
+  value.runs_on_host = hasBlocks(declared);
+  value.has_expectations = declared.expectations() && declared.expectations()->size() != 0;
+  return toC(writeStruct(out, value, "out"));
+}
+tenon_status_t *tenon_program_input_info(const tenon_program_t *program, uint32_t function, size_t input,
+                                         tenon_type_info_t *out) {
+  TENON_C_REQUIRE(program);
+  TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
+  return writeType(program->types[function].inputs, input, "input", out);
+}
+tenon_status_t *tenon_program_result_info(const tenon_program_t *program, uint32_t function, size_t result,
+                                          tenon_type_info_t *out) {
+  TENON_C_REQUIRE(program);
+  TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
+  return writeType(program->types[function].results, result, "result", out);
+}
+tenon_status_t *tenon_program_explain(tenon_program_t *program, tenon_text_fn write, void *user) {
+  TENON_C_REQUIRE(program);
+  TENON_C_REQUIRE(write);
+  write(user, program->value->explain().c_str());
+  return nullptr;
+}
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                    size_t input_count, tenon_results_t **out) {
   TENON_C_OUTPUT(out);
@@ -172,24 +254,52 @@ void tenon_results_release(tenon_results_t *results) {
 size_t tenon_results_count(const tenon_results_t *results) {
   return results ? results->values.size() : 0;
 }
-tenon_status_t *tenon_results_value(const tenon_results_t *results, size_t index, tenon_value_t *out) {
-  TENON_C_REQUIRE(results);
-  TENON_C_REQUIRE(out);
-  if (index >= results->values.size())
-    return toC(makeError(StatusCode::OutOfRange, "there are ", results->values.size(), " results, no result ", index));
-  tenon_value_t value = {};
-  const Value &result = results->values[index];
+
+namespace {
+
+/// A result without its buffer. OutOfRange: there is none of this number.
+Status describeResult(const tenon_results &results, size_t index, tenon_value_t &value) {
+  if (index >= results.values.size())
+    return makeError(StatusCode::OutOfRange, "there are ", results.values.size(), " results, no result ", index);
+  const Value &result = results.values[index];
   if (const auto *scalar = std::get_if<Scalar>(&result)) {
     value.element = static_cast<tenon_element_type_t>(scalar->element);
     value.scalar_bits = scalar->bits;
-    return toC(writeStruct(out, value, "out"));
+    return okStatus();
   }
-  const Tensor &tensor = std::get<Tensor>(result);
+  const Tensor &tensor = *std::get_if<Tensor>(&result);
   value.element = static_cast<tenon_element_type_t>(tensor.element);
   value.shape = tensor.shape.data();
   value.rank = tensor.shape.size();
-  // A result belongs to the caller, who may write it.
-  auto buffer = std::make_unique<tenon_buffer>(tenon_buffer{std::const_pointer_cast<Buffer>(tensor.buffer)});
+  return okStatus();
+}
+
+/// Its memory, null for a scalar. A result belongs to the caller, who may write it.
+std::shared_ptr<Buffer> bufferOf(const Value &result) {
+  const auto *tensor = std::get_if<Tensor>(&result);
+  return tensor ? std::const_pointer_cast<Buffer>(tensor->buffer) : nullptr;
+}
+
+} // namespace
+
+tenon_status_t *tenon_results_at(tenon_results_t *results, size_t index, tenon_value_t *out) {
+  TENON_C_REQUIRE(results);
+  TENON_C_REQUIRE(out);
+  tenon_value_t value = {};
+  TENON_C_RETURN_IF_ERROR(describeResult(*results, index, value));
+  results->buffers.resize(results->values.size());
+  if ((results->buffers[index].value = bufferOf(results->values[index])))
+    value.buffer = &results->buffers[index];
+  return toC(writeStruct(out, value, "out"));
+}
+tenon_status_t *tenon_results_value(const tenon_results_t *results, size_t index, tenon_value_t *out) {
+  TENON_C_REQUIRE(results);
+  TENON_C_REQUIRE(out);
+  tenon_value_t value = {};
+  TENON_C_RETURN_IF_ERROR(describeResult(*results, index, value));
+  std::unique_ptr<tenon_buffer> buffer;
+  if (std::shared_ptr<Buffer> memory = bufferOf(results->values[index]))
+    buffer = std::make_unique<tenon_buffer>(tenon_buffer{std::move(memory)});
   value.buffer = buffer.get();
   Status written = writeStruct(out, value, "out");
   if (written.ok() && out->struct_size >= offsetof(tenon_value_t, shape)) // else nobody has the handle

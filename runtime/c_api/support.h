@@ -51,6 +51,7 @@ struct tenon_command_buffer {
 struct tenon_results {
   std::vector<tenon::runtime::Value> values;
   std::vector<tenon::runtime::Value> inputs; // of the last call: its lists are used again
+  std::vector<tenon_buffer> buffers;         // what tenon_results_at hands out
 };
 
 namespace tenon::runtime::c_api {

@@ -62,6 +62,8 @@ template <typename Struct> Result<Struct *> exportTensor(const Tensor &tensor, u
   dlpack::TensorView &view = made->managed.tensor;
   view.data = isHost ? buffer.host() : reinterpret_cast<void *>(buffer.address());
   view.device = {isHost ? dlpack::kCudaHost : dlpack::kCuda, buffer.device().ordinal()};
+  if (buffer.device().isEmulator()) // whose memory is the process's own
+    view.device = {dlpack::kCpu, 0};
   view.rank = static_cast<int32_t>(tensor.shape.size());
   view.type = {row->code, row->bits, 1};
   view.shape = made->shape.data();
@@ -111,12 +113,13 @@ Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, uint
   if (!isDense(view))
     return makeError(StatusCode::Unimplemented, "DLPack: the tensor's strides are not those of a dense row-major one: "
                                                 "make it contiguous");
+  const bool isPlain = view.device.type == dlpack::kCpu && device.isEmulator();
   const bool isHost = view.device.type == dlpack::kCudaHost;
-  if (view.device.type != dlpack::kCuda && view.device.type != dlpack::kCudaManaged && !isHost)
+  if (view.device.type != dlpack::kCuda && view.device.type != dlpack::kCudaManaged && !isHost && !isPlain)
     return makeError(StatusCode::Unimplemented, "DLPack: memory of device type ", view.device.type,
                      view.device.type == dlpack::kCpu ? " (CPU: import it as host memory, or copy it)" : "",
                      "; supported are CUDA (2), pinned host memory (3) and managed memory (13)");
-  if (!isHost && view.device.id != device.ordinal())
+  if (!isHost && !isPlain && view.device.id != device.ordinal())
     return makeError(StatusCode::FailedPrecondition, "DLPack: memory of CUDA device ", view.device.id,
                      ", the tensor is wanted on device ", device.ordinal(), ", ", device.description());
   const uint64_t data = reinterpret_cast<uint64_t>(view.data) + view.byteOffset;
@@ -124,6 +127,11 @@ Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, uint
     return makeError(StatusCode::InvalidArgument, "DLPack: a null address for ", bytes, " bytes");
   BufferOptions options;
   options.access = access;
+  if (isPlain && bytes != 0) {
+    TENON_ASSIGN_OR_RETURN(tensor.buffer,
+                           importHostMemory(device, reinterpret_cast<void *>(data), bytes, options, release));
+    return tensor;
+  }
   if (!isHost) {
     TENON_ASSIGN_OR_RETURN(tensor.buffer, importDeviceMemory(device, data, bytes, options, release));
     return tensor;

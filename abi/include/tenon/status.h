@@ -36,7 +36,8 @@ const char *tenon_status_message(const tenon_status_t *status);
 const char *tenon_status_code_name(tenon_status_code_t code);
 /* A status of one's own, for host calls and tenon_semaphore_fail. NULL for TENON_OK. `message` is copied. */
 tenon_status_t *tenon_status_create(tenon_status_code_t code, const char *message);
-/* Frees; NULL is fine. */
+/* Frees; NULL is fine. The two are the same: _release since TENON_1_6. */
+void tenon_status_release(tenon_status_t *status);
 void tenon_status_free(tenon_status_t *status);
 
 #ifdef __cplusplus
