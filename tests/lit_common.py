@@ -3,6 +3,7 @@
 import os
 import runpy
 import shutil
+import sys
 
 import lit.formats
 
@@ -31,6 +32,7 @@ def configure(config, name):
         config.environment.setdefault("CUDA_HOME", os.path.dirname(os.path.dirname(site["nvcc"])))
 
     config.substitutions += [
+        ("%python", sys.executable),
         ("%nvcc", site["nvcc"] or "false"),
         ("%samples", os.path.join(source, "samples")),
         ("%sample_ptx", os.path.join(build, "samples", "custom_dispatch")),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
 #include "abi/format/file_kind.h"
+#include "abi/format/libraries.h"
 #include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/bridge/parse_module.h"
 #include "compiler/input/parse_notes.h"
 #include "compiler/pipeline.h"
 #include "compiler/tools/native_target.h"
+#include "linker/assembler/toolkit.h"
 #include "linker/job/link_flags.h"
 #include "linker/source/make_rule.h"
 #include "support/files/file.h"
@@ -15,9 +17,12 @@
 #include "support/process/command_line.h"
 #include "support/process/crash_report.h"
 #include "support/process/large_stack.h"
+#include "support/process/phases.h"
+#include "support/process/terminal.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -38,7 +43,7 @@ struct Flags {
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
-tenon::CommandLine commandLine(Flags &flags) {
+tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
   tenon::CommandLine options(kTool, "INPUT.mlir [-o OUTPUT.tenon]",
                              "Compiles a module: links its hand-written kernels, generates the others, and writes one "
                              "program for every target.");
@@ -52,7 +57,9 @@ tenon::CommandLine commandLine(Flags &flags) {
   options.list("target", "ARCH,..", &flags.targets,
                "architectures to compile for where the module names none; native: those of this machine's devices\n"
                "(default: sm_75,sm_80,sm_90a, which run everywhere: sm_80 as PTX on all that is later)");
+  options.words(tenon::linker::targetNames(), true);
   options.alias("iree-cuda-target");
+  options.phases(phases);
   options.list(
       "parameters", "SCOPE=FILE", &flags.parameters,
       "take #flow.parameter.named<\"SCOPE\"::..> from FILE, in the safetensors format; FILE alone: those without\n"
@@ -81,12 +88,24 @@ tenon::CommandLine commandLine(Flags &flags) {
                "write the linked executables into DIR");
   options.flag("mlir-print-ir-after-all", &flags.printIrAfterAll, "print the module after every pass");
   options.positional(&flags.inputs);
+  options.example("tenon-compile model.mlir --target=sm_80,sm_90a -o model.tenon", "a program for two architectures");
+  options.example("tenon-compile example.mlir --object-search-path=build -o example.tenon",
+                  "with the hand-written kernels that the module names, found in build");
+  options.example("tenon-compile example.mlir --images=cubin -o example.tenon",
+                  "finished code only: nothing is left to the driver's compiler");
+  options.example("tenon-compile example.mlir --print-dispatches -o example.tenon",
+                  "which operations became one kernel, and why others did not");
+  options.example("tenon-compile example.mlir --dump-to=dump -o example.tenon",
+                  "all there is to see: the module behind each pass, LLVM IR, PTX, SASS");
+  options.versions([] {
+    return tenon::concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n", tenon::abi::libraryVersions(),
+                         tenon::linker::toolkitVersions());
+  });
   return options;
 }
 
 int fail(llvm::StringRef message) {
-  llvm::errs() << kTool << ": error: " << message << "\n";
-  return tenon::kExitFailure;
+  return tenon::reportFailure(kTool, std::string_view(message.data(), message.size()));
 }
 
 /// Nothing but cuda can be compiled for.
@@ -165,7 +184,8 @@ std::string explainMlirWanted(const std::string &text) {
   return tenon::concat("found ", tenon::abi::describeFile(text), ", MLIR text is wanted: ", advice);
 }
 
-int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) {
+int compile(const Flags &flags, const tenon::compiler::CompileOptions &options, tenon::Phases &phases) {
+  phases.begin("compile");
   tenon::Result<std::string> text = tenon::readFile(flags.inputs.front());
   if (!text.ok())
     return fail(std::string(text.status().message()));
@@ -195,6 +215,10 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options) 
   if (!module)
     return tenon::kExitFailure;
   FailureOr<tenon::compiler::CompiledProgram> program = tenon::compiler::compileModule(*module, options, report);
+  std::vector<tenon::Phases::Phase> parts;
+  for (const tenon::compiler::CompileReport::Phase &phase : report.phases())
+    parts.push_back({phase.name, phase.seconds});
+  phases.divide(std::move(parts));
   if (flags.printStatistics)
     llvm::errs() << report.text();
   if (failed(program))
@@ -224,8 +248,11 @@ int main(int argc, char **argv) {
   tenon::reportMissingMemory(kTool);
   tenon::reportLostBytes(kTool);
   tenon::compiler::bridge::reportLlvmErrors(kTool);
+  if (!tenon::takesColours(stderr))
+    llvm::errs().enable_colors(false);
   Flags flags;
-  tenon::CommandLine options = commandLine(flags);
+  tenon::Phases phases(kTool);
+  tenon::CommandLine options = commandLine(flags, phases);
   if (std::optional<int> status = options.parse(argc, argv))
     return *status;
   if (flags.inputs.size() != 1)
@@ -243,6 +270,6 @@ int main(int argc, char **argv) {
     flags.command += tenon::concat(i ? " " : "", argv[i]);
   int status = tenon::kExitFailure;
   tenon::Status ran =
-      tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { status = compile(flags, *parsed); });
+      tenon::runWithLargeStack(tenon::compiler::bridge::kStackBytes, [&] { status = compile(flags, *parsed, phases); });
   return ran.ok() ? status : fail(std::string(ran.message()));
 }

@@ -11,7 +11,9 @@
 #include "compiler/input/Passes.h"
 #include "support/files/file.h"
 #include "support/memory.h"
+#include "support/process/command_line.h"
 #include "support/process/large_stack.h"
+#include "support/process/terminal.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -19,6 +21,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -45,6 +48,18 @@ bool endsParser(const std::string &text, llvm::StringRef name, const DialectRegi
   if (crashed)
     llvm::errs() << messages;
   return crashed;
+}
+
+/// What MLIR's own options do not answer: --version, and --help=FORMAT. `--help` is MLIR's.
+tenon::CommandLine commandLine() {
+  tenon::CommandLine line(
+      kTool, "INPUT.mlir [--PASS...] [-o OUTPUT.mlir]",
+      "Runs passes over a module and prints it. The passes are Tenon's and MLIR's; --help lists them,\n"
+      "with the options of MLIR's driver.");
+  line.example("tenon-opt in.mlir --tenon-form-dispatches", "one pass of Tenon's");
+  line.example("tenon-opt in.mlir --canonicalize --cse --mlir-print-ir-after-all", "passes of MLIR's, each shown");
+  line.versions([] { return tenon::concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n"); });
+  return line;
 }
 
 /// As MlirOptMain() of a command line, but for what is done to the file before it is parsed.
@@ -85,6 +100,10 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
 int main(int argc, char **argv) {
   tenon::reportMissingMemory(kTool);
   tenon::compiler::bridge::reportLlvmErrors(kTool);
+  if (const std::optional<int> status = commandLine().parseQuestions(argc, argv))
+    return *status;
+  if (!tenon::takesColours(stderr))
+    llvm::errs().enable_colors(false);
   DialectRegistry registry;
   tenon::compiler::registerDialects(registry);
   tenon::compiler::registerDialectPasses();

@@ -8,6 +8,13 @@ namespace tenon::linker {
 
 static constexpr uint32_t kMaxJobs = 1024;
 
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (const abi::ArchInfo &info : abi::knownArchs())
+    names.push_back(info.arch.toString());
+  return names;
+}
+
 Result<std::vector<abi::TargetArch>> parseTargetList(const std::vector<std::string> &values) {
   std::vector<abi::TargetArch> targets;
   for (std::string_view rest : values)
@@ -32,6 +39,7 @@ void LinkFlags::declare(CommandLine &commandLine) {
   commandLine.text("images", "KINDS", &images,
                    "images of each variant: cubin+ptx (the default), ptx or cubin; cubins are made\n"
                    "with ptxas from the CUDA toolkit, and without one images stay PTX");
+  commandLine.words({"cubin+ptx", "ptx", "cubin"});
   commandLine.text("ptxas", "PATH", &ptxas,
                    "the ptxas to use (default: searched for in $CUDA_HOME/bin, $CUDA_PATH/bin, PATH\n"
                    "and /usr/local/cuda/bin)");
@@ -44,6 +52,9 @@ void LinkFlags::declare(CommandLine &commandLine) {
                    "keep what was compiled in DIR: CUDA sources, cubins, generated kernels (default:\n"
                    "$TENON_CACHE_DIR, else tenon in $XDG_CACHE_HOME or ~/.cache); none keeps nothing");
   commandLine.text("jobs", "N", &jobs, "run up to N compilers or assemblers at once (default: one per core)");
+  commandLine.environment("CUDA_HOME", "the CUDA toolkit, searched first; then CUDA_PATH, PATH and /usr/local/cuda");
+  commandLine.environment("TENON_CACHE_DIR", "as --cu-cache");
+  commandLine.environment("NO_COLOR", "no colours, on a terminal either");
 }
 
 Status LinkFlags::applyTo(LinkJob &job) const {

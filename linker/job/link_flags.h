@@ -13,6 +13,9 @@ namespace tenon::linker {
 /// "sm_80,sm_90a": known architectures. InvalidArgument lists those that are known.
 Result<std::vector<abi::TargetArch>> parseTargetList(const std::vector<std::string> &values);
 
+/// "sm_75", ...: what completions offer.
+std::vector<std::string> targetNames();
+
 struct LinkFlags {
   bool strict = false;
   std::string images, ptxas, jobs, nvcc, sourceCache;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/link_options.h"
 
+#include "abi/format/libraries.h"
+#include "linker/assembler/toolkit.h"
 #include "linker/object/object_kind.h"
 #include "linker/tools/coverage.h"
 #include "linker/tools/explain.h"
@@ -33,9 +35,23 @@ static constexpr char kDescription[] =
     "Without a manifest, the kernels are those that TENON_KERNEL of tenon/kernel.cuh declares in the objects.\n"
     "OBJECT is PATH or TARGET=PATH: PTX, a cubin, a fatbin, a host object, an archive, an executable, or a CUDA "
     "source.\n"
-    "Without a target, the .target of the PTX is taken, and --target for sources. linker/README.md has more.\n\n"
-    "  tenon-link --require-coverage=sm_80,sm_90 FILE            checks an executable or a program that is built\n"
-    "  tenon-link --replace EXPORT=OBJECT FILE -o FILE           puts another object into one";
+    "Without a target, the .target of the PTX is taken, and --target for sources.";
+
+static void teach(CommandLine &line) {
+  line.example("tenon-link kernels.cu --target=sm_80,sm_90a -o kernels.tnx",
+               "kernels that declare themselves (tenon/kernel.cuh), for two architectures");
+  line.example("tenon-link kernels.json --object-search-path=build -o kernels.tnx",
+               "kernels that a manifest declares, with the objects that it names");
+  line.example("tenon-link --import=kernels_sm_80.ptx -o kernels.json", "drafts that manifest from an object");
+  line.example("tenon-link kernels.json --check", "the proof alone");
+  line.example("tenon-link kernels.tnx --explain --device=sm_86 --driver=12.4",
+               "which variant would run there, and why not the others");
+  line.example("tenon-link --require-coverage=sm_80,sm_90 example.tenon",
+               "fails unless a built executable or program runs there: for CI");
+  line.example("tenon-link --replace saxpy=faster.cu --target=sm_80 example.tenon -o new.tenon",
+               "puts another kernel into a built file");
+  line.versions([] { return abi::libraryVersions() + toolkitVersions(); });
+}
 
 CommandLine LinkOptions::commandLine() {
   CommandLine line("tenon-link", "[MANIFEST.json] [OBJECT...] -o FILE", kDescription);
@@ -44,6 +60,7 @@ CommandLine LinkOptions::commandLine() {
   line.flag("werror", &warningsAreErrors, "fail, and write nothing, where a link has a warning");
   line.list("target", "ARCH,..", &targets,
             "compile CUDA sources that are given without a target for these, as sm_80,sm_90a");
+  line.words(targetNames(), true);
   link.declare(line);
   line.text("depfile", "FILE", &depfile, "write the files that were read here, as a rule for Make or Ninja");
   line.text("map", "FILE", &map, "write what became of every kernel and object here (- is standard output)");
@@ -54,6 +71,7 @@ CommandLine LinkOptions::commandLine() {
   line.list("require-coverage", "ARCH,..", &coverage,
             "fail unless every export runs on each of these devices, as sm_80,sm_90,sm_120;\n"
             "of an executable or program that is built, or of what is linked");
+  line.words(targetNames(), true);
   line.flag("no-jit", &noJit, "with --require-coverage and --explain: the drivers compile no PTX");
   line.flag("explain", &explain, "print which variant a device takes, and why not the others");
   line.text("device", "ARCH", &device, "with --explain: the device, as sm_86 or 8.6");
@@ -70,6 +88,7 @@ CommandLine LinkOptions::commandLine() {
             "draft a manifest for the kernels of OBJECT, to -o FILE or standard output; may be repeated");
   line.list("kernel", "NAME", &kernels, "with --import: draft this kernel only; may be repeated");
   line.positional(&inputs);
+  teach(line);
   return line;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-dump: what is in an executable (.tnx) or a program (.tenon).
 #include "abi/format/file_kind.h"
+#include "abi/format/libraries.h"
+#include "linker/assembler/toolkit.h"
 #include "linker/tools/diff.h"
 #include "linker/tools/dump.h"
+#include "linker/tools/dump_images.h"
 #include "support/files/file.h"
 #include "support/memory.h"
 #include "support/process/command_line.h"
-#include "support/text/nearest_names.h"
 
 #include <cstdio>
 
@@ -15,36 +17,7 @@ using namespace tenon;
 namespace {
 
 int fail(std::string_view message) {
-  std::fprintf(stderr, "tenon-dump: error: %.*s\n", int(message.size()), message.data());
-  return kExitFailure;
-}
-
-/// PTX of `what` ("EXPORT" or "EXPORT@TARGET") of the executables. Without a target: of the first variant that has it.
-Result<std::string> findPtx(std::span<const abi::ExecutableView> executables, const std::string &what) {
-  const size_t at = what.find('@');
-  const std::string name = what.substr(0, at);
-  const std::string target = at == std::string::npos ? "" : what.substr(at + 1);
-  std::vector<std::string> known, targets;
-  for (const abi::ExecutableView &executable : executables) {
-    for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal) {
-      known.push_back(executable.exportAt(ordinal).name);
-      if (known.back() != name)
-        continue;
-      for (const abi::Candidate &candidate : executable.candidates(ordinal)) {
-        if (candidate.kind != abi::ImageKind::Ptx)
-          continue;
-        targets.push_back(candidate.arch.toString());
-        if (!target.empty() && target != targets.back() && target != candidate.variantName)
-          continue;
-        TENON_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, executable.imageBytes(candidate.imageIndex));
-        return std::string(bytes.begin(), bytes.end());
-      }
-    }
-  }
-  if (!targets.empty())
-    return makeError(StatusCode::NotFound, "export '", name, "' has no PTX for '", target, "'; it has ",
-                     quotedList(targets));
-  return makeError(StatusCode::NotFound, "no PTX for an export '", name, "'; the exports are ", quotedList(known));
+  return reportFailure("tenon-dump", message);
 }
 
 /// The bytes in memory that is aligned for views: a vector's, where a string may keep short contents inside itself.
@@ -54,8 +27,20 @@ std::vector<uint8_t> alignedCopy(const std::string &bytes) {
 
 struct Options {
   std::vector<std::string> files;
-  bool json = false, diff = false;
-  std::string ptx;
+  bool json = false, diff = false, list = false, symbols = false;
+  std::optional<std::string> ptx, sass;
+  std::string cubin, exportName;
+
+  /// What is printed instead of the whole, in words; at most one may be asked for.
+  std::vector<std::string_view> views() const {
+    std::vector<std::string_view> out;
+    for (auto [given, name] :
+         {std::pair(json, "--json"), std::pair(ptx.has_value(), "--ptx"), std::pair(sass.has_value(), "--sass"),
+          std::pair(!cubin.empty(), "--cubin"), std::pair(list, "--list"), std::pair(symbols, "--symbols")})
+      if (given)
+        out.emplace_back(name);
+    return out;
+  }
 };
 
 int printText(const std::string &text) {
@@ -102,6 +87,16 @@ int diffFiles(const Options &options) {
   return text.empty() ? 0 : 1;
 }
 
+int writeCubin(const Options &options, std::span<const abi::ExecutableView> executables) {
+  const Result<std::string> cubin = linker::findImage(executables, options.exportName, abi::ImageKind::Cubin);
+  if (!cubin.ok())
+    return fail(cubin.status().message());
+  if (Status distinct = checkOutputIsNotInput(options.cubin, options.files.front()); !distinct.ok())
+    return fail(distinct.message());
+  const Status written = writeFile(options.cubin, *cubin);
+  return written.ok() ? 0 : fail(written.message());
+}
+
 int dumpFile(const Options &options) {
   const std::string &path = options.files.front();
   Result<std::string> file = readFile(path);
@@ -136,10 +131,19 @@ int dumpFile(const Options &options) {
     return fail(concat("'", path, "': found ", abi::describeFile(*file),
                        ", an executable (TNX1) or a program (TNP1) is wanted"));
   }
-  if (options.ptx.empty())
-    return printText(options.json ? json.take() + '\n' : text);
-  Result<std::string> ptx = findPtx(executables, options.ptx);
-  return ptx.ok() ? printText(*ptx) : fail(ptx.status().message());
+  if (options.json)
+    return printText(json.take() + '\n');
+  if (options.list)
+    return printText(linker::listImages(executables));
+  if (!options.cubin.empty())
+    return writeCubin(options, executables);
+  if (!options.ptx && !options.sass && !options.symbols)
+    return printText(text);
+  Result<std::string> view = options.symbols        ? linker::listSymbols(executables)
+                             : options.sass         ? linker::machineCode(executables, *options.sass)
+                             : options.ptx->empty() ? linker::allPtx(executables)
+                                                    : linker::findImage(executables, *options.ptx, abi::ImageKind::Ptx);
+  return view.ok() ? printText(*view) : fail(view.status().message());
 }
 
 } // namespace
@@ -147,27 +151,45 @@ int dumpFile(const Options &options) {
 int main(int argc, char **argv) {
   reportMissingMemory("tenon-dump");
   Options options;
-  CommandLine commandLine("tenon-dump", "FILE [--json] [--ptx=EXPORT[@TARGET]] | --diff FILE FILE",
+  CommandLine commandLine("tenon-dump",
+                          "FILE [--json | --list | --symbols | --ptx | --sass | --cubin=FILE] | --diff FILE FILE",
                           "Prints what is in an executable (.tnx) or a program (.tenon); - is standard input.\n"
                           "The file is verified first, by the rules that a loader verifies by.");
   commandLine.flag("json", &options.json, "print JSON");
-  commandLine.flag("diff", &options.diff,
-                   "compare two files: exports, layouts, launches, variants, resources, images;\n"
-                   "exit status 0: the same, 1: different, 2: trouble");
-  commandLine.text(
-      "ptx", "EXPORT[@TARGET]", &options.ptx,
-      "print the PTX that holds an export, of the first variant\nor of the target or variant named: --ptx=saxpy@sm_80");
+  commandLine.flag("list", &options.list, "list the images: target, PTX or cubin, bytes, variant");
+  commandLine.flag("symbols", &options.symbols, "list entry points, functions and variables of every image");
+  commandLine.optionalText("ptx", "EXPORT[@TARGET]", &options.ptx,
+                           "print all PTX, or the PTX that holds an export: of the first variant that has\nit, or of "
+                           "the target or variant named, as in --ptx=saxpy@sm_80");
+  commandLine.optionalText("sass", "EXPORT[@TARGET]", &options.sass,
+                           "print the machine code of all cubins, or of that one; needs CUDA's nvdisasm");
+  commandLine.text("cubin", "FILE", &options.cubin, "write the cubin to FILE; with --export where there are several");
+  commandLine.text("export", "EXPORT[@TARGET]", &options.exportName, "with --cubin: the cubin that holds this export");
+  commandLine.flag("diff", &options.diff, "compare two files: exports, layouts, launches, variants, resources, images");
+  commandLine.example("tenon-dump kernels.tnx", "exports with the offsets of their parameters, variants, resources");
+  commandLine.example("tenon-dump kernels.tnx --ptx=saxpy@sm_80", "the PTX that runs saxpy on sm_80");
+  commandLine.example("tenon-dump kernels.tnx --cubin=saxpy.cubin --export=saxpy@sm_90",
+                      "the cubin, for cuobjdump, nvdisasm or a profiler");
+  commandLine.example("tenon-dump --diff old.tenon new.tenon", "what changed, kernel by kernel");
+  commandLine.exitStatus(0, "the work is done; with --diff: the files are the same");
+  commandLine.exitStatus(1, "the work failed; with --diff: the files differ");
+  commandLine.exitStatus(2, "the command line is wrong; with --diff: the comparison failed");
+  commandLine.environment("CUDA_HOME", "the CUDA toolkit with nvdisasm, searched first; then CUDA_PATH and PATH");
+  commandLine.environment("NO_COLOR", "no colours, on a terminal either");
+  commandLine.versions([] { return abi::libraryVersions() + linker::toolkitVersions(); });
   commandLine.positional(&options.files);
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.diff) {
-    if (options.files.size() != 2 || options.json || !options.ptx.empty())
-      return commandLine.usageError("--diff takes two files, and neither --json nor --ptx");
+    if (options.files.size() != 2 || !options.views().empty())
+      return commandLine.usageError("--diff takes two files, and no other view of them");
     return diffFiles(options);
   }
   if (options.files.size() != 1)
     return commandLine.usageError(options.files.empty() ? "no file given" : "more than one file given");
-  if (options.json && !options.ptx.empty())
-    return commandLine.usageError("--json and --ptx exclude each other");
+  if (const auto views = options.views(); views.size() > 1)
+    return commandLine.usageError(concat(views[0], " and ", views[1], " exclude each other"));
+  if (!options.exportName.empty() && options.cubin.empty())
+    return commandLine.usageError("--export needs --cubin; --ptx and --sass take the export behind a '='");
   return dumpFile(options);
 }

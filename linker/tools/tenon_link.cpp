@@ -18,6 +18,8 @@
 #include "linker/tools/reproduce.h"
 #include "support/files/file.h"
 #include "support/memory.h"
+#include "support/process/phases.h"
+#include "support/process/terminal.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,12 +35,11 @@ namespace {
 using linker::LinkOptions;
 
 int fail(std::string_view message) {
-  std::fprintf(stderr, "tenon-link: error: %.*s\n", int(message.size()), message.data());
-  return kExitFailure;
+  return reportFailure("tenon-link", message);
 }
 
 int fail(const Diagnostics &diagnostics) {
-  std::fputs(diagnostics.toString().c_str(), stderr);
+  printMessages(stderr, diagnostics.toString());
   return kExitFailure;
 }
 
@@ -49,6 +50,12 @@ int write(const std::string &path, std::string_view bytes) {
 
 int write(const std::string &path, const std::vector<uint8_t> &bytes) {
   return write(path, std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+}
+
+/// What the tool does; a static, because runs end in many places.
+Phases &phases() {
+  static Phases phases("tenon-link");
+  return phases;
 }
 
 /// A manifest is a text of its own; everything else that may stand first on the command line is an object.
@@ -87,6 +94,7 @@ int writeReproduction(const LinkOptions &options, const linker::LinkJob &job) {
 bool readInputs(const LinkOptions &options, linker::LinkJob &job, linker::ManifestExtras &extras,
                 Diagnostics &diagnostics) {
   linker::ManifestOptions manifestOptions{.searchPaths = options.link.searchPaths, .root = options.root};
+  phases().begin("read");
   job.name = "kernels";
   extras.exportsFromRecords = true;
   size_t firstObject = 0;
@@ -109,6 +117,8 @@ bool readInputs(const LinkOptions &options, linker::LinkJob &job, linker::Manife
     fail(status.message()); // check() looked at it before
     return false;
   }
+  if (!diagnostics.hasErrors() && !job.sources.targets.empty())
+    phases().begin("compile sources");
   if (!diagnostics.hasErrors())
     linker::compileSources(job, diagnostics);
   if (!diagnostics.hasErrors() && extras.exportsFromRecords)
@@ -145,7 +155,7 @@ int runImport(const LinkOptions &options) {
   if (size_t slash = options.output.find_last_of('/'); slash != std::string::npos)
     importOptions.folder = options.output.substr(0, slash + 1);
   std::string text = diagnostics.hasErrors() ? "" : linker::draftManifest(job, importOptions, diagnostics);
-  std::fputs(diagnostics.toString().c_str(), stderr);
+  printMessages(stderr, diagnostics.toString());
   return text.empty() ? kExitFailure : write(options.output.empty() ? "-" : options.output, text);
 }
 
@@ -167,6 +177,7 @@ int runLink(const LinkOptions &options) {
   if (!wasRead)
     return kExitFailure;
 
+  phases().begin(options.proveOnly ? "prove" : "prove, assemble and write");
   static Result<linker::LinkOutput> output = linker::link(job, diagnostics);
   if (!output.ok()) {
     fail(diagnostics);
@@ -178,6 +189,7 @@ int runLink(const LinkOptions &options) {
     fail(diagnostics);
     return fail(concat(warnings, warnings == 1 ? " warning" : " warnings", " with --werror: nothing is written"));
   }
+  phases().begin("report");
   if (options.explained || !options.required.empty() || !options.map.empty()) { // else nobody looks into it
     Result<abi::ExecutableView> view = abi::ExecutableView::create(output->executable, job.name);
     if (!view.ok())
@@ -185,14 +197,14 @@ int runLink(const LinkOptions &options) {
     examine(options, *view, diagnostics);
     if (!options.map.empty())
       if (int status = write(options.map, linker::printLinkMap(output->map, *view, output->executable.size()))) {
-        std::fputs(diagnostics.toString().c_str(), stderr);
+        printMessages(stderr, diagnostics.toString());
         return status;
       }
   }
   for (const std::string &input : job.inputFiles)
     if (Status status = checkOutputIsNotInput(options.output, input); !status.ok())
       return fail(status.message());
-  std::fputs(diagnostics.toString().c_str(), stderr);
+  printMessages(stderr, diagnostics.toString());
   // What does not cover the devices that it must is not built.
   if (diagnostics.hasErrors())
     return kExitFailure;
@@ -221,7 +233,7 @@ int runExamination(const LinkOptions &options) {
     for (size_t i = 0; i < program->executableCount(); ++i)
       examine(options, program->executableAt(i), diagnostics);
   }
-  std::fputs(diagnostics.toString().c_str(), stderr);
+  printMessages(stderr, diagnostics.toString());
   return diagnostics.hasErrors() ? kExitFailure : 0;
 }
 
@@ -252,7 +264,7 @@ int runReplace(const LinkOptions &options) {
     return fail(file.status().message());
   const std::vector<uint8_t> bytes(file->begin(), file->end());
   Result<std::vector<uint8_t>> replaced = linker::replaceKernel(bytes, path, replacement, diagnostics);
-  std::fputs(diagnostics.toString().c_str(), stderr);
+  printMessages(stderr, diagnostics.toString());
   if (!replaced.ok())
     return fail(replaced.status().message());
   replacement.job.inputFiles.push_back(path);
@@ -289,21 +301,31 @@ static void keepMemory() {
 #endif
 }
 
+/// The address sanitizer looks for leaks at a usual end.
+#if defined(__SANITIZE_ADDRESS__)
+static constexpr bool kLooksForLeaks = true;
+#elif defined(__has_feature)
+static constexpr bool kLooksForLeaks = __has_feature(address_sanitizer);
+#else
+static constexpr bool kLooksForLeaks = false;
+#endif
+
 int main(int argc, char **argv) {
   keepMemory();
   reportLostBytes("tenon-link");
   reportMissingMemory("tenon-link");
   LinkOptions options;
   CommandLine commandLine = options.commandLine();
+  commandLine.phases(phases());
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (Status status = options.check(); !status.ok())
     return commandLine.usageError(status.message());
   const int status = run(options);
+  phases().finish();
   // The process gives back what it holds at once; piece by piece, a large job takes longer than it took to check it.
   std::fflush(nullptr);
-#if !__has_feature(address_sanitizer) // which looks for leaks at a usual end
-  std::_Exit(status);
-#endif
+  if (!kLooksForLeaks)
+    std::_Exit(status);
   return status;
 }

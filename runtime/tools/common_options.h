@@ -2,8 +2,10 @@
 // Options that several tools have, in the same words.
 #pragma once
 
+#include "abi/format/libraries.h"
 #include "runtime/device/trace.h"
 #include "runtime/executable/executable_options.h"
+#include "runtime/tools/driver_versions.h"
 #include "support/process/command_line.h"
 
 #include <memory>
@@ -12,9 +14,19 @@
 
 namespace tenon::runtime {
 
+/// --device, and what in the environment decides about devices; --version says which drivers there are.
 inline void declareDevice(CommandLine &line, std::string *device) {
   line.text("device", "DEVICE", device,
             "cuda, cuda:1 or emulator; left out: the GPU where there is one, else the emulator");
+  line.words({"cuda", "cuda:0", "cuda:1", "emulator"});
+  line.environment("TENON_CUDA_DRIVER", "emulator, or a library's path: serves every device name; cuda: no emulator");
+  line.environment("TENON_EMULATOR_LIBRARY", "the emulator to load, instead of the one beside the tool");
+  line.environment("TENON_EMULATOR_SM", "the architecture that is emulated: 75 to 90 (90)");
+  line.environment("TENON_EMULATOR_CHECK", "what the emulator looks for besides: races,uninitialised,barriers");
+  line.environment("TENON_EMULATOR_TIMEOUT", "seconds that a launch on the emulator may take");
+  line.environment("TENON_IMAGES", "which images may be taken: any, cubin or ptx");
+  line.environment("NO_COLOR", "no colours, on a terminal either");
+  line.versions([] { return abi::libraryVersions() + driverVersions(cuda::DriverSearch::fromEnvironment()); });
 }
 inline void declareVariant(CommandLine &line, std::string *variant) {
   line.text("variant", "NAME", variant,

@@ -18,6 +18,7 @@
 #include "runtime/tools/timed_call.h"
 #include "support/memory.h"
 #include "support/process/command_line.h"
+#include "support/process/phases.h"
 
 #include <benchmark/benchmark.h>
 #include <cstdio>
@@ -125,7 +126,7 @@ Status measure(const Options &options, const Device &device, std::vector<Job> &j
   return okStatus();
 }
 
-Status run(const Options &options) {
+Status run(const Options &options, Phases &phases) {
   TENON_ASSIGN_OR_RETURN(const uint64_t batch, parseCount("batch", options.batch, 1));
   uint64_t bytes = 0;
   if (!options.bytes.empty()) {
@@ -136,6 +137,7 @@ Status run(const Options &options) {
   images.variant = options.variant;
 
   // The program, on a device.
+  phases.begin("load the program");
   TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(options.files.front()));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
   reportOnInterrupt(*device);
@@ -156,6 +158,7 @@ Status run(const Options &options) {
     job.bytes = bytes ? bytes : job.timed->bytes();
     jobs.push_back(std::move(job));
   }
+  phases.begin("measure");
   return measure(options, *device, jobs);
 }
 
@@ -192,6 +195,13 @@ int main(int argc, char **argv) {
                    "bytes that a call moves, for bytes_per_second; left out: those of its inputs and results");
   declareDevice(commandLine, &options.device);
   declareVariant(commandLine, &options.variant);
+  Phases phases("tenon-benchmark");
+  commandLine.phases(phases);
+  commandLine.example("tenon-benchmark example.tenon --function=f --input=1048576xf32=1",
+                      "all three ways of measuring");
+  commandLine.example("tenon-benchmark example.tenon --function=f --input=1048576xf32=1 --benchmark_filter=device "
+                      "--benchmark_format=json",
+                      "the device's time alone, for programs to read");
   std::vector<char *> arguments(argv, argv + argc);
   const std::vector<std::string> unknown = takeBenchmarkFlags(arguments);
   if (std::optional<int> status = commandLine.parse(int(arguments.size()), arguments.data()))
@@ -203,10 +213,8 @@ int main(int argc, char **argv) {
   if (options.functions.empty())
     options.functions.emplace_back();
 
-  Status status = run(options);
+  Status status = run(options, phases);
   if (status.ok())
     return 0;
-  std::fflush(stdout);
-  std::fprintf(stderr, "tenon-benchmark: error: %s\n", std::string(status.message()).c_str());
-  return kExitFailure;
+  return reportFailure("tenon-benchmark", status.message());
 }

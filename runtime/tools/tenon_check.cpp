@@ -17,6 +17,7 @@
 #include "runtime/tools/interrupt.h"
 #include "support/memory.h"
 #include "support/process/command_line.h"
+#include "support/process/phases.h"
 
 #include <cstdio>
 
@@ -84,7 +85,8 @@ Result<std::vector<uint32_t>> functionsToRun(const Program &program, const std::
   return indices;
 }
 
-Status run(const Options &options, const std::shared_ptr<Trace> &trace, Counts &counts) {
+Status run(const Options &options, const std::shared_ptr<Trace> &trace, Counts &counts, Phases &phases) {
+  phases.begin("open the device");
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
   TENON_ASSIGN_OR_RETURN(ExecutableOptions images, readImageOptions(options.images));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
@@ -93,6 +95,7 @@ Status run(const Options &options, const std::shared_ptr<Trace> &trace, Counts &
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-check: %s\n", notice.c_str());
   for (const std::string &path : options.files) {
+    phases.begin(concat("check ", path));
     TENON_ASSIGN_OR_RETURN(ProgramFile file, ProgramFile::open(path));
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::load(device, file.bytes(), path, images));
     TENON_ASSIGN_OR_RETURN(const std::vector<uint32_t> functions, functionsToRun(*program, options.functions));
@@ -114,9 +117,7 @@ std::string summary(const Counts &counts) {
 }
 
 int fail(std::string_view why) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", concat("tenon-check: error: ", why).c_str());
-  return kExitFailure;
+  return reportFailure("tenon-check", why);
 }
 
 } // namespace
@@ -132,6 +133,12 @@ int main(int argc, char **argv) {
   declareImages(commandLine, &options.images);
   declareTrace(commandLine, &options.trace);
   declareSynchronous(commandLine, &options.synchronous);
+  Phases phases("tenon-check");
+  commandLine.phases(phases);
+  commandLine.example("tenon-check checks.tenon", "calls every function, and counts what holds");
+  commandLine.example("tenon-check checks.tenon --function=multiplies --device=emulator", "one of them, without a GPU");
+  commandLine.exitStatus(0, "every expectation holds");
+  commandLine.exitStatus(1, "an expectation does not hold, or a call failed");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.files.empty())
@@ -141,7 +148,7 @@ int main(int argc, char **argv) {
 
   Counts counts;
   const std::shared_ptr<Trace> trace = startTrace(options.trace);
-  const Status status = run(options, trace, counts);
+  const Status status = run(options, trace, counts, phases);
   const Status written = writeTrace(trace.get(), options.trace);
   if (!status.ok())
     return fail(status.message());

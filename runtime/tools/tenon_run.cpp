@@ -21,6 +21,7 @@
 #include "support/memory.h"
 #include "support/number.h"
 #include "support/process/command_line.h"
+#include "support/process/phases.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -124,7 +125,7 @@ Result<OpenedFile> openProgram(const Options &options) {
 }
 
 /// The exit status, or why there is none.
-Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
+Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace, Phases &phases) {
   TENON_ASSIGN_OR_RETURN(const size_t maxElements, parseCount("output_max_element_count", options.maxElements, 0));
   TENON_ASSIGN_OR_RETURN(Thresholds thresholds, parseThresholds(options));
   TENON_ASSIGN_OR_RETURN(cuda::DeviceSelector selector, cuda::DeviceSelector::parse(options.device));
@@ -134,12 +135,14 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   }
 
   // The program, on a device.
+  phases.begin("open the device");
   TENON_ASSIGN_OR_RETURN(OpenedFile opened, openProgram(options));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, Device::open(selector, cuda::DriverSearch::fromEnvironment()));
   reportOnInterrupt(*device);
   device->setTrace(trace);
   if (const std::string &notice = device->driver().notice(); !notice.empty())
     std::fprintf(stderr, "tenon-run: %s\n", notice.c_str());
+  phases.begin("load the program");
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
                          Program::load(device, opened.file.bytes(), opened.path, images));
   if (options.explain) {
@@ -150,6 +153,7 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   }
 
   // The call.
+  phases.begin("read inputs");
   TENON_ASSIGN_OR_RETURN(uint32_t index, program->findFunction(options.function));
   const abi::fb::Function &function = program->function(index);
   TENON_ASSIGN_OR_RETURN(std::vector<OptionalValue> hostInputs, readInputs(options.inputs, function));
@@ -161,6 +165,7 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   TENON_RETURN_IF_ERROR(program->checkInputs(index, inputs));
   std::printf("EXEC @%s\n", function.name()->c_str());
   std::fflush(stdout);
+  phases.begin("call");
   KernelOutput output;
   CallOptions how;
   how.synchronous = options.synchronous;
@@ -169,6 +174,7 @@ Result<int> run(const Options &options, const std::shared_ptr<Trace> &trace) {
   TENON_RETURN_IF_ERROR(output.takeStatus());
 
   // What came out.
+  phases.begin("read results");
   TENON_ASSIGN_OR_RETURN(std::vector<HostValue> hostResults, downloadResults(*device, results));
   int exitStatus = 0;
   if (options.expected.empty() || !options.outputs.empty())
@@ -221,6 +227,17 @@ int main(int argc, char **argv) {
   commandLine.flag("print-statistics", &options.statistics,
                    "print counts to stderr: memory, launches, modules, compilations, graphs");
   commandLine.alias("print_statistics");
+  Phases phases("tenon-run");
+  commandLine.phases(phases);
+  commandLine.example("tenon-run example.tenon --function=f --input=8xf32=2 --input=@x.npy",
+                      "calls f and prints its results");
+  commandLine.example("tenon-run example.tenon --function=f --input=8xf32=2 --output=@out.npy", "keeps its result");
+  commandLine.example("tenon-run example.tenon --function=f --input=8xf32=2 --expected_output=8xf32=4",
+                      "compares it; exit status 1 where it differs");
+  commandLine.example("tenon-run example.tenon --explain", "which image of every kernel runs here, and why");
+  commandLine.example("TENON_EMULATOR_SM=80 tenon-run example.tenon --device=emulator --input=8xf32=2",
+                      "without a GPU, as an sm_80");
+  commandLine.exitStatus(1, "the work failed, or an expected output differs");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.files.size() > 1)
@@ -234,12 +251,10 @@ int main(int argc, char **argv) {
     return commandLine.usageError("no program given");
 
   const std::shared_ptr<Trace> trace = startTrace(options.trace);
-  Result<int> status = run(options, trace);
+  Result<int> status = run(options, trace, phases);
   if (Status written = writeTrace(trace.get(), options.trace); !written.ok() && status.ok())
     status = std::move(written);
   if (status.ok())
     return *status;
-  std::fflush(stdout);
-  std::fprintf(stderr, "tenon-run: error: %s\n", std::string(status.status().message()).c_str());
-  return kExitFailure;
+  return reportFailure("tenon-run", status.status().message());
 }

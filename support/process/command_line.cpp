@@ -2,6 +2,9 @@
 // One pass over argv. Nothing is printed before the whole line has been read, so `--help` works beside a wrong option.
 #include "support/process/command_line.h"
 
+#include "support/process/completions.h"
+#include "support/process/phases.h"
+#include "support/process/terminal.h"
 #include "support/text/nearest_names.h"
 
 #include <algorithm>
@@ -9,102 +12,154 @@
 
 namespace tenon {
 
-static std::string dashed(std::string_view name) {
-  return concat(name.size() == 1 ? "-" : "--", name);
+CommandLine::CommandLine(std::string tool, std::string usage, std::string description) {
+  help_.tool = std::move(tool);
+  help_.usage = std::move(usage);
+  help_.description = std::move(description);
+  help_.exits = {{"0", "the work is done"},
+                 {"1", "the work failed; what is wrong is on standard error"},
+                 {"2", "the command line is wrong"}};
 }
 
-CommandLine::CommandLine(std::string tool, std::string usage, std::string description)
-    : tool_(std::move(tool)), usage_(std::move(usage)), description_(std::move(description)) {}
-
 void CommandLine::flag(std::string name, bool *value, std::string help) {
-  options_.push_back({.names = {std::move(name)}, .help = std::move(help), .flag = value});
+  options_.push_back({.shown = {.names = {std::move(name)}, .help = std::move(help)}, .flag = value});
 }
 
 void CommandLine::text(std::string name, std::string valueName, std::string *value, std::string help) {
-  options_.push_back(
-      {.names = {std::move(name)}, .valueName = std::move(valueName), .help = std::move(help), .text = value});
+  options_.push_back({.shown = {.names = {std::move(name)}, .valueName = std::move(valueName), .help = std::move(help)},
+                      .text = value});
+}
+
+void CommandLine::optionalText(std::string name, std::string valueName, std::optional<std::string> *value,
+                               std::string help) {
+  options_.push_back({.shown = {.names = {std::move(name)},
+                                .valueName = std::move(valueName),
+                                .help = std::move(help),
+                                .valueIsOptional = true},
+                      .optionalText = value});
 }
 
 void CommandLine::list(std::string name, std::string valueName, std::vector<std::string> *values, std::string help) {
-  options_.push_back(
-      {.names = {std::move(name)}, .valueName = std::move(valueName), .help = std::move(help), .list = values});
+  options_.push_back({.shown = {.names = {std::move(name)},
+                                .valueName = std::move(valueName),
+                                .help = std::move(help),
+                                .repeats = true},
+                      .list = values});
+}
+
+void CommandLine::words(std::vector<std::string> words, bool isList) {
+  options_.back().shown.words = std::move(words);
+  options_.back().shown.valueIsList = isList;
+}
+
+void CommandLine::phases(Phases &phases) {
+  flag("v", phases.verbose(), "print how long each phase took, on standard error");
 }
 
 void CommandLine::alias(std::string name) {
-  options_.back().names.push_back(std::move(name));
+  options_.back().shown.names.push_back(std::move(name));
 }
 
 void CommandLine::positional(std::vector<std::string> *values) {
   positional_ = values;
 }
 
+void CommandLine::example(std::string command, std::string whatItDoes) {
+  help_.examples.push_back({std::move(command), std::move(whatItDoes)});
+}
+
+void CommandLine::environment(std::string variable, std::string meaning) {
+  help_.environment.push_back({std::move(variable), std::move(meaning)});
+}
+
+void CommandLine::exitStatus(int status, std::string meaning) {
+  const std::string name = std::to_string(status);
+  auto row = std::ranges::find(help_.exits, name, &ToolHelp::Row::name);
+  if (row == help_.exits.end())
+    row = help_.exits.insert(row, {name, {}});
+  row->meaning = std::move(meaning);
+}
+
+void CommandLine::versions(std::function<std::string()> lines) {
+  versions_ = std::move(lines);
+}
+
 const CommandLine::Option *CommandLine::find(std::string_view name) const {
   for (const Option &option : options_)
-    if (std::find(option.names.begin(), option.names.end(), name) != option.names.end())
+    if (std::ranges::find(option.shown.names, name) != option.shown.names.end())
       return &option;
   return nullptr;
 }
 
+ToolHelp CommandLine::table() const {
+  ToolHelp table = help_;
+  for (const Option &option : options_)
+    table.options.push_back(option.shown);
+  table.options.push_back({.names = {"help"},
+                           .valueName = "FORMAT",
+                           .help = "print this text; as man, markdown, or the completions of bash, zsh or fish",
+                           .words = {"text", "man", "markdown", "bash", "zsh", "fish"},
+                           .valueIsOptional = true});
+  table.options.push_back({.names = {"version"}, .help = "print the version, and those of what the tool uses"});
+  return table;
+}
+
 std::string CommandLine::help() const {
-  std::string text = concat("usage: ", tool_, " ", usage_, "\n\n", description_, "\n\noptions:\n");
-  auto line = [&text](std::string head, std::string_view help) {
-    constexpr size_t kColumn = 32;
-    head.insert(0, "  ");
-    if (head.size() + 2 > kColumn)
-      head.append("\n").append(kColumn, ' ');
-    else
-      head.resize(kColumn, ' ');
-    text.append(head);
-    // A line break in the help keeps the column.
-    for (char c : help) {
-      text += c;
-      if (c == '\n')
-        text.append(kColumn, ' ');
-    }
-    text += '\n';
-  };
-  for (const Option &option : options_) {
-    const std::string &name = option.names.front();
-    std::string head = dashed(name);
-    if (!option.valueName.empty())
-      head += concat(name.size() == 1 ? " " : "=", option.valueName);
-    line(head, option.help);
-  }
-  line("--help", "print this text");
-  line("--version", "print the version");
-  return text;
+  return helpText(table());
 }
 
 std::string CommandLine::usageErrorText(std::string_view message) const {
-  return concat(tool_, ": error: ", message, "\nusage: ", tool_, " ", usage_, "\n");
+  return concat(help_.tool, ": error: ", message, "\nusage: ", help_.tool, " ", help_.usage, "\n");
 }
 
 int CommandLine::usageError(std::string_view message) const {
-  std::fputs(usageErrorText(message).c_str(), stderr);
+  printMessages(stderr, usageErrorText(message));
   return kExitUsage;
 }
 
 std::string CommandLine::unknownOption(std::string_view argument, std::string_view name) const {
   std::vector<std::string> known = {"help", "version"};
   for (const Option &option : options_)
-    known.insert(known.end(), option.names.begin(), option.names.end());
+    known.insert(known.end(), option.shown.names.begin(), option.shown.names.end());
   std::string message = concat("unknown option '", argument, "'");
   std::vector<std::string> near = nearestNames(name, known, 1);
   if (!near.empty() && name.size() > 1)
-    message += concat("; did you mean '", dashed(near.front()), "'?");
+    message += concat("; did you mean '", dashedOption(near.front()), "'?");
   return message;
+}
+
+/// What --help and --version print.
+std::optional<CommandLine::Outcome> CommandLine::answer(std::string_view argument) const {
+  auto done = [](std::string out) { return Outcome{.exitStatus = 0, .out = std::move(out), .error = {}}; };
+  if (argument == "--version")
+    return done(concat(help_.tool, " ", TENON_VERSION, "\n", versions_ ? versions_() : std::string()));
+  if (argument == "--help" || argument == "-h" || argument == "--help=text")
+    return done(help());
+  if (!argument.starts_with("--help="))
+    return std::nullopt;
+  const std::string_view format = argument.substr(argument.find('=') + 1);
+  if (format == "man")
+    return done(manualPage(table(), TENON_VERSION));
+  if (format == "markdown")
+    return done(markdownHelp(table()));
+  if (format == "bash")
+    return done(bashCompletion(table()));
+  if (format == "zsh")
+    return done(zshCompletion(table()));
+  if (format == "fish")
+    return done(fishCompletion(table()));
+  return Outcome{.exitStatus = kExitUsage,
+                 .out = {},
+                 .error = usageErrorText(concat("--help=", format, ": wanted text, man, markdown, bash, zsh or fish"))};
 }
 
 CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) const {
   auto fail = [this](std::string_view message) {
     return Outcome{.exitStatus = kExitUsage, .out = {}, .error = usageErrorText(message)};
   };
-  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-    if (std::string_view(argv[i]) == "--help" || std::string_view(argv[i]) == "-h")
-      return {.exitStatus = 0, .out = help(), .error = {}};
-    if (std::string_view(argv[i]) == "--version")
-      return {.exitStatus = 0, .out = concat(tool_, " ", TENON_VERSION, "\n"), .error = {}};
-  }
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::optional<Outcome> outcome = answer(argv[i]))
+      return *std::move(outcome);
 
   bool optionsEnded = false;
   for (int i = 1; i < argc; ++i) {
@@ -132,13 +187,17 @@ CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) co
       return fail(unknownOption(argument.substr(0, argument.find('=')), name));
     if (option->flag) {
       if (value && *value != "true" && *value != "false")
-        return fail(concat("option '", dashed(name), "' takes no value, found '", *value, "'"));
+        return fail(concat("option '", dashedOption(name), "' takes no value, found '", *value, "'"));
       *option->flag = !value || *value == "true";
+      continue;
+    }
+    if (option->optionalText) {
+      *option->optionalText = std::string(value.value_or(""));
       continue;
     }
     if (!value) {
       if (i + 1 == argc)
-        return fail(concat("option '", dashed(name), "' needs a value (", option->valueName, ")"));
+        return fail(concat("option '", dashedOption(name), "' needs a value (", option->shown.valueName, ")"));
       value = argv[++i];
     }
     if (option->text)
@@ -149,11 +208,32 @@ CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) co
   return {};
 }
 
+void CommandLine::print(const Outcome &outcome) const {
+  const std::string out = takesColours(stdout) ? colouredHelp(outcome.out) : outcome.out;
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  printMessages(stderr, outcome.error);
+}
+
 std::optional<int> CommandLine::parse(int argc, const char *const *argv) const {
-  Outcome outcome = evaluate(argc, argv);
-  std::fputs(outcome.out.c_str(), stdout);
-  std::fputs(outcome.error.c_str(), stderr);
+  const Outcome outcome = evaluate(argc, argv);
+  print(outcome);
   return outcome.exitStatus;
+}
+
+std::optional<int> CommandLine::parseQuestions(int argc, const char *const *argv) const {
+  for (int i = 1; i < argc; ++i)
+    if (const std::string_view argument = argv[i]; argument == "--version" || argument.starts_with("--help="))
+      if (const std::optional<Outcome> outcome = answer(argument)) {
+        print(*outcome);
+        return outcome->exitStatus;
+      }
+  return std::nullopt;
+}
+
+int reportFailure(std::string_view tool, std::string_view message) {
+  std::fflush(stdout);
+  printMessages(stderr, concat(tool, ": error: ", message, "\n"));
+  return kExitFailure;
 }
 
 } // namespace tenon

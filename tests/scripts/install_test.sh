@@ -15,6 +15,19 @@ expect() { # expect TEXT FILE
   grep -qF -- "$1" "$2" || { echo "not found: $1"; echo "in:"; cat "$2"; exit 1; }
 }
 
+# What stands beside the tools: pages and completions of each, and the schemas.
+for tool in link dump run check check-kernel; do
+  for file in man/man1/tenon-$tool.1 bash-completion/completions/tenon-$tool.bash zsh/site-functions/_tenon-$tool \
+    fish/vendor_completions.d/tenon-$tool.fish tenon/schemas/executable.fbs; do
+    [ -s "$bin/../share/$file" ] || { echo "not installed: share/$file"; exit 1; }
+  done
+done
+if command -v man >/dev/null; then
+  LC_ALL=C MANWIDTH=80 man --warnings -l "$bin/../share/man/man1/tenon-link.1" >"$root/page" 2>"$root/warned"
+  [ ! -s "$root/warned" ] || { echo "the manual page has mistakes:"; cat "$root/warned"; exit 1; }
+  expect "EXIT STATUS" "$root/page"
+fi
+
 # An emulator that is none lies wherever one must not be looked for.
 mkdir -p "$root/user/bin" "$root/user/lib" "$root/user/emulator"
 for folder in bin lib emulator; do echo "not a library" >"$root/user/$folder/libtenon_emulator.so"; done

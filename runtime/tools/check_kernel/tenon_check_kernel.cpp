@@ -8,6 +8,7 @@
 #include "support/memory.h"
 #include "support/number.h"
 #include "support/process/command_line.h"
+#include "support/process/phases.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -129,7 +130,7 @@ Result<ExportReport> check(const Options &options, Session &session, const Workl
   return report;
 }
 
-Result<int> run(const Options &options) {
+Result<int> run(const Options &options, Phases &phases) {
   const std::string &path = options.files.front();
   CheckOptions checks;
   TENON_ASSIGN_OR_RETURN(uint64_t repeats, parseCount("repeats", options.repeats, 1));
@@ -168,6 +169,7 @@ Result<int> run(const Options &options) {
   for (const Workload &workload : workloads) {
     if (isInterrupted())
       break;
+    phases.begin(workload.exportName.empty() ? "check" : concat("check ", workload.exportName));
     TENON_ASSIGN_OR_RETURN(ExportReport report, check(options, *open, workload, context, checks, seed));
     if (!options.json) {
       std::fputs(tableOf(report).c_str(), stdout);
@@ -191,9 +193,9 @@ int main(int argc, char **argv) {
   setenv("TENON_EMULATOR_FAULTS", "context", /*overwrite=*/0);
   Options options;
   CommandLine commandLine("tenon-check-kernel", "FILE.tnx --export=NAME --binding=SPEC... [--constant=VALUE...]",
-                          "Runs kernels and checks that they keep what their declarations promise: nothing written "
-                          "outside of bindings or in read-only ones, no more alignment than declared, every output "
-                          "written, the same result every time. Exit status 1: a check failed.");
+                          "Runs kernels and checks that they keep what their declarations promise: nothing written\n"
+                          "outside of bindings or in read-only ones, no more alignment than declared, every output\n"
+                          "written, the same result every time.");
   commandLine.positional(&options.files);
   commandLine.text("export", "NAME", &options.exportName, "the export to check; may be left out when there is one");
   commandLine.list("binding", "SPEC", &options.bindings,
@@ -216,14 +218,22 @@ int main(int argc, char **argv) {
                    "how long a launch on the emulator may take (60, or TENON_EMULATOR_TIMEOUT); 0: any time");
   declareDevice(commandLine, &options.device);
   commandLine.flag("json", &options.json, "print findings as JSON");
+  Phases phases("tenon-check-kernel");
+  commandLine.phases(phases);
+  commandLine.example("tenon-check-kernel kernels.tnx --export=saxpy --binding=nxf32 --binding='inout nxf32' "
+                      "--constant=2.5 --constant=n",
+                      "at sizes around the workgroup size");
+  commandLine.example("tenon-check-kernel kernels.tnx --workload=kernels.workload --device=emulator",
+                      "every export of a file, without a GPU");
+  commandLine.exitStatus(0, "every check passed");
+  commandLine.exitStatus(1, "a check failed, or the work failed");
   if (std::optional<int> status = commandLine.parse(argc, argv))
     return *status;
   if (options.files.size() != 1)
     return commandLine.usageError(options.files.empty() ? "no executable given" : "more than one executable given");
-  Result<int> status = run(options);
+  phases.begin("open the device");
+  Result<int> status = run(options, phases);
   if (status.ok())
     return *status;
-  std::fflush(stdout);
-  std::fprintf(stderr, "tenon-check-kernel: error: %s\n", std::string(status.status().message()).c_str());
-  return kExitFailure;
+  return reportFailure("tenon-check-kernel", status.status().message());
 }

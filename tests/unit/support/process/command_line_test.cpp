@@ -67,5 +67,55 @@ TEST(CommandLine, RefusesPositionalArgumentsWhereNoneAreDeclared) {
   EXPECT_NE(options.evaluate(2, arguments).error.find("unexpected argument 'file'"), std::string::npos);
 }
 
+TEST(CommandLine, TakesAValueBehindAnEqualsSignAlone) {
+  auto ptx = [](std::vector<const char *> arguments) {
+    std::optional<std::string> value;
+    std::vector<std::string> files;
+    CommandLine options("tenon-x", "", "");
+    options.optionalText("ptx", "EXPORT", &value, "");
+    options.positional(&files);
+    arguments.insert(arguments.begin(), "tenon-x");
+    EXPECT_FALSE(options.evaluate(int(arguments.size()), arguments.data()).exitStatus);
+    return std::pair(value, files);
+  };
+  EXPECT_EQ(ptx({"f"}).first, std::nullopt);
+  EXPECT_EQ(ptx({"--ptx", "f"}), std::pair(std::optional<std::string>(""), std::vector<std::string>{"f"}));
+  EXPECT_EQ(ptx({"--ptx=k", "f"}), std::pair(std::optional<std::string>("k"), std::vector<std::string>{"f"}));
+}
+
+TEST(CommandLine, HelpTeaches) {
+  CommandLine options("tenon-x", "FILE", "Does x.");
+  options.example("tenon-x a", "does x to a");
+  options.environment("TENON_X", "how");
+  options.exitStatus(1, "x differs");
+  options.exitStatus(3, "x is not there");
+  const std::string help = options.help();
+  for (const char *part : {"\nexamples:\n  tenon-x a\n      does x to a\n", "\nenvironment:\n  TENON_X",
+                           "  1   x differs\n", "  3   x is not there\n", "  2   the command line is wrong\n"})
+    EXPECT_NE(help.find(part), std::string::npos) << part << "\nin:\n" << help;
+}
+
+TEST(CommandLine, OtherFormatsOfHelp) {
+  EXPECT_EQ(parse({"--help=man"}).outcome.out.find(".TH TENON-X 1"), 0u);
+  EXPECT_NE(parse({"--help=bash"}).outcome.out.find("complete -F _tenon_x tenon-x"), std::string::npos);
+  EXPECT_EQ(parse({"--help=zsh"}).outcome.out.find("#compdef tenon-x"), 0u);
+  EXPECT_NE(parse({"--help=fish"}).outcome.out.find("complete -c tenon-x -l explain"), std::string::npos);
+  EXPECT_NE(parse({"--help=markdown"}).outcome.out.find("| `--explain` | say why |"), std::string::npos);
+  EXPECT_EQ(parse({"--help=text"}).outcome.out, parse({"--help"}).outcome.out);
+  const Parsed wrong = parse({"--help=html"});
+  EXPECT_EQ(wrong.outcome.exitStatus, kExitUsage);
+  EXPECT_NE(wrong.outcome.error.find("--help=html: wanted text, man"), std::string::npos) << wrong.outcome.error;
+}
+
+TEST(CommandLine, VersionSaysWhatIsUsedAndAsksOnlyThen) {
+  int asked = 0;
+  CommandLine options("tenon-x", "", "");
+  options.versions([&asked] { return ++asked, std::string("Library 3\n"); });
+  const char *none[] = {"tenon-x"}, *version[] = {"tenon-x", "--version"};
+  EXPECT_FALSE(options.evaluate(1, none).exitStatus);
+  EXPECT_EQ(asked, 0);
+  EXPECT_NE(options.evaluate(2, version).out.find("\nLibrary 3\n"), std::string::npos);
+}
+
 } // namespace
 } // namespace tenon
