@@ -18,9 +18,13 @@ struct OriginAlgebra {
   static Origins select(const Origins &a, const Origins &b) { return linker::select(a, b); }
   static Origins within(const Origins &a, const Origins &b) { return linker::within(a, b); }
   static Origins negated(const Origins &a) { return a.negated(); }
+  static Origins scaled(const Origins &a) { return a.scaled(); }
+  static Origins adjusted(const Origins &a) { return a.adjusted(); }
   Origins narrowed(const Origins &a) const { return secrets.narrowed(a); }
+  Origins indexed(const Origins &a) const { return secrets.indexed(a); }
   Origins truncated(const Origins &a) const { return secrets.truncated(a); }
   Origins lowByte(const Origins &a) const { return secrets.lowByte(a); }
+  Origins lowIndex(const Origins &a) const { return secrets.lowIndex(a); }
   Origins gathered(const Origins &a) const { return secrets.gathered(a); }
 };
 

@@ -7,6 +7,7 @@ void OriginTable::clear() {
   all_.assign(1, Origins());
   places_.assign(256, kUnknown);
   answers_.fill(Answer());
+  hasIndices_ = false;
   idOf(Origins::number());
 }
 
@@ -19,7 +20,8 @@ void OriginTable::setSecrets(Secrets secrets) {
 
 size_t OriginTable::placeOf(const Origins &value) const {
   uint64_t hash = 0;
-  for (uint64_t word : {value.none, value.plus, value.minus, value.mixed, value.few, value.part}) {
+  for (uint64_t word :
+       {value.none, value.plus, value.minus, value.mixed, value.few, value.index, value.near, value.part}) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15;
     hash ^= hash >> 32;
   }
@@ -47,6 +49,7 @@ OriginTable::Id OriginTable::idOf(const Origins &value) {
   if (id == kUnknown) {
     id = static_cast<Id>(all_.size());
     all_.push_back(value);
+    hasIndices_ |= value.index != 0;
   }
   return id;
 }
@@ -71,12 +74,20 @@ Origins OriginTable::computed(Operation operation, const Origins &a, const Origi
     return algebra_.within(a, b);
   case Operation::Negate:
     return algebra_.negated(a);
+  case Operation::Scale:
+    return algebra_.scaled(a);
+  case Operation::Adjust:
+    return algebra_.adjusted(a);
   case Operation::Narrow:
     return algebra_.narrowed(a);
+  case Operation::Index:
+    return algebra_.indexed(a);
   case Operation::Truncate:
     return algebra_.truncated(a);
   case Operation::LowByte:
     return algebra_.lowByte(a);
+  case Operation::LowIndex:
+    return algebra_.lowIndex(a);
   case Operation::Gather:
     return algebra_.gathered(a);
   }

@@ -26,6 +26,8 @@ public:
   const Secrets &secrets() const { return algebra_.secrets; }
   size_t size() const { return all_.size(); }
   Id idOf(const Origins &value);
+  /// Whether an index is among them, so that a product with a small number differs from others.
+  bool hasIndices() const { return hasIndices_; }
   const Origins &operator[](Id id) const { return all_[id]; }
 
   static Id number() { return kNumber; }
@@ -35,9 +37,9 @@ public:
     return a == kUnknown ? b : answer(Operation::Join, a, b);
   }
   Id sum(Id a, Id b) {
-    if (b == kNumber)
-      return a;
-    return a == kNumber ? b : answer(Operation::Sum, a, b);
+    if ((a == kNumber || b == kNumber) && !hasIndices_) // a number moves an index
+      return a == kNumber ? b : a;
+    return answer(Operation::Sum, a, b);
   }
   Id mix(Id a, Id b) { return binary(Operation::Mix, a, b); }
   Id blend(Id a, Id b) { return binary(Operation::Blend, a, b); }
@@ -45,9 +47,13 @@ public:
   Id select(Id value, Id choice) { return choice == kNumber ? value : answer(Operation::Select, value, choice); }
   Id within(Id value, Id place) { return answer(Operation::Within, value, place); }
   Id negated(Id a) { return unary(Operation::Negate, a); }
+  Id scaled(Id a) { return unary(Operation::Scale, a); }
+  Id adjusted(Id a) { return unary(Operation::Adjust, a); }
   Id narrowed(Id a) { return unary(Operation::Narrow, a); }
+  Id indexed(Id a) { return unary(Operation::Index, a); }
   Id truncated(Id a) { return unary(Operation::Truncate, a); }
   Id lowByte(Id a) { return unary(Operation::LowByte, a); }
+  Id lowIndex(Id a) { return unary(Operation::LowIndex, a); }
   Id gathered(Id a) { return unary(Operation::Gather, a); }
 
 private:
@@ -61,9 +67,13 @@ private:
     Select,
     Within,
     Negate,
+    Scale,
+    Adjust,
     Narrow,
+    Index,
     Truncate,
     LowByte,
+    LowIndex,
     Gather
   };
   struct Answer {
@@ -89,6 +99,7 @@ private:
 
   static constexpr size_t kAnswers = 512;
   OriginAlgebra algebra_;
+  bool hasIndices_ = false;
   std::vector<Origins> all_; // by id
   std::vector<Id> places_;   // a power of two, by hash; kUnknown: free
   std::array<Answer, kAnswers> answers_;

@@ -13,6 +13,8 @@ enum class Combine : uint8_t {
   Sum,         // of all
   Difference,  // source 0 - source 1
   MultiplyAdd, // source 0 * source 1 + source 2
+  Scale,       // source 0 times a small number that is written there, + source 1
+  Adjust,      // source 0, with some of its low 8 bits changed
   Mix,         // the low 8 bits of the result depend on those of the sources only
   Blend,       // anything
   Shift,       // as Mix of source 0, by source 1
@@ -28,7 +30,9 @@ enum class Finish : uint8_t {
   Keep,
   Truncate, // its low bytes
   LowByte,  // of its low 8 bits
+  LowIndex, // the same, as an unsigned number
   Narrow,   // one of at most 4096 values
+  Index,    // the same, below 2^15
   Gather,   // of several threads together
 };
 
@@ -38,8 +42,8 @@ struct Transfer {
   bool operator==(const Transfer &) const = default;
 };
 
-/// The result of `count` sources, source(0) and so on, at least one. `algebra`: join, sum, negated, mix, blend, pack,
-/// select, within, and what a Finish is called in it.
+/// The result of `count` sources, source(0) and so on, at least one. `algebra`: join, sum, negated, scaled, adjusted,
+/// mix, blend, pack, select, within, and what a Finish is called in it.
 template <typename Algebra, typename Source>
 auto evaluate(Transfer transfer, uint32_t count, Source source, Algebra &algebra) {
   auto fold = [&](auto operation, uint32_t begin, uint32_t end) {
@@ -57,11 +61,16 @@ auto evaluate(Transfer transfer, uint32_t count, Source source, Algebra &algebra
     case Combine::Join:
       return fold(join, 0, count);
     case Combine::Sum:
-      return fold([&](auto a, auto b) { return algebra.sum(a, b); }, 0, count);
+      return count == 1 ? algebra.sum(algebra.number(), source(0))
+                        : fold([&](auto a, auto b) { return algebra.sum(a, b); }, 0, count);
     case Combine::Difference:
       return count == 2 ? difference(0, 1) : count == 1 ? algebra.negated(source(0)) : blended(0);
     case Combine::MultiplyAdd:
       return count == 3 ? algebra.sum(algebra.mix(source(0), source(1)), source(2)) : blended(0);
+    case Combine::Scale:
+      return count == 2 ? algebra.sum(algebra.scaled(source(0)), source(1)) : algebra.scaled(source(0));
+    case Combine::Adjust:
+      return algebra.adjusted(source(0));
     case Combine::Mix:
       return algebra.mix(algebra.number(), fold([&](auto a, auto b) { return algebra.mix(a, b); }, 0, count));
     case Combine::Blend:
@@ -93,8 +102,12 @@ auto evaluate(Transfer transfer, uint32_t count, Source source, Algebra &algebra
     return algebra.truncated(value);
   case Finish::LowByte:
     return algebra.lowByte(value);
+  case Finish::LowIndex:
+    return algebra.lowIndex(value);
   case Finish::Narrow:
     return algebra.narrowed(value);
+  case Finish::Index:
+    return algebra.indexed(value);
   case Finish::Gather:
     return algebra.gathered(value);
   }

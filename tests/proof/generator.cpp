@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/proof/generator.h"
 #include "tests/proof/disturb.h"
+#include "tests/proof/guesses.h"
 
 #include <utility>
 
@@ -31,6 +32,13 @@ public:
       result_.classes |= maskOf(Class::Control);
       name(disturb(body_, head));
     }
+    return finished();
+  }
+
+  Case runOne(const Guess &guess) {
+    result_.bindings = 2;
+    readParameters();
+    searched(guess, 0, pointers_[1]);
     return finished();
   }
 
@@ -98,6 +106,8 @@ private:
       if (random_.chance(40))
         taken |= pickOf(classes);
     }
+    if (random_.chance(4) && searchedWith(taken, victim, other))
+      return;
     const Ways ways(taken);
     if (!ways.hasChannels() && !ways.hasValues())
       return;
@@ -146,6 +156,28 @@ private:
     }
     write(address);
     body_.parameter.clear();
+  }
+
+  bool searchedWith(uint32_t classes, uint32_t victim, uint32_t other) {
+    const Guess &guess = guesses()[random_.below(uint32_t(guesses().size()))];
+    if (!(classes & maskOf(guess.kind)))
+      return false;
+    searched(guess, victim, pointers_[other]);
+    return true;
+  }
+
+  /// Where a guess is wrong, a variable of the module is written, or another buffer.
+  void searched(const Guess &guess, uint32_t victim, const std::string &other) {
+    result_.classes |= maskOf(guess.kind);
+    name(guess.name);
+    std::string harmless = other;
+    if (random_.chance(75)) {
+      const std::string variable = module_.name("harmless");
+      module_.text += concat(".global .align 16 .b8 ", variable, "[4096];\n");
+      harmless = body_.r64();
+      body_.line("mov.u64 ", harmless, ", ", variable, ";");
+    }
+    search(body_, guess, pointers_[victim], harmless, [this](const std::string &address) { write(address); });
   }
 
   uint32_t pickOf(uint32_t classes) {
@@ -248,6 +280,10 @@ private:
 
 Case makeCase(uint64_t seed, const Ways &ways) {
   return Generator(seed, 0).runOne(ways);
+}
+
+Case makeCase(uint64_t seed, const Guess &guess) {
+  return Generator(seed, 0).runOne(guess);
 }
 
 Case makeCase(uint64_t seed, uint32_t classes) {

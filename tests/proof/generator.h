@@ -23,6 +23,10 @@ Case makeCase(uint64_t seed, uint32_t classes);
 /// A kernel that writes behind its parameter 0, after that went the one way that `ways` has.
 Case makeCase(uint64_t seed, const Ways &ways);
 
+/// A kernel that searches for its parameter 0, which near buffers let it find.
+struct Guess;
+Case makeCase(uint64_t seed, const Guess &guess);
+
 /// Kernels as they are written by hand and by compilers, for `body` with pointers to buffers. A row of benign.cpp.
 struct Benign {
   const char *name;

@@ -8,6 +8,7 @@
 #include "linker/link.h"
 #include "linker/passes/link_context.h"
 #include "ptx/parse/parser.h"
+#include "tests/proof/guesses.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,9 +21,9 @@ namespace {
 using emulator::AllocationKind;
 
 constexpr uint32_t kThreads = 32; // one warp: lanes go in step, so a kernel needs no more barriers than it has
-constexpr uint64_t kPage = 4096, kRegion = 48 << 10, kBefore = 16 << 10; // around the pointer, and in front of it
-constexpr double kSeconds = 0.02;      // of a run: where lines are left out, loops may lose their end
-constexpr uint64_t kArena = 16 << 20; // for variables of modules
+constexpr uint64_t kPage = 4096, kRegion = 48 << 10; // around the pointer, kBefore of it in front
+constexpr double kSeconds = 0.02;                    // of a run: where lines are left out, loops may lose their end
+constexpr uint64_t kArena = 16 << 20;                // for variables of modules
 
 /// Where the emulator's memory of one judge lies; its bias is small, so that a device address and the host's are
 /// neighbours and any place of the process can be a buffer.
@@ -130,11 +131,12 @@ struct Judge::Machine {
     }
   }
 
-  /// A buffer at a random place; near ones lie within the 4 GiB of `around`.
-  Buffer place(Random &random, bool isNear, uint64_t around) {
+  /// A buffer at a random place; near ones lie where a kernel may know (guesses.h).
+  Buffer place(Random &random, bool isNear) {
     for (int attempt = 0; attempt < 100; ++attempt) {
       const uint64_t far = random.next() % 0x7000'0000'0000;
-      const uint64_t wanted = (isNear ? (around & ~0xffffffffull) | (random.next() & 0xfff00000) : far) & ~(kPage - 1);
+      const uint64_t wanted =
+          (isNear ? kNear + random.next() % kNearBytes / kNearSteps * kNearSteps : far) & ~(kPage - 1);
       if (wanted < 0x0800'0000'0000)
         continue; // the windows of the emulator's spaces
       void *got = mmap(reinterpret_cast<void *>(wanted), kRegion, PROT_READ | PROT_WRITE,
@@ -166,9 +168,8 @@ struct Judge::Machine {
   Run run(uint32_t bindings, uint32_t constants, uint32_t proved, uint64_t seed, bool isNear) {
     Random random(seed);
     std::vector<Buffer> buffers;
-    const uint64_t around = 0x0800'0000'0000 + random.next() % 0x6000'0000'0000;
     for (uint32_t i = 0; i < bindings; ++i)
-      buffers.push_back(place(random, isNear, around));
+      buffers.push_back(place(random, isNear));
     emulator::Launch launch;
     launch.kernel = kernel.get();
     launch.block.x = kThreads;

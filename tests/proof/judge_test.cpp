@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The judge itself: a way that does not lead back to its pointer would refute nothing, and neither would a judge that
 // sees no write.
+#include "tests/proof/guesses.h"
 #include "tests/proof/report.h"
 
 #include <gtest/gtest.h>
@@ -42,6 +43,16 @@ TEST_F(Laundering, EveryChannelKeepsItsField) {
        {plainChannels(), controlChannels(), laneChannels(), memoryChannels(), callChannels()})
     for (const Channel &channel : channels)
       expectSameValue(channel.name, Ways(channel));
+}
+
+TEST_F(Laundering, EveryGuessFindsThePointer) {
+  for (const Guess &guess : guesses())
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      const Case made = makeCase(seed, guess);
+      const Outcome outcome = judge_.refute(made.ptx, {Verdict::Unused, Verdict::Unknown}, 0, seed);
+      ASSERT_EQ(outcome.state, Outcome::State::Ran) << guess.name << ", seed " << seed << ": " << outcome.problem;
+      EXPECT_TRUE(outcome.isFailure()) << guess.name << ", seed " << seed << ": it is not found\n" << made.ptx;
+    }
 }
 
 TEST(Generator, MakesTheSameKernelFromTheSameSeed) {

@@ -122,7 +122,10 @@ Transfer integers(const ptx::Instruction &instruction, const Types &types, Combi
 Transfer conversion(const ptx::Instruction &instruction, const Types &types) {
   const bool isExact = types.count == 2 && !types.isFloat && !types.isPacked && !instruction.hasModifier("sat") &&
                        !instruction.hasModifier("pack");
-  return isExact ? Transfer{Combine::Join, finishOf(std::min(types.firstBytes, types.lastBytes))} : kBlend;
+  if (!isExact)
+    return kBlend;
+  const Finish finish = finishOf(std::min(types.firstBytes, types.lastBytes));
+  return {Combine::Join, finish == Finish::LowByte && !types.isSigned ? Finish::LowIndex : finish};
 }
 
 } // namespace
@@ -232,13 +235,13 @@ std::optional<Refined> refineBits(const Numbers &numbers, const Types &types, Ef
     const uint64_t mask = *bits & all;
     const uint32_t other = 3 - operand;
     if (effect == Effect::Mask && mask <= kPublicBits)
-      return Refined{{Combine::Join, Finish::LowByte}, other};
+      return Refined{{Combine::Join, Finish::LowIndex}, other};
     if (effect == Effect::Mask && std::popcount(mask) <= kFewBits)
-      return Refined{{Combine::Join, Finish::Narrow}, other};
+      return Refined{{Combine::Join, mask <= kIndexMask ? Finish::Index : Finish::Narrow}, other};
     // The rest stays where it is: what is taken off or put on is public.
     const uint64_t changed = effect == Effect::Mask ? all & ~mask : mask;
     if (changed <= kPublicBits && (instruction.opcode != "lop3"))
-      return Refined{{Combine::Join, finishOf(types.lastBytes)}, other};
+      return Refined{{Combine::Adjust, finishOf(types.lastBytes)}, other};
   }
   return {};
 }
@@ -247,17 +250,17 @@ std::optional<Refined> refineShift(const Numbers &numbers, const Types &types) {
   const std::optional<uint64_t> by = numbers[2];
   if (!by || types.lastBytes == 0 || *by + kFewBits < 8 * types.lastBytes)
     return {};
-  return Refined{{Combine::Blend, Finish::Narrow}, 1};
+  return Refined{{Combine::Blend, types.isSigned ? Finish::Narrow : Finish::Index}, 1};
 }
 
-std::optional<Refined> refineExtract(const Numbers &numbers) {
+std::optional<Refined> refineExtract(const Numbers &numbers, const Types &types) {
   const std::optional<uint64_t> from = numbers[2], count = numbers[3];
   if (!count)
     return {};
   if (from && (*from & 255) + (*count & 255) <= std::bit_width(kPublicBits))
-    return Refined{{Combine::Join, Finish::LowByte}, 1};
+    return Refined{{Combine::Join, types.isSigned ? Finish::LowByte : Finish::LowIndex}, 1};
   if (from && (*count & 255) <= kFewBits)
-    return Refined{{Combine::Blend, Finish::Narrow}, 1};
+    return Refined{{Combine::Blend, types.isSigned ? Finish::Narrow : Finish::Index}, 1};
   return {};
 }
 
@@ -266,9 +269,28 @@ std::optional<Refined> refineRemainder(const Numbers &numbers, const Types &type
   if (!by || types.isFloat || *by == 0)
     return {};
   if (!types.isSigned && std::has_single_bit(*by) && *by <= kPublicBits + 1)
-    return Refined{{Combine::Join, Finish::LowByte}, 1};
+    return Refined{{Combine::Join, Finish::LowIndex}, 1};
   if (*by <= (types.isSigned ? kFewAnswers / 2 : kFewAnswers)) // of both signs
-    return Refined{{Combine::Blend, Finish::Narrow}, 1};
+    return Refined{{Combine::Blend, types.isSigned ? Finish::Narrow : Finish::Index}, 1};
+  return {};
+}
+
+/// a * 12, a * 12 + b, a << 2.
+std::optional<Refined> refineScale(const Numbers &numbers, const Types &types, Effect effect) {
+  const ptx::Instruction &instruction = numbers.instruction;
+  const size_t operands = effect == Effect::MultiplyAdd ? 4 : 3;
+  if (instruction.operands.size() != operands || types.isFloat || types.isPacked || instruction.hasModifier("hi") ||
+      instruction.hasModifier("sat"))
+    return {};
+  const Finish finish = instruction.hasModifier("wide") ? Finish::Keep : finishOf(types.lastBytes);
+  for (uint32_t operand : {2u, 1u}) {
+    const ptx::Operand &factor = instruction.operands[operand];
+    if (factor.kind != ptx::Operand::Kind::Integer || (effect == Effect::ShiftLeft && operand != 2))
+      continue;
+    const uint64_t largest = effect == Effect::ShiftLeft ? std::bit_width(kLargestScale) - 1 : kLargestScale;
+    if (factor.bits <= largest)
+      return Refined{{Combine::Scale, finish}, 3 - operand, effect == Effect::MultiplyAdd ? 3u : 0u};
+  }
   return {};
 }
 
@@ -283,9 +305,13 @@ std::optional<Refined> refinedBy(const ptx::Instruction &instruction, Effect eff
   case Effect::ShiftRight:
     return refineShift(numbers, typesOf(instruction));
   case Effect::Extract:
-    return refineExtract(numbers);
+    return refineExtract(numbers, typesOf(instruction));
   case Effect::Remainder:
     return refineRemainder(numbers, typesOf(instruction));
+  case Effect::Product:
+  case Effect::MultiplyAdd:
+  case Effect::ShiftLeft:
+    return refineScale(numbers, typesOf(instruction), effect);
   default:
     return {};
   }

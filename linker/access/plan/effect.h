@@ -26,15 +26,20 @@ EffectOf effectOf(const ptx::Instruction &instruction);
 Transfer transferOf(const ptx::Instruction &instruction, const EffectOf &effect);
 
 /// The same, where an operand is a number that is written there, and tells more: `and` with a mask, `shr` by 56.
-/// Then only operand `source` counts.
+/// Then only operand `source` counts, and `addend` where there is one.
 struct Refined {
   Transfer transfer;
   uint32_t source = 1; // operand
+  uint32_t addend = 0; // operand; 0: none
 };
 /// Whether a number may tell more of such an instruction.
 constexpr bool mayBeRefined(Effect effect) {
   return effect == Effect::Mask || effect == Effect::Bitwise || effect == Effect::ShiftRight ||
          effect == Effect::Extract || effect == Effect::Remainder;
+}
+/// Whether a small number tells more of it: a product, `shl`. What it tells is one of an index.
+constexpr bool mayScale(Effect effect) {
+  return effect == Effect::Product || effect == Effect::MultiplyAdd || effect == Effect::ShiftLeft;
 }
 /// Numbers that registers are known to hold, by operand.
 inline constexpr size_t kMostNumbers = 4;

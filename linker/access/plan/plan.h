@@ -34,7 +34,7 @@ enum class StepKind : uint8_t {
   Load,          // source 0 is the address
   Store,         // source 0 is the address, the others are stored
   Atomic,        // as Store, and a result
-  CopyToGlobal,  // source 0 is written with what shared memory holds
+  CopyToGlobal,  // source 0 is written with what shared memory holds, where the others say
   CopyToShared,  // source 0 is read, source 1 is written, the others say how
   StoreToMap,    // the sources are stored somewhere that no binding leads to
   SharedProduct, // of the sources and of what shared memory holds

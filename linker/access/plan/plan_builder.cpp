@@ -142,7 +142,9 @@ void PlanBuilder::addInstruction(uint32_t index) {
   if (ptx::isComputed(effect.effect))
     return addComputed();
   switch (effect.effect) {
-  case Effect::LocalAddress:
+  case Effect::LocalAddress: // alloca: where the next one lies tells how large this one is
+    for (PlannedValue source : sourcesOf(0, operands))
+      addSteer(source);
     return defineAs(known_.local);
   case Effect::Call:
     return addCall();
@@ -215,10 +217,14 @@ PlannedValue PlanBuilder::valueOf(const Leaf &leaf) {
 /// Values of the leaves that are no results, of operands [from, to); until the next call.
 std::span<const PlannedValue> PlanBuilder::sourcesOf(uint32_t from, uint32_t to) {
   sources_.clear();
+  addSourcesOf(from, to);
+  return sources_;
+}
+
+void PlanBuilder::addSourcesOf(uint32_t from, uint32_t to) {
   for (const Leaf &leaf : leaves_)
     if (leaf.operand >= from && leaf.operand < to && !leaf.ref.isDefinition)
       sources_.push_back(valueOf(leaf));
-  return sources_;
 }
 
 Step PlanBuilder::begin(StepKind kind) const {

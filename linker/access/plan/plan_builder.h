@@ -53,6 +53,7 @@ private:
   PlannedValue valueOf(const Leaf &leaf);
   PlannedValue valueOf(ptx::StateSpace space) const;
   std::span<const PlannedValue> sourcesOf(uint32_t from, uint32_t to);
+  void addSourcesOf(uint32_t from, uint32_t to);
   Step begin(StepKind kind) const;
   bool writesPart() const;
   void addResult(Step &step, uint32_t reg);
@@ -92,6 +93,7 @@ private:
   void followPlace();
   void addMemory(const EffectOf &effect);
   bool loadKnown(const EffectOf &effect);
+  void addCopyToGlobal(Step step, PlannedValue at, const Leaf *base);
   void addLoad(Step step, PlannedValue address);
   OriginTable::Id foreignBehind(OriginTable::Id address);
   Origins loadArgument(uint32_t parameter, int64_t offset, uint32_t bytes) const;

@@ -164,7 +164,7 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
   case Effect::CopyToGlobal:
     step.kind = StepKind::CopyToGlobal;
     step.bytes = copyAlignment(*instruction_);
-    return finish(step, {&at, 1}, {});
+    return addCopyToGlobal(step, at, base);
   case Effect::Atomic:
     step.kind = StepKind::Atomic;
     break;
@@ -179,6 +179,20 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
     if (leaf.operand == address ? &leaf != base : !leaf.ref.isDefinition && !isAddress(leaf.operand))
       sources_.push_back(valueOf(leaf)); // of a tensor's address, its coordinates
   finish(step, sources_);
+}
+
+/// How many bytes are written, and which of them, is a choice as a branch is.
+void PlanBuilder::addCopyToGlobal(Step step, PlannedValue at, const Leaf *base) {
+  sources_.assign(1, at);
+  for (const Leaf &leaf : leaves_) {
+    if (&leaf == base)
+      continue;
+    if (isAddress(leaf.operand))
+      sources_.push_back(valueOf(leaf)); // where from
+    else
+      addSteer(valueOf(leaf));
+  }
+  finish(step, sources_, {});
 }
 
 /// Memory that everybody sees holds foreign values, whatever the address.

@@ -37,7 +37,7 @@ std::optional<uint64_t> PlanBuilder::numberIn(uint32_t reg) const {
 /// What the numbers among the operands of the instruction at hand tell (effect.h), where they may.
 std::optional<Refined> PlanBuilder::refined() const {
   const Effect effect = form_->effect.effect;
-  if (std::optional<Refined> refined = refinedBy(*instruction_, effect))
+  if (std::optional<Refined> refined = refinedBy(*instruction_, effect); refined || mayScale(effect))
     return refined;
   const ptx::List<ptx::Operand> &operands = instruction_->operands;
   if (operands.size() > kMostNumbers)

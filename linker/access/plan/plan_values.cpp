@@ -78,14 +78,16 @@ bool PlanBuilder::defineFromKnown() {
   if ((effect == Effect::Compare || effect == Effect::IsAddress) && comparesWholePointers())
     return known_.define(result, OriginTable::kNumber, mayAssume);
   Transfer transfer = form_->transfer;
-  uint32_t first = 1, count = operands - 1;
-  if (mayBeRefined(effect))
+  uint32_t first = 1, count = operands - 1, step = 1;
+  if (mayBeRefined(effect) || (mayScale(effect) && known_.table.hasIndices()))
     if (const std::optional<Refined> found = refined()) {
       transfer = found->transfer;
       first = found->source;
-      count = 1;
+      count = found->addend ? 2 : 1;
+      step = found->addend - first;
     }
-  const OriginTable::Id value = evaluate(transfer, count, [&](uint32_t i) { return known[first + i]; }, known_.table);
+  auto source = [&](uint32_t i) { return known[first + i * step]; };
+  const OriginTable::Id value = evaluate(transfer, count, source, known_.table);
   return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
 }
 
@@ -149,10 +151,12 @@ void PlanBuilder::addComputed() {
     return;
   if ((effect == Effect::Compare || effect == Effect::IsAddress) && comparesWholePointers())
     return defineAs(OriginTable::kNumber);
-  if (mayBeRefined(effect))
+  if (mayBeRefined(effect) || mayScale(effect))
     if (const std::optional<Refined> found = refined()) {
-      const std::span<const PlannedValue> source = sourcesOf(found->source, found->source + 1);
-      return compute(found->transfer, source, leaves_);
+      sourcesOf(found->source, found->source + 1);
+      if (found->addend)
+        addSourcesOf(found->addend, found->addend + 1);
+      return compute(found->transfer, sources_, leaves_);
     }
   compute(form_->transfer, sources_, leaves_);
 }

@@ -86,27 +86,30 @@ void Findings::read(const Origins &address, const Step &step, AccessPlace place)
     });
 }
 
-/// What is told of a pointer by less than an address (`few`) does not lead to its memory where the address surely is
+/// A small offset that a pointer tells (`index`, `near`) does not lead to its memory where the address surely is
 /// another one's, or of memory that no binding leads to; where it may be several, or a part of one, it may complete it.
+/// What else is told by less than an address (`few`) may choose between addresses: the pointer's, where a guess was
+/// right, or a harmless one.
 void Findings::written(const Origins &address, const Step &step, AccessPlace place) {
   addressed(address, step, place);
-  const uint64_t aimed = address.aimed() & pointerBits_, few = address.few & pointerBits_;
+  const uint64_t aimed = address.aimed() & pointerBits_, few = address.few & pointerBits_,
+                 little = address.little() & pointerBits_;
   // Surely one buffer: its pointer stands in the address on every path, or nothing else that is an address does.
   const uint64_t based = address.plus & pointerBits_;
   const bool single = std::has_single_bit(based) && based != slotBit(kFurtherSlots);
-  const bool onlyBase = (aimed | few) == based && !(address.aimed() & ~kParameterBits) &&
+  const bool onlyBase = (aimed | little) == based && !(address.aimed() & ~kParameterBits) &&
                         !((address.minus | address.mixed | address.part) & based);
   const uint64_t sure = single && ((address.surely() & based) || onlyBase) ? based : 0;
   forEachSlot(sure, [&](SlotAccess &access) {
     if (!access.written)
       access.written = place;
   });
-  const uint64_t maybe = aimed == sure ? 0 : (aimed | few) & ~sure;
+  const uint64_t maybe = aimed == sure ? few : (aimed | little) & ~sure;
   forEachSlot(maybe, [&](SlotAccess &access) {
     if (!access.maybeWritten)
       access.maybeWritten = place;
   });
-  leaked(few);
+  leaked(little);
   if ((address.involved() & slotBit(kForeign)) && !foreignWrite_)
     foreignWrite_ = place;
   if (!sure)

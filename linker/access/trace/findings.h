@@ -32,9 +32,12 @@ public:
   void steered(const Origins &value, AccessPlace place);
   /// Some bits of these pointers stand in memory that everybody sees: whatever is loaded from there may tell them.
   void leaked(uint64_t bits) { leaked_ |= bits & pointerBits_; }
-  void storedToMap(AccessPlace place) {
+  /// @param where what the map holds, if the kernel may have made it
+  void storedToMap(AccessPlace place, const Origins &where) {
     if (!trace_.storedToMap)
       trace_.storedToMap = place;
+    if ((where.involved() & slotBit(kForeign)) && !foreignWrite_)
+      foreignWrite_ = place;
   }
   void writesElsewhere() { trace_.writesElsewhere = true; }
   void gaveUp() { trace_.gaveUp = true; }

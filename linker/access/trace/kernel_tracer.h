@@ -62,6 +62,7 @@ private:
   void takeCell(Instance &instance, const Step &step);
   void store(const Origins &address, const Origins &value, const Step &step, AccessPlace place);
   void storeToMap(const Origins &map, const Origins &value, const Step &step, AccessPlace place);
+  void copyToGlobal(const Origins &to, const Origins &from, const Step &step, AccessPlace place);
   void copyToShared(const Origins &from, const Origins &how, const Step &step, AccessPlace place);
   void remember(uint32_t slot, uint32_t bytes, const Origins &value);
   void scatter(uint32_t slot, uint32_t bytes, const Origins &value);

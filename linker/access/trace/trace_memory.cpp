@@ -41,7 +41,11 @@ void KernelTracer::storeCell(Instance &instance, const Step &step, const Origins
     gaveUp_ |= recording_; // computed from registers that nothing sets
     return;
   }
-  const Origins value = step.bytes < kPointerBytes ? algebra_.secrets.truncated(stored) : stored;
+  Origins value = step.bytes < kPointerBytes ? algebra_.secrets.truncated(stored) : stored;
+  if (step.bytes == 1) { // a byte that is loaded may have a sign
+    value.few |= value.index;
+    value.index = 0;
+  }
   if (!isInside(plan, step.cell, step.offset, step.bytes))
     scatter(slot, step.bytes, value);
   else if (plan.isPlaceCell(step.cell))
@@ -125,6 +129,12 @@ void KernelTracer::store(const Origins &address, const Origins &value, const Ste
   escape(value, &SlotAccess::stored, place);
 }
 
+/// Which bytes of shared memory go there tells what their address does.
+void KernelTracer::copyToGlobal(const Origins &to, const Origins &from, const Step &step, AccessPlace place) {
+  const Origins value = contents(kSharedMemory).all();
+  store(to, from.isKnown() ? select(value, algebra_.secrets.told(from)) : from, step, place);
+}
+
 /// A map says where to: one that the kernel has made itself leads where it was told.
 void KernelTracer::storeToMap(const Origins &map, const Origins &value, const Step &step, AccessPlace place) {
   if (!map.isKnown() || !value.isKnown()) {
@@ -138,7 +148,7 @@ void KernelTracer::storeToMap(const Origins &map, const Origins &value, const St
   if (!recording_)
     return;
   findings_.writesElsewhere();
-  findings_.storedToMap(place);
+  findings_.storedToMap(place, where);
   if (where.involved() & findings_.pointerBits())
     findings_.escaped(where.involved(), &SlotAccess::maybeWritten, place);
 }
@@ -173,7 +183,7 @@ void KernelTracer::noteRead(const Origins &address, const Step &step, AccessPlac
 
 /// The value goes where the trace does not follow. Little of a pointer may go: then what is loaded may tell it.
 void KernelTracer::escape(const Origins &value, MaybePlace SlotAccess::*how, AccessPlace place) {
-  uint64_t bits = value.aimed(), few = value.few;
+  uint64_t bits = value.aimed(), few = value.little();
   if ((bits & slotBit(kParamMemory)) && !std::exchange(memory_.parametersEscaped, true))
     changed_ = sweepChanged_ = true;
   for (uint32_t slot : kPrivateSlots) // an address takes along what it leads to

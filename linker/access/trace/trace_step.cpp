@@ -103,7 +103,7 @@ void KernelTracer::execute(Instance &instance, const Step &step, uint32_t depth)
     store(sources[0], sources.stored(), step, place);
     return step.results ? define(instance, step, behind(sources[0], step.space, step.element)) : void();
   case StepKind::CopyToGlobal:
-    return store(sources[0], contents(kSharedMemory).all(), step, place);
+    return copyToGlobal(sources[0], sources.blend(1), step, place);
   case StepKind::CopyToShared:
     return copyToShared(sources[0], sources.blend(1), step, place);
   case StepKind::StoreToMap:

@@ -19,9 +19,9 @@ TEST(OriginTable, KnowsAValueByOneNumber) {
 TEST(OriginTable, EveryRoleMakesAnotherValue) {
   OriginTable table;
   for (Origins value : {Origins{.none = 2}, Origins{.plus = 2}, Origins{.minus = 2}, Origins{.mixed = 2},
-                        Origins{.few = 2}, Origins{.part = 2}})
+                        Origins{.few = 2}, Origins{.index = 2}, Origins{.near = 2}, Origins{.part = 2}})
     table.idOf(value);
-  EXPECT_EQ(table.size(), 8u);
+  EXPECT_EQ(table.size(), 10u);
 }
 
 TEST(OriginTable, ComputesAsOriginsDo) {
@@ -31,8 +31,8 @@ TEST(OriginTable, ComputesAsOriginsDo) {
   std::vector<Origins> values = {Origins(), Origins::number()};
   for (uint32_t slot : {0u, 1u, 55u, kFurtherSlots, kLocalMemory, kForeign}) {
     const Origins one = Origins::of(slot);
-    for (const Origins &value : {one, one.negated(), mix(one, one), algebra.narrowed(one), blend(one, one),
-                                 sum(one, Origins::of(1)), Origins(one).join(Origins::of(2))})
+    for (const Origins &value : {one, one.negated(), mix(one, one), algebra.narrowed(one), algebra.indexed(one),
+                                 blend(one, one), sum(one, Origins::of(1)), Origins(one).join(Origins::of(2))})
       values.push_back(value);
   }
   for (int again = 0; again < 2; ++again) // the second time from memory
@@ -40,6 +40,10 @@ TEST(OriginTable, ComputesAsOriginsDo) {
       const OriginTable::Id x = table.idOf(a);
       EXPECT_EQ(table[table.negated(x)], a.negated());
       EXPECT_EQ(table[table.narrowed(x)], algebra.narrowed(a));
+      EXPECT_EQ(table[table.indexed(x)], algebra.indexed(a));
+      EXPECT_EQ(table[table.lowIndex(x)], algebra.lowIndex(a));
+      EXPECT_EQ(table[table.scaled(x)], a.scaled());
+      EXPECT_EQ(table[table.adjusted(x)], a.adjusted());
       EXPECT_EQ(table[table.truncated(x)], algebra.truncated(a));
       EXPECT_EQ(table[table.lowByte(x)], algebra.lowByte(a));
       EXPECT_EQ(table[table.gathered(x)], algebra.gathered(a));

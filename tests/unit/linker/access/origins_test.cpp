@@ -11,8 +11,8 @@
 namespace tenon::linker {
 namespace {
 
-enum Role { None, Plus, Minus, Mixed, Few, Part };
-constexpr std::array<Role, 6> kRoles = {None, Plus, Minus, Mixed, Few, Part};
+enum Role { None, Plus, Minus, Mixed, Few, Index, Near, Part };
+constexpr std::array<Role, 8> kRoles = {None, Plus, Minus, Mixed, Few, Index, Near, Part};
 constexpr uint32_t kSlot = 3;
 constexpr uint64_t kBit = slotBit(kSlot);
 const Secrets kSecrets{.pointers = kBit | slotBit(4) | slotBit(kFurtherSlots)};
@@ -27,11 +27,13 @@ Origins of(Role role, uint32_t slot = kSlot) {
    : role == Minus ? value.minus
    : role == Mixed ? value.mixed
    : role == Few   ? value.few
+   : role == Index ? value.index
+   : role == Near  ? value.near
                    : value.part) = bit;
   return value;
 }
 
-/// "n", "+", "-", "m", "f", "p": the roles that a slot may have.
+/// "n", "+", "-", "m", "f", "i", "o" (near: n and an offset), "p": the roles that a slot may have.
 std::string rolesOf(const Origins &value, uint32_t slot = kSlot) {
   const uint64_t bit = slotBit(slot);
   std::string text;
@@ -40,13 +42,15 @@ std::string rolesOf(const Origins &value, uint32_t slot = kSlot) {
                               {value.minus, '-'},
                               {value.mixed, 'm'},
                               {value.few, 'f'},
+                              {value.index, 'i'},
+                              {value.near, 'o'},
                               {value.part, 'p'}})
     if (word & bit)
       text += letter;
   return text;
 }
 
-/// A table of 6 x 6 letters, rows by the first value.
+/// A table of 8 x 8 letters, rows by the first value.
 template <typename Function> std::string tableOf(Function function, uint32_t slot = kSlot) {
   std::string text;
   for (Role a : kRoles) {
@@ -58,12 +62,14 @@ template <typename Function> std::string tableOf(Function function, uint32_t slo
 }
 
 TEST(Origins, SumsCancelADifferenceAndKeepOnePointer) {
-  EXPECT_EQ(tableOf(sum), "n+-mfp\n"
-                          "+mnmpp\n"
-                          "-nmmpp\n"
-                          "mmmmpp\n"
-                          "fppppp\n"
-                          "pppppp\n");
+  EXPECT_EQ(tableOf(sum), "n+-mfoop\n"
+                          "+mnmpppp\n"
+                          "-nmmpppp\n"
+                          "mmmmpppp\n"
+                          "fppppppp\n"
+                          "oppppppp\n"
+                          "oppppppp\n"
+                          "pppppppp\n");
 }
 
 TEST(Origins, ADifferenceCancelsOnlyWhereTheSlotIsOnePointer) {
@@ -76,46 +82,54 @@ TEST(Origins, ADifferenceCancelsOnlyWhereTheSlotIsOnePointer) {
 }
 
 TEST(Origins, MixesKeepTheLowBitsPublic) {
-  EXPECT_EQ(tableOf(mix), "nmmmfp\n"
-                          "mmmmpp\n"
-                          "mmmmpp\n"
-                          "mmmmpp\n"
-                          "fppppp\n"
-                          "pppppp\n");
+  EXPECT_EQ(tableOf(mix), "nmmmfffp\n"
+                          "mmmmpppp\n"
+                          "mmmmpppp\n"
+                          "mmmmpppp\n"
+                          "fppppppp\n"
+                          "fppppppp\n"
+                          "fppppppp\n"
+                          "pppppppp\n");
 }
 
 TEST(Origins, BlendsKeepNothing) {
-  EXPECT_EQ(tableOf(blend), "npppfp\n"
-                            "pppppp\n"
-                            "pppppp\n"
-                            "pppppp\n"
-                            "fppppp\n"
-                            "pppppp\n");
+  EXPECT_EQ(tableOf(blend), "npppfffp\n"
+                            "pppppppp\n"
+                            "pppppppp\n"
+                            "pppppppp\n"
+                            "fppppppp\n"
+                            "fppppppp\n"
+                            "fppppppp\n"
+                            "pppppppp\n");
 }
 
 TEST(Origins, WhatStandsAboveLeavesTheLowBitsPublic) {
-  EXPECT_EQ(tableOf(pack), "nmmmfm\n"
-                           "mmmmmm\n"
-                           "mmmmmm\n"
-                           "mmmmmm\n"
-                           "fppppp\n"
-                           "pppppp\n");
+  EXPECT_EQ(tableOf(pack), "nmmmfffm\n"
+                           "mmmmmmmm\n"
+                           "mmmmmmmm\n"
+                           "mmmmmmmm\n"
+                           "fppppppp\n"
+                           "oppppppp\n"
+                           "fppppppp\n"
+                           "pppppppp\n");
 }
 
 TEST(Origins, AChoiceTellsWhatItTells) {
-  EXPECT_EQ(tableOf(select), "npppfp\n"
-                             "+ppppp\n"
-                             "-ppppp\n"
-                             "mppppp\n"
-                             "fppppp\n"
-                             "pppppp\n");
+  EXPECT_EQ(tableOf(select), "npppfffp\n"
+                             "+ppppppp\n"
+                             "-ppppppp\n"
+                             "mppppppp\n"
+                             "fppppppp\n"
+                             "ippppppp\n"
+                             "oppppppp\n"
+                             "pppppppp\n");
 }
 
 TEST(Origins, NegationTurnsTheSign) {
   std::string text;
   for (Role a : kRoles)
     text += rolesOf(of(a).negated());
-  EXPECT_EQ(text, "n-+mfp");
+  EXPECT_EQ(text, "n-+mfoop");
 }
 
 template <typename Function> std::string rowOf(Function function, uint32_t slot = kSlot) {
@@ -126,45 +140,60 @@ template <typename Function> std::string rowOf(Function function, uint32_t slot 
 }
 
 TEST(Secrets, WhatIsLeftOfAPointer) {
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }), "n f f f f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }), "n m m m f p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }), "n n n n f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }), "n p p p p p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }), "n p p p p p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }), "n n p p f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }), "n f f f f f f f ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.indexed(v); }), "n i i i i i i i ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return v.scaled(); }), "n m m m f o f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return v.adjusted(); }), "n + - m f i f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }), "n m m m f i f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }), "n n n n f f f f ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowIndex(v); }), "n n n n i i i i ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }), "n p p p p p p p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }), "n p p p p p p p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }), "n n p p f f f p ");
 }
 
 TEST(Secrets, OfANumberNothingIsFollowedButItsPlaceInASum) {
   const uint32_t number = 9;
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, number), "n n n n n n ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, number), "n + - m f p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, number), "n n n n n n ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }, number), "n + - m f p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, number), "n + - m f p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }, number), "n n n n n n ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, number), "n n n n n n n n ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.indexed(v); }, number), "n n n n n n n n ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, number), "n + - m f i f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, number), "n n n n n n n n ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.gathered(v); }, number), "n + - m f i o p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, number), "n + - m f i o p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.told(v); }, number), "n n n n n n n n ");
   EXPECT_FALSE(kSecrets.tells(of(Part, number)));
 }
 
 TEST(Secrets, OfWhatWasLoadedAPredicateIsFollowed) {
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, kForeign), "n f f f f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, kForeign), "n f f f f f ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, kForeign), "n + - m f p ");
-  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, kForeign), "n + - m f p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, kForeign), "n f f f f f f f ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.indexed(v); }, kForeign), "n f f f f f f f ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.lowByte(v); }, kForeign), "n f f f f f f f ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, kForeign), "n + - m f i o p ");
+  EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, kForeign), "n + - m f i f p ");
 }
 
 TEST(Secrets, OfPrivateMemoryAnAddressIsCutAndNoMore) {
   for (uint32_t slot : kPrivateBits ? std::array{kParamMemory, kLocalMemory, kSharedMemory} : std::array{0u, 0u, 0u}) {
-    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, slot), "n p p p p p ");
-    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, slot), "n n n n n n ");
-    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, slot), "n + - m f p ");
+    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.cut(v); }, slot), "n p p p p p p p ");
+    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.narrowed(v); }, slot), "n n n n n n n n ");
+    EXPECT_EQ(rowOf([](const Origins &v) { return kSecrets.truncated(v); }, slot), "n + - m f i f p ");
   }
+}
+
+TEST(Secrets, AnIndexComesOfOnePointer) {
+  const Origins two = sum(of(Part), of(Part, 4)), further = of(Part, kFurtherSlots);
+  EXPECT_EQ(rolesOf(kSecrets.indexed(two)) + rolesOf(kSecrets.indexed(two), 4), "ff") << "it tells their distance";
+  EXPECT_EQ(rolesOf(kSecrets.lowIndex(sum(of(Plus), of(Part, 4))), 4), "i") << "the low bits of the other are public";
+  EXPECT_EQ(rolesOf(kSecrets.indexed(further), kFurtherSlots), "f") << "which stands for several";
+  const Origins read = sum(of(Part), of(Plus, kForeign));
+  EXPECT_EQ(rolesOf(kSecrets.indexed(read)) + rolesOf(kSecrets.indexed(read), kForeign), "if");
 }
 
 TEST(Secrets, TellsWhereAnAddressIsNoPointerAndANumber) {
   std::string text;
   for (Role a : kRoles)
     text += kSecrets.tells(of(a)) ? '1' : '0';
-  EXPECT_EQ(text, "001111");
+  EXPECT_EQ(text, "00111111");
 }
 
 TEST(Origins, WithinIsAnAddressOfThePlace) {
@@ -172,13 +201,13 @@ TEST(Origins, WithinIsAnAddressOfThePlace) {
   for (Role role : kRoles) {
     const Origins value = within(of(role), shared);
     EXPECT_EQ(rolesOf(value, kSharedMemory), "+");
-    EXPECT_EQ(rolesOf(value), rolesOf(of(role)));
+    EXPECT_EQ(rolesOf(value), rolesOf(of(role == Index ? Near : role)));
     EXPECT_EQ(rolesOf(within(of(role, kSharedMemory), shared), kSharedMemory), "+");
   }
 }
 
 TEST(Origins, InvolvedAimedAndSure) {
-  const std::string_view involved = "011111", aimed = "011101", surely = "010000";
+  const std::string_view involved = "01111111", aimed = "01110001", surely = "01000000";
   for (size_t i = 0; i < kRoles.size(); ++i) {
     EXPECT_EQ((of(kRoles[i]).involved() & kBit) != 0, involved[i] == '1') << i;
     EXPECT_EQ((of(kRoles[i]).aimed() & kBit) != 0, aimed[i] == '1') << i;

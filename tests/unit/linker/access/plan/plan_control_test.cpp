@@ -25,14 +25,14 @@ TEST(PlanControl, AGuardOrAnIndexMadeOfAPointerIsAStep) {
       {"ld.shared.u32 %r9, [%r2]; setp.lt.u32 %p1, %r9, 7; @!%p1 bra L; L:",
        {"3: Load.shared 4/4 %r9 <- 1", "4: Compute Blend/Narrow %p1 <- %r9", "5: Steer <- %p1"}},
       {"bfe.u64 %rd9, %rd1, 9, 1; cvt.u32.u64 %r9, %rd9; T: .branchtargets A, B; brx.idx %r9, T; A: ret; B:",
-       {"5: Steer <- a:few"}},
+       {"5: Steer <- a:index"}},
       {"ld.global.u32 %r9, [%rd2]; T: .branchtargets A, B; @%p1 brx.idx %r9, T; A: ret; B:",
        {"3: Load.global 4/0 <- b"}},
       {"setp.lt.u64 %p1, %rd1, 7; @%p1 st.global.u32 [%rd2], 1;",
        {"4: Steer <- a:few", "4: Store.global 4/4 <- b 1 if"}},
       {"setp.lt.u64 %p1, %rd1, 7; bfe.u64 %rd9, %rd2, 9, 1; cvt.u32.u64 %r9, %rd9; T: .branchtargets A, B; @%p1 "
        "brx.idx %r9, T; A: ret; B:",
-       {"6: Steer <- a:few", "6: Steer <- b:few"}},
+       {"6: Steer <- a:few", "6: Steer <- b:index"}},
       {"ld.global.u32 %r9, [%rd2]; setp.lt.u32 %p1, %r9, 7; @%p1 bra L; setp.lt.u32 %p2, %r9, 8; @%p2 bra L; L:",
        {"3: Load.global 4/0 <- b"}},
   };

@@ -46,9 +46,9 @@ inline std::string inWords(const Origins &value) {
       continue;
     }
     std::string roles;
-    const std::pair<uint64_t, std::string_view> all[] = {{value.none, "none"},   {value.plus, "plus"},
-                                                         {value.minus, "minus"}, {value.mixed, "mixed"},
-                                                         {value.few, "few"},     {value.part, "part"}};
+    const std::pair<uint64_t, std::string_view> all[] = {
+        {value.none, "none"}, {value.plus, "plus"},   {value.minus, "minus"}, {value.mixed, "mixed"},
+        {value.few, "few"},   {value.index, "index"}, {value.near, "near"},   {value.part, "part"}};
     for (const auto &[slots, name] : all)
       if (slots & slotBit(slot))
         roles += concat(roles.empty() ? "" : "|", name);
@@ -123,9 +123,10 @@ private:
                                            "LoadCell",   "StoreCell",    "TakeCell",     "Load",        "Store",
                                            "Atomic",     "CopyToGlobal", "CopyToShared", "StoreToMap",  "SharedProduct",
                                            "TensorLoad", "TensorStore",  "Unknown",      "Call"};
-    constexpr std::string_view kCombine[] = {"Join", "Sum",    "Difference", "MultiplyAdd", "Mix",   "Blend", "Shift",
-                                             "Pack", "Select", "Shuffle",    "Extreme",     "Equal", "Within"};
-    constexpr std::string_view kFinish[] = {"Keep", "Truncate", "LowByte", "Narrow", "Gather"};
+    constexpr std::string_view kCombine[] = {"Join",   "Sum",     "Difference", "MultiplyAdd", "Scale",
+                                             "Adjust", "Mix",     "Blend",      "Shift",       "Pack",
+                                             "Select", "Shuffle", "Extreme",    "Equal",       "Within"};
+    constexpr std::string_view kFinish[] = {"Keep", "Truncate", "LowByte", "LowIndex", "Narrow", "Index", "Gather"};
     std::string text = concat(step.instruction, ": ", kKinds[static_cast<size_t>(step.kind)]);
     const bool isCell = step.kind == StepKind::LoadCell || step.kind == StepKind::StoreCell;
     const bool isAccess = step.kind >= StepKind::Load && step.kind <= StepKind::StoreToMap;

@@ -101,7 +101,7 @@ TEST(Findings, NothingIsLeftOfTheKernelBefore) {
   findings.leaked(slotBit(0));
   findings.steered(Origins::of(kForeign), {0, 4});
   findings.written(Origins::of(kForeign), Step(), {0, 5});
-  findings.storedToMap({0, 6});
+  findings.storedToMap({0, 6}, Origins::of(kForeign));
   findings.gaveUp();
   findings.clear();
   const std::vector<std::string> nothing = {"a:", "b:"};
@@ -117,9 +117,31 @@ TEST(Findings, NothingIsLeftOfTheKernelBefore) {
   EXPECT_EQ(testing::details(findings.take()),
             (std::vector<std::string>{"a: maybe@5 steers@4", "b:", "kernel: elsewhere"}));
   findings.reset(slots);
+  findings.leaked(slotBit(0));
+  findings.storedToMap({0, 5}, Origins::number());
+  EXPECT_EQ(testing::details(findings.take()), (std::vector<std::string>{"a:", "b:", "kernel: map@5"}));
+  findings.reset(slots);
+  findings.leaked(slotBit(0));
+  findings.storedToMap({0, 5}, Origins::of(kForeign));
+  EXPECT_EQ(testing::details(findings.take()), (std::vector<std::string>{"a: maybe@5", "b:", "kernel: map@5"}))
+      << "a map that the kernel may have made";
+  findings.reset(slots);
   findings.written(few, Step(), {0, 2});
-  EXPECT_EQ(testing::details(findings.take()), (std::vector<std::string>{"a:", "b:", "kernel: elsewhere"}))
-      << "of 4096 places none is known to be its own";
+  EXPECT_EQ(testing::details(findings.take()), (std::vector<std::string>{"a: maybe@2", "b:", "kernel: elsewhere"}))
+      << "one of 4096 places, which may be its own";
+  for (const Origins &little :
+       {Origins{.none = ~slotBit(0), .index = slotBit(0)}, Origins{.none = ~slotBit(0), .near = slotBit(0)}}) {
+    findings.reset(slots);
+    findings.written(little, Step(), {0, 2});
+    findings.written(sum(little, Origins::of(1)), Step(), {0, 3});
+    EXPECT_EQ(testing::details(findings.take()),
+              (std::vector<std::string>{"a:", "b: addressed sole written@3", "kernel: elsewhere"}))
+        << "a small offset from a place that it does not choose";
+    findings.reset(slots);
+    findings.written(sum(little, Origins::of(1)).join(Origins::number()), Step(), {0, 3});
+    EXPECT_EQ(testing::details(findings.take()),
+              (std::vector<std::string>{"a: maybe@3", "b: addressed sole maybe@3", "kernel: elsewhere"}));
+  }
 }
 
 TEST(Findings, TheFirstPlaceStays) {
@@ -132,7 +154,7 @@ TEST(Findings, TheFirstPlaceStays) {
     findings.written(Origins::of(0), Step(), {0, i});
     findings.written(sum(Origins::of(1), Origins::of(0)), Step(), {0, i});
     findings.steered(Origins::of(1), {0, i});
-    findings.storedToMap({0, i});
+    findings.storedToMap({0, i}, Origins::number());
     Step step;
     step.nonCoherent = true;
     step.bytes = 16;

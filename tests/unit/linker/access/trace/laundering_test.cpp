@@ -200,6 +200,70 @@ TEST(Laundering, AFewBitsChooseAPlaceInAnotherBuffer) {
        "shr.u64 %rd4, %rd1, 4; and.b64 %rd5, %rd4, 255; shr.u64 %rd6, %rd1, 12; and.b64 %rd7, %rd6, 255;\n"
        "add.u64 %rd8, %rd5, %rd7; add.u64 %rd9, %rd2, %rd8; st.global.u32 [%rd9], 1;",
        "maybe written"},
+      {"hash of a structure's size",
+       "bfe.u64 %rd4, %rd1, 9, 10; mad.lo.s64 %rd5, %rd4, 24, %rd2; st.global.u32 [%rd5+8], 1;", "number written"},
+      {"hash in 32 bits",
+       "shr.u64 %rd4, %rd1, 4; cvt.u32.u64 %r1, %rd4; xor.b32 %r1, %r1, %r2; and.b32 %r3, %r1, 1023;\n"
+       "mul.wide.u32 %rd5, %r3, 16; add.s64 %rd6, %rd5, %rd3; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], 1;",
+       "number written"},
+      {"from the end of a table", "bfe.u64 %rd4, %rd1, 9, 10; sub.u64 %rd5, %rd2, %rd4; st.global.u32 [%rd5-4], 1;",
+       "number written"},
+      {"remainder",
+       "rem.u64 %rd4, %rd1, 1021; shl.b64 %rd5, %rd4, 5; add.u64 %rd5, %rd5, %rd2; st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"two hashes one after the other",
+       "bfe.u64 %rd4, %rd1, 9, 10; xor.b64 %rd5, %rd4, %rd1; and.b64 %rd6, %rd5, 4092; add.u64 %rd7, %rd2, %rd6;\n"
+       "st.global.u32 [%rd7], 1;",
+       "number written"},
+      {"hash of the distance of two",
+       "sub.u64 %rd4, %rd1, %rd2; bfe.u64 %rd5, %rd4, 9, 10; add.u64 %rd6, %rd5, %rd3; st.global.u32 [%rd6], 1;",
+       "maybe maybe"},
+      {"times a number", "bfe.u64 %rd4, %rd1, 9, 10; mad.lo.s64 %rd5, %rd4, %rd3, %rd2; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"times too much", "bfe.u64 %rd4, %rd1, 9, 10; mad.lo.s64 %rd5, %rd4, 33, %rd2; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"scaled twice",
+       "bfe.u64 %rd4, %rd1, 9, 10; shl.b64 %rd5, %rd4, 5; shl.b64 %rd5, %rd5, 5; add.u64 %rd5, %rd2, %rd5;\n"
+       "st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"shifted by a number",
+       "bfe.u64 %rd4, %rd1, 9, 10; shl.b64 %rd5, %rd4, %r1; add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"a number under a hash",
+       "bfe.u64 %rd4, %rd1, 9, 10; and.b64 %rd5, %rd3, %rd4; add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"around 2^32",
+       "bfe.u64 %rd4, %rd1, 9, 10; cvt.u32.u64 %r1, %rd4; add.s32 %r2, %r1, %r3; mul.wide.u32 %rd5, %r2, 4;\n"
+       "add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"below zero in 32 bits",
+       "bfe.s64 %rd4, %rd1, 9, 10; cvt.u32.s64 %r1, %rd4; cvt.u64.u32 %rd5, %r1; add.u64 %rd5, %rd2, %rd5;\n"
+       "st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"a byte with a sign",
+       "shr.u64 %rd4, %rd1, 9; cvt.s32.s8 %r1, %rd4; cvt.u64.u32 %rd5, %r1; add.u64 %rd5, %rd2, %rd5;\n"
+       "st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"a byte", "shr.u64 %rd4, %rd1, 9; cvt.u64.u8 %rd5, %rd4; add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"a byte of a hash, stored and loaded with a sign",
+       ".local .b8 v[4]; bfe.u64 %rd4, %rd1, 9, 10; cvt.u32.u64 %r1, %rd4; st.local.u8 [v], %r1; ld.local.s8 %r2, "
+       "[v];\n"
+       "cvt.u64.u32 %rd5, %r2; add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"a hash, stored and loaded",
+       ".local .b8 v[4]; bfe.u64 %rd4, %rd1, 9, 10; cvt.u32.u64 %r1, %rd4; st.local.u32 [v], %r1; ld.local.u32 %r2, "
+       "[v];\n"
+       "mul.wide.u32 %rd5, %r2, 4; add.u64 %rd5, %rd2, %rd5; st.global.u32 [%rd5], 1;",
+       "number written"},
+      {"its low bits changed, round by round",
+       "bfe.u64 %rd4, %rd1, 9, 10; add.u64 %rd5, %rd2, %rd4; L: xor.b64 %rd5, %rd5, 255; add.u64 %rd5, %rd5, 255;\n"
+       "@%p1 bra L; st.global.u32 [%rd5], 1;",
+       "maybe written"},
+      {"added round by round",
+       "mov.u64 %rd5, %rd2; L: bfe.u64 %rd4, %rd1, 9, 10; add.u64 %rd5, %rd5, %rd4; @%p1 bra L;\n"
+       "st.global.u32 [%rd5], 1;",
+       "maybe written"},
       {"an atomic", "bfe.u64 %rd4, %rd1, 9, 10; add.u64 %rd5, %rd2, %rd4; atom.global.add.u32 %r1, [%rd5], 1;",
        "number written"},
       {"of the buffer itself", "bfe.u64 %rd4, %rd2, 9, 10; add.u64 %rd5, %rd2, %rd4; st.global.u32 [%rd5], 1;",
@@ -299,7 +363,42 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
       {"choice",
        "setp.lt.u64 %p1, %rd1, %rd3; selp.b64 %rd4, 8, 16, %p1; add.u64 %rd5, %rd2, %rd4;\n"
        "st.global.u32 [%rd5], 1;",
-       "number written"},
+       "maybe written"},
+      {"a guess, or a harmless place",
+       "setp.eq.u64 %p1, %rd1, %rd3; selp.b64 %rd4, %rd3, %rd5, %p1; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"a guess by arithmetic",
+       "xor.b64 %rd4, %rd1, %rd3; neg.s64 %rd5, %rd4; or.b64 %rd6, %rd4, %rd5; shr.u64 %rd6, %rd6, 63;\n"
+       "mad.lo.s64 %rd7, %rd6, %rd5, %rd2; st.global.u32 [%rd7], 1;",
+       "maybe written"},
+      {"a guess by counting bits",
+       "xor.b64 %rd4, %rd1, %rd3; popc.b64 %r1, %rd4; set.eq.u32.u32 %r2, %r1, 0; cvt.s64.s32 %rd5, %r2;\n"
+       "and.b64 %rd6, %rd5, %rd7; add.u64 %rd6, %rd6, %rd2; st.global.u32 [%rd6], 1;",
+       "maybe written"},
+      {"how much is copied",
+       "setp.eq.u64 %p1, %rd1, %rd3; selp.b32 %r1, 16, 0, %p1;\n"
+       "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], %r1;",
+       "steers written"},
+      {"which bytes are copied",
+       "setp.eq.u64 %p1, %rd1, %rd3; selp.b32 %r1, -1, 0, %p1;\n"
+       "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd2], [%r2], 16, %r1;",
+       "steers written"},
+      {"where a copy comes from",
+       "bfe.u64 %rd4, %rd1, 9, 10; cvt.u32.u64 %r1, %rd4; add.u32 %r1, %r1, %r2;\n"
+       "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 16; ld.global.u64 %rd5, [%rd2];\n"
+       "add.u64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], 1;",
+       "maybe written"},
+      {"who is elected",
+       "bfe.u64 %rd4, %rd1, 9, 10; cvt.u32.u64 %r1, %rd4; elect.sync %r2|%p1, %r1; cvt.u64.u32 %rd5, %r2;\n"
+       "add.u64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], 1;",
+       "maybe written"},
+      {"who of all is elected", "elect.sync %r2|%p1, -1; @%p1 st.global.u32 [%rd2], 1;", "number written"},
+      {"how large a frame is", "bfe.u64 %rd4, %rd1, 9, 10; alloca.u64 %rd5, %rd4;", "steers number"},
+      {"where the stack goes on", "bfe.u64 %rd4, %rd1, 9, 10; stackrestore.u64 %rd4;", "steers number"},
+      {"a cluster's number",
+       ".reg .b128 %rq1; mov.b128 %rq1, {%rd1, %rd3}; clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 "
+       "%r1, %rq1;\n"
+       "cvt.u64.u32 %rd4, %r1; add.u64 %rd5, %rd2, %rd4; st.global.u32 [%rd5], 1;",
+       "maybe written"},
       {"many choices",
        "setp.lt.u64 %p1, %rd1, %rd3; selp.b64 %rd4, 8, 16, %p1; setp.lt.u64 %p2, %rd1, %rd5;\n"
        "selp.b64 %rd6, %rd4, 0, %p2; add.u64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], 1;",
@@ -330,7 +429,7 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
       {"lane of a shuffle",
        "bfe.u64 %rd4, %rd1, 9, 5; cvt.u32.u64 %r1, %rd4; shfl.sync.idx.b32 %r2, %r3, %r1, 31, -1;\n"
        "cvt.u64.u32 %rd5, %r2; add.u64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], 1;",
-       "number written"},
+       "maybe written"},
       {"lane and value of a shuffle",
        "bfe.u64 %rd4, %rd1, 9, 5; cvt.u32.u64 %r1, %rd4; shfl.sync.idx.b32 %r2, %r1, %r1, 31, -1;\n"
        "cvt.u64.u32 %rd5, %r2; add.u64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], 1;",
@@ -346,7 +445,7 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
       {"carry of numbers",
        "add.cc.u32 %r2, %r1, %r3; addc.u32 %r4, 0, 0; setp.ne.s32 %p1, %r4, 0; @%p1 bra L; L:", "number number"},
       {"borrow", "sub.cc.u64 %rd4, %rd1, %rd3; subc.u64 %rd5, 0, 0; add.u64 %rd6, %rd5, %rd2; st.global.u32 [%rd6], 1;",
-       "number written"},
+       "maybe written"},
       {"barrier counts",
        "bfe.u64 %rd4, %rd1, 9, 5; cvt.u32.u64 %r1, %rd4; .shared .b64 b;\n"
        "mbarrier.arrive.shared.b64 %rd5, [b], %r1;",

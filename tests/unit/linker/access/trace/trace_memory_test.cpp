@@ -138,7 +138,7 @@ TEST(TraceMemory, CopiesGoThroughSharedMemory) {
        {"a: named addressed maybe@6", "b: named", "n: named", "kernel: elsewhere map@6"}},
       {"bfe.u64 %rd8, %rd1, 9, 10; cvt.u32.u64 %r8, %rd8; cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd2, "
        "{%r8}], [%r2];",
-       {"a: named", "b: named addressed sole", "n: named", "kernel: elsewhere map@5"}},
+       {"a: named maybe@5", "b: named addressed sole", "n: named", "kernel: elsewhere map@5"}},
       {"sust.b.1d.b32.trap [%rd1, {%r1}], %r2;",
        {"a: named addressed sole", "b: named", "n: named", "kernel: elsewhere map@3"}},
   };
