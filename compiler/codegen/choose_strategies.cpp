@@ -44,12 +44,12 @@ public:
     b_.setInsertionPointToEnd(&block_);
   }
 
-  void run(ArrayRef<GridFactor> grid, const std::optional<Guard> &guard) {
+  void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
     Value blocks = number(1);
     for (const GridFactor &factor : grid)
       blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, divided(product(factor.extents), factor.perBlock));
-    if (guard)
-      blocks = guarded(*guard, blocks);
+    for (const Guard &guard : guards)
+      blocks = guarded(guard, blocks);
     hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
       if (isOpTriviallyDead(&op))
@@ -140,7 +140,7 @@ private:
       return function.emitError() << "no strategy computes this group of operations";
     function->setAttr(dispatch::kElementsPerThreadAttr, b.getI64IntegerAttr(1));
     exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
-    CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(elementsGrid(*kernel, shape), std::nullopt);
+    CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(elementsGrid(*kernel, shape), {});
     return success();
   }
 
@@ -214,7 +214,11 @@ private:
       variant.second.setWorkgroupSizeAttr(b.getIndexArrayAttr({plan.threads, 1, 1}));
       if (plan.dynamicSharedBytes != 0)
         variant.second.setWorkgroupLocalMemoryAttr(b.getIndexAttr(plan.dynamicSharedBytes));
-      CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, plan.guard);
+      SmallVector<Guard> guards;
+      for (const std::optional<Guard> &guard : {plan.guard, plan.also})
+        if (guard)
+          guards.push_back(*guard);
+      CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, guards);
     }
   }
 

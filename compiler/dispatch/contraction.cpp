@@ -51,8 +51,8 @@ llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) 
 
 } // namespace
 
-std::optional<Contraction> contractionOf(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1 || isTreeReduction(op))
+std::optional<Contraction> productOf(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
     return std::nullopt;
   const auto accumulators = reductionBodyOf(op);
   if (!accumulators || getElementTypeOrSelf(op->getResult(0)).isInteger(1))
@@ -85,6 +85,10 @@ std::optional<Contraction> contractionOf(linalg::GenericOp op) {
       (isLeft && isRight ? found.batch : isLeft ? found.rows : found.columns).push_back(loop);
   }
   return found;
+}
+
+std::optional<Contraction> contractionOf(linalg::GenericOp op) {
+  return isTreeReduction(op) ? std::nullopt : productOf(op);
 }
 
 } // namespace tenon::compiler::dispatch

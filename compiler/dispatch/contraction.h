@@ -26,7 +26,10 @@ struct Contraction {
   llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
 };
 
-/// Nothing where `op` is none, or where no side's elements are read more than once (isTreeReduction).
+/// Nothing where `op` is no sum of products of two sides.
+std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
+/// Of these, one whose elements are all read more than once: else it is a reduction like any other (isTreeReduction),
+/// such as the product of a matrix and a vector.
 std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
 
 } // namespace tenon::compiler::dispatch

@@ -18,6 +18,9 @@ ORDERS = ("ik,kj->ij", "ik,jk->ij", "ki,kj->ij", "ki,jk->ij", "ik,kj->ji", "bik,
           "iak,kaj->ij", "ihk,kj->hij")
 # Whole tiles, vectors but no tiles, ragged ones, less than a vector, one step and several.
 SIZES = ((64, 64, 64), (128, 192, 32), (72, 136, 88), (65, 129, 33), (3, 200, 7), (96, 5, 130), (1, 1, 257), (40, 48, 8), (16, 24, 0))
+# Few rows or few columns, whose elements are brought by vectors or one by one, for one warp's steps and for several.
+SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64), (33, 72, 200), (64, 80, 96), (130, 3, 264),
+          (200, 1, 512), (2, 270, 65))
 BATCH = {"b": 3, "a": 2, "h": 2}
 
 
@@ -87,7 +90,7 @@ def biased(f, spec, operand, result, a, b, bias):
 
 def cases(sizes):
     whole = len(sizes) > 1
-    for operand, result in KINDS:
+    for kind, (operand, result) in enumerate(KINDS):
         name = operand if operand == result else f"{operand} to {result}"
         for order, spec in enumerate(ORDERS):
             for number, shape in enumerate(SIZES):
@@ -99,6 +102,14 @@ def cases(sizes):
                         pair(spec, operand, shape, dynamic),
                         lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                         lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+            for number, shape in enumerate(SKINNY):
+                dynamic = (order + number // 5) % 2 == 1
+                if not whole and (order + number + kind) % 5 != 0:
+                    continue
+                yield Case(f"contraction of few {spec}", name, one(
+                    pair(spec, operand, shape, dynamic),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         # Enough tiles of 128 x 128 that those are chosen.
         for spec, shape in (("bik,bkj->bij", (648, 912, 72)), ("bik,bjk->bij", (641, 909, 65)), ("bki,bkj->bij", (648, 912, 40)),
                             ("bki,bjk->bij", (656, 1024, 64))):
@@ -109,7 +120,7 @@ def cases(sizes):
                 lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                 lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         if operand in ("f16", "bf16") and result == "f32":
-            for shape in SIZES[:-1]:
+            for shape in (*SIZES[:-1], *SKINNY):
                 arguments = pair("ik,kj->ij", operand, shape, shape[0] % 2 == 1)
                 bias = argument("f32", elements.draw(generator("bias", operand, shape), "f32", (shape[1],)), shape[0] % 2 == 1)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/product.h"
 
+#include "compiler/dispatch/kernel_config.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -12,19 +14,37 @@ Value withoutExtension(Value value) {
   return extension ? extension.getIn() : value;
 }
 
-Operand operandOf(const KernelOp &op, const dispatch::ContractionSide &side, ArrayRef<unsigned> across,
-                  ArrayRef<unsigned> reduced, const GroupShape &shape) {
+/// Tensors in memory that `input` of `op` is computed from.
+void collectMemory(const KernelFunction &kernel, const KernelOp &op, const KernelInput &input,
+                   SmallVector<OperandInput> &found) {
+  if (input.isMemory()) {
+    if (llvm::none_of(found, [&](const OperandInput &each) { return each.input == &input; }))
+      found.push_back({&op, &input});
+    return;
+  }
+  for (const KernelOp &producer : kernel.ops)
+    if (input.computed && input.computed.getDefiningOp() == producer.op)
+      for (const KernelInput &each : producer.inputs)
+        collectMemory(kernel, producer, each, found);
+}
+
+Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispatch::ContractionSide &side,
+                  ArrayRef<unsigned> across, ArrayRef<unsigned> reduced, const GroupShape &shape) {
   Operand operand;
   operand.value = withoutExtension(side.value);
   operand.across = llvm::to_vector(across);
   for (unsigned input : side.inputs)
-    if (op.inputs[input].isMemory())
-      operand.inputs.push_back(&op.inputs[input]);
+    collectMemory(kernel, op, op.inputs[input], operand.inputs);
   const unsigned alongReduced = reduced.back(), alongAcross = across.empty() ? alongReduced : across.back();
   operand.vectorAxis = alongReduced;
-  for (const KernelInput *input : operand.inputs)
-    if (alongAcross != alongReduced && shape.along(input->tensor, op.op, alongAcross) == GroupShape::Along::Adjacent)
-      operand.vectorAxis = alongAcross;
+  auto lies = [&](unsigned axis) {
+    return llvm::any_of(operand.inputs, [&](const OperandInput &each) {
+      return shape.along(each.input->tensor, each.op->op, axis) == GroupShape::Along::Adjacent;
+    });
+  };
+  // Of what is computed, that which has most elements decides: a scale for each column is in a cache.
+  if (alongAcross != alongReduced && lies(alongAcross) && (operand.inputs.size() == 1 || !lies(alongReduced)))
+    operand.vectorAxis = alongAcross;
   operand.isAlongReduced = operand.vectorAxis == alongReduced;
   if (auto argument = dyn_cast<BlockArgument>(operand.value))
     if (const KernelInput &input = op.inputs[argument.getArgNumber()];
@@ -36,8 +56,12 @@ Operand operandOf(const KernelOp &op, const dispatch::ContractionSide &side, Arr
 } // namespace
 
 std::optional<Product> Product::of(const KernelFunction &kernel, const GroupShape &shape) {
+  const auto reductions = llvm::count_if(
+      kernel.ops, [](const KernelOp &op) { return linalg::GenericOp(op.op).getNumReductionLoops() != 0; });
+  if (reductions != 1)
+    return std::nullopt;
   for (const KernelOp &op : kernel.ops) {
-    const std::optional<dispatch::Contraction> form = dispatch::contractionOf(op.op);
+    const std::optional<dispatch::Contraction> form = dispatch::productOf(op.op);
     if (!form)
       continue;
     Product product;
@@ -55,11 +79,19 @@ std::optional<Product> Product::of(const KernelFunction &kernel, const GroupShap
     product.rows = axesOf(form->rows);
     product.columns = axesOf(form->columns);
     product.reduced = axesOf(form->reduced);
-    product.left = operandOf(op, form->left, product.rows, product.reduced, shape);
-    product.right = operandOf(op, form->right, product.columns, product.reduced, shape);
+    product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
+    product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
     return product;
   }
   return std::nullopt;
+}
+
+uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const {
+  uint32_t widest = 0;
+  for (auto [op, input] : operand.inputs)
+    if (shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
+      widest = std::max(widest, dispatch::elementBytes(input->tensor.element));
+  return widest == 0 ? 1 : 16 / std::max(widest, 2u);
 }
 
 Type Product::tensorCoreElement() const {

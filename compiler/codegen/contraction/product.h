@@ -17,14 +17,20 @@
 
 namespace tenon::compiler::codegen {
 
+/// A tensor in memory, and the operation that reads it.
+struct OperandInput {
+  const KernelOp *op;
+  const KernelInput *input;
+};
+
 /// One side of the product.
 struct Operand {
-  mlir::Value value;                             // of the body: what is multiplied, before it is extended
-  llvm::SmallVector<const KernelInput *> inputs; // that it is computed from, in memory
-  llvm::SmallVector<unsigned> across;            // axes of the space: of the rows, or of the columns
-  unsigned vectorAxis = 0;                       // of the space: neighbours along it are neighbours in memory
-  bool isAlongReduced = true;                    // vectorAxis is a reduced one
-  const KernelInput *plain = nullptr;            // `value` is an element of it as it stands: copied as bytes
+  mlir::Value value;                      // of the body: what is multiplied, before it is extended
+  llvm::SmallVector<OperandInput> inputs; // that it is computed from, also by other operations of the group
+  llvm::SmallVector<unsigned> across;     // axes of the space: of the rows, or of the columns
+  unsigned vectorAxis = 0;                // of the space: neighbours along it are neighbours in memory
+  bool isAlongReduced = true;             // vectorAxis is a reduced one
+  const KernelInput *plain = nullptr;     // `value` is an element of it as it stands: copied as bytes
 };
 
 struct Product {
@@ -33,7 +39,10 @@ struct Product {
   Operand left, right;
   llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
 
+  /// The only reduction of the group; a product of a matrix and a vector is one, too.
   static std::optional<Product> of(const KernelFunction &kernel, const GroupShape &shape);
+  /// Elements of 16 bytes of the widest tensor that the operand reads along its vector axis: 1, 2, 4 or 8.
+  uint32_t widthOf(const Operand &operand, const GroupShape &shape) const;
   /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
   mlir::Type tensorCoreElement() const;
 };

@@ -71,8 +71,8 @@ Value TileSpace::isAligned(const Operand &operand, unsigned width) {
   Value aligned = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
   if (width == 1)
     return aligned;
-  for (const KernelInput *input : operand.inputs)
-    if (kernel_.shape.along(input->tensor, kernel_.product.op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
+  for (auto [op, input] : operand.inputs)
+    if (kernel_.shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
       aligned = k_.both(aligned, kernel_.bodies.isAligned(
                                      input->tensor, int64_t(width) * dispatch::elementBytes(input->tensor.element)));
   Value rest = k_.rem(kernel_.space.size(operand.vectorAxis), k_.number(width));

@@ -51,9 +51,11 @@ public:
   };
   Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
 
+  /// Product of the sizes of some axes, where all are known.
+  std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;
+
 private:
   bool isWhole(llvm::ArrayRef<unsigned> axes, uint32_t side) const;
-  std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
   void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value linear);
   std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,

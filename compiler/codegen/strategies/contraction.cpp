@@ -76,7 +76,7 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
 
 std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Product> product = Product::of(kernel, shape);
-  if (!product)
+  if (!product || !dispatch::contractionOf(product->op->op))
     return {};
   // Sums of eight bytes take the registers of twice as many.
   if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)

@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/contraction.h"
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/rows.h"
+#include "compiler/codegen/strategies/skinny.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/strategies/transpose.h"
 #include "compiler/dispatch/kernel_config.h"
@@ -14,12 +15,13 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 ArrayRef<const Strategy *> strategies() {
+  static const Skinny skinny;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
-  static const Strategy *const all[] = {&contraction, &transpose, &elementwise, &columns, &rows};
+  static const Strategy *const all[] = {&skinny, &contraction, &transpose, &elementwise, &columns, &rows};
   return all;
 }
 

@@ -30,7 +30,7 @@ struct Plan {
   uint32_t threads = 256;
   llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
-  std::optional<Guard> guard = {};                                // none: always
+  std::optional<Guard> guard = {}, also = {};                     // both hold where it runs; none: always
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;

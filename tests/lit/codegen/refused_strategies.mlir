@@ -2,11 +2,13 @@
 // RUN: split-file %s %t
 // RUN: not tenon-opt %t/tile.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not tenon-opt %t/threads.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not tenon-opt %t/few.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 
 // TILE: error: strategy 'contraction' takes no 'rows' of 32, but for example 64
 // THREADS: error: strategy 'contraction' takes no 'threads' of 128, but for example 256
-// NAME: error: 'tenon.strategy' names no strategy; there are 'contraction'
+// FEW: error: strategy 'skinny' takes no 'few' of 128, but for example 8
+// NAME: error: 'tenon.strategy' names no strategy; there are 'skinny' 'contraction'
 
 //--- tile.mlir
 func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -31,6 +33,18 @@ func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> t
       linalg.yield %t : f32
   } -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
+}
+//--- few.mlir
+func.func @k(%a: tensor<8x64xf32>, %b: tensor<64x32xf32>, %c: tensor<8x32xf32>) -> tensor<8x32xf32>
+    attributes {tenon.strategy = {name = "skinny", threads = 256, few_side = 1, few = 128, positions = 2, depth_warps = 8}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x64xf32>, tensor<64x32xf32>) outs(%c : tensor<8x32xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
 }
 //--- name.mlir
 func.func @k(%a: tensor<8xf32>) -> tensor<8xf32> attributes {tenon.strategy = {name = "magic", threads = 128}} {

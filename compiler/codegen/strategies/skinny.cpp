@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/skinny.h"
+
+#include "compiler/codegen/contraction/skinny_product.h"
+#include "compiler/codegen/strategies/contraction.h"
+#include "compiler/dispatch/kernel_config.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// More rows than these are work for tiles in shared memory. Tensor cores multiply what memory brings with as many.
+constexpr int64_t kMostFew = 64, kMostFewScalar = 16;
+// Of unknown sizes: two kernels, so that one row does not pay for many.
+constexpr int64_t kVeryFew = 8, kFew = 32;
+// Less reduced elements are not worth being divided among warps, and so few wide positions are no matrix.
+constexpr int64_t kLeastReduced = 64, kLeastWide = 16;
+// Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
+constexpr int64_t kEnoughBlocks = 240;
+constexpr uint32_t kThreads = 256, kManyThreads = 512;
+
+std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+  int64_t size = 1;
+  for (unsigned axis : axes) {
+    if (!shape.axes[axis].size)
+      return std::nullopt;
+    size *= *shape.axes[axis].size;
+  }
+  return size;
+}
+
+SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+  SmallVector<SpaceAxis> chosen;
+  for (unsigned axis : axes)
+    chosen.push_back(shape.axes[axis]);
+  return codegen::extentsOf(chosen);
+}
+
+/// Whether everything but the product is computed from its result, or is part of an operand.
+bool fitsGroup(const KernelFunction &kernel, const GroupShape &shape) {
+  return llvm::all_of(kernel.ops, [&](const KernelOp &op) {
+    const bool isStored = llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; });
+    return shape.group.isPerRow(op.op) || (!isStored && !shape.group.knowsReduction(op.op->getResult(0)));
+  });
+}
+
+class Planner {
+public:
+  Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
+      : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(sizeOf(shape, product.rows)),
+        columns_(sizeOf(shape, product.columns)), batch_(sizeOf(shape, product.batch)),
+        reduced_(sizeOf(shape, product.reduced)), mostFew_(product.tensorCoreElement() ? kMostFew : kMostFewScalar) {}
+
+  std::vector<Plan> run();
+
+private:
+  Plan planOf(bool fewAreRows, uint32_t few) const;
+
+  const StringRef name_;
+  const KernelFunction &kernel_;
+  const GroupShape &shape_;
+  const Product &product_;
+  const std::optional<int64_t> rows_, columns_, batch_, reduced_;
+  const int64_t mostFew_;
+};
+
+Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
+  const Operand &wide = fewAreRows ? product_.right : product_.left;
+  const std::optional<int64_t> wideSize = fewAreRows ? columns_ : rows_;
+  SkinnyShape how{.fewAreRows = fewAreRows, .few = few, .positions = 2, .depthWarps = 0};
+  if (!wide.isAlongReduced)
+    how.positions = std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
+  auto blocksOf = [&](uint32_t threads) {
+    return int64_t(llvm::divideCeil(uint64_t(wideSize.value_or(INT32_MAX)), widePerBlock(how, threads))) *
+           batch_.value_or(1);
+  };
+  uint32_t threads = kThreads;
+  // A warp has a step of its own at least.
+  const uint32_t stepDepth = 32;
+  auto divide = [&] {
+    const uint64_t steps = llvm::divideCeil(uint64_t(reduced_.value_or(INT32_MAX)), stepDepth);
+    how.depthWarps = uint32_t(std::min<uint64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(steps, 2)), threads / 32));
+    const uint32_t bytes = dispatch::elementBytes(product_.sum.sum.type);
+    while (skinnyPartBytes(how, threads, bytes) > kMostSkinnyBytes && how.depthWarps < threads / 32)
+      how.depthWarps *= 2;
+  };
+  divide();
+  while (how.positions > 2 && !wide.isAlongReduced && blocksOf(threads) < kEnoughBlocks / 2)
+    how.positions /= 2;
+  if (blocksOf(threads) < kEnoughBlocks) {
+    threads = kManyThreads;
+    divide();
+  }
+  const SmallVector<Extent> fewExtents = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns),
+                            wideExtents = extentsOf(shape_, wide.across);
+  return {
+      name_,
+      threads,
+      {{"few_side", fewAreRows ? 1 : 2}, {"few", few}, {"positions", how.positions}, {"depth_warps", how.depthWarps}},
+      {{extentsOf(shape_, product_.batch), 1},
+       {fewExtents, int64_t(few)},
+       {wideExtents, int64_t(widePerBlock(how, threads))}}};
+}
+
+std::vector<Plan> Planner::run() {
+  if (reduced_ && *reduced_ < kLeastReduced)
+    return {};
+  const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostFew_)
+                          : !columns_ ? *rows_ <= mostFew_
+                                      : *rows_ <= *columns_;
+  const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
+  if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
+    return {};
+  if (few) {
+    if (*few > mostFew_)
+      return {};
+    return {planOf(fewAreRows, std::max<uint32_t>(8, llvm::PowerOf2Ceil(*few)))};
+  }
+  std::vector<Plan> others = Contraction().plans(kernel_, shape_);
+  if (others.empty()) // a tree reduction that someone else computes
+    return {};
+  const SmallVector<Extent> length = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns);
+  std::vector<Plan> plans = {planOf(fewAreRows, kVeryFew)};
+  plans.back().guard = Guard{length, 0, kVeryFew};
+  int64_t most = kVeryFew;
+  if (product_.tensorCoreElement()) {
+    plans.push_back(planOf(fewAreRows, kFew));
+    plans.back().guard = Guard{length, most, kFew};
+    most = kFew;
+  }
+  for (Plan &other : others) {
+    other.also = Guard{length, most};
+    plans.push_back(other);
+  }
+  return plans;
+}
+
+} // namespace
+
+std::vector<Plan> Skinny::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  if (!product || (product->rows.empty() && product->columns.empty()) || !fitsGroup(kernel, shape))
+    return {};
+  return Planner(name(), kernel, shape, *product).run();
+}
+
+std::optional<Plan> Skinny::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::vector<Plan> all = plans(kernel, shape);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+bool Skinny::takes(StringRef choice, int64_t value) const {
+  if (choice == "threads")
+    return value == kThreads || value == kManyThreads;
+  if (choice == "few_side")
+    return value == 1 || value == 2;
+  if (choice == "few")
+    return value >= 8 && value <= kMostFew;
+  if (choice == "positions")
+    return value == 2 || value == 4 || value == 8;
+  return choice != "depth_warps" || value <= int64_t(kThreads / 32) || value == int64_t(kManyThreads / 32);
+}
+
+void Skinny::write(Writer &writer) const {
+  const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  const SkinnyShape how{.fewAreRows = writer.choice("few_side") == 1,
+                        .few = uint32_t(writer.choice("few")),
+                        .positions = uint32_t(writer.choice("positions")),
+                        .depthWarps = std::min(uint32_t(writer.choice("depth_warps")), writer.k.threads / 32)};
+  writeSkinnyProduct({.kernel = writer.kernel,
+                      .shape = writer.shape,
+                      .product = *product,
+                      .k = writer.k,
+                      .space = writer.space,
+                      .bodies = writer.bodies,
+                      .rows = 0,
+                      .columns = 0,
+                      .depth = 0},
+                     how, variantFor(writer.target) != 0);
+}
+
+} // namespace tenon::compiler::codegen
