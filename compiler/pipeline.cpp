@@ -39,6 +39,8 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace tenon::compiler {
@@ -109,7 +111,14 @@ LogicalResult dump(ModuleOp module, const std::string &folder, function_ref<Stat
 
 /// --target, as tenon-normalize-executables takes it.
 NormalizeExecutablesOptions targetOptions(ModuleOp module, const CompileOptions &options) {
-  if (!options.targets.empty() && !targetsOf(module).empty())
+  // Who says the same in both places means it.
+  std::set<std::string> named, given;
+  for (hal::ExecutableTargetAttr target : targetsOf(module))
+    if (FailureOr<abi::TargetArch> arch = targetArchOf(target); succeeded(arch))
+      named.insert(arch->toString());
+  for (abi::TargetArch arch : options.targets)
+    given.insert(arch.toString());
+  if (!given.empty() && !named.empty() && given != named)
     module.emitWarning() << "--target has no effect: the module names its targets";
   NormalizeExecutablesOptions result;
   for (abi::TargetArch arch : options.targets)
