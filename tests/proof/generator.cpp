@@ -171,6 +171,17 @@ private:
     result_.classes |= maskOf(guess.kind);
     name(guess.name);
     std::string harmless = other;
+    if (random_.chance(30)) {
+      const char *space = random_.one({"shared", "local"});
+      std::string variable = body_.variable(space, 64), offset = body_.r64(), v = body_.r32();
+      harmless = body_.r64();
+      body_.line("mov.u64 ", offset, ", ", variable, ";");
+      body_.line("cvta.", space, ".u64 ", harmless, ", ", offset, ";");
+      body_.line("mov.u32 ", v, ", 7;");
+      search(body_, guess, pointers_[victim], harmless,
+             [&](const std::string &address) { body_.line("st.u32 [", address, "], ", v, ";"); });
+      return;
+    }
     if (random_.chance(75)) {
       const std::string variable = module_.name("harmless");
       module_.text += concat(".global .align 16 .b8 ", variable, "[4096];\n");

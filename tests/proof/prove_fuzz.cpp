@@ -22,6 +22,7 @@ constexpr const char *kUsage = R"(usage: tenon-prove-fuzz [OPTION]...
   --seed=N       the number of the first kernel (1)
   --count=N      how many kernels (1000)
   --threads=N    threads (1)
+  --seconds=N    stop after so long, whatever is left (no limit)
   --class=NAME   arithmetic, memory, parameters, calls, predicates, control, lanes, atomics, copies, benign; several with
                  commas (all)
   --out=DIR      write each kernel that fails there, as small as it gets, with what wrote as its first line
@@ -31,7 +32,7 @@ constexpr const char *kUsage = R"(usage: tenon-prove-fuzz [OPTION]...
 )";
 
 struct Options {
-  uint64_t seed = 1, count = 1000, threads = 1, most = 20;
+  uint64_t seed = 1, count = 1000, threads = 1, most = 20, seconds = 0;
   uint32_t classes = (1u << kClasses) - 1;
   std::string out;
   bool print = false;
@@ -71,6 +72,8 @@ bool parseOptions(int argc, char **argv, Options &options) {
       isGood = parseNumber(value, options.threads) && options.threads >= 1 && options.threads <= 1024;
     else if (name == "--most")
       isGood = parseNumber(value, options.most);
+    else if (name == "--seconds")
+      isGood = parseNumber(value, options.seconds) && options.seconds >= 1 && options.seconds <= 1'000'000;
     else if (name == "--class")
       isGood = parseClasses(value, options.classes);
     else if (name == "--out")
@@ -162,13 +165,16 @@ int run(const Options &options) {
     return 0;
   }
   const auto begin = std::chrono::steady_clock::now();
+  const auto isOver = [&] {
+    return options.seconds && std::chrono::steady_clock::now() - begin > std::chrono::seconds(options.seconds);
+  };
   std::atomic<uint64_t> next = 0, failures = 0;
   std::mutex lock;
   Report report;
   auto work = [&] {
     Judge judge;
     Report mine;
-    for (uint64_t i = next++; i < options.count && failures < options.most; i = next++) {
+    for (uint64_t i = next++; i < options.count && failures < options.most && !isOver(); i = next++) {
       const Case kernel = makeCase(options.seed + i, options.classes);
       const Outcome outcome = judge.judge(kernel.ptx, kernel.bindings, kernel.constants, kernel.seed);
       mine.add(kernel, outcome);

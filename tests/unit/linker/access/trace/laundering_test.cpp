@@ -366,6 +366,18 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
        "maybe written"},
       {"a guess, or a harmless place",
        "setp.eq.u64 %p1, %rd1, %rd3; selp.b64 %rd4, %rd3, %rd5, %p1; st.global.u32 [%rd4], 1;", "maybe number"},
+      {"a guess, or thread-private memory",
+       ".local .b8 v[4]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; setp.eq.u64 %p1, %rd1, %rd3;\n"
+       "sub.u64 %rd6, %rd3, %rd5; selp.b64 %rd7, %rd6, 0, %p1; add.u64 %rd8, %rd5, %rd7; st.u32 [%rd8], 1;",
+       "maybe number"},
+      {"a distance from thread-private memory",
+       ".local .b8 v[4]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; setp.eq.u64 %p1, %rd1, %rd3;\n"
+       "selp.b64 %rd7, %rd6, 0, %p1; add.u64 %rd8, %rd5, %rd7; st.u32 [%rd8], 1;",
+       "maybe number"},
+      {"a hash index in thread-private memory",
+       ".local .b8 v[400]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; bfe.u64 %rd6, %rd1, 9, 8;\n"
+       "add.u64 %rd8, %rd5, %rd6; st.u32 [%rd8], 1;",
+       "number number"},
       {"a guess by arithmetic",
        "xor.b64 %rd4, %rd1, %rd3; neg.s64 %rd5, %rd4; or.b64 %rd6, %rd4, %rd5; shr.u64 %rd6, %rd6, 63;\n"
        "mad.lo.s64 %rd7, %rd6, %rd5, %rd2; st.global.u32 [%rd7], 1;",
