@@ -26,6 +26,11 @@ public:
   void lowBitsTested(const Origins &value);
   void read(const Origins &address, const Step &step, AccessPlace place);
   void written(const Origins &address, const Step &step, AccessPlace place);
+  /// An address of private memory: what was loaded may lead out of it.
+  void writtenPrivately(const Origins &address, AccessPlace place) {
+    if ((address.involved() & slotBit(kForeign)) && !foreignWrite_)
+      foreignWrite_ = place;
+  }
   /// Pointers of these slots go where the trace does not follow.
   void escaped(uint64_t bits, MaybePlace SlotAccess::*how, AccessPlace place);
   /// Which instructions run depends on this value.

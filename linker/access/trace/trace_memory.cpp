@@ -121,8 +121,11 @@ void KernelTracer::store(const Origins &address, const Origins &value, const Ste
     for (uint32_t slot : kPrivateSlots)
       if ((address.aimed() & slotBit(slot)) || ((address.aimed() & slotBit(kForeign)) && memory_.isLoadable(slot)))
         put(slot);
-    if ((address.surely() & kPrivateBits) && ((address.aimed() | address.few) & secrets.pointers) == 0)
+    if ((address.surely() & kPrivateBits) && ((address.aimed() | address.few) & secrets.pointers) == 0) {
+      if (recording_)
+        findings_.writtenPrivately(address, place);
       return;
+    }
   }
   if (recording_)
     findings_.written(address, step, place);

@@ -374,6 +374,11 @@ TEST(Laundering, PathsAndPredicatesTellBits) {
        ".local .b8 v[4]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; setp.eq.u64 %p1, %rd1, %rd3;\n"
        "selp.b64 %rd7, %rd6, 0, %p1; add.u64 %rd8, %rd5, %rd7; st.u32 [%rd8], 1;",
        "maybe number"},
+      {"a distance from thread-private memory that was stored and loaded",
+       ".local .b8 v[4]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; setp.eq.u64 %p1, %rd1, %rd3;\n"
+       "selp.b64 %rd7, %rd6, 0, %p1; st.global.u64 [%rd2], %rd7; ld.global.u64 %rd8, [%rd2];\n"
+       "add.u64 %rd8, %rd5, %rd8; st.u32 [%rd8], 1;",
+       "maybe written"},
       {"a hash index in thread-private memory",
        ".local .b8 v[400]; mov.u64 %rd4, v; cvta.local.u64 %rd5, %rd4; bfe.u64 %rd6, %rd1, 9, 8;\n"
        "add.u64 %rd8, %rd5, %rd6; st.u32 [%rd8], 1;",
