@@ -68,6 +68,7 @@ void PlanBuilder::reset() {
   stored_.clear();
   halves_.clear();
   whole_.clear();
+  lookedAt_ = 0;
   writesParameters_ = false;
 }
 

@@ -113,6 +113,13 @@ private:
   const ptx::NameRef *names() const {
     return uses_->namesOf(current_).data() + (instruction_->predicate.empty() ? 0 : 1);
   }
+  // plan_ahead.cpp: places behind a pointer as it was passed
+  std::array<const ptx::NameRef *, 4> registersOf(uint32_t index) const;
+  template <typename Visit> bool allDefinitions(uint32_t reg, Visit visit);
+  bool isDistance(uint32_t reg, uint32_t use);
+  bool isAhead(uint32_t reg, std::optional<uint32_t> &slot, std::vector<uint32_t> &path, size_t fixed);
+  bool comparesPlacesAhead();
+
   bool isAddress(uint32_t operand) const { return instruction_->operands[operand].kind == ptx::Operand::Kind::Address; }
 
   const ptx::Module *module_ = nullptr;
@@ -138,6 +145,7 @@ private:
   std::vector<Filled> stored_; // .param variables, in the last block that stores to one
   Halves halves_;
   WholePointers whole_;
+  uint64_t lookedAt_ = 0; // instructions, for places behind pointers
 
   // Of the instruction at hand.
   uint32_t current_ = 0;

@@ -86,6 +86,8 @@ bool PlanBuilder::defineFromKnown() {
       count = found->addend ? 2 : 1;
       step = found->addend - first;
     }
+  if (effect == Effect::Compare && comparesPlacesAhead())
+    transfer.combine = Combine::Equal;
   auto source = [&](uint32_t i) { return known[first + i * step]; };
   const OriginTable::Id value = evaluate(transfer, count, source, known_.table);
   return value != OriginTable::kUnknown && known_.define(result, value, mayAssume);
@@ -151,6 +153,8 @@ void PlanBuilder::addComputed() {
     return;
   if ((effect == Effect::Compare || effect == Effect::IsAddress) && comparesWholePointers())
     return defineAs(OriginTable::kNumber);
+  if (effect == Effect::Compare && comparesPlacesAhead())
+    return compute({Combine::Equal, Finish::Narrow}, sources_, leaves_);
   if (mayBeRefined(effect) || mayScale(effect))
     if (const std::optional<Refined> found = refined()) {
       sourcesOf(found->source, found->source + 1);
