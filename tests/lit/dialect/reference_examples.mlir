@@ -2,7 +2,7 @@
 // RUN: tenon-opt %s | tenon-opt | FileCheck %s
 // RUN: tenon-opt %s --mlir-print-op-generic | tenon-opt | FileCheck %s
 
-// CHECK: module attributes {stream.affinity.default = #hal.device.affinity<@gpu, [0, 1]>}
+// CHECK: module attributes {stream.affinity.default = #hal.device.affinity<@gpu, [0, 1]>, tenon.affinities = [#hal.device.affinity<@gpu>], tenon.parameters = [#hal.parameter<constant 0>, #hal.parameter<struct<24, alignment = 8>(binding 1 at 0, constant 2 at 8)>]} {
 module attributes {stream.affinity.default = #hal.device.affinity<@gpu, [0, 1]>, tenon.affinities = [#hal.device.affinity<@gpu>],
                    tenon.parameters = [#hal.parameter<constant 0>, #hal.parameter<struct<24, alignment = 8>(binding 1 at 0, constant 2 at 8)>]} {
   // CHECK: util.func private @always{{.*}}inlining_policy = #util.inline.always
@@ -11,7 +11,7 @@ module attributes {stream.affinity.default = #hal.device.affinity<@gpu, [0, 1]>,
   }
   // CHECK: util.func private @never{{.*}}inlining_policy = #util.inline.never
   util.func private @never(%x: index) -> index attributes {inlining_policy = #util.inline.never} {
-    // CHECK: util.assume.int %{{.*}}<umin = 1, udiv = 16> : index
+    // CHECK: util.assume.int %{{.*}}<udiv = 16, umin = 1> : index
     %0 = util.assume.int %x<umin = 1, udiv = 16> : index
     util.return %0 : index
   }
