@@ -12,7 +12,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-REPORTING_SUITES = ("lit", "e2e", "abi-conformance")  # tests/meson.build: each leaves its own report
+REPORTING_SUITES = ("lit", "e2e", "abi-conformance", "python")  # tests/meson.build: each leaves its own report
 
 
 def case_outcome(case):

@@ -6,8 +6,9 @@ LLVM_VERSION=$(sed -n "s/^llvm_version_wanted = '\([0-9]*\)'.*/\1/p" compiler/me
 PACKAGES=(
   "llvm-$LLVM_VERSION-dev" "llvm-$LLVM_VERSION-tools" "libmlir-$LLVM_VERSION-dev" "mlir-$LLVM_VERSION-tools"
   "clang-$LLVM_VERSION" "clang-format-$LLVM_VERSION" "lld-$LLVM_VERSION" "libclang-rt-$LLVM_VERSION-dev"
-  g++ cmake make dpkg-dev meson ninja-build ccache pkg-config git python3 python3-venv python3-numpy
-  mkdocs-material libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev liblz4-dev libzstd-dev
+  g++ cmake make dpkg-dev meson ninja-build ccache pkg-config git
+  python3 python3-dev python3-venv python3-numpy python3-pytest
+  libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev liblz4-dev libzstd-dev
 )
 # nvcc, its headers and libdevice as Python wheels, for machines without a CUDA toolkit.
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)

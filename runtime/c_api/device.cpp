@@ -132,7 +132,7 @@ void tenon_device_release(tenon_device_t *device) {
 }
 tenon_status_t *tenon_device_wait(tenon_device_t *device) {
   TENON_C_REQUIRE(device);
-  Status finished = device->value->stream().synchronize();
+  Status finished = withReport(*device->value, device->value->stream().synchronize());
   device->value->rememberFault(finished);
   return toC(std::move(finished));
 }
@@ -234,6 +234,9 @@ uint64_t tenon_buffer_size(const tenon_buffer_t *buffer) {
 uint64_t tenon_buffer_address(const tenon_buffer_t *buffer) {
   return buffer ? buffer->value->address() : 0;
 }
+void *tenon_buffer_host_address(const tenon_buffer_t *buffer) {
+  return buffer ? buffer->value->hostAddress() : nullptr;
+}
 tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64_t length, uint32_t access,
                                  void **out) {
   TENON_C_OUTPUT(out);
@@ -254,5 +257,6 @@ tenon_status_t *tenon_buffer_read(const tenon_buffer_t *buffer, uint64_t offset,
   TENON_C_REQUIRE(buffer);
   if (bytes != 0)
     TENON_C_REQUIRE(data);
-  return toC(downloadBytes(*buffer->value, offset, {static_cast<uint8_t *>(data), bytes}));
+  return toC(withReport(buffer->value->device(),
+                        downloadBytes(*buffer->value, offset, {static_cast<uint8_t *>(data), bytes})));
 }

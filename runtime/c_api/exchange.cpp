@@ -24,7 +24,7 @@ tenon_status_t *tenon_dlpack_export(const tenon_value_t *value, struct DLManaged
   TENON_C_ASSIGN_OR_RETURN(tenon_value_t given, readStruct(value, "value"));
   TENON_C_REQUIRE(given.buffer);
   Value read;
-  if (Status status = readValue(given, read); !status.ok())
+  if (Status status = readValue(given, nullptr, read); !status.ok())
     return toC(std::move(status));
   const Tensor &tensor = *std::get_if<Tensor>(&read);
   TENON_C_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor.shape, tensor.element));

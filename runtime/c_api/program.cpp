@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C API: programs, calls, results.
 #include "runtime/c_api/support.h"
+#include "runtime/memory/allocator.h"
 #include "runtime/program/block_call.h"
 #include "runtime/program/call_inputs.h"
+#include "runtime/program/call_results.h"
 #include "support/memory.h"
 
 #include <optional>
@@ -83,7 +85,7 @@ tenon_status_t *writeType(const std::vector<FunctionTypes::Type> &types, size_t 
 }
 
 /// An array of the caller's structs, into values whose memory is used again.
-Status readValues(const tenon_value_t *given, size_t count, std::vector<Value> &out) {
+Status readValues(const tenon_value_t *given, size_t count, Device &device, std::vector<Value> &out) {
   if (count != 0 && !given)
     return nullArgument("inputs");
   out.resize(count);
@@ -91,11 +93,32 @@ Status readValues(const tenon_value_t *given, size_t count, std::vector<Value> &
   for (size_t i = 0; i < count; ++i) {
     const auto *one = reinterpret_cast<const tenon_value_t *>(next);
     TENON_ASSIGN_OR_RETURN(tenon_value_t value, readStruct(one, "inputs"));
-    TENON_RETURN_IF_ERROR(readValue(value, out[i]));
+    TENON_RETURN_IF_ERROR(readValue(value, &device, out[i]));
     next += one->struct_size;
   }
   return okStatus();
 }
+
+/// Results in memory that the caller hands out.
+class CallersMemory : public ResultMemory {
+public:
+  CallersMemory(Device &device, const tenon_call_options_t &options) : device_(device), options_(options) {}
+
+  Result<std::shared_ptr<const Buffer>> allocate(size_t index, const Tensor &type, uint64_t bytes) override {
+    const tenon_value_t described = tenon_value_tensor(nullptr, static_cast<tenon_element_type_t>(type.element),
+                                                       type.shape.data(), type.shape.size());
+    const uint64_t address = options_.result_memory(options_.result_user, index, &described, bytes);
+    if (address == 0 && bytes != 0)
+      return makeError(StatusCode::ResourceExhausted, "the caller gave no memory for result ", index, ", ",
+                       tensorTypeSpelling(type.shape, type.element), " of ", bytes, " bytes");
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, importDeviceMemory(device_, address, bytes, {}, nullptr));
+    return std::shared_ptr<const Buffer>(std::move(buffer));
+  }
+
+private:
+  Device &device_;
+  const tenon_call_options_t &options_;
+};
 
 /// Calls with the results that the caller has, or with new ones, which he then has.
 /// The count of inputs is held against the function before one is read.
@@ -109,7 +132,7 @@ tenon_status_t *callWithResults(const tenon_program &program, uint32_t function,
   if (!*results)
     made = std::make_unique<tenon_results>();
   tenon_results &used = made ? *made : **results;
-  Status status = readValues(inputs, count, used.inputs);
+  Status status = readValues(inputs, count, program.value->device(), used.inputs);
   if (status.ok())
     status = call(used.inputs, used.values);
   for (Value &input : used.inputs) // what the call needs it has; only the lists are kept
@@ -117,7 +140,7 @@ tenon_status_t *callWithResults(const tenon_program &program, uint32_t function,
       tensor->buffer = nullptr;
   if (status.ok() && made)
     *results = made.release();
-  return toC(std::move(status));
+  return toC(withReport(program.value->device(), std::move(status)));
 }
 
 } // namespace
@@ -217,8 +240,12 @@ tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t func
   TENON_C_REQUIRE(program);
   TENON_C_REQUIRE(results);
   CallOptions read;
+  tenon_call_options_t given = {};
+  CallersMemory memory(program->value->device(), given);
   if (options) {
-    TENON_C_ASSIGN_OR_RETURN(tenon_call_options_t given, readStruct(options, "options"));
+    TENON_C_ASSIGN_OR_RETURN(given, readStruct(options, "options"));
+    if (given.result_memory)
+      read.resultMemory = &memory;
     read.synchronous = isSet(given.synchronous);
     read.graph = !isSet(given.no_graph);
     if (isSet(given.on_stream))

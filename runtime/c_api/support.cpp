@@ -3,6 +3,7 @@
 #include "runtime/c_api/support.h"
 
 #include "abi/format/verify.h"
+#include "runtime/memory/allocator.h"
 
 namespace tenon::runtime::c_api {
 
@@ -11,6 +12,19 @@ tenon_status_t *toC(Status status) {
     return nullptr;
   std::string message(status.message());
   return new tenon_status{std::move(status), std::move(message)};
+}
+
+Status withReport(const Device &device, Status status) {
+  const auto lastReport = device.driver().lastReport;
+  if (status.code() != StatusCode::Aborted || !lastReport ||
+      status.message().find("a kernel failed before") != std::string_view::npos)
+    return status;
+  std::string text(lastReport(nullptr, 0) + 1, '\0');
+  lastReport(text.data(), text.size());
+  text.resize(strnlen(text.data(), text.size()));
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text.empty() ? std::move(status) : Status(status.code(), concat(status.message(), "\n", text));
 }
 
 Status fromC(tenon_status_t *status) {
@@ -100,12 +114,12 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given) {
   return options;
 }
 
-Status readValue(const tenon_value_t &given, Value &out) {
+Status readValue(const tenon_value_t &given, Device *device, Value &out) {
   const uint32_t number = numberOf(given.element);
   if (number > TENON_INDEX)
     return makeError(StatusCode::InvalidArgument, "unknown element type ", number);
   const auto element = static_cast<abi::ElementType>(number);
-  if (!given.buffer) {
+  if (!given.buffer && given.address == 0 && given.bytes == 0) {
     out = Scalar{element, given.scalar_bits};
     return okStatus();
   }
@@ -119,7 +133,13 @@ Status readValue(const tenon_value_t &given, Value &out) {
   Tensor &tensor = *std::get_if<Tensor>(&out);
   tensor.element = element;
   tensor.shape.assign(given.shape, given.shape + given.rank);
-  tensor.buffer = given.buffer->value;
+  if (given.buffer) {
+    tensor.buffer = given.buffer->value;
+    return okStatus();
+  }
+  if (!device)
+    return makeError(StatusCode::InvalidArgument, "a tensor is given by its address; here it needs a buffer");
+  TENON_ASSIGN_OR_RETURN(tensor.buffer, importDeviceMemory(*device, given.address, given.bytes, {}, nullptr));
   return okStatus();
 }
 

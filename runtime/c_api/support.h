@@ -58,6 +58,9 @@ namespace tenon::runtime::c_api {
 
 /// NULL for ok.
 tenon_status_t *toC(Status status);
+/// Behind a kernel's fault on the emulator, what it reports of it: kernel, thread, address, line. A program that links
+/// the library has no other way to see it.
+Status withReport(const Device &device, Status status);
 /// Takes over; NULL is ok.
 Status fromC(tenon_status_t *status);
 
@@ -141,8 +144,8 @@ Result<ExecutableOptions> readImageOptions(const tenon_image_options_t *given);
 Result<std::vector<SemaphorePoint>> readPoints(const tenon_semaphore_point_t *points, size_t count, const char *name);
 /// `given` may be null: device memory for every use.
 Result<BufferOptions> readOptions(const tenon_buffer_options_t *given);
-/// Into a value whose memory is used again.
-Status readValue(const tenon_value_t &given, Value &out);
+/// Into a value whose memory is used again. `device`: whose memory an address is of; null: addresses are refused.
+Status readValue(const tenon_value_t &given, Device *device, Value &out);
 BufferRef readRef(const tenon_buffer_ref_t &ref);
 /// Null for none.
 Buffer::Release releaseOf(tenon_release_fn released, void *user);

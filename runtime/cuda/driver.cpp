@@ -117,6 +117,7 @@ Status Driver::resolveSymbols(void *library) {
     if (get && get(name, &own, CUDA_VERSION, 0, nullptr) == CUDA_SUCCESS)
       out = reinterpret_cast<std::remove_reference_t<decltype(out)>>(own);
   };
+  findOwn("tenonEmulatorHostPointer", hostPointer);
   findOwn("tenonEmulatorReadOnlyPointer", readOnlyPointer);
   if (readOnlyPointer) { // it is the emulator
     findOwn("tenonEmulatorNameModule", nameModule);

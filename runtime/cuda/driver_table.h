@@ -21,6 +21,9 @@ public:
   /// Of the emulator, else null: at byte `offset` of parameter `index` stands a pointer that the kernel must not write
   /// through; a report calls it `name`.
   bool (*readOnlyPointer)(CUfunction function, size_t index, size_t offset, const char *name) = nullptr;
+  /// Of the emulator, else null: where the host may read and write `bytes` bytes of device memory; null: they are in no
+  /// live allocation.
+  void *(*hostPointer)(CUdeviceptr address, size_t bytes) = nullptr;
   /// Of the emulator, else null: its reports call the module that this thread loads next `name`.
   void (*nameModule)(const char *name) = nullptr;
   /// Of the emulator, else null: ends the launch that runs, with a report; a signal handler may call it. False: none

@@ -2,6 +2,8 @@
 // Memory goes back where it came from: each buffer holds the function that returns it.
 #include "runtime/memory/buffer.h"
 
+#include "runtime/device/device.h"
+
 namespace tenon::runtime {
 
 std::string usageNames(uint32_t usage) {
@@ -73,6 +75,12 @@ Result<std::span<uint8_t>> Buffer::map(uint64_t offset, uint64_t length, uint32_
     return makeError(StatusCode::FailedPrecondition, "the buffer was deallocated");
   TENON_RETURN_IF_ERROR(checkBufferRange(size_, offset, length));
   return std::span<uint8_t>(static_cast<uint8_t *>(host_) + offset, length);
+}
+
+uint8_t *Buffer::hostAddress() const {
+  if (host_ || !device_->driver().hostPointer || isRetired() || address() == 0)
+    return host();
+  return static_cast<uint8_t *>(device_->driver().hostPointer(address(), size_));
 }
 
 Status checkBufferRange(uint64_t size, uint64_t offset, uint64_t length) {

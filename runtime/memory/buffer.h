@@ -91,6 +91,10 @@ public:
   /// Where the host sees it, whatever the usage: for the runtime itself. Null: device memory.
   uint8_t *host() const { return static_cast<uint8_t *>(host_); }
 
+  /// Where the host may read and write it: host() of host-visible memory, and of any memory on the emulator, which has
+  /// no other. Null: device memory. What commands wrote is there once they are complete.
+  uint8_t *hostAddress() const;
+
   /// True for the first caller, who returns the memory: SubmissionQueue::deallocate, or else the destructor.
   bool claimMemory() { return !claimed_.exchange(true); }
   void markRetired() { retired_.store(true, std::memory_order_release); }

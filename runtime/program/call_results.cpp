@@ -59,7 +59,7 @@ size_t firstOfBuffer(const CallPlan &plan, size_t index) {
 }
 
 Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<const Value> inputs,
-                  std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                  std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream, ResultMemory *memory,
                   std::vector<Value> &results, Tensor &tensor) {
   const CallPlan::Buffer &buffer = plan.buffers[plan.results[index].buffer];
   switch (buffer.place) {
@@ -78,6 +78,10 @@ Status bindTensor(Device &device, const CallPlan &plan, size_t index, std::span<
     tensor.buffer = std::get_if<Tensor>(&results[first])->buffer;
     return okStatus();
   }
+  if (memory && index < plan.returned) {
+    TENON_ASSIGN_OR_RETURN(tensor.buffer, memory->allocate(index, tensor, buffer.bytes));
+    return checkGiven(device, plan, index, buffer.bytes, *tensor.buffer, inputs, results);
+  }
   if (tensor.buffer)
     return checkGiven(device, plan, index, buffer.bytes, *tensor.buffer, inputs, results);
   // Memory that goes back in the order of the device's own stream must not be in use on another stream then.
@@ -94,7 +98,7 @@ Status checkGivenBuffer(const Device &device, size_t result, uint64_t bytes, con
 }
 
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
-                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream, ResultMemory *memory,
                    std::vector<Value> &results) {
   if (!results.empty() && results.size() != plan.returned)
     return makeError(StatusCode::InvalidArgument, results.size(), " results given, function '",
@@ -112,7 +116,7 @@ Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> 
     tensor.element = planned.element;
     if (tensor.shape != planned.shape)
       tensor.shape = planned.shape;
-    TENON_RETURN_IF_ERROR(bindTensor(device, plan, i, inputs, constants, isOwnStream, results, tensor));
+    TENON_RETURN_IF_ERROR(bindTensor(device, plan, i, inputs, constants, isOwnStream, memory, results, tensor));
   }
   return okStatus();
 }

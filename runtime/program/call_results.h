@@ -6,12 +6,22 @@
 
 namespace tenon::runtime {
 
+/// Memory for the results of a call, from whoever has an allocator of his own: PyTorch's, say, in the order of its
+/// streams.
+class ResultMemory {
+public:
+  virtual ~ResultMemory() = default;
+  /// Memory for `bytes` bytes of the device, for result `index` of this type. Its errors are the call's.
+  virtual Result<std::shared_ptr<const Buffer>> allocate(size_t index, const Tensor &type, uint64_t bytes) = 0;
+};
+
 /// Completes `results` for a plan: every value has its type and shape, every tensor its buffer. The values that the
 /// function's expectations compare come behind its results.
 /// @param isOwnStream the call runs on the device's own stream: new memory is stream-ordered there
+/// @param memory where new memory comes from; null: the device
 /// Errors as Program::callInto says; ResourceExhausted: no memory.
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
-                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream,
+                   std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream, ResultMemory *memory,
                    std::vector<Value> &results);
 
 /// Whether a result of `bytes` bytes may be written to a buffer of the caller's. Errors as Program::callInto says.

@@ -92,7 +92,8 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
 
   // Memory of the results, and of what the host will compare.
   const ShorterAtEnd trimmed{results, planned->plan->returned};
-  TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, results));
+  TENON_RETURN_IF_ERROR(
+      bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, options.resultMemory, results));
 
   // Dispatches, copies and fills. What was submitted before a failure still runs, so it is waited for in any case.
   Status submitted = issue(*planned, stream, isCaptured, inputs, results, options);
@@ -138,7 +139,8 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
   std::shared_ptr<PlannedCall> planned;
   TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
-  TENON_RETURN_IF_ERROR(bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, results));
+  TENON_RETURN_IF_ERROR(
+      bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, /*memory=*/nullptr, results));
   // What the work needs is its own: the caller's lists may change before it is issued.
   auto work = [this, planned, inputs = std::vector<Value>(inputs.begin(), inputs.end()), results](CUstream stream) {
     return issue(*planned, stream, /*isCaptured=*/false, inputs, results, {.stream = stream});

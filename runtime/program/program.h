@@ -33,6 +33,7 @@ namespace tenon::runtime {
 
 class CallInstance;
 class Device;
+class ResultMemory;
 class SubmissionQueue;
 struct PlannedCall; // a plan and what it has become on each stream
 struct SemaphorePoint;
@@ -48,6 +49,9 @@ struct CallOptions {
   /// queue, and the call is complete when it returns. A function with blocks waits for what is on the stream, runs on
   /// the device's own and is complete when it returns; it cannot be captured.
   std::optional<CUstream> stream;
+  /// Given: asked for each result that needs memory of its own, whatever buffer the caller's results had. A function
+  /// with blocks does not ask.
+  ResultMemory *resultMemory = nullptr;
   /// Given: told of each command. Commands then run one after the other, each waited for, as with `synchronous`; not on
   /// a stream of the caller's.
   CommandObserver *observer = nullptr;

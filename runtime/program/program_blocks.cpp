@@ -139,7 +139,8 @@ Status Program::runBlock(BlockCall &call, const CallOptions &options) {
   const CallPlan &plan = *planned->plan;
 
   std::vector<Value> results;
-  TENON_RETURN_IF_ERROR(bindResults(*device_, plan, call.inputs, constants_, /*isOwnStream=*/true, results));
+  TENON_RETURN_IF_ERROR(
+      bindResults(*device_, plan, call.inputs, constants_, /*isOwnStream=*/true, /*memory=*/nullptr, results));
   std::shared_ptr<const Buffer> arena;
   if (plan.arenaBytes != 0) {
     TENON_ASSIGN_OR_RETURN(arena, allocateOnStream(*device_, plan.arenaBytes));

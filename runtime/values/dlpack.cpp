@@ -62,8 +62,10 @@ template <typename Struct> Result<Struct *> exportTensor(const Tensor &tensor, u
   dlpack::TensorView &view = made->managed.tensor;
   view.data = isHost ? buffer.host() : reinterpret_cast<void *>(buffer.address());
   view.device = {isHost ? dlpack::kCudaHost : dlpack::kCuda, buffer.device().ordinal()};
-  if (buffer.device().isEmulator()) // whose memory is the process's own
-    view.device = {dlpack::kCpu, 0};
+  if (uint8_t *const host = buffer.hostAddress(); host && buffer.device().isEmulator()) {
+    view.device = {dlpack::kCpu, 0}; // its memory is the process's own
+    view.data = host;
+  }
   view.rank = static_cast<int32_t>(tensor.shape.size());
   view.type = {row->code, row->bits, 1};
   view.shape = made->shape.data();

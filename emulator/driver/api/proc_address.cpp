@@ -3,6 +3,8 @@
 // table is made of the names in functions.inc, which cuda.h maps to the version of this header.
 #include "emulator/driver/api/inspect.h"
 #include "emulator/driver/call.h"
+#include "emulator/driver/device.h"
+#include "emulator/driver/memory/memory.h"
 #include "emulator/driver/module/module.h"
 
 #include <algorithm>
@@ -98,6 +100,20 @@ bool readOnlyParameter(CUfunction function, size_t index, const char *name) {
          kernel->decoded->parameters[index].bytes == sizeof(CUdeviceptr) && readOnlyPointer(function, index, 0, name);
 }
 
+/// Not part of CUDA: where the host may read and write the memory at `address`, which it must not itself. Null: `bytes`
+/// bytes from there on are not in one live allocation.
+void *hostPointer(CUdeviceptr address, size_t bytes) {
+  if (forkedFlag())
+    return nullptr;
+  Driver &driver = tenon::emulator::driver();
+  std::lock_guard<std::recursive_mutex> lock(driver.lock.mutex);
+  Device *device = deviceOf(driver, address);
+  const Allocation *allocation = device ? device->memory->find(address) : nullptr;
+  if (!allocation || allocation->kind == AllocationKind::Mapped || bytes > allocation->end() - address)
+    return nullptr;
+  return device->memory->host(address);
+}
+
 /// Not part of CUDA: reports call the module that this thread loads next so: the file that its PTX came from.
 void nameModule(const char *name) {
   nextModuleName() = name ? name : "";
@@ -119,6 +135,7 @@ const Entry kOwnEntries[] = {{"tenonEmulatorLastReport", reinterpret_cast<void *
                              {"tenonEmulatorReadOnlyParameter", reinterpret_cast<void *>(&readOnlyParameter)},
                              {"tenonEmulatorInterrupt", reinterpret_cast<void *>(&interrupt)},
                              {"tenonEmulatorNameModule", reinterpret_cast<void *>(&nameModule)},
+                             {"tenonEmulatorHostPointer", reinterpret_cast<void *>(&hostPointer)},
                              {"tenonEmulatorReadOnlyPointer", reinterpret_cast<void *>(&readOnlyPointer)},
                              {"tenonEmulatorFunctionAt", reinterpret_cast<void *>(&functionAt)},
                              {"tenonEmulatorSetOrder", reinterpret_cast<void *>(&setOrder)},

@@ -46,6 +46,9 @@ void tenon_buffer_release(tenon_buffer_t *buffer);
 uint64_t tenon_buffer_size(const tenon_buffer_t *buffer);
 /* 0 while an allocation of tenon_queue_allocate waits for memory. */
 uint64_t tenon_buffer_address(const tenon_buffer_t *buffer);
+/* Where the host may read and write it: host-visible memory, and any memory on the emulator. NULL: the device's alone.
+   Since TENON_1_6. */
+void *tenon_buffer_host_address(const tenon_buffer_t *buffer);
 /* Host-visible memory as the host sees it. */
 tenon_status_t *tenon_buffer_map(tenon_buffer_t *buffer, uint64_t offset, uint64_t length, uint32_t access, void **out);
 /* Copies between host and device memory; complete when they return. Ordered with calls of programs, not with queues. */

@@ -62,6 +62,8 @@ tenon_status_t *tenon_program_explain(tenon_program_t *program, tenon_text_fn wr
    queue. */
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                    size_t input_count, tenon_results_t **out);
+/* `type`: element, rank and shape of result `index`. Calls nothing of the program. */
+typedef uint64_t (*tenon_result_memory_fn)(void *user, size_t index, const tenon_value_t *type, uint64_t bytes);
 typedef struct tenon_call_options {
   size_t struct_size;
   bool synchronous; /* wait after every command: a fault names the very command; slower */
@@ -70,6 +72,12 @@ typedef struct tenon_call_options {
                        stream). The call returns when its work is given to it; a stream that is being captured takes
                        the commands into the caller's graph. Inputs and results live until the work is complete. */
   void *stream;
+  /* Since TENON_1_6; NULL: memory of the device's. Asked for each result that needs memory of its own, also where
+     `*results` has some: the address of `bytes` bytes of the device's memory, which stay the caller's and live until
+     the work is complete, or 0: the call fails as TENON_RESOURCE_EXHAUSTED. Functions that run on the host do not ask.
+   */
+  tenon_result_memory_fn result_memory;
+  void *result_user;
 } tenon_call_options_t;
 /* As tenon_program_call, with options (NULL: none), again and again with the same results: where `*results` is not
    NULL, its memory is written, which must be large enough. A call whose shapes and scalars were seen before then

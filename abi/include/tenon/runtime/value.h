@@ -34,6 +34,9 @@ typedef struct tenon_value {
   const int64_t *shape; /* [rank] */
   size_t rank;
   int64_t scalar_bits;
+  /* Since TENON_1_6. A tensor without a buffer: `bytes` bytes of the device's memory from `address` on, which stay the
+     caller's and live until the work is complete. Only in what is passed to a call. */
+  uint64_t address, bytes;
 } tenon_value_t;
 
 /* Values to pass (since TENON_1_6). A tensor borrows buffer and shape. */

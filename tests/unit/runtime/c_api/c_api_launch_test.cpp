@@ -247,4 +247,64 @@ TEST_F(CApiReflectionTest, ResultsLendWhatTheyHold) {
   tenon_buffer_release(kept);
 }
 
+// A program that copies its input into a result: memory of both is the caller's, given by address.
+TEST_F(CApiTest, CallsTakeAndGiveAddresses) {
+  FunctionSpec function;
+  function.name = "copy";
+  function.inputs = {{abi::ElementType::F32, {-1}, false}};
+  function.registers = {{abi::fb::RegisterOpcode::Dim, 0, 0, 0, 0},
+                        {abi::fb::RegisterOpcode::Const, 0, 0, 0, 4},
+                        {abi::fb::RegisterOpcode::Mul, 0, 1, 0, 0}};
+  function.buffers = {{abi::fb::BufferSource::Input, 0}, {abi::fb::BufferSource::Transient, 0, 2}};
+  function.commands = {{.kind = CommandSpec::Copy, .ranges = {wholeBuffer(0), wholeBuffer(1)}}};
+  function.results = {{.type = {abi::ElementType::F32, {-1}, false}, .buffer = 1, .shape = {0}}};
+  const AlignedBytes bytes = buildProgram({function}, {});
+  tenon_program_t *program = nullptr;
+  expectOk(tenon_program_create(device, bytes.span().data(), bytes.span().size(), "test", &program));
+  const float values[4] = {1, 2, 3, 4};
+  tenon_buffer_t *target = nullptr;
+  expectOk(tenon_buffer_write(buffer, 0, values, sizeof(values)));
+  expectOk(tenon_buffer_allocate(device, 64, nullptr, &target));
+  const int64_t shape[] = {4};
+  tenon_value_t input = tenon_value_tensor(nullptr, TENON_F32, shape, 1);
+  input.address = tenon_buffer_address(buffer), input.bytes = 16;
+  struct Memory {
+    uint64_t address;
+    int asked;
+  } memory = {tenon_buffer_address(target), 0};
+  tenon_call_options_t options = {.struct_size = sizeof(options)};
+  options.result_user = &memory;
+  options.result_memory = [](void *user, size_t index, const tenon_value_t *type, uint64_t wanted) {
+    EXPECT_EQ(index, 0u);
+    EXPECT_EQ(type->element, TENON_F32);
+    EXPECT_EQ(type->rank, 1u);
+    EXPECT_EQ(type->shape[0], 4);
+    EXPECT_EQ(wanted, 16u);
+    ++static_cast<Memory *>(user)->asked;
+    return static_cast<Memory *>(user)->address;
+  };
+  tenon_results_t *results = nullptr;
+  for (int call = 1; call < 3; ++call) {
+    expectOk(tenon_program_call_again(program, 0, &input, 1, &options, &results));
+    EXPECT_EQ(memory.asked, call);
+  }
+  float seen[4] = {};
+  expectOk(tenon_buffer_read(target, 0, seen, sizeof(seen)));
+  EXPECT_EQ(seen[3], 4);
+  // What the caller gives is checked, and none is an error.
+  memory.address = input.address;
+  expectStatus(tenon_program_call_again(program, 0, &input, 1, &options, &results), TENON_INVALID_ARGUMENT,
+               "result 0: its buffer is memory of input 0");
+  memory.address = 0;
+  expectStatus(tenon_program_call_again(program, 0, &input, 1, &options, &results), TENON_RESOURCE_EXHAUSTED,
+               "the caller gave no memory for result 0, tensor<4xf32> of 16 bytes");
+  input.bytes = 12;
+  tenon_results_t *none = nullptr;
+  expectStatus(tenon_program_call(program, 0, &input, 1, &none), TENON_INVALID_ARGUMENT,
+               "its buffer has 12 bytes, the tensor needs 16");
+  tenon_results_release(results);
+  tenon_buffer_release(target);
+  tenon_program_release(program);
+}
+
 } // namespace tenon::test

@@ -17,6 +17,22 @@ const char *kIncrement = R"(
 }
 )";
 
+TEST(EmulatorHostMemory, DeviceMemoryHasAPlaceForTheHost) {
+  Session session;
+  void *found = nullptr;
+  ASSERT_EQ(cuGetProcAddress("tenonEmulatorHostPointer", &found, 13000, 0, nullptr), CUDA_SUCCESS);
+  auto hostPointer = reinterpret_cast<void *(*)(CUdeviceptr, size_t)>(found);
+  DeviceArray<uint32_t> array(32);
+  auto *host = static_cast<uint32_t *>(hostPointer(array.address, 128));
+  ASSERT_NE(host, nullptr);
+  host[3] = 41;
+  EXPECT_EQ(run(header() + kIncrement, {array.address}), CUDA_SUCCESS);
+  EXPECT_EQ(host[3], 42u);
+  EXPECT_EQ(hostPointer(array.address + 124, 4), host + 31);
+  EXPECT_EQ(hostPointer(array.address + 4, 128), nullptr);
+  EXPECT_EQ(hostPointer(8, 4), nullptr);
+}
+
 TEST(EmulatorHostMemory, KernelsReachRegisteredMemory) {
   Session session;
   std::vector<uint32_t> values(1000, 5);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tenon's programs, and their functions as callables. Read function.cpp's `call` first: it is the road of a call.
+#pragma once
+
+#include "python/native/object.h"
+
+namespace tenon::python {
+
+bool addProgram(PyObject *module);
+bool addFunction(PyObject *module);
+
+/// The function of a program as a callable; `program` is kept.
+PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *device, uint32_t index);
+
+} // namespace tenon::python

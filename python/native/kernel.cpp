@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One launch: arguments to addresses and words, by a list that was made when the kernel was; then one call of the C
+// API.
+#include "python/native/kernel.h"
+
+#include "python/native/array.h"
+#include "python/native/elements.h"
+#include "python/native/staging.h"
+#include "python/native/view.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tenon::python {
+
+namespace {
+
+PyTypeObject *kernelType = nullptr, *boundType = nullptr;
+
+/// A parameter that the caller passes.
+struct Parameter {
+  tenon_slot_info_t slot;
+  std::string name;
+  bool hasElement = false; // of a binding
+  tenon_element_type_t element = TENON_F32;
+};
+
+struct Kernel {
+  Ref executable, device;
+  tenon_executable_t *handle = nullptr;
+  uint32_t ordinal = 0;
+  tenon_export_info_t info = {};
+  std::vector<Parameter> parameters;
+  Ref grid; // a callable that says the grid for the arguments, or null
+  Ref meta; // whatever the package knows of where it is from
+
+  const Device &deviceValue() const { return valueOf<Device>(device.get()); }
+};
+
+/// kernel[grid]
+struct Bound {
+  Ref kernel;
+  uint32_t grid[3];
+};
+
+bool readGrid(PyObject *given, uint32_t grid[3]) {
+  grid[0] = grid[1] = grid[2] = 1;
+  const bool isTuple = PyTuple_Check(given) || PyList_Check(given);
+  const Py_ssize_t count = isTuple ? PySequence_Size(given) : 1;
+  if (count < 1 || count > 3) {
+    PyErr_Format(PyExc_ValueError, "grid: expected one to three numbers of workgroups, got %zd", count);
+    return false;
+  }
+  for (Py_ssize_t axis = 0; axis < count; ++axis) {
+    Ref item(isTuple ? PySequence_GetItem(given, axis) : Ref::share(given).release());
+    Ref index(item ? PyNumber_Index(item.get()) : nullptr);
+    const unsigned long long number = index ? PyLong_AsUnsignedLongLong(index.get()) : 0;
+    if (PyErr_Occurred())
+      return false;
+    if (number > UINT32_MAX) {
+      PyErr_Format(PyExc_OverflowError, "grid: %llu workgroups", number);
+      return false;
+    }
+    grid[axis] = static_cast<uint32_t>(number);
+  }
+  return true;
+}
+
+constexpr size_t kInlined = 16; // arguments that need no allocation
+
+/// One launch, on the stack.
+class Launch {
+public:
+  explicit Launch(const Kernel &kernel) : kernel_(kernel), staging_(kernel.deviceValue()) {}
+
+  bool read(PyObject *arguments);
+  bool setStream(PyObject *stream);
+  bool run(const uint32_t grid[3]);
+
+private:
+  bool readOne(const Parameter &parameter, PyObject *argument);
+  bool readBinding(const Parameter &parameter, PyObject *argument);
+  bool readConstant(const Parameter &parameter, PyObject *argument);
+  bool readStruct(const Parameter &parameter, PyObject *argument, uint64_t *words);
+  bool readExtents(const Parameter &parameter, PyObject *argument, uint64_t *words);
+
+  const Kernel &kernel_;
+  Staging staging_;
+  View views_[kInlined];
+  std::vector<View> moreViews_;
+  View *nextView_ = views_;
+  tenon_memory_range_t inlinedRanges_[kInlined];
+  std::vector<tenon_memory_range_t> moreRanges_;
+  tenon_memory_range_t *ranges_ = inlinedRanges_;
+  uint64_t inlinedWords_[4 * kInlined];
+  std::vector<uint64_t> moreWords_;
+  uint64_t *words_ = inlinedWords_;
+  bool hasStream_ = false, hasDeviceArray_ = false;
+  void *stream_ = nullptr;
+};
+
+bool Launch::readBinding(const Parameter &parameter, PyObject *argument) {
+  View &view = *nextView_++;
+  const Library &library = libraryOf(argument);
+  if (!readView(argument, library, view))
+    return false;
+  const Device &device = kernel_.deviceValue();
+  if (parameter.hasElement && parameter.element != view.element) {
+    PyErr_Format(PyExc_TypeError, "its elements are %s, the kernel takes %s", nameOf(view.element),
+                 nameOf(parameter.element));
+    return false;
+  }
+  tenon_memory_range_t &range = ranges_[parameter.slot.index];
+  range = {view.address, view.bytes};
+  if (view.isHost)
+    return staging_.place(view, !parameter.slot.read_only, &range.address);
+  if (view.isReadOnly && !parameter.slot.read_only) {
+    PyErr_SetString(PyExc_ValueError, "the array is read only, and the kernel writes it");
+    return false;
+  }
+  if (device.info.is_emulator && !view.buffer) {
+    raise(TENON_FAILED_PRECONDITION, "it is in a GPU's memory, the kernel is on the emulator");
+    return false;
+  }
+  if (view.device >= 0 && view.device != device.ordinal) {
+    raise(TENON_FAILED_PRECONDITION, "it is on CUDA device %d, the kernel is loaded on device %d", int(view.device),
+          device.ordinal);
+    return false;
+  }
+  hasDeviceArray_ = true;
+  if (view.hasStream) {
+    if (!hasStream_)
+      stream_ =
+          view.stream ? view.stream : reinterpret_cast<void *>(1); // 0 is the legacy default stream: CU_STREAM_LEGACY
+    hasStream_ = true;
+  } else if (library.kind == Library::Kind::Dlpack) {
+    Ref ready(PyObject_CallMethod(argument, "block_until_ready", nullptr));
+    return bool(ready);
+  }
+  return true;
+}
+
+bool Launch::readStruct(const Parameter &parameter, PyObject *argument, uint64_t *words) {
+  Ref bytes(PyBytes_FromObject(argument));
+  char *data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &data, &size) < 0)
+    return false;
+  if (size != static_cast<Py_ssize_t>(parameter.slot.size)) {
+    PyErr_Format(PyExc_ValueError, "it has %zd bytes, the struct %u", size, parameter.slot.size);
+    return false;
+  }
+  std::memset(words, 0, parameter.slot.word_count * sizeof(uint64_t));
+  std::memcpy(words, data, static_cast<size_t>(size));
+  return true;
+}
+
+/// A tensor map that the runtime encodes: the extents of its tensor, or an array that has them.
+bool Launch::readExtents(const Parameter &parameter, PyObject *argument, uint64_t *words) {
+  Ref shape(PyTuple_Check(argument) || PyList_Check(argument) ? Ref::share(argument).release()
+                                                              : PyObject_GetAttrString(argument, "shape"));
+  Ref extents(shape ? PySequence_Tuple(shape.get()) : nullptr);
+  if (!extents)
+    return false;
+  if (PyTuple_Size(extents.get()) != parameter.slot.word_count) {
+    PyErr_Format(PyExc_ValueError, "%zd extents, the tensor map has %u", PyTuple_Size(extents.get()),
+                 parameter.slot.word_count);
+    return false;
+  }
+  for (uint32_t i = 0; i < parameter.slot.word_count; ++i)
+    words[i] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(extents.get(), i));
+  return !PyErr_Occurred();
+}
+
+bool Launch::readConstant(const Parameter &parameter, PyObject *argument) {
+  uint64_t *words = words_ + parameter.slot.first_word;
+  int64_t bits = 0;
+  switch (parameter.slot.constant_kind) {
+  case TENON_CONSTANT_WORD:
+    if (!scalarBits(argument, PyFloat_Check(argument) ? TENON_F32 : TENON_I32, &bits))
+      return false;
+    *words = static_cast<uint64_t>(bits);
+    return true;
+  case TENON_CONSTANT_SCALAR:
+    if (!scalarBits(argument, parameter.slot.element, &bits))
+      return false;
+    *words = static_cast<uint64_t>(bits);
+    if (parameter.slot.element == TENON_I1) // a kernel's bool is 0 or 1
+      *words &= 1;
+    return true;
+  case TENON_CONSTANT_STRUCT:
+    return readStruct(parameter, argument, words);
+  case TENON_CONSTANT_TENSOR_MAP:
+    return parameter.slot.word_count == 16 && PyBytes_Check(argument) ? readStruct(parameter, argument, words)
+                                                                      : readExtents(parameter, argument, words);
+  }
+  return false;
+}
+
+bool Launch::readOne(const Parameter &parameter, PyObject *argument) {
+  return parameter.slot.kind == TENON_SLOT_BINDING ? readBinding(parameter, argument)
+                                                   : readConstant(parameter, argument);
+}
+
+bool Launch::read(PyObject *arguments) {
+  const auto count = static_cast<size_t>(PyTuple_Size(arguments));
+  if (count != kernel_.parameters.size()) {
+    std::string wanted;
+    for (const Parameter &parameter : kernel_.parameters)
+      wanted += (wanted.empty() ? "" : ", ") + (parameter.name.empty() ? "?" : parameter.name);
+    PyErr_Format(PyExc_TypeError, "kernel '%s' takes %zu arguments (%s), %zu were given", kernel_.info.name,
+                 kernel_.parameters.size(), wanted.c_str(), count);
+    return false;
+  }
+  if (kernel_.info.binding_count > kInlined) {
+    moreViews_.resize(kernel_.info.binding_count);
+    nextView_ = moreViews_.data();
+    moreRanges_.resize(kernel_.info.binding_count);
+    ranges_ = moreRanges_.data();
+  }
+  if (kernel_.info.constant_word_count > 4 * kInlined) {
+    moreWords_.resize(kernel_.info.constant_word_count);
+    words_ = moreWords_.data();
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Parameter &parameter = kernel_.parameters[i];
+    if (readOne(parameter, PyTuple_GetItem(arguments, static_cast<Py_ssize_t>(i))))
+      continue;
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    Ref text(value ? PyObject_Str(value) : nullptr);
+    Ref named(text ? PyUnicode_FromFormat("argument %zu%s%s of kernel '%s': %U", i, parameter.name.empty() ? "" : ", ",
+                                          parameter.name.c_str(), kernel_.info.name, text.get())
+                   : nullptr);
+    Ref packed(named ? PyTuple_Pack(1, named.get()) : nullptr);
+    if (packed)
+      PyObject_SetAttrString(value, "args", packed.get());
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return false;
+  }
+  return true;
+}
+
+bool Launch::setStream(PyObject *stream) {
+  if (stream == Py_None)
+    return true;
+  hasStream_ = true;
+  if (!readStream(stream, &stream_))
+    return false;
+  if (!stream_)
+    stream_ = reinterpret_cast<void *>(1);
+  return true;
+}
+
+bool Launch::run(const uint32_t grid[3]) {
+  if (!staging_.isEmpty() && hasStream_) {
+    raise(TENON_INVALID_ARGUMENT,
+          "kernel '%s' was given arrays of the host's memory and of a GPU's, or a stream: pass "
+          "all of them in one place",
+          kernel_.info.name);
+    return false;
+  }
+  tenon_status_t *status =
+      tenon_executable_launch_ranges(kernel_.handle, kernel_.ordinal, grid, ranges_, kernel_.info.binding_count, words_,
+                                     kernel_.info.constant_word_count, hasStream_ ? stream_ : nullptr);
+  if (!status && !hasStream_) { // nobody else waits for the device's own stream
+    Unlocked unlocked;
+    status = tenon_device_wait(kernel_.deviceValue().handle);
+    if (!status)
+      status = staging_.finish();
+  }
+  return check(status);
+}
+
+PyObject *launch(const Kernel &kernel, PyObject *arguments, PyObject *keywords, const uint32_t *bound) {
+  Launch one(kernel);
+  uint32_t grid[3];
+  bool hasGrid = bound != nullptr;
+  if (bound)
+    std::copy(bound, bound + 3, grid);
+  PyObject *stream = Py_None;
+  Py_ssize_t at = 0;
+  PyObject *name = nullptr, *value = nullptr;
+  while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+    if (PyUnicode_CompareWithASCIIString(name, "grid") == 0) {
+      if (!readGrid(value, grid))
+        return nullptr;
+      hasGrid = true;
+    } else if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
+      stream = value;
+    } else {
+      return PyErr_Format(PyExc_TypeError, "kernel '%s' takes 'grid' and 'stream' by name, not '%U'", kernel.info.name,
+                          name);
+    }
+  }
+  if (!one.read(arguments))
+    return nullptr;
+  if (!hasGrid) {
+    if (!kernel.grid)
+      return PyErr_Format(PyExc_TypeError, "kernel '%s' needs a grid: %s(..., grid=8), grid=(8, 4), or %s[8](...)",
+                          kernel.info.name, kernel.info.name, kernel.info.name);
+    Ref said(PyObject_CallObject(kernel.grid.get(), arguments));
+    if (!said || !readGrid(said.get(), grid))
+      return nullptr;
+  }
+  if (!one.setStream(stream) || !one.run(grid))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords) {
+  return launch(valueOf<Kernel>(self), arguments, keywords, nullptr);
+}
+PyObject *callBound(PyObject *self, PyObject *arguments, PyObject *keywords) {
+  const Bound &bound = valueOf<Bound>(self);
+  return launch(valueOf<Kernel>(bound.kernel.get()), arguments, keywords, bound.grid);
+}
+PyObject *bind(PyObject *self, PyObject *grid) {
+  Bound bound;
+  if (!readGrid(grid, bound.grid))
+    return nullptr;
+  bound.kernel = Ref::share(self);
+  return makeObject(boundType, std::move(bound));
+}
+
+const char *kindName(const tenon_slot_info_t &slot) {
+  if (slot.kind == TENON_SLOT_BINDING)
+    return "binding";
+  constexpr const char *kNames[] = {"word", "scalar", "struct", "tensor_map"};
+  return kNames[slot.constant_kind];
+}
+
+/// (name, [(name, kind, element or None, read only, alignment, bytes)], workgroup, dynamic shared bytes)
+PyObject *info(PyObject *self, void *) {
+  const Kernel &kernel = valueOf<Kernel>(self);
+  Ref list(PyList_New(0));
+  for (const Parameter &parameter : kernel.parameters) {
+    const bool isBinding = parameter.slot.kind == TENON_SLOT_BINDING;
+    const bool isKnown = isBinding ? parameter.hasElement : parameter.slot.constant_kind == TENON_CONSTANT_SCALAR;
+    Ref item(Py_BuildValue("(sszOII)", parameter.name.c_str(), kindName(parameter.slot),
+                           isKnown ? spellingOf(isBinding ? parameter.element : parameter.slot.element) : nullptr,
+                           isBinding && parameter.slot.read_only ? Py_True : Py_False, parameter.slot.alignment,
+                           parameter.slot.size));
+    if (!item || PyList_Append(list.get(), item.get()) < 0)
+      return nullptr;
+  }
+  const uint32_t *size = kernel.info.workgroup_size;
+  return Py_BuildValue("(sO(III)I)", kernel.info.name, list.get(), size[0], size[1], size[2],
+                       kernel.info.dynamic_shared_bytes);
+}
+PyObject *name(PyObject *self, void *) {
+  return PyUnicode_FromString(valueOf<Kernel>(self).info.name);
+}
+PyObject *grid(PyObject *self, void *) {
+  const Kernel &kernel = valueOf<Kernel>(self);
+  return Ref::share(kernel.grid ? kernel.grid.get() : Py_None).release();
+}
+int setGrid(PyObject *self, PyObject *value, void *) {
+  valueOf<Kernel>(self).grid = !value || value == Py_None ? Ref() : Ref::share(value);
+  return 0;
+}
+PyObject *meta(PyObject *self, void *) {
+  const Kernel &kernel = valueOf<Kernel>(self);
+  return Ref::share(kernel.meta ? kernel.meta.get() : Py_None).release();
+}
+int setMeta(PyObject *self, PyObject *value, void *) {
+  valueOf<Kernel>(self).meta = Ref::share(value);
+  return 0;
+}
+PyObject *represent(PyObject *self) {
+  return PyUnicode_FromFormat("<tenon.Kernel %s>", valueOf<Kernel>(self).info.name);
+}
+
+PyGetSetDef properties[] = {
+    {"info", info, nullptr, "What tenon.KernelInfo is made from.", nullptr},
+    {"grid", grid, setGrid, "A callable that says the grid for a call's arguments, or None.", nullptr},
+    {"meta", meta, setMeta, "Where the kernel is from: a tenon.CudaSource of one made in place, else None.", nullptr},
+    {"__name__", name, nullptr, nullptr, nullptr},
+    {},
+};
+PyType_Slot slots[] = {
+    {Py_tp_doc,
+     const_cast<char *>("An export of an executable: kernel(x, y, 2.0, n, grid=8) or kernel[8](x, y, 2.0, n). "
+                        "Arguments stand in the order of the kernel's parameters.")},
+    {Py_tp_call, slot(call)},
+    {Py_mp_subscript, slot(bind)},
+    {Py_tp_dealloc, slot(deleteObject<Kernel>)},
+    {Py_tp_repr, slot(represent)},
+    {Py_tp_getset, properties},
+    {0, nullptr},
+};
+PyType_Spec spec = {"tenon._core.native.Kernel", sizeof(Object<Kernel>), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+PyType_Slot boundSlots[] = {
+    {Py_tp_doc, const_cast<char *>("A kernel with its grid.")},
+    {Py_tp_call, slot(callBound)},
+    {Py_tp_dealloc, slot(deleteObject<Bound>)},
+    {0, nullptr},
+};
+PyType_Spec boundSpec = {"tenon._core.native.BoundKernel", sizeof(Object<Bound>), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, boundSlots};
+
+} // namespace
+
+PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject *device, uint32_t ordinal,
+                     PyObject *elements) {
+  Kernel kernel;
+  kernel.executable = Ref::share(executable);
+  kernel.device = Ref::share(device);
+  kernel.handle = handle;
+  kernel.ordinal = ordinal;
+  kernel.info.struct_size = sizeof(kernel.info);
+  if (!check(tenon_executable_export_info(handle, ordinal, &kernel.info)))
+    return nullptr;
+  for (uint32_t i = 0; i < kernel.info.slot_count; ++i) {
+    Parameter parameter;
+    parameter.slot.struct_size = sizeof(parameter.slot);
+    if (!check(tenon_executable_slot_info(handle, ordinal, i, &parameter.slot)))
+      return nullptr;
+    if (parameter.slot.kind == TENON_SLOT_HIDDEN)
+      continue;
+    parameter.name = parameter.slot.name;
+    if (parameter.slot.kind == TENON_SLOT_BINDING && elements != Py_None) {
+      Ref element(PySequence_GetItem(elements, static_cast<Py_ssize_t>(parameter.slot.index)));
+      const char *text =
+          element && PyUnicode_Check(element.get()) ? PyUnicode_AsUTF8AndSize(element.get(), nullptr) : nullptr;
+      if (!element)
+        return nullptr;
+      parameter.hasElement = text && elementNamed(text, &parameter.element);
+    }
+    kernel.parameters.push_back(std::move(parameter));
+  }
+  return makeObject(kernelType, std::move(kernel));
+}
+
+bool addKernel(PyObject *module) {
+  return (kernelType = addType(module, spec)) && (boundType = addType(module, boundSpec));
+}
+
+} // namespace tenon::python

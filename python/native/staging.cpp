@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "python/native/staging.h"
+
+namespace tenon::python {
+
+Staging::~Staging() {
+  for (const Piece &piece : pieces_)
+    tenon_buffer_release(piece.buffer);
+}
+
+bool Staging::place(const View &view, bool isWritten, uint64_t *address) {
+  if (isWritten && view.isReadOnly) {
+    PyErr_SetString(PyExc_ValueError, "the array is read only, and the kernel writes it");
+    return false;
+  }
+  void *memory = reinterpret_cast<void *>(view.address); // NOLINT: an address of the producer's
+  Piece piece = {view.address, view.bytes, nullptr, false, isWritten};
+  for (Piece &known : pieces_)
+    if (known.host == view.address && known.bytes == view.bytes) {
+      known.isWritten |= isWritten;
+      *address = tenon_buffer_address(known.buffer);
+      return true;
+    }
+  if (device_.info.is_emulator && view.bytes != 0) {
+    // Refused where it overlaps what is registered already (a view of the same array, another thread's call): then a
+    // copy has to do.
+    tenon_status_t *status =
+        tenon_buffer_import_host(device_.handle, memory, view.bytes, nullptr, nullptr, nullptr, &piece.buffer);
+    tenon_status_release(status);
+  }
+  if (!piece.buffer) {
+    piece.isCopy = true;
+    if (!check(tenon_buffer_create(device_.handle, view.bytes ? memory : nullptr, view.bytes, nullptr, &piece.buffer)))
+      return false;
+  }
+  *address = tenon_buffer_address(piece.buffer);
+  pieces_.push_back(piece);
+  return true;
+}
+
+tenon_status_t *Staging::finish() {
+  for (const Piece &piece : pieces_)
+    if (piece.isCopy && piece.isWritten)
+      if (tenon_status_t *status =
+              tenon_buffer_read(piece.buffer, 0, reinterpret_cast<void *>(piece.host), piece.bytes))
+        return status;
+  return nullptr;
+}
+
+} // namespace tenon::python

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""CUDA C++ as callables: compiled by nvcc, proved by tenon-link, loaded, kept.
+
+A kernel's parameters are declared in one of three ways, the first that is there:
+
+  layout=[...]     parameter by parameter, in the kernel's order: "in f32 x", "inout f32 y", "out i32 flags", "f32 a"
+  TENON_KERNEL     in the source, beside the kernel (tenon/kernel.cuh)
+  the signature    of a kernel whose parameters are pointers and numbers: `const T *` is only read
+"""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ._core.native import Device, Kernel
+from .devices import device as _device
+from .program import Executable
+from .toolchain import _CORE, ToolError, cache_folder, digest, find_nvcc, run_tool
+
+_ELEMENTS = {
+    "bool": "i1", "char": "i8", "signed char": "i8", "unsigned char": "i8", "int8_t": "i8", "uint8_t": "i8",
+    "short": "i16", "unsigned short": "i16", "int16_t": "i16", "uint16_t": "i16", "int": "i32", "unsigned": "i32",
+    "unsigned int": "i32", "int32_t": "i32", "uint32_t": "i32", "long": "i64", "unsigned long": "i64",
+    "long long": "i64", "unsigned long long": "i64", "int64_t": "i64", "uint64_t": "i64", "size_t": "i64",
+    "float": "f32", "double": "f64", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
+}
+_KNOWN = {"i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Parameter:
+    name: str
+    element: str
+    access: str  # "in", "out", "inout" of a binding; "" of a constant
+
+
+@dataclasses.dataclass(frozen=True)
+class CudaSource:
+    """Where a kernel made in place is from; `kernel.meta`."""
+
+    source: str
+    name: str
+    path: pathlib.Path  # the .cu as it was compiled
+    executable: pathlib.Path  # the .tnx
+    parameters: tuple[_Parameter, ...]
+    targets: tuple[str, ...]
+    flags: tuple[str, ...]
+
+    def write_object(self, folder: pathlib.Path, name: str | None) -> None:
+        """Puts the source where `#hal.executable.object<{path = "NAME.cu"}>` finds it."""
+        (folder / (name or f"{self.name}.cu")).write_text(self.source)
+
+
+def _parse_layout(layout: Iterable[str]) -> tuple[_Parameter, ...]:
+    parameters = []
+    for number, text in enumerate(layout):
+        words = text.split()
+        access = words.pop(0) if words and words[0] in ("in", "out", "inout") else ""
+        element = words.pop(0) if words else ""
+        if element not in _KNOWN or len(words) > 1:
+            raise ValueError(f"layout[{number}] is {text!r}: expected 'in f32 x', 'out f32 y', 'inout i32 z' for a pointer, "
+                             f"'f32 a' for a number; elements are {', '.join(sorted(_KNOWN))}")
+        parameters.append(_Parameter(words[0] if words else "", element, access))
+    return tuple(parameters)
+
+
+def _strip_comments(source: str) -> str:
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
+
+
+def _read_signature(source: str, name: str) -> tuple[tuple[_Parameter, ...], int | None]:
+    """The parameters of `__global__ void name(...)`, and the threads that its __launch_bounds__ say."""
+    text = _strip_comments(source)
+    found = re.search(r"__global__((?:\s+|__launch_bounds__\s*\([^)]*\)|\bvoid\b|\bstatic\b)*)\b" + re.escape(name) +
+                      r"\s*\(([^)]*)\)", text)
+    if not found:
+        raise ValueError(f"the source has no `__global__ void {name}(...)`")
+    bounds = re.search(r"__launch_bounds__\s*\(\s*(\d+)", found.group(1))
+    parameters = []
+    for part in filter(None, (one.strip() for one in found.group(2).split(","))):
+        part = re.sub(r"\b(__restrict__|__restrict|restrict|volatile|__grid_constant__)\b", " ", part)
+        part = part.split("=")[0]
+        is_pointer = "*" in part
+        if part.count("*") > 1 or "&" in part or "<" in part:
+            raise ValueError(f"parameter '{part.strip()}' of {name}: say what it is, with layout= or TENON_KERNEL")
+        before, _, after = part.partition("*")
+        words = re.sub(r"\bstd::", "", before).split()
+        is_const = "const" in words
+        words = [word for word in words if word != "const"]
+        label = after.replace("const", "").strip() if is_pointer else ""
+        if not is_pointer and words and " ".join(words) not in _ELEMENTS:
+            label = words.pop()
+        element = _ELEMENTS.get(" ".join(words))
+        if element is None:
+            raise ValueError(f"parameter '{' '.join(part.split())}' of {name} is of a type that is not known here: say what "
+                             f"it is, with layout= or TENON_KERNEL")
+        access = ("in" if is_const else "inout") if is_pointer else ""
+        parameters.append(_Parameter(label, element, access))
+    return tuple(parameters), int(bounds.group(1)) if bounds else None
+
+
+def _manifest(name: str, parameters: tuple[_Parameter, ...], block: tuple[int, ...], shared: int, source: str,
+              targets: tuple[str, ...]) -> dict[str, Any]:
+    bindings: list[dict[str, Any]] = []
+    constants: list[dict[str, Any]] = []
+    order: list[dict[str, int]] = []
+    for parameter in parameters:
+        if parameter.access:
+            order.append({"binding": len(bindings)})
+            bindings.append({"read_only": parameter.access == "in", "name": parameter.name})
+        else:
+            order.append({"constant": len(constants)})
+            constants.append({"element": parameter.element.upper(), "name": parameter.name})
+    launch: dict[str, Any] = {"workgroup_size": list(block)}
+    if shared:
+        launch["dynamic_shared_bytes"] = shared
+    return {
+        "name": name,
+        "exports": [{"name": name, "launch": launch,
+                     "layout": {"bindings": bindings, "constants": constants, "parameters": order}}],
+        "objects": [{"path": source, "target": target} for target in targets],
+    }
+
+
+def _target_of(device: Device) -> str:
+    major, minor = device.compute_capability
+    # What only this very architecture has (wgmma, TMA's multicast) needs its "a" target; PTX of it runs nowhere else.
+    return f"sm_{major}{minor}a" if (major, minor) >= (9, 0) else f"sm_{major}{minor}"
+
+
+_made: dict[str, Kernel] = {}
+
+
+def cuda_kernel(source: str | os.PathLike[str], name: str, *, layout: Iterable[str] | None = None,
+                block: int | tuple[int, ...] | None = None, shared: int = 0, targets: str | Iterable[str] | None = None,
+                flags: Iterable[str] = (), grid: Callable[..., Any] | None = None,
+                device: str | Device | None = None) -> Kernel:
+    """A CUDA kernel, given as text or as the path of a .cu file, as a callable: k(x, y, 2.0, n, grid=8).
+
+    `layout`: what its parameters are, where signature or TENON_KERNEL do not say it. `block`: threads of a workgroup;
+    left out: those of TENON_KERNEL or __launch_bounds__. `shared`: bytes of dynamic shared memory. `targets`: architectures,
+    left out: the device's own. `flags`: nvcc's. `grid`: a function of the arguments that says the grid. The linker proves
+    that the kernel takes what is declared; tenon.ToolError says where it does not, or what nvcc says.
+    """
+    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith((".cu", ".cuh")) and "\n" not in source)
+    text = pathlib.Path(source).read_text() if is_path else str(source)
+    used = _device(device)
+    listed = (targets.split(",") if isinstance(targets, str) else list(targets)) if targets else [_target_of(used)]
+    given = tuple(flags) + ((f"-I{pathlib.Path(source).resolve().parent}",) if is_path else ())
+    sizes = (block,) if isinstance(block, int) else block
+    declared = tuple(layout) if layout is not None else None
+    key = digest(text, name, declared, sizes, shared, tuple(listed), given, repr(used))
+    if key not in _made:
+        _made[key] = _build(text, name, declared, sizes, shared, tuple(listed), given, used, key)
+    made = _made[key]
+    if grid is not None:
+        made.grid = grid
+    return made
+
+
+def _build(text: str, name: str, layout: tuple[str, ...] | None, block: tuple[int, ...] | None, shared: int,
+           targets: tuple[str, ...], flags: tuple[str, ...], device: Device, key: str) -> Kernel:
+    declares_itself = layout is None and re.search(r"\bTENON_KERNEL\s*\(\s*" + re.escape(name) + r"\b", _strip_comments(text))
+    parameters: tuple[_Parameter, ...] = ()
+    if not declares_itself:
+        bounds = None
+        if layout is not None:
+            parameters = _parse_layout(layout)
+            try:
+                bounds = _read_signature(text, name)[1]
+            except ValueError:
+                pass
+        else:
+            parameters, bounds = _read_signature(text, name)
+        block = block or ((bounds,) if bounds else None)
+        if block is None:
+            raise ValueError(f"how many threads has a workgroup of {name}? Say block=128, or __launch_bounds__(128) in the source")
+
+    folder = cache_folder() / key
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.cu"
+    if not file.exists() or file.read_text() != text:
+        partial = folder / f"{name}.cu.{os.getpid()}"
+        partial.write_text(text)
+        os.replace(partial, file)
+    built = folder / f"{name}.{os.getpid()}.tnx"
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise ToolError("no nvcc is found on PATH, in $CUDA_HOME, /usr/local/cuda or NVIDIA's wheels: install a CUDA toolkit, or "
+                        "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl")
+    common = ["-o", built, f"--nvcc={nvcc}", f"--cu-flag=-I{_CORE / 'include'}", "--cu-flag=-lineinfo", "--cu-flag=-std=c++17",
+              *(f"--cu-flag={flag}" for flag in flags)]
+    if shutil.which("ptxas", path=f"{pathlib.Path(nvcc).parent}{os.pathsep}{os.environ.get('PATH', '')}") is None:
+        common.append("--images=ptx")
+    if declares_itself:
+        run_tool("tenon-link", [file, f"--target={','.join(targets)}", f"--name={name}", *common])
+    else:
+        assert block is not None
+        manifest = folder / f"{name}.json"
+        manifest.write_text(json.dumps(_manifest(name, parameters, block, shared, file.name, targets)))
+        run_tool("tenon-link", [manifest, *common])
+    executable = folder / f"{name}.tnx"
+    os.replace(built, executable)
+    loaded = Executable(executable, device)
+    elements = [one.element for one in parameters if one.access] if parameters else None
+    kernel = loaded._native.kernel(name, elements)
+    kernel.meta = CudaSource(text, name, file, executable, parameters, targets, flags)
+    return kernel

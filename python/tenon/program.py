@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files on a device: programs, whose functions are methods, and executables, whose kernels are."""
+from __future__ import annotations
+
+import html
+import os
+from typing import Any, Iterator
+
+from ._core import native
+from .devices import device as _device
+from .reflection import FunctionInfo, KernelInfo
+
+_IMAGES = {"default": 0, "any": 1, "cubin": 2, "ptx": 3}
+
+
+def _images(name: str) -> int:
+    if name not in _IMAGES:
+        raise ValueError(f"images is {name!r}, expected one of {', '.join(_IMAGES)}")
+    return _IMAGES[name]
+
+
+class Program:
+    """A .tenon file on a device: `program.f(a, b)` calls its function f; `program["f"]` where the name is no identifier."""
+
+    def __init__(self, path: str | os.PathLike[str], device: str | native.Device | None = None, *,
+                 data: bytes | None = None, images: str = "default", variant: str | None = None) -> None:
+        self.path = os.fspath(path)
+        self.device = _device(device)
+        self._native = native.Program(self.device, self.path, data, _images(images), variant)
+        self.functions: dict[str, native.Function] = {f.__name__: f for f in self._native.functions()}
+        for name, function in self.functions.items():
+            if name not in self.__dict__ and not hasattr(type(self), name):
+                self.__dict__[name] = function
+
+    def __getitem__(self, name: str) -> native.Function:
+        if name not in self.functions:
+            raise KeyError(f"{self.path} has no function {name!r}; there are {', '.join(self.functions) or 'none'}")
+        return self.functions[name]
+
+    def __getattr__(self, name: str) -> native.Function:
+        functions = self.__dict__.get("functions", {})
+        raise AttributeError(f"{self.__dict__.get('path', 'the program')} has no function {name!r}; there are "
+                             f"{', '.join(functions) or 'none'}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
+    @property
+    def info(self) -> tuple[FunctionInfo, ...]:
+        """What each function takes and gives."""
+        return tuple(FunctionInfo.of(function) for function in self.functions.values())
+
+    def explain(self) -> str:
+        """Which image each kernel runs from on this device, and why: what `tenon-run --explain` prints."""
+        return self._native.explain()
+
+    def dump(self) -> str:
+        """What is in the file: what `tenon-dump` prints."""
+        from .toolchain import dump
+
+        return dump(self.path)
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n  {info}" for info in self.info)
+        return f"<tenon.Program {self.path} on {self.device.name}>{lines}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td><code>{html.escape(str(info))}</code></td><td>{html.escape(info.documentation)}</td></tr>"
+                       for info in self.info)
+        return f"<b>{html.escape(self.path)}</b> on {html.escape(self.device.name)}<table>{rows}</table>"
+
+
+class Executable:
+    """A .tnx file on a device: `kernels.saxpy(x, y, 2.0, n, grid=8)` launches its export saxpy."""
+
+    def __init__(self, path: str | os.PathLike[str], device: str | native.Device | None = None, *,
+                 images: str = "default", variant: str | None = None) -> None:
+        self.path = os.fspath(path)
+        self.device = _device(device)
+        self._native = native.Executable(self.device, self.path, _images(images), variant)
+        self.kernels: dict[str, native.Kernel] = {name: self._native.kernel(name) for name in self._native.names()}
+        for name, kernel in self.kernels.items():
+            if name not in self.__dict__ and not hasattr(type(self), name):
+                self.__dict__[name] = kernel
+
+    def __getitem__(self, name: str) -> native.Kernel:
+        if name not in self.kernels:
+            raise KeyError(f"{self.path} has no export {name!r}; there are {', '.join(self.kernels) or 'none'}")
+        return self.kernels[name]
+
+    def __getattr__(self, name: str) -> native.Kernel:
+        kernels = self.__dict__.get("kernels", {})
+        raise AttributeError(f"{self.__dict__.get('path', 'the executable')} has no export {name!r}; there are "
+                             f"{', '.join(kernels) or 'none'}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kernels)
+
+    @property
+    def info(self) -> tuple[KernelInfo, ...]:
+        """What each kernel takes."""
+        return tuple(KernelInfo.of(kernel) for kernel in self.kernels.values())
+
+    def explain(self) -> str:
+        """Which image each export runs from on this device, and why."""
+        return self._native.explain()
+
+    def dump(self) -> str:
+        """What is in the file: what `tenon-dump` prints."""
+        from .toolchain import dump
+
+        return dump(self.path)
+
+    def __repr__(self) -> str:
+        return f"<tenon.Executable {self.path} on {self.device.name}: {', '.join(self.kernels)}>"
+
+
+def load(path: str | os.PathLike[str], device: str | native.Device | None = None, *, images: str = "default",
+         variant: str | None = None) -> Any:
+    """A file on a device: a Program (.tenon) or an Executable (.tnx), told apart by what is in them.
+
+    `device`: "cuda", "cuda:1", "emulator", a tenon.Device; None: a GPU if there is one, else the emulator. `images`:
+    "cubin" loads finished code only, "ptx" PTX only; `variant`: this one only.
+    """
+    with open(path, "rb") as file:
+        kind = file.read(8)[4:8]
+    if kind == b"TNX1":
+        return Executable(path, device, images=images, variant=variant)
+    return Program(path, device, images=images, variant=variant)

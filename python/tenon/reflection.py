@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What functions and kernels take and give, as dataclasses."""
+from __future__ import annotations
+
+import dataclasses
+
+from ._core.native import Function, Kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class TypeInfo:
+    """A tensor or a scalar of a function. `shape`: None of a scalar, -1 for an extent that is known at the call."""
+
+    name: str
+    element: str
+    shape: tuple[int, ...] | None
+
+    def __str__(self) -> str:
+        if self.shape is None:
+            return self.element
+        return f"{self.element}[{', '.join('?' if extent < 0 else str(extent) for extent in self.shape)}]"
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionInfo:
+    """A function of a program. `runs_on_host`: it branches, reads back or keeps state, so no stream captures it."""
+
+    name: str
+    documentation: str
+    inputs: tuple[TypeInfo, ...]
+    results: tuple[TypeInfo, ...]
+    runs_on_host: bool
+    has_expectations: bool
+
+    @classmethod
+    def of(cls, function: Function) -> FunctionInfo:
+        name, documentation, inputs, results, runs_on_host, has_expectations = function.info
+
+        def types(given):
+            return tuple(TypeInfo(label, element, None if is_scalar else shape)
+                         for label, element, is_scalar, shape in given)
+
+        return cls(name, documentation, types(inputs), types(results), runs_on_host, has_expectations)
+
+    def __str__(self) -> str:
+        given = ", ".join(map(str, self.results))
+        return (f"{self.name}({', '.join(map(str, self.inputs))}) -> "
+                f"{given if len(self.results) == 1 else f'({given})'}")
+
+
+@dataclasses.dataclass(frozen=True)
+class ParameterInfo:
+    """A parameter of a kernel. `kind`: binding, word, scalar, struct or tensor_map; `element`: None where not declared."""
+
+    name: str
+    kind: str
+    element: str | None
+    read_only: bool
+    alignment: int
+    size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelInfo:
+    """An export of an executable, its parameters in the kernel's order."""
+
+    name: str
+    parameters: tuple[ParameterInfo, ...]
+    workgroup_size: tuple[int, int, int]
+    dynamic_shared_bytes: int
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> KernelInfo:
+        name, parameters, workgroup_size, dynamic_shared_bytes = kernel.info
+        return cls(name, tuple(ParameterInfo(*one) for one in parameters), workgroup_size, dynamic_shared_bytes)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs: functions as methods, arrays in and out, what is refused, what they say of themselves."""
+import gc
+
+import numpy
+import pytest
+import tenon
+
+
+def ramp(n=5):
+    return numpy.arange(n, dtype=numpy.float32)
+
+
+def test_numpy_in_and_out(program):
+    a = ramp()
+    result = program.add(a, a + 1)
+    assert isinstance(result, numpy.ndarray) and result.tolist() == [1, 3, 5, 7, 9]
+    assert isinstance(result.base, tenon.Array)  # the emulator's memory itself
+    kept = program.add(result, result)
+    del result
+    gc.collect()
+    assert kept.tolist() == [2, 6, 10, 14, 18]
+    assert program.add(ramp(0), ramp(0)).shape == (0,)
+    assert program["add"](a, a).tolist() == [0, 2, 4, 6, 8]
+
+
+def test_several_results_and_an_input_among_them(program):
+    x = numpy.ones(4, numpy.float32)
+    doubled, number, same = program.three(x, -21)
+    assert doubled.tolist() == [2] * 4 and number == -42 and same is x
+
+
+def test_results_into_memory_of_the_callers(program):
+    a, out = ramp(), numpy.zeros(5, numpy.float32)
+    assert program.add(a, a, out=out) is out and out.tolist() == [0, 2, 4, 6, 8]
+    with pytest.raises(ValueError, match=r"out: array 0 of 'add' is float32 \(4,\), the result is float32 \(5,\)"):
+        program.add(a, a, out=numpy.zeros(4, numpy.float32))
+    with pytest.raises(ValueError, match="1 given, 'three' returns 2 tensors"):
+        program.three(numpy.ones(4, numpy.float32), 1, out=out)
+
+
+def test_tenons_own_arrays(program):
+    a = tenon.array(ramp())
+    b = program.add(a, a)
+    assert isinstance(b, tenon.Array) and b.shape == (5,) and b.dtype == "float32" and b.nbytes == 20
+    assert numpy.from_dlpack(b).tolist() == b.numpy().tolist() == [0, 2, 4, 6, 8]
+    taken = numpy.from_dlpack(b)
+    address = b.host_address
+    del b
+    gc.collect()
+    assert taken.__array_interface__["data"][0] == address and taken.tolist() == [0, 2, 4, 6, 8]
+    with pytest.raises(AttributeError, match="host's"):
+        a.__cuda_array_interface__
+    assert tenon.empty((2, 3), "int64").nbytes == 48
+    with pytest.raises(TypeError, match="'complex64' is no element type"):
+        tenon.empty(3, "complex64")
+
+
+@pytest.mark.parametrize("arguments, error, text", [
+    ([ramp()], tenon.Error, "1 input given, function 'add' takes 2 (tensor<?xf32>, tensor<?xf32>)"),
+    ([ramp(), ramp().astype(float)], tenon.Error, "input 1 of function 'add' is tensor<5xf64>, expected tensor<?xf32>"),
+    ([ramp(), ramp().reshape(5, 1)], tenon.Error, "rank 2, expected rank 1"),
+    ([ramp(), ramp(4)], tenon.Error, "dimension 0 of argument 1 is not that of argument 0"),
+    ([ramp(), 3.0], TypeError, "argument 1 of 'add': <class 'float'> is no array"),
+    ([ramp(), ramp(10)[::2]], ValueError, "argument 1 of 'add': the array is not dense"),
+    ([ramp(), numpy.array(["a"])], tenon.Error, "an array of <U1"),
+])
+def test_what_is_refused(program, arguments, error, text):
+    with pytest.raises(error) as raised:
+        program.add(*arguments)
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("given, error", [(1.5, TypeError), (2**33, OverflowError), ("1", TypeError)])
+def test_scalars_that_do_not_fit(program, given, error):
+    with pytest.raises(error, match="argument 1 of 'three'"):
+        program.three(numpy.ones(4, numpy.float32), given)
+
+
+def test_errors_have_a_code(program):
+    with pytest.raises(tenon.Error) as raised:
+        program.add(ramp())
+    assert raised.value.code == "invalid argument"
+
+
+def test_says_what_it_has(program):
+    add = next(info for info in program.info if info.name == "add")
+    assert str(add) == "add(f32[?], f32[?]) -> f32[?]" and add.inputs[0].shape == (-1,) and not add.runs_on_host
+    assert program.three.signature == "three(f32[4], i32) -> (f32[4], i32, f32[4])"
+    assert "add(f32[?], f32[?]) -> f32[?]" in repr(program) and "<td>" in program._repr_html_()
+    assert "variant  target" in program.explain() and "function 'add'" in program.dump()
+    with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, half"):
+        program.nope
+    with pytest.raises(KeyError, match="no function 'nope'"):
+        program["nope"]
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        tenon.load(tmp_path / "none.tenon")
+    for content, name in ((b"", "empty"), (b"no program at all", "text"), (b"\0\0\0\0TNX1" + bytes(64), "cut")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(tenon.Error) as raised:
+            tenon.load(tmp_path / name)
+        assert raised.value.code == "data loss"
+    with pytest.raises(ValueError, match="images is 'jit'"):
+        tenon.load(tmp_path / "text", images="jit")
+
+
+def test_threads_call_side_by_side(program):
+    import concurrent.futures
+
+    def one(number):
+        a = numpy.full(100, number, numpy.float32)
+        return all((program.add(a, a) == 2 * number).all() for _ in range(20))
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(one, range(8)))
+
+
+def test_memory_is_returned(program):
+    device = tenon.device()
+    a = ramp(1000)
+    program.add(a, a)
+    gc.collect()
+    before = device.statistics()["bytes_live"]
+    for _ in range(50):
+        program.add(a, a)
+    gc.collect()
+    assert device.statistics()["bytes_live"] == before

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tools as functions: what they build, and their text where they refuse."""
+import numpy
+import pytest
+import tenon
+from conftest import PROGRAM, SAXPY
+
+
+
+def test_links_with_a_manifest_of_pythons(nvcc, tmp_path):
+    (tmp_path / "saxpy.cu").write_text(SAXPY)
+    manifest = {"name": "kernels", "exports": [{"name": "saxpy", "launch": {"workgroup_size": [128]}, "layout": {
+        "bindings": [{"read_only": True, "name": "x"}, {"name": "y"}],
+        "constants": [{"element": "F32", "name": "a"}, {"element": "I32", "name": "n"}]}}],
+        "objects": [{"path": "saxpy.cu", "target": "sm_90"}]}
+    path = tenon.link([], manifest=manifest, output=tmp_path / "kernels.tnx", options=[f"--object-search-path={tmp_path}"])
+    kernels = tenon.load(path)
+    x, y = numpy.ones(10, numpy.float32), numpy.ones(10, numpy.float32)
+    kernels.saxpy(x, y, 2.0, 10, grid=1)
+    assert (y == 3).all() and list(kernels) == ["saxpy"] and "saxpy" in repr(kernels)
+    with pytest.raises(AttributeError, match="no export 'other'; there are saxpy"):
+        kernels.other
+    manifest["exports"][0]["layout"]["constants"][1]["element"] = "I64"
+    with pytest.raises(tenon.ToolError, match="K-4") as raised:
+        tenon.link([], manifest=manifest, output=tmp_path / "wrong.tnx", options=[f"--object-search-path={tmp_path}"])
+    assert raised.value.status == 1 and not (tmp_path / "wrong.tnx").exists()
+
+
+def test_compiles_text_and_files(program, tmp_path):
+    file = tmp_path / "program.mlir"
+    file.write_text(PROGRAM)
+    built = tenon.compile(file, targets=["sm_80", "sm_90"], output=tmp_path / "program.tenon")
+    assert built == tmp_path / "program.tenon"
+    assert tenon.load(built).add(numpy.ones(3, numpy.float32), numpy.ones(3, numpy.float32)).tolist() == [2, 2, 2]
+    with pytest.raises(tenon.ToolError, match="error: "):
+        tenon.compile("func.func @f(\n")
+
+
+def test_kernels_in_a_program(program, saxpy):
+    built = tenon.compile("""
+hal.executable.source private @kernels attributes {
+  objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90"}> =
+    [#hal.executable.object<{path = "saxpy.cu"}>]}>
+} {
+  hal.executable.export public @saxpy ordinal(0)
+      layout(#hal.pipeline.layout<constants = [f32, i32], bindings = [
+        #hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>)
+      attributes {workgroup_size = [128 : index]} {
+  ^bb0(%device: !hal.device, %n: index):
+    %c128 = arith.constant 128 : index
+    %x = arith.ceildivui %n, %c128 : index
+    %c1 = arith.constant 1 : index
+    hal.return %x, %c1, %c1 : index, index, index
+  }
+}
+func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %a: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %n = arith.index_cast %d : index to i32
+  %0 = flow.dispatch @kernels::@saxpy[%d](%a, %n, %x, %y) : (f32, i32, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> %y{%d}
+  return %0 : tensor<?xf32>
+}
+""", targets="sm_90", objects=[saxpy])
+    x, y = numpy.arange(300, dtype=numpy.float32), numpy.ones(300, numpy.float32)
+    assert (tenon.load(built).f(x, y, 2.0) == 1 + 2 * x).all()
+    assert (y == 1).all()
+
+
+def test_tools_that_are_not_there(monkeypatch):
+    monkeypatch.setenv("TENON_COMPILE", "/no/such/compiler")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(tenon.ToolError, match=r"\$TENON_COMPILE is '/no/such/compiler'"):
+        tenon.compile(PROGRAM)
+    monkeypatch.delenv("TENON_COMPILE")
+    with pytest.raises(tenon.ToolError, match="the compiler comes apart from this package"):
+        tenon.compile(PROGRAM)
