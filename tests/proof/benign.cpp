@@ -114,6 +114,23 @@ void sharedStruct(Body &b, Pointers p, const std::string &) {
   b.line("bar.sync 0;");
 }
 
+/// The same, beside a tile that every thread has a place in.
+void tiled(Body &b, Pointers p, const std::string &) {
+  std::string s = b.variable("shared", 16, 8), tile = b.variable("shared", 4096), t = thread(b), from = b.r64(),
+              to = b.r64(), base = b.r32(), own = b.r32(), v = b.r32();
+  b.line("st.shared.u64 [", s, "], ", p[0], ";");
+  b.line("st.shared.u64 [", s, "+8], ", p.back(), ";");
+  b.line("mov.u32 ", base, ", ", tile, ";");
+  b.line("mad.lo.s32 ", own, ", ", t, ", 4, ", base, ";");
+  b.line("ld.shared.u64 ", from, ", [", s, "];");
+  b.line("st.shared.u32 [", own, "], ", load(b, element(b, from, t)), ";");
+  b.line("bar.sync 0;");
+  b.line("ld.shared.u64 ", to, ", [", s, "+8];");
+  b.line("ld.shared.u32 ", v, ", [", own, "];");
+  b.line("st.global.u32 [", element(b, to, t), "], ", v, ";");
+  b.line("bar.sync 0;");
+}
+
 /// As nvcc -G does it: everything lives in a depot, functions take addresses of it.
 void depot(Body &b, Pointers p, const std::string &) {
   std::string d = b.variable("local", 32, 8), a = b.r64(), g = b.r64(), from = b.r64(), to = b.r64(), t = thread(b),
@@ -223,6 +240,7 @@ constexpr Benign kKernels[] = {
     {"corresponding", corresponding},
     {"null-tested", nullTested},
     {"shared-struct", sharedStruct},
+    {"tiled", tiled},
     {"depot", depot},
     {"histogram", histogram},
     {"overlapping", overlapping},

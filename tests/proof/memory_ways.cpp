@@ -163,6 +163,47 @@ std::string indexed(Body &b, const std::string &x) {
   return d;
 }
 
+/// The same in a variable that has room for the threads of any block: the proof knows that they stay in it.
+std::string ranged(Body &b, const std::string &x) {
+  const char *space = b.random.one({"shared", "local"});
+  std::string name = b.variable(space, 1024 * 8 + 16), thread = b.r32(), i = b.r32(), w = b.r64(), base = b.r64(),
+              a = b.r64(), d = b.r64();
+  b.line("mov.u32 ", thread, ", %tid.x;");
+  if (b.random.chance(50))
+    b.line("and.b32 ", i, ", ", thread, ", 1023;");
+  else
+    b.line("rem.u32 ", i, ", ", thread, ", 1024;");
+  b.line("mul.wide.u32 ", w, ", ", b.random.chance(50) ? thread : i, ", 8;");
+  b.line("mov.u64 ", base, ", ", name, ";");
+  b.line("add.s64 ", a, ", ", base, ", ", w, ";");
+  const uint32_t offset = 8 * b.random.below(3);
+  const std::string own = concat("[", a, "+", offset, "]"), first = concat("[", name, "+", offset, "]");
+  const std::string low = b.r32(), high = b.r32();
+  switch (b.random.below(3)) {
+  case 0:
+    b.line("st.", space, ".u64 ", own, ", ", x, ";");
+    break;
+  case 1:
+    b.line("mov.b64 {", low, ", ", high, "}, ", x, ";");
+    b.line("st.", space, ".v2.u32 ", own, ", {", low, ", ", high, "};");
+    break;
+  default:
+    b.line("mov.b64 {", low, ", ", high, "}, ", x, ";");
+    b.line("st.", space, ".u32 ", own, ", ", low, ";");
+    b.line("st.", space, ".u32 [", a, "+", offset + 4, "], ", high, ";");
+  }
+  // The first thread's is there for all.
+  const std::string from = space[0] == 's' && b.random.chance(40) ? first : own;
+  if (b.random.chance(50)) {
+    b.line("ld.", space, ".u64 ", d, ", ", from, ";");
+    return d;
+  }
+  const std::string l = b.r32(), h = b.r32();
+  b.line("ld.", space, ".v2.u32 {", l, ", ", h, "}, ", from, ";");
+  b.line("mov.b64 ", d, ", {", l, ", ", h, "};");
+  return d;
+}
+
 std::string atomics(Body &b, const std::string &x) {
   std::string name = b.variable("shared", 16), d = b.r64(), old = b.r64(), z = b.r64();
   b.line("mov.u64 ", z, ", 0;");
@@ -337,15 +378,11 @@ std::string parameter(Body &b, const std::string &x) {
 }
 
 constexpr ValueWay kWays[] = {
-    {"slot", Class::Memory, same},
-    {"pieces", Class::Memory, pieces},
-    {"straddled", Class::Memory, straddled},
-    {"neighbours", Class::Memory, neighbours},
-    {"indexed", Class::Memory, indexed},
-    {"atomics64", Class::Atomics, atomics},
-    {"matrices", Class::Lanes, matrices},
-    {"global", Class::Copies, global},
-    {"parameter", Class::Parameters, parameter},
+    {"slot", Class::Memory, same},           {"pieces", Class::Memory, pieces},
+    {"straddled", Class::Memory, straddled}, {"neighbours", Class::Memory, neighbours},
+    {"indexed", Class::Memory, indexed},     {"ranged", Class::Memory, ranged},
+    {"atomics64", Class::Atomics, atomics},  {"matrices", Class::Lanes, matrices},
+    {"global", Class::Copies, global},       {"parameter", Class::Parameters, parameter},
 };
 
 } // namespace

@@ -49,9 +49,10 @@ struct Step {
   ptx::StateSpace space = ptx::StateSpace::Generic;
   bool predicated = false;
   bool nonCoherent = false;
-  bool late = false;       // an earlier step, or this one, reads a result: what it saw may not have been all
-  Transfer transfer;       // Compute
-  bool mayBeBlank = false; // LoadCell: it may find what was left there
+  bool late = false;        // an earlier step, or this one, reads a result: what it saw may not have been all
+  Transfer transfer;        // Compute
+  bool mayBeBlank = false;  // LoadCell: it may find what was left there
+  bool isSomewhere = false; // LoadCell, StoreCell: of some of these bytes
   uint16_t results = 0, sources = 0;
   uint32_t instruction = 0;
   uint32_t first = 0;   // into Plan::values: results, then sources

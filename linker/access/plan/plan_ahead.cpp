@@ -13,8 +13,7 @@ namespace tenon::linker {
 namespace {
 
 constexpr uint64_t kLargestFactor = 1 << 12, kLargestStep = 1 << 10, kLargestDistance = uint64_t(1) << 44;
-constexpr size_t kDeepest = 16;             // registers that one is made of, one after the other
-constexpr uint64_t kMostLookedAt = 1 << 20; // instructions of a body, over all its comparisons
+constexpr size_t kDeepest = 16; // registers that one is made of, one after the other
 
 bool isNumber(const ptx::Operand &operand, uint64_t largest) {
   return operand.kind == ptx::Operand::Kind::Integer && operand.bits <= largest;
@@ -55,36 +54,16 @@ std::array<const ptx::NameRef *, 4> PlanBuilder::registersOf(uint32_t index) con
   return found;
 }
 
-template <typename Visit> bool PlanBuilder::allDefinitions(uint32_t reg, Visit visit) {
-  const auto count = static_cast<uint32_t>(function_->instructions.size());
-  uint32_t left = uses_->definitions[reg];
-  for (uint32_t i = 0; i < count && left != 0; ++i) {
-    if (++lookedAt_ > kMostLookedAt)
-      return false;
-    for (const ptx::NameRef &name : uses_->namesOf(i))
-      if (name.isDefinition && name.kind == ptx::NameRef::Kind::Register && name.index == reg) {
-        --left;
-        if (!visit(i))
-          return false;
-        break;
-      }
-  }
-  return left == 0;
-}
-
 /// A number from 0 to kLargestDistance, by its one definition, which comes before the instruction that uses it.
 bool PlanBuilder::isDistance(uint32_t reg, uint32_t use) {
-  return known_.hasOneDefinition(reg) && allDefinitions(reg, [&](uint32_t index) {
-           const ptx::Instruction &instruction = function_->instructions[index];
-           const uint32_t block = plan_->flow.blockOf[index];
-           if (index > use || !instruction.predicate.empty() || (block != 0 && block != plan_->flow.blockOf[use]))
-             return false;
-           if (instruction.opcode == "cvt")
-             return instruction.hasModifier("u64") && instruction.hasModifier("u32") &&
-                    instruction.modifiers.back() == "u32";
-           return instruction.opcode == "mul" && instruction.hasModifier("wide") && instruction.hasModifier("u32") &&
-                  instruction.operands.size() == 3 && isNumber(instruction.operands[2], kLargestFactor);
-         });
+  const std::optional<uint32_t> definition = definitionBefore(reg, use);
+  if (!definition)
+    return false;
+  const ptx::Instruction &instruction = function_->instructions[*definition];
+  if (instruction.opcode == "cvt")
+    return instruction.modifiers.size() == 2 && instruction.modifiers[0] == "u64" && instruction.modifiers[1] == "u32";
+  return instruction.opcode == "mul" && instruction.hasModifier("wide") && instruction.hasModifier("u32") &&
+         instruction.operands.size() == 3 && isNumber(instruction.operands[2], kLargestFactor);
 }
 
 /// The pointer behind which the register's place is, whichever of its definitions came last. `path` are the registers

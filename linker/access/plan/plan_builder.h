@@ -115,10 +115,38 @@ private:
   }
   // plan_ahead.cpp: places behind a pointer as it was passed
   std::array<const ptx::NameRef *, 4> registersOf(uint32_t index) const;
-  template <typename Visit> bool allDefinitions(uint32_t reg, Visit visit);
+  /// Whether `visit` is content with each instruction that defines the register.
+  template <typename Visit> bool allDefinitions(uint32_t reg, Visit visit) {
+    const auto count = static_cast<uint32_t>(function_->instructions.size());
+    uint32_t left = uses_->definitions[reg];
+    for (uint32_t i = 0; i < count && left != 0; ++i) {
+      if (++lookedAt_ > kMostLookedAt)
+        return false;
+      for (const ptx::NameRef &name : uses_->namesOf(i))
+        if (name.isDefinition && name.kind == ptx::NameRef::Kind::Register && name.index == reg) {
+          --left;
+          if (!visit(i))
+            return false;
+          break;
+        }
+    }
+    return left == 0;
+  }
   bool isDistance(uint32_t reg, uint32_t use);
   bool isAhead(uint32_t reg, std::optional<uint32_t> &slot, std::vector<uint32_t> &path, size_t fixed);
   bool comparesPlacesAhead();
+
+  // plan_bounds.cpp: indices, and the bytes that an address means one of
+  struct PlaceRange {
+    VariablePlace place; // the first of them
+    uint64_t span = 0;   // how far behind it the last one is
+  };
+  std::optional<uint32_t> definitionBefore(uint32_t reg, uint32_t use);
+  std::optional<uint64_t> boundOfSpecial(std::string_view name) const;
+  std::optional<uint64_t> boundOf(uint32_t index, size_t operand, uint32_t depth);
+  std::optional<uint64_t> boundOfRegister(uint32_t reg, uint32_t use, uint32_t depth);
+  std::optional<PlaceRange> rangeOf(const Leaf &leaf, uint32_t use, uint32_t depth);
+  bool addRangeAccess(bool loads, const Leaf &base, int64_t offset);
 
   bool isAddress(uint32_t operand) const { return instruction_->operands[operand].kind == ptx::Operand::Kind::Address; }
 
@@ -145,7 +173,8 @@ private:
   std::vector<Filled> stored_; // .param variables, in the last block that stores to one
   Halves halves_;
   WholePointers whole_;
-  uint64_t lookedAt_ = 0; // instructions, for places behind pointers
+  static constexpr uint64_t kMostLookedAt = 1 << 20;
+  uint64_t lookedAt_ = 0; // instructions, for definitions of registers
 
   // Of the instruction at hand.
   uint32_t current_ = 0;

@@ -143,6 +143,10 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
     if (std::optional<VariablePlace> place = placeOf(*base); place && (loads || plan_->isPlaceCell(place->cell)))
       return addCellAccess(loads, place->cell, static_cast<int64_t>(uint64_t(place->offset) + uint64_t(offset)));
 
+  if (base && mayBePlace && (instruction_->opcode == "ld" || instruction_->opcode == "st") &&
+      form_->width.element != 0 && addRangeAccess(loads, *base, offset))
+    return;
+
   const PlannedValue at = base ? valueOf(*base) : PlannedValue::known(OriginTable::kNumber);
   Step step = begin(StepKind::Store);
   step.space = effect.space;

@@ -23,7 +23,8 @@ Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
     Origins value = anywhere.over(loadFrom(instance.cells[cell], offset, bytes, secrets), secrets);
     if (slot == kParamMemory && !alone_ && !isStored(instance.cells[cell], offset, bytes))
       value.join(Origins::partOf(secrets.pointers)); // what another call has left there
-    return value.join(anywhere.load(bytes, secrets));
+    value.join(anywhere.load(bytes, secrets));
+    return step.isSomewhere ? secrets.cut(value) : value;
   }
   Origins value = memory_.at(slot).load(bytes, secrets);
   for (uint32_t other = 0; slot == kParamMemory && other < plan.firstPlaceCell; ++other) {
@@ -42,6 +43,8 @@ void KernelTracer::storeCell(Instance &instance, const Step &step, const Origins
     return;
   }
   Origins value = step.bytes < kPointerBytes ? algebra_.secrets.truncated(stored) : stored;
+  if (step.isSomewhere)
+    value = algebra_.secrets.cut(stored);
   if (step.bytes == 1) { // a byte that is loaded may have a sign
     value.few |= value.index;
     value.index = 0;
