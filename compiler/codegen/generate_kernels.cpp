@@ -234,7 +234,7 @@ private:
   FailureOr<std::unique_ptr<Unit>> begin(ModuleOp module, StringRef text, ArrayRef<Target> targets,
                                          const KernelCache &cache, JobPool &pool) {
     auto unit = std::make_unique<Unit>();
-    unit->images.reserve(targets.size()); // they point at each other
+    unit->images.reserve(targets.size());                         // they point at each other
     llvm::SmallMapVector<unsigned, OwningOpRef<ModuleOp>, 4> all; // by what targets get the same of
     for (const Target &target : targets) {
       Unit::Image &image = unit->images.emplace_back();

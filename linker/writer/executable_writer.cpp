@@ -76,8 +76,9 @@ private:
     facts.registers = resources.registers;
     facts.spillBytes = resources.spillStoreBytes;
     facts.localBytes = resources.stackBytes;
-    facts.occupancy = abi::computeOccupancy(arch, launch.threads(), resources.registers,
-                                            uint64_t(resources.sharedBytes) + (isGiven ? launch.dynamicSharedBytes : 0));
+    facts.occupancy =
+        abi::computeOccupancy(arch, launch.threads(), resources.registers,
+                              uint64_t(resources.sharedBytes) + (isGiven ? launch.dynamicSharedBytes : 0));
   }
 
   flatbuffers::Offset<fb::KernelFacts> write(const Facts &facts) {

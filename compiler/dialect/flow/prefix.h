@@ -6,7 +6,8 @@
 
 namespace tenon::compiler::flow {
 
-/// On the reshape. That the result is not larger is verified where sizes are known, and by the program where they are not.
+/// On the reshape. That the result is not larger is verified where sizes are known, and by the program where they are
+/// not.
 inline constexpr llvm::StringLiteral kPrefixAttr = "tenon.prefix";
 
 } // namespace tenon::compiler::flow

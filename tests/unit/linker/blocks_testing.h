@@ -46,15 +46,14 @@ inline std::vector<uint8_t> makeBlockProgram(const std::vector<uint8_t> &executa
   std::vector<Op> one = {Op(fb::RegisterOpcode::Const, 0, 0, 0, std::bit_cast<int32_t>(first))};
   std::vector<flatbuffers::Offset<fb::ResultValue>> stored = {fb::CreateResultValueDirect(builder, scalar)};
   std::vector<fb::Store> storeOne = {fb::Store(0, 0)};
-  std::vector<flatbuffers::Offset<fb::Function>> startBlocks = {
-      fb::CreateFunctionDirect(builder, "start", nullptr, &one, nullptr, nullptr, nullptr, &stored, nullptr, none,
-                               nullptr, nullptr, &storeOne)};
+  std::vector<flatbuffers::Offset<fb::Function>> startBlocks = {fb::CreateFunctionDirect(
+      builder, "start", nullptr, &one, nullptr, nullptr, nullptr, &stored, nullptr, none, nullptr, nullptr, &storeOne)};
   auto initializer = fb::CreateFunctionDirect(builder, "start", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                                               nullptr, none, &startBlocks);
 
   std::vector<flatbuffers::Offset<fb::Global>> globals = {fb::CreateGlobalDirect(builder, "last", scalar)};
-  std::vector<flatbuffers::Offset<fb::NestedExecutable>> executables = {fb::CreateNestedExecutable(
-      builder, abi::createAlignedBytes(builder, executable.data(), executable.size(), 64))};
+  std::vector<flatbuffers::Offset<fb::NestedExecutable>> executables = {
+      fb::CreateNestedExecutable(builder, abi::createAlignedBytes(builder, executable.data(), executable.size(), 64))};
   fb::FinishProgramBuffer(builder, fb::CreateProgramDirect(builder, abi::kBlocksFormatVersion, "test", "prog",
                                                            &executables, &functions, nullptr, &globals, initializer));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};

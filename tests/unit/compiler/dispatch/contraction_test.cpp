@@ -31,13 +31,13 @@ protected:
       const bool isReduced = reduced.find(char('0' + loop)) != std::string::npos;
       iterators += std::string(loop ? ", " : "") + (isReduced ? "\"reduction\"" : "\"parallel\"");
     }
-    return contractionOf(firstGeneric(
-        "func.func @f(%a: " + type(left) + ", %b: " + type(right) + ", %e: " + type(result) + ") -> " + type(result) +
-        " {\n%v = linalg.generic {indexing_maps = [" + map(left) + ", " + map(right) + ", " + map(result) +
-        "], iterator_types = [" + iterators + "]} ins(%a, %b : " + type(left) + ", " + type(right) + ") outs(%e : " +
-        type(result) + ") {\n^bb0(%x: f32, %y: f32, %s: f32):\n" + product +
-        "\n%r = arith.addf %s, %p : f32\nlinalg.yield %r : f32\n} -> " + type(result) + "\nreturn %v : " +
-        type(result) + "\n}"));
+    return contractionOf(
+        firstGeneric("func.func @f(%a: " + type(left) + ", %b: " + type(right) + ", %e: " + type(result) + ") -> " +
+                     type(result) + " {\n%v = linalg.generic {indexing_maps = [" + map(left) + ", " + map(right) +
+                     ", " + map(result) + "], iterator_types = [" + iterators + "]} ins(%a, %b : " + type(left) + ", " +
+                     type(right) + ") outs(%e : " + type(result) + ") {\n^bb0(%x: f32, %y: f32, %s: f32):\n" + product +
+                     "\n%r = arith.addf %s, %p : f32\nlinalg.yield %r : f32\n} -> " + type(result) +
+                     "\nreturn %v : " + type(result) + "\n}"));
   }
 };
 

@@ -318,7 +318,8 @@ TEST_F(BlockTest, NoFailureOfTheDriverLeaves) {
     TENON_RETURN_IF_ERROR(loaded->call(1, std::vector<Value>{one}).takeStatus());
     TENON_ASSIGN_OR_RETURN(auto kept, loaded->call(2, std::vector<Value>{sums[0]}));
     TENON_ASSIGN_OR_RETURN(HostTensor back, downloadTensor(*opened, std::get<Tensor>(kept[0])));
-    const bool isRight = back.bytes == std::vector<uint8_t>{0, 0, 128, 63} && std::get<Scalar>(sums[1]).bits == std::bit_cast<int32_t>(4.0f);
+    const bool isRight = back.bytes == std::vector<uint8_t>{0, 0, 128, 63} &&
+                         std::get<Scalar>(sums[1]).bits == std::bit_cast<int32_t>(4.0f);
     return isRight ? okStatus() : makeError(StatusCode::Internal, "not 1 and 4");
   };
   program.reset();
