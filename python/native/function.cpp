@@ -95,6 +95,7 @@ private:
   static uint64_t resultMemory(void *user, size_t index, const tenon_value_t *type, uint64_t bytes);
   uint64_t allocate(size_t index, const tenon_value_t &type, uint64_t bytes);
   PyObject *takeTensor(size_t index, const tenon_value_t &value);
+  static uint64_t addressOf(PyObject *made); // 0 and an exception: it is none
 
   Function &function_;
   PyObject *arguments_; // a tuple, borrowed
@@ -143,7 +144,7 @@ bool Call::checkDevice(size_t index, const View &view) {
 bool Call::readTensor(size_t index, PyObject *argument, tenon_value_t &value) {
   View &view = views_[viewCount_];
   const Library &library = libraryOf(argument);
-  if (!readView(argument, library, view) || !checkDevice(index, view))
+  if (!readView(argument, library, view, !hasStream_) || !checkDevice(index, view))
     return false;
   ++viewCount_;
   if (!style_ || (style_->family == Family::Tenon && library.family != Family::Tenon)) {
@@ -279,6 +280,16 @@ uint64_t Call::allocate(size_t index, const tenon_value_t &type, uint64_t bytes)
     return 256;
   produced_.resize(std::max(produced_.size(), index + 1));
   const int ordinal = function_.deviceValue().ordinal;
+  // PyTorch makes a tensor like another in half the time of one by shape and type.
+  if (style_->family == Family::Torch)
+    for (size_t i = 0; i < viewCount_; ++i) {
+      const View &like = views_[i];
+      if (like.library != style_ || like.element != type.element || static_cast<size_t>(like.rank) != type.rank ||
+          !std::equal(type.shape, type.shape + type.rank, like.shape))
+        continue;
+      produced_[index].object = interopCall("torch_empty_like", PyTuple_Pack(1, like.object));
+      return addressOf(produced_[index].object);
+    }
   if (style_->kind == Library::Kind::Exchange) {
     static constexpr runtime::dlpack::DataType kTypes[] = {{6, 8, 1},  {0, 8, 1},  {0, 16, 1}, {0, 32, 1}, {0, 64, 1},
                                                            {2, 16, 1}, {4, 16, 1}, {2, 32, 1}, {2, 64, 1}, {0, 64, 1}};
@@ -296,8 +307,12 @@ uint64_t Call::allocate(size_t index, const tenon_value_t &type, uint64_t bytes)
   produced_[index].object =
       interopCall("empty", Py_BuildValue("(iNsi)", int(style_->family), shapeTuple(type.shape, type.rank),
                                          nameOf(type.element), ordinal));
+  return addressOf(produced_[index].object);
+}
+
+uint64_t Call::addressOf(PyObject *made) {
   View view;
-  if (!produced_[index].object || !readView(produced_[index].object, libraryOf(produced_[index].object), view))
+  if (!made || !readView(made, libraryOf(made), view, /*wantsStream=*/false))
     return 0;
   return view.address;
 }

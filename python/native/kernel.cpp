@@ -104,7 +104,7 @@ private:
 bool Launch::readBinding(const Parameter &parameter, PyObject *argument) {
   View &view = *nextView_++;
   const Library &library = libraryOf(argument);
-  if (!readView(argument, library, view))
+  if (!readView(argument, library, view, !hasStream_))
     return false;
   const Device &device = kernel_.deviceValue();
   if (parameter.hasElement && parameter.element != view.element) {

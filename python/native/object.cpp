@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tenon::python {
 
@@ -56,10 +58,19 @@ Ref attributeOrNull(PyObject *object, const char *name) {
 }
 
 PyObject *interopCall(const char *name, PyObject *arguments) {
+  static std::vector<std::pair<const char *, PyObject *>> known; // by the literal's address; they stay
   Ref given(arguments);
-  Ref module(given ? PyImport_ImportModule("tenon._interop") : nullptr);
+  if (!given)
+    return nullptr;
+  for (const auto &row : known)
+    if (row.first == name)
+      return PyObject_CallObject(row.second, given.get());
+  Ref module(PyImport_ImportModule("tenon._interop"));
   Ref function(module ? PyObject_GetAttrString(module.get(), name) : nullptr);
-  return function ? PyObject_CallObject(function.get(), given.get()) : nullptr;
+  if (!function)
+    return nullptr;
+  known.emplace_back(name, function.release());
+  return PyObject_CallObject(known.back().second, given.get());
 }
 
 } // namespace tenon::python

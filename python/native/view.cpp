@@ -70,6 +70,8 @@ Library inspect(PyTypeObject *type) {
     found.kind = Library::Kind::Exchange;
   else if (has("__array_struct__") && found.family == Family::NumPy)
     found.kind = Library::Kind::NumPy;
+  else if (found.family == Family::CuPy && has("data") && has("dtype") && has("_c_contiguous"))
+    found.kind = Library::Kind::CuPy;
   else if (has("__cuda_array_interface__") && found.family != Family::Jax)
     found.kind = Library::Kind::Interface;
   else if (has("__dlpack__"))
@@ -326,6 +328,81 @@ bool readInterface(PyObject *object, View &out) {
   return true;
 }
 
+// ---- CuPy ----
+
+/// An attribute by a name that is made once.
+struct Name {
+  explicit Name(const char *text) : object(PyUnicode_InternFromString(text)) {}
+  PyObject *object;
+};
+Ref get(PyObject *object, const Name &name) {
+  return Ref(PyObject_GetAttr(object, name.object));
+}
+
+/// The element of a NumPy dtype; those of plain elements exist once, so their addresses are remembered.
+bool elementOfType(PyObject *type, tenon_element_type_t *out) {
+  static std::vector<std::pair<PyObject *, tenon_element_type_t>> known;
+  for (const auto &row : known)
+    if (row.first == type) {
+      *out = row.second;
+      return true;
+    }
+  Ref name = attributeOrNull(type, "name");
+  Ref isNative = attributeOrNull(type, "isnative");
+  const char *text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8AndSize(name.get(), nullptr) : nullptr;
+  std::string_view spelled(text ? text : "");
+  if (spelled.starts_with("uint"))
+    spelled.remove_prefix(1);
+  if (!isNative || PyObject_IsTrue(isNative.get()) != 1 || !elementNamed(spelled, out))
+    return false;
+  if (known.size() < 64)
+    known.emplace_back(Ref::share(type).release(), *out);
+  return true;
+}
+
+bool readCuPyStream(View &out) {
+  static PyObject *current = nullptr;
+  static const Name ptr("ptr");
+  if (!current) {
+    Ref module(PyImport_ImportModule("cupy.cuda"));
+    current = module ? PyObject_GetAttrString(module.get(), "get_current_stream") : nullptr;
+  }
+  Ref stream(current ? PyObject_CallNoArgs(current) : nullptr);
+  Ref number(stream ? get(stream.get(), ptr) : Ref());
+  if (!number)
+    return false;
+  out.stream = PyLong_AsVoidPtr(number.get());
+  out.hasStream = true;
+  return !PyErr_Occurred();
+}
+
+bool readCuPy(PyObject *object, View &out, bool wantsStream) {
+  static const Name data("data"), ptr("ptr"), deviceId("device_id"), dtype("dtype"), dense("_c_contiguous"),
+      shape("shape");
+  Ref memory = get(object, data);
+  Ref address(memory ? get(memory.get(), ptr) : Ref());
+  Ref device(address ? get(memory.get(), deviceId) : Ref());
+  Ref type(device ? get(object, dtype) : Ref());
+  Ref isDense(type ? get(object, dense) : Ref());
+  Ref extents(isDense ? get(object, shape) : Ref());
+  if (!extents)
+    return false;
+  if (!elementOfType(type.get(), &out.element))
+    return unknownElements(object);
+  int64_t *into = PyTuple_Check(extents.get()) ? extentsFor(out, PyTuple_Size(extents.get())) : nullptr;
+  if (!into)
+    return false;
+  for (int32_t i = 0; i < out.rank; ++i)
+    into[i] = PyLong_AsLongLong(PyTuple_GetItem(extents.get(), i));
+  out.address = PyLong_AsUnsignedLongLong(address.get());
+  out.device = static_cast<int32_t>(PyLong_AsLong(device.get()));
+  if (PyErr_Occurred() || !countBytes(out))
+    return false;
+  if (isDense.get() != Py_True && out.bytes != 0)
+    return notDense("the array");
+  return !wantsStream || readCuPyStream(out);
+}
+
 bool readOwn(PyObject *object, View &out) {
   const Array &array = *asArray(object);
   out.rank = static_cast<int32_t>(array.shape.size());
@@ -356,8 +433,9 @@ const Library &libraryOf(PyObject *object) {
   return *known.back();
 }
 
-bool readView(PyObject *object, const Library &library, View &out) {
+bool readView(PyObject *object, const Library &library, View &out, bool wantsStream) {
   out.library = &library;
+  out.object = object;
   out.isHost = out.isReadOnly = out.hasStream = false;
   out.device = 0;
   out.stream = nullptr;
@@ -369,6 +447,8 @@ bool readView(PyObject *object, const Library &library, View &out) {
     return readOwn(object, out);
   case Library::Kind::NumPy:
     return readNumPy(object, out);
+  case Library::Kind::CuPy:
+    return readCuPy(object, out, wantsStream);
   case Library::Kind::Interface:
     return readInterface(object, out);
   case Library::Kind::Dlpack:

@@ -49,13 +49,27 @@ class _Bits:
         }
 
 
+_CUPY_TYPES: dict[str, Any] = {}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch_empty_like":
+        import torch
+
+        return torch.empty_like
+    raise AttributeError(name)
+
+
 def empty(family: int, shape: tuple[int, ...], dtype: str, ordinal: int) -> Any:
     """Device memory from a library's own allocator, on its current stream."""
     if family == CUPY:
         import cupy
 
+        kind = _CUPY_TYPES.get(dtype) or _CUPY_TYPES.setdefault(dtype, cupy.dtype("uint16" if dtype == "bfloat16" else dtype))
+        if cupy.cuda.runtime.getDevice() == ordinal:
+            return cupy.ndarray(shape, kind)
         with cupy.cuda.Device(ordinal):
-            return cupy.empty(shape, "uint16" if dtype == "bfloat16" else dtype)
+            return cupy.ndarray(shape, kind)
     raise NotImplementedError(f"no allocator of library {family}")
 
 
