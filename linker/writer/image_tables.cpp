@@ -5,6 +5,7 @@
 #include "abi/format/verify.h"
 
 #include <memory>
+#include <span>
 #include <zstd.h>
 
 namespace tenon::linker {
@@ -19,29 +20,31 @@ class ImageTables::Packer {
 public:
   /// Empty where compression does not pay.
   std::string_view run(std::string_view bytes) {
-    return packed(ZSTD_compressCCtx(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(), kZstdLevel),
-                  bytes);
+    const std::span<uint8_t> target = room(bytes);
+    return packed(
+        ZSTD_compressCCtx(context_.get(), target.data(), target.size(), bytes.data(), bytes.size(), kZstdLevel), bytes);
   }
   std::string_view run(std::string_view bytes, std::string_view base) {
+    const std::span<uint8_t> target = room(bytes);
     // The first image is everybody's base: it is prepared once.
     if (!prepared_ || preparedFrom_.data() != base.data()) {
       if (prepared_)
-        return packed(ZSTD_compress_usingDict(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(),
+        return packed(ZSTD_compress_usingDict(context_.get(), target.data(), target.size(), bytes.data(), bytes.size(),
                                               base.data(), base.size(), kZstdLevel),
                       bytes);
       prepared_.reset(ZSTD_createCDict(base.data(), base.size(), kZstdLevel));
       preparedFrom_ = base;
     }
-    return packed(ZSTD_compress_usingCDict(context_.get(), room(bytes), room_.size(), bytes.data(), bytes.size(),
+    return packed(ZSTD_compress_usingCDict(context_.get(), target.data(), target.size(), bytes.data(), bytes.size(),
                                            prepared_.get()),
                   bytes);
   }
 
 private:
-  uint8_t *room(std::string_view bytes) {
+  std::span<uint8_t> room(std::string_view bytes) {
     if (room_.size() < ZSTD_compressBound(bytes.size()))
       room_.resize(ZSTD_compressBound(bytes.size()));
-    return room_.data();
+    return room_;
   }
   std::string_view packed(size_t size, std::string_view bytes) const {
     if (ZSTD_isError(size) || size >= bytes.size())

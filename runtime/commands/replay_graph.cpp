@@ -126,9 +126,9 @@ Result<ReplayGraph::Node> ReplayGraph::addFill(std::span<const Node> dependsOn, 
   const CUDA_MEMSET_NODE_PARAMS parameters = fillParameters(target, pattern, patternBytes);
   const std::span<const CUgraphNode> before = handles(dependsOn);
   CUgraphNode node = nullptr;
-  return keep(driver_.cuGraphAddMemsetNode(&node, graph_, before.data(), before.size(), &parameters,
-                                           device_.context().handle()),
-              node, "cuGraphAddMemsetNode");
+  const CUresult result = driver_.cuGraphAddMemsetNode(&node, graph_, before.data(), before.size(), &parameters,
+                                                       device_.context().handle());
+  return keep(result, node, "cuGraphAddMemsetNode");
 }
 
 Result<ReplayGraph::Node> ReplayGraph::addCopy(std::span<const Node> dependsOn, DeviceRange source,
@@ -138,16 +138,17 @@ Result<ReplayGraph::Node> ReplayGraph::addCopy(std::span<const Node> dependsOn, 
   const CUDA_MEMCPY3D parameters = copyParameters(source, target);
   const std::span<const CUgraphNode> before = handles(dependsOn);
   CUgraphNode node = nullptr;
-  return keep(driver_.cuGraphAddMemcpyNode(&node, graph_, before.data(), before.size(), &parameters,
-                                           device_.context().handle()),
-              node, "cuGraphAddMemcpyNode");
+  const CUresult result = driver_.cuGraphAddMemcpyNode(&node, graph_, before.data(), before.size(), &parameters,
+                                                       device_.context().handle());
+  return keep(result, node, "cuGraphAddMemcpyNode");
 }
 
 Result<ReplayGraph::Node> ReplayGraph::addJoin(std::span<const Node> dependsOn) {
   TENON_RETURN_IF_ERROR(ensureGraph());
   const std::span<const CUgraphNode> before = handles(dependsOn);
   CUgraphNode node = nullptr;
-  return keep(driver_.cuGraphAddEmptyNode(&node, graph_, before.data(), before.size()), node, "cuGraphAddEmptyNode");
+  const CUresult result = driver_.cuGraphAddEmptyNode(&node, graph_, before.data(), before.size());
+  return keep(result, node, "cuGraphAddEmptyNode");
 }
 
 Status ReplayGraph::instantiate() {
