@@ -30,6 +30,13 @@ if [ "$installed_libraries" != "$libraries" ]; then
   mkdir -p "$libraries"
   mv "$installed_libraries"/* "$libraries/"
 fi
+# The extension is for every Python from 3.10 on.
+for package in usr/lib/python3*/*-packages/tenon; do
+  [ -d "$package" ] || continue
+  mkdir -p usr/lib/python3/dist-packages
+  find "$package" -name __pycache__ -prune -exec rm -rf {} +
+  [ "$package" = usr/lib/python3/dist-packages/tenon ] || mv "$package" usr/lib/python3/dist-packages/tenon
+done
 mv usr/share/zsh/site-functions usr/share/zsh/vendor-completions
 for file in usr/share/bash-completion/completions/*.bash; do mv "$file" "${file%.bash}"; done
 find usr/share/man -type f -exec gzip -9n {} +

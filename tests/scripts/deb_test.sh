@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# deb_test.sh MESON BUILD COMPILER: makes the Debian packages of a build, installs them into an empty root, uses what is
+# deb_test.sh MESON BUILD COMPILER PYTHON: makes the Debian packages of a build, installs them into an empty root, uses what is
 # there, and removes them.
 set -euo pipefail
 export MESON=$1 TENON_DEB_COMPRESSION=none
-build=$2 compiler=$3
+build=$2 compiler=$3 python=$4
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 unset TENON_EMULATOR_LIBRARY LD_LIBRARY_PATH
 work=$(mktemp -d)
@@ -18,7 +18,8 @@ fi
 
 "$source/scripts/deb.sh" "$build" "$work/debs" >"$work/log" 2>&1 || fail "no packages:"
 wanted=(libtenon-dev libtenon-runtime0 tenon-tools)
-[ "$compiler" != true ] || wanted=(libtenon-dev libtenon-runtime0 tenon-compiler tenon-tools)
+[ "$compiler" != true ] || wanted+=(tenon-compiler)
+[ "$python" != true ] || wanted+=(python3-tenon)
 found=$(cd "$work/debs" && ls | sed 's/_.*//' | sort | tr '\n' ' ')
 [ "$found" = "$(printf '%s\n' "${wanted[@]}" | sort | tr '\n' ' ')" ] || fail "packages are: $found"
 # Same build, same bytes.
@@ -54,6 +55,12 @@ PTX
 echo '{"name": "k", "exports": [{"name": "nothing", "launch": {"workgroup_size": [32]}, "layout": {}}], "objects": [{"target": "sm_75", "path": "none.ptx"}]}' >"$work/k.json"
 (cd "$work" && "$root/usr/bin/tenon-link" k.json --images=ptx -o k.tnx && "$root/usr/bin/tenon-check-kernel" k.tnx --device=emulator --grid=1,1,1) \
   >"$work/log" 2>&1 || fail "the installed tools do not work:"
+if [ "$python" = true ]; then
+  case "$(/usr/bin/python3 -c 'import sys; print(sys.version_info >= (3, 10))')" in
+    True) PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -c 'import tenon; print(tenon.load("'"$work/k.tnx"'", "emulator"))' >"$work/log" 2>&1 ||
+      fail "the Python package does not work:" ;;
+  esac
+fi
 zcat "$root/usr/share/man/man1/tenon-link.1.gz" | grep -q '^.SH EXAMPLES' || fail "no manual page"
 pkg=$(find "$root/usr/lib" -name tenon-runtime.pc)
 case "$(pkg-config --cflags "$pkg")" in *"$root"*/include*) ;; *) fail "pkg-config says $(pkg-config --cflags "$pkg")" ;; esac
