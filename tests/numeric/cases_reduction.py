@@ -243,7 +243,7 @@ def long_cases():
 
 def cluster_cases():
     """Rows that take several blocks, and are too many to be split: as long as whole vectors are, and not."""
-    for kind, n in (("f32", 32772), ("f32", 33001), ("bf16", 40968)):
+    for kind, n in (("f32", 32772), ("f32", 33001), ("bf16", 40968), ("f32", 82000)):
         for name in ("softmax", "layernorm"):
             build, torch = NORMS[name]
             yield Case(f"{name} of rows of a cluster", kind, build(Builder(kind, (256, n), False, generator(name, kind, n))), torch)

@@ -43,6 +43,19 @@ SmallVector<SmallVector<RowSum>> phasesOf(const KernelFunction &kernel, const di
   return phases;
 }
 
+SmallVector<ElementInput> elementInputs(const KernelFunction &kernel, const GroupShape &shape) {
+  SmallVector<ElementInput> inputs;
+  llvm::SmallDenseSet<std::pair<const void *, uint32_t>> seen;
+  for (const KernelOp &op : kernel.ops)
+    if (shape.group.coversAllAxes(op.op))
+      for (const KernelInput &input : op.inputs)
+        if (input.isMemory() && !input.bodyArgument.use_empty() &&
+            input.tensor.map.getNumResults() == linalg::GenericOp(op.op).getNumLoops() &&
+            seen.insert({shape.mapOf(input.tensor, op.op).getAsOpaquePointer(), input.tensor.binding}).second)
+          inputs.push_back({&op, &input.tensor});
+  return inputs;
+}
+
 const KernelOp &Bodies::opOf(Value value) const {
   return *llvm::find_if(kernel_.ops, [&](const KernelOp &op) { return op.op == value.getDefiningOp(); });
 }
@@ -178,12 +191,8 @@ Value Bodies::rowOperand(const KernelOp &op, BlockArgument argument, const Point
 }
 
 void Bodies::preload(const Point &point) {
-  for (const KernelOp &op : kernel_.ops)
-    if (space_.shape().group.coversAllAxes(op.op))
-      for (const KernelInput &input : op.inputs)
-        if (input.isMemory() && !input.bodyArgument.use_empty() &&
-            input.tensor.map.getNumResults() == linalg::GenericOp(op.op).getNumLoops())
-          load(op, input.tensor, point);
+  for (const ElementInput &input : elementInputs(kernel_, space_.shape()))
+    load(*input.op, *input.tensor, point);
 }
 
 void Bodies::storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, ValueRange values) {

@@ -24,6 +24,14 @@ struct RowSum {
   mlir::Value contributed; // of the body
 };
 
+/// A tensor in memory that has an element for each point of an operation that runs over every element.
+struct ElementInput {
+  const KernelOp *op;
+  const KernelTensor *tensor;
+};
+/// All of them; of one tensor by the same indices, the first.
+llvm::SmallVector<ElementInput> elementInputs(const KernelFunction &kernel, const GroupShape &shape);
+
 class Bodies {
 public:
   Bodies(KernelBuilder &k, const KernelFunction &kernel, GroupSpace &space, const KernelArguments &arguments)
@@ -60,6 +68,8 @@ public:
   /// From here on the tensor is read by `read` wherever it is indexed as it is by `op`: the block has put it into
   /// shared memory.
   void stage(const KernelOp &op, const KernelTensor &tensor, Read read);
+  /// From here on every tensor is read from where it lies.
+  void unstage() { staged_.clear(); }
   /// The vectors of a tensor that only passes through the caches (ptx/cache_hints.h).
   void stream(uint32_t binding) { streamed_.insert(binding); }
   bool isStreamed(const KernelTensor &tensor) const { return streamed_.contains(tensor.binding); }
@@ -83,9 +93,11 @@ public:
   /// What the body of an operation has as `argument`, where that is the same for all elements of the row.
   mlir::Value rowOperand(const KernelOp &op, mlir::BlockArgument argument, const Point &row);
 
-  /// Loads what operations that run over every element read at the point, ahead of its use: of tensors that have an
-  /// element for each point. Others are in a cache when they are wanted, and cost registers until then.
+  /// Loads elementInputs() at the point, ahead of their use. Others are in a cache when they are wanted, and cost
+  /// registers until then.
   void preload(const Point &point);
+  /// The tensor's elements at all lanes of the point.
+  Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   /// Stores an operation's results at all lanes of the point.
   void store(const KernelOp &op, const Point &point);
   /// Stores the results of operations that run over every element.
@@ -103,7 +115,6 @@ public:
 
 private:
   Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
-  Lanes load(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   bool hasElements(const KernelOp &op) const;
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
   Lanes start(const KernelOp &op, const KernelOutput &output, const Point &point);

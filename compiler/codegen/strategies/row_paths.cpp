@@ -2,6 +2,7 @@
 #include "compiler/codegen/strategies/row_paths.h"
 
 #include "compiler/codegen/kernel/one_pass.h"
+#include "compiler/dispatch/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -15,10 +16,12 @@ constexpr uint32_t kWarp = 32;
 constexpr uint32_t kMaxKept = 64;
 // The same where the length is not known: conditions under which elements exist take registers, too.
 constexpr uint32_t kFewKept = 16;
-// Of each block of a cluster. Measured on rows of 512 KiB: 4 such blocks 2.68 ms, 8 of them that keep half as much each
-// 3.44, 4 of 1024 threads 2.73, reading it again 3.11.
+// Of each block of a cluster. Two of them are on a multiprocessor, so that one loads while the other computes: they
+// share its 64 K registers, of which the elements get so many, and its 227 KiB of shared memory.
 constexpr uint32_t kClusterThreads = 512;
-constexpr uint32_t kMostBlocks = 4;
+constexpr uint32_t kMostBlocks = 8;
+constexpr uint32_t kClusterKept = 24;
+constexpr uint32_t kClusterSharedBytes = 112 << 10;
 
 uint32_t powerOfTwo(int64_t atLeast) {
   return uint32_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(atLeast, 1))));
@@ -46,23 +49,30 @@ bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
          (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
 }
 
-/// A cluster that keeps rows of so many vectors, if there is one.
+/// The smallest cluster that keeps rows of so many vectors, if there is one.
 std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
-  const int64_t blocks =
-      std::max(2u, powerOfTwo(llvm::divideCeil(vectors, chunksIn(kMaxKept, demand) * kClusterThreads)));
-  if (blocks > kMostBlocks || demand.width > 4) // of narrow elements a row is in the L2 cache when it is read again
-    return std::nullopt;
-  return RowPath{.lanes = kClusterThreads,
-                 .chunks = uint32_t(llvm::divideCeil(vectors, blocks * kClusterThreads)),
-                 .blocks = uint32_t(blocks),
-                 .threads = kClusterThreads};
+  for (uint32_t blocks = 2; blocks <= kMostBlocks; blocks *= 2) {
+    const auto each = uint32_t(llvm::divideCeil(vectors, blocks * kClusterThreads));
+    const uint32_t chunks = std::min(each, chunksIn(kClusterKept, demand));
+    if (uint64_t(each - chunks) * demand.bytes * kClusterThreads <= kClusterSharedBytes)
+      return RowPath{.lanes = kClusterThreads,
+                     .chunks = chunks,
+                     .shared = each - chunks,
+                     .blocks = blocks,
+                     .threads = kClusterThreads};
+  }
+  return std::nullopt;
 }
 
 } // namespace
 
 RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
-  return {vectorWidth(kernel, shape, shape.axes.size() - 1), readsAgain(kernel, shape) || storesElements(kernel, shape),
-          fullInputs(kernel, shape), takesOnePass(kernel, shape)};
+  const uint32_t width = vectorWidth(kernel, shape, shape.axes.size() - 1);
+  uint32_t bytes = 0;
+  for (const ElementInput &input : elementInputs(kernel, shape))
+    bytes += width * dispatch::elementBytes(input.tensor->element);
+  return {width, bytes, readsAgain(kernel, shape) || storesElements(kernel, shape), fullInputs(kernel, shape),
+          takesOnePass(kernel, shape)};
 }
 
 /// Rows of a known length: as few threads as have enough to do, as many as keep the row.

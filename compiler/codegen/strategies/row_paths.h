@@ -13,12 +13,13 @@ constexpr uint32_t kRowThreads = 256;
 constexpr int64_t kAnyLength = INT64_MAX;
 
 /// How rows are computed: each by `lanes` threads of each of `blocks` blocks, each of which keeps `chunks` vectors in
-/// registers; 0: it reads them again. Several blocks are a cluster; on a target without clusters the first of them
-/// computes the row alone, and reads it again.
+/// registers and `shared` more in shared memory; no chunks: it reads them again. Several blocks are a cluster; on a
+/// target without clusters the first of them computes the row alone, and reads it again.
 struct RowPath {
   int64_t longest = kAnyLength; // elements of a row
   uint32_t lanes = kRowThreads;
   uint32_t chunks = 0;
+  uint32_t shared = 0; // of clusters only
   uint32_t blocks = 1;
   uint32_t threads = kRowThreads;
   uint32_t rows = 1; // that a group of lanes loads together
@@ -27,6 +28,7 @@ struct RowPath {
 /// What a kernel needs of its rows.
 struct RowDemand {
   uint32_t width;   // elements of a vector
+  uint32_t bytes;   // of the vectors of all those tensors
   bool again;       // read once more when a reduction of them is known, or stored
   uint32_t tensors; // with an element for each of the row's
   bool onePass;     // it is enough to see each element once, anywhere

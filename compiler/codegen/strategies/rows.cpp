@@ -2,6 +2,7 @@
 #include "compiler/codegen/strategies/rows.h"
 
 #include "compiler/codegen/kernel/one_pass.h"
+#include "compiler/codegen/kernel/shared_vectors.h"
 #include "compiler/codegen/strategies/row_paths.h"
 
 #include <utility>
@@ -22,7 +23,7 @@ class RowsWriter {
 public:
   explicit RowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
-        blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")),
+        blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
         phases_(phasesOf(w.kernel, w.shape.group)) {}
 
   void run();
@@ -40,10 +41,13 @@ private:
   int64_t lanesOfRow() const { return int64_t(lanes_) * cluster_; }
   void placeRow(uint32_t number);
   void writeKeptRows();
-  void writePhases(const Batch *kept);
+  void writeSharedRow();
+  void eachShared(const Batch *inShared, llvm::function_ref<void(const Batch &)> body);
+  void writePhases(const Batch *kept, const Batch *inShared = nullptr);
   Point pointAt(Value vector);
-  Batch keptBatch();
+  Batch keptBatch(uint32_t from, uint32_t vectors);
   Batch loopBatch(Value first, unsigned count);
+  void preload(const Batch &batch);
   SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
   Accumulators start(ArrayRef<RowSum> phase);
   Accumulators accumulate(ArrayRef<RowSum> phase, const Batch &batch, Accumulators accumulators);
@@ -58,7 +62,7 @@ private:
   KernelBuilder &k_;
   Bodies &bodies_;
   const uint32_t lanes_, width_, blocks_, rows_;
-  uint32_t chunks_;
+  uint32_t chunks_, shared_;
   uint32_t cluster_ = 1; // blocks of a row
   Value rank_;           // of the block among them
   bool hasBegun_ = true; // every block of the cluster
@@ -76,8 +80,13 @@ void RowsWriter::run() {
   // Whether elements exist is a question to each where rows have any length: of registers it takes what it gets.
   if (chunks_ != 0 && chunks_ * width_ <= kFewKept && !GroupShape::sizeOf(w_.shape.reducedAxes()))
     k_.wantResident(kResidentThreads / k_.threads);
-  if (blocks_ == 1)
+  if (blocks_ == 1) {
+    if (shared_ != 0) // what a block keeps alone is in registers
+      chunks_ = 0;
     return writeRows();
+  }
+  if (shared_ != 0)
+    k_.wantResident(kResidentThreads / k_.threads);
   k_.requireClusters(blocks_);
   Value block = k_.block();
   rank_ = k_.rem(block, k_.number(blocks_));
@@ -129,26 +138,25 @@ Point RowsWriter::pointAt(Value vector) {
   return point;
 }
 
-/// The whole row. Where the thread has no such vector it computes the last one, and nobody sees it.
-RowsWriter::Batch RowsWriter::keptBatch() {
+/// So many of the thread's vectors. Where it has no such vector it computes the last one, and nobody sees it.
+RowsWriter::Batch RowsWriter::keptBatch(uint32_t from, uint32_t vectors) {
   Batch batch;
   // What is kept is few: 32 bits are enough to count it, and half the instructions.
   Type i32 = k_.b.getI32Type();
   auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(k_.b, k_.loc, i32, value); };
-  Value lane = narrow(lane_), vectors = narrow(vectors_), last = narrow(k_.sub(vectors_, k_.number(1)));
-  for (uint32_t chunk = 0, count = chunks_ * width_ / lanesOfVector_; chunk < count; ++chunk) {
+  Value lane = narrow(lane_), all = narrow(vectors_), last = narrow(k_.sub(vectors_, k_.number(1)));
+  const uint32_t parts = width_ / lanesOfVector_; // of a vector where accesses are narrower
+  for (uint32_t chunk = from * parts; chunk < (from + vectors) * parts; ++chunk) {
     const int64_t first = int64_t(chunk) * lanesOfRow();
     if (knownVectors_ && first >= *knownVectors_)
       break;
     Value vector = k_.add(lane, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(first))));
     const bool allExist = knownVectors_ && first + lanesOfRow() <= *knownVectors_;
-    batch.exists.push_back(allExist ? Value() : k_.less(vector, vectors));
+    batch.exists.push_back(allExist ? Value() : k_.less(vector, all));
     if (!allExist)
       vector = k_.min(vector, last);
     batch.points.push_back(pointAt(arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), vector)));
   }
-  for (const Point &point : batch.points)
-    bodies_.preload(point);
   return batch;
 }
 
@@ -158,9 +166,13 @@ RowsWriter::Batch RowsWriter::loopBatch(Value first, unsigned count) {
     batch.points.push_back(pointAt(k_.add(first, k_.number(int64_t(i) * lanesOfRow()))));
     batch.exists.push_back({});
   }
+  preload(batch);
+  return batch;
+}
+
+void RowsWriter::preload(const Batch &batch) {
   for (const Point &point : batch.points)
     bodies_.preload(point);
-  return batch;
 }
 
 SmallVector<Sum> RowsWriter::sumsOf(ArrayRef<RowSum> phase) const {
@@ -292,6 +304,8 @@ void RowsWriter::writeRow(unsigned width) {
   std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes());
   knownVectors_ = elements ? std::optional(*elements / width) : std::nullopt;
 
+  if (chunks_ != 0 && shared_ != 0)
+    return writeSharedRow();
   if (chunks_ != 0)
     return writeKeptRows();
   for (uint32_t number = 0; number < rows_; ++number) {
@@ -311,7 +325,8 @@ void RowsWriter::writeKeptRows() {
   SmallVector<Row> rows;
   for (uint32_t number = 0; number < rows_; ++number) {
     placeRow(number);
-    rows.push_back({row_, hasRow_, keptBatch()});
+    rows.push_back({row_, hasRow_, keptBatch(0, chunks_)});
+    preload(rows.back().batch);
   }
   for (const Row &row : rows) {
     Bodies::Scope one(bodies_);
@@ -321,8 +336,31 @@ void RowsWriter::writeKeptRows() {
   }
 }
 
+/// Calls `body` for each vector in shared memory; what is computed of it is not kept.
+void RowsWriter::eachShared(const Batch *inShared, llvm::function_ref<void(const Batch &)> body) {
+  if (!inShared)
+    return;
+  for (auto [point, exists] : llvm::zip_equal(inShared->points, inShared->exists)) {
+    Bodies::Scope scope(bodies_);
+    body({{point}, {exists}});
+  }
+}
+
+/// Of a row that is in registers and shared memory. What is copied there is on its way while registers are loaded.
+void RowsWriter::writeSharedRow() {
+  placeRow(0);
+  const Batch inShared = keptBatch(chunks_, shared_), kept = keptBatch(0, chunks_);
+  SharedVectors vectors(k_, w_.kernel, w_.space, bodies_, inShared.points);
+  vectors.bring();
+  preload(kept);
+  vectors.stage();
+  writePhases(&kept, &inShared);
+  bodies_.unstage();
+}
+
 /// @param kept the row, where it is in registers
-void RowsWriter::writePhases(const Batch *kept) {
+/// @param inShared more of it, in shared memory
+void RowsWriter::writePhases(const Batch *kept, const Batch *inShared) {
   for (size_t i = 0; i < phases_.size(); ++i) {
     const SmallVector<RowSum> &phase = phases_[i];
     if (!kept && i + 1 < phases_.size()) {
@@ -337,15 +375,18 @@ void RowsWriter::writePhases(const Batch *kept) {
                         : eachVector(accumulators, [&](const Batch &batch, ValueRange values) {
                             return accumulate(phase, batch, llvm::to_vector(values));
                           });
+    eachShared(inShared, [&](const Batch &one) { accumulators = accumulate(phase, one, accumulators); });
     finishPhase(phase, accumulators);
   }
-  if (kept)
+  if (kept) {
     storeBatch(*kept);
-  else if (storesElements(w_.kernel, w_.shape))
+    eachShared(inShared, [&](const Batch &one) { storeBatch(one); });
+  } else if (storesElements(w_.kernel, w_.shape)) {
     eachVector({}, [&](const Batch &batch, ValueRange) {
       storeBatch(batch);
       return SmallVector<Value>();
     });
+  }
   k_.when(k_.both(hasRow_, k_.equal(lane_, k_.number(0))), [&] {
     Bodies::Scope once(bodies_);
     for (const KernelOp &op : w_.kernel.ops)
@@ -362,10 +403,13 @@ static Plan planOf(StringRef name, const GroupShape &shape, const RowDemand &dem
           {{"lanes", path.lanes},
            {"width", demand.width},
            {"chunks", path.chunks},
+           {"shared", path.shared},
            {"blocks", path.blocks},
            {"rows", path.rows}},
           {{extentsOf(shape.parallelAxes()), path.threads / path.lanes * path.rows},
-           {{Extent{.size = path.blocks, .value = {}}}, 1}}};
+           {{Extent{.size = path.blocks, .value = {}}}, 1}},
+          {},
+          path.shared * demand.bytes * path.threads};
 }
 
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {

@@ -21,7 +21,7 @@ func.func @add(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
 // Softmax is one kernel: a row of 4096 stays in the registers of 256 threads, four vectors each.
 // CHECK-LABEL: hal.executable.source private @softmax_dispatch_0
 // CHECK: arith.constant 64 : index
-// CHECK: tenon.strategy = {blocks = 1 : i64, chunks = 4 : i64, lanes = 256 : i64, name = "rows", rows = 1 : i64, threads = 256 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {blocks = 1 : i64, chunks = 4 : i64, lanes = 256 : i64, name = "rows", rows = 1 : i64, shared = 0 : i64, threads = 256 : i64, width = 4 : i64}
 // CHECK-COUNT-4: linalg.generic
 // CHECK-NOT: linalg.generic
 func.func @softmax(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {

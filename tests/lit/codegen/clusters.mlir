@@ -1,4 +1,5 @@
-// A row that no block keeps takes a cluster of blocks: each keeps a part in registers, and they tell each other their sums.
+// A row that no block keeps takes a cluster of blocks: each keeps a part in registers and in shared memory, and they tell
+// each other their sums.
 // A target without clusters reads the row again, in the first block of each cluster.
 // RUN: tenon-opt %s --tenon-form-dispatches --tenon-choose-strategies | FileCheck %s
 // RUN: rm -rf %t && mkdir -p %t
@@ -11,13 +12,18 @@
 
 // CHECK-LABEL: hal.executable.source private @softmax_dispatch_0
 // CHECK: arith.constant 1600 : index
-// CHECK: tenon.strategy = {blocks = 4 : i64, chunks = 16 : i64, lanes = 512 : i64, name = "rows", rows = 1 : i64, threads = 512 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {blocks = 4 : i64, chunks = 6 : i64, lanes = 512 : i64, name = "rows", rows = 1 : i64, shared = 10 : i64, threads = 512 : i64, width = 4 : i64}
 // CLUSTER: .reqntid 512, 1, 1
+// CLUSTER: .minnctapersm 2
 // CLUSTER: .reqnctapercluster 4, 1, 1
-// CLUSTER-COUNT-64: ld.global.nc.b32
+// CLUSTER-COUNT-40: cp.async.ca.shared.global
+// CLUSTER-COUNT-24: ld.global.nc.b32
 // CLUSTER-NOT: ld.global
 // CLUSTER: st.shared::cluster
-// CLUSTER-COUNT-16: ld.global.nc.v4.b32
+// CLUSTER-COUNT-10: cp.async.cg.shared.global
+// CLUSTER-COUNT-6: ld.global.nc.v4.b32
+// CLUSTER: cp.async.wait_group 0
+// CLUSTER-COUNT-10: ld.shared.v4.b32
 // CLUSTER-NOT: ld.global
 // CLUSTER: barrier.cluster.wait
 // CLUSTER: st.shared::cluster

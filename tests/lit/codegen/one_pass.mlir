@@ -12,7 +12,7 @@
 // CHECK-NOT: ld.global.nc.b32
 // CHECK: st.global
 func.func @exponentials(%n: i64, %m: i64, %x: tensor<?x?xf32> {tenon.dims = array<i64: 0, 1>}) -> (tensor<?xf32> {tenon.dims = array<i64: 0>})
-    attributes {tenon.strategy = {name = "rows", threads = 256 : i64, lanes = 256 : i64, width = 1 : i64, chunks = 0 : i64, blocks = 1 : i64, rows = 1 : i64}} {
+    attributes {tenon.strategy = {name = "rows", threads = 256 : i64, lanes = 256 : i64, width = 1 : i64, chunks = 0 : i64, blocks = 1 : i64, rows = 1 : i64, shared = 0 : i64}} {
   %rows = arith.index_cast %n : i64 to index
   %ninf = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
@@ -45,7 +45,7 @@ func.func @exponentials(%n: i64, %m: i64, %x: tensor<?x?xf32> {tenon.dims = arra
 // CHECK-NOT: ld.global.nc.b32
 // CHECK: st.global
 func.func @squares(%n: i64, %m: i64, %x: tensor<?x?xf32> {tenon.dims = array<i64: 0, 1>}) -> (tensor<?xf32> {tenon.dims = array<i64: 0>})
-    attributes {tenon.strategy = {name = "rows", threads = 256 : i64, lanes = 256 : i64, width = 1 : i64, chunks = 0 : i64, blocks = 1 : i64, rows = 1 : i64}} {
+    attributes {tenon.strategy = {name = "rows", threads = 256 : i64, lanes = 256 : i64, width = 1 : i64, chunks = 0 : i64, blocks = 1 : i64, rows = 1 : i64, shared = 0 : i64}} {
   %rows = arith.index_cast %n : i64 to index
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 1000.0 : f32

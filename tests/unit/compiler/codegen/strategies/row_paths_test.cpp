@@ -9,12 +9,12 @@ namespace tenon::compiler::codegen {
 namespace {
 
 RowDemand demand(uint32_t width, uint32_t tensors = 1, bool again = true, bool onePass = false) {
-  return {.width = width, .again = again, .tensors = tensors, .onePass = onePass};
+  return {.width = width, .bytes = 16 * tensors, .again = again, .tensors = tensors, .onePass = onePass};
 }
 
 /// Vectors that a path keeps of a row.
 int64_t kept(const RowPath &path) {
-  return int64_t(path.lanes) * path.blocks * path.chunks;
+  return int64_t(path.lanes) * path.blocks * (path.chunks + path.shared);
 }
 
 void expectPossible(const RowPath &path) {
@@ -24,6 +24,8 @@ void expectPossible(const RowPath &path) {
   EXPECT_TRUE(path.lanes <= 32 ? path.threads % path.lanes == 0 : path.threads == path.lanes);
   if (path.blocks > 1) {
     EXPECT_EQ(path.lanes, path.threads);
+  } else {
+    EXPECT_EQ(path.shared, 0u);
   }
 }
 
@@ -36,6 +38,8 @@ TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
         if (path.chunks != 0) {
           EXPECT_GE(kept(path) * width, columns);
           EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
+          // Two blocks share a multiprocessor's memory.
+          EXPECT_LE(path.shared * path.threads * 16 * tensors, 113u << 10);
         }
       }
 }
@@ -49,8 +53,12 @@ TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
   EXPECT_EQ(rowPath(demand(4), 32768).blocks, 1u);
   EXPECT_EQ(rowPath(demand(4), 65536).blocks, 2u);
   EXPECT_EQ(rowPath(demand(4), 131072).blocks, 4u);
-  EXPECT_EQ(rowPath(demand(4), 131073).blocks, 1u);
-  EXPECT_EQ(rowPath(demand(4), 131073).chunks, 0u);
+  EXPECT_EQ(rowPath(demand(4), 131072).chunks, 6u);
+  EXPECT_EQ(rowPath(demand(4), 131072).shared, 10u);
+  EXPECT_EQ(rowPath(demand(8), 131072).blocks, 2u);
+  EXPECT_EQ(rowPath(demand(4), 262144).blocks, 8u);
+  EXPECT_EQ(rowPath(demand(4), 1 << 20).blocks, 1u);
+  EXPECT_EQ(rowPath(demand(4), 1 << 20).chunks, 0u);
   EXPECT_EQ(rowPath(demand(4, 1, true, /*onePass=*/true), 131072).blocks, 1u);
 }
 
