@@ -195,8 +195,9 @@ class Worker:
             return "crash", detail, 0
 
 
-def answers(seeds, options, jobs):
-    """(seed, verdict, detail, known) of each, as they come. What was compiled together goes to one process."""
+def answers(seeds, options, jobs, until):
+    """(seed, verdict, detail, known) of each that was begun before time `until`, as they come. What was compiled together goes
+    to one process."""
     workers, size = [Worker(options) for _ in range(jobs)], carry.TOGETHER if options["programs"] else 1
     shares = {}
     for seed in reversed(seeds):
@@ -204,6 +205,10 @@ def answers(seeds, options, jobs):
     waiting = list(shares.values())
     try:
         while waiting or any(worker.task is not None or worker.seeds for worker in workers):
+            if time.monotonic() > until:
+                waiting = []
+                for worker in workers:
+                    worker.seeds = []
             for worker in workers:
                 if worker.task is None and (task := worker.more(waiting)) is not None:
                     worker.give(task)
@@ -271,6 +276,7 @@ def main():
     parser.add_argument("--build", default="build", help="build folder: compiler, runtime library, emulator")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1, help="number of the first program")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no program after so many")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", default="build/fuzz-programs", help="folder for programs that fail")
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
@@ -294,7 +300,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tenon_fuzz_") as temporary:
         options["temporary"] = temporary
         told = begin
-        for seed, verdict, detail, elements_known in answers(seeds, options, arguments.jobs):
+        for seed, verdict, detail, elements_known in answers(seeds, options, arguments.jobs, begin + arguments.seconds):
             counts[verdict] += 1
             if time.monotonic() > told + 60:
                 told = time.monotonic()
