@@ -5,6 +5,7 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/Passes.h"
+#include "compiler/dispatch/choice_keys.h"
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
@@ -110,6 +111,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
 private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
     narrowIndices(function);
+    reduceChoicesByKeys(function);
     splitReductions(function);
     generalizeFills(function);
     bool good = true;

@@ -30,7 +30,8 @@ std::optional<Combiner> combinerOf(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Whether `value` is computed from one of the body's accumulators.
+} // namespace
+
 bool knowsAccumulator(Value value, linalg::GenericOp op, llvm::SmallDenseMap<Value, bool> &known) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == op.getBody() && argument.getArgNumber() >= op.getNumDpsInputs();
@@ -43,8 +44,6 @@ bool knowsAccumulator(Value value, linalg::GenericOp op, llvm::SmallDenseMap<Val
       llvm::any_of(producer->getOperands(), [&](Value operand) { return knowsAccumulator(operand, op, known); });
   return known[value] = knows;
 }
-
-} // namespace
 
 std::optional<SmallVector<Accumulator>> reductionBodyOf(linalg::GenericOp op) {
   llvm::SmallDenseMap<Value, bool> known;

@@ -44,6 +44,9 @@ struct Accumulator {
 /// The accumulators of `op`, in the order of its results; nothing where one of them is not of the form above.
 std::optional<llvm::SmallVector<Accumulator>> reductionBodyOf(mlir::linalg::GenericOp op);
 
+/// Whether a value of the body is computed from an accumulator. `known`: what has been asked before.
+bool knowsAccumulator(mlir::Value value, mlir::linalg::GenericOp op, llvm::SmallDenseMap<mlir::Value, bool> &known);
+
 /// Of a body of two values that only combines them, by an associative operation.
 std::optional<Combiner> combinerOf(mlir::Block &body);
 

@@ -58,8 +58,7 @@ int64_t columnsOfTile(linalg::GenericOp op) {
 
 std::optional<Split> splitOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || llvm::is_contained(sizes, ShapedType::kDynamic) ||
-      op.hasIndexSemantics())
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || llvm::is_contained(sizes, ShapedType::kDynamic))
     return std::nullopt;
   // One operand may know a size that another states to be unknown; parts are made of the types.
   for (Value operand : op->getOperands())
@@ -108,6 +107,7 @@ public:
 private:
   AffineMap withParts(AffineMap map) const;
   SmallVector<int64_t> shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const;
+  Value indexInParts(OpBuilder &b, unsigned loop);
   Value filled(ArrayRef<int64_t> shape, TypedAttr value);
   Value combined(OpBuilder &b, const Accumulator &accumulator, Value sum, Value value);
   SmallVector<Value> buildPartials();
@@ -148,6 +148,17 @@ SmallVector<int64_t> Splitter::shapeWithParts(ArrayRef<int64_t> shape, AffineMap
     result.push_back(isSplit ? size / split_.parts : size);
   }
   return result;
+}
+
+/// The position of a loop of the whole reduction.
+Value Splitter::indexInParts(OpBuilder &b, unsigned loop) {
+  const unsigned behind = loop > split_.loop && !split_.isWhole() ? 1 : 0;
+  Value index = linalg::IndexOp::create(b, loc_, loop + behind);
+  if (loop != split_.loop || split_.isWhole())
+    return index;
+  Value size = arith::ConstantIndexOp::create(b, loc_, split_.size / split_.parts);
+  Value inPart = linalg::IndexOp::create(b, loc_, loop + 1);
+  return arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, index, size), inPart);
 }
 
 Value Splitter::filled(ArrayRef<int64_t> shape, TypedAttr value) {
@@ -201,9 +212,12 @@ SmallVector<Value> Splitter::buildPartials() {
         const unsigned inputCount = inputs.size();
         for (unsigned i = 0; i < inputCount; ++i)
           values.map(op_.getBody()->getArgument(i), arguments[i]);
-        for (Operation &inner : op_.getBody()->without_terminator())
-          if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
+        for (Operation &inner : op_.getBody()->without_terminator()) {
+          if (auto index = dyn_cast<linalg::IndexOp>(inner))
+            values.map(index.getResult(), indexInParts(b, index.getDim()));
+          else if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
             b.clone(inner, values);
+        }
         SmallVector<Value> next;
         for (auto [output, accumulator] : llvm::enumerate(accumulators_))
           next.push_back(combined(b, accumulator, arguments[inputCount + output],
