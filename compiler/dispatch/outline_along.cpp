@@ -66,10 +66,7 @@ private:
   OpBuilder host_;
   Location loc_;
   OutlinedKernel kernel_;
-  llvm::SmallMapVector<Value, int64_t, 4> sizes_;                // index value -> argument
-  llvm::SmallMapVector<Value, int64_t, 4> scalars_;              // scalar -> argument, after the sizes
-  llvm::SetVector<Operation *> constants_;                       // repeated in the kernel
-  llvm::SmallMapVector<Value, SmallVector<int64_t>, 4> tensors_; // tensor -> positions of its sizes
+  KernelInputs inputs_;
   llvm::DenseMap<OpOperand *, SmallVector<int64_t>> initSizes_;
 };
 
@@ -83,22 +80,22 @@ SmallVector<int64_t> AlongOutliner::passSizes(OpOperand &operand, SmallVectorImp
     Value size = dimensionOf(host_, loc_, op_->getOperand(sayer.operand), sayer.dimension);
     if (dims)
       dims->push_back(size);
-    positions.push_back(sizes_.insert({size, int64_t(sizes_.size())}).first->second);
+    positions.push_back(inputs_.sizes.insert({size, int64_t(inputs_.sizes.size())}).first->second);
   }
   return positions;
 }
 
 LogicalResult AlongOutliner::passScalar(Value scalar) {
-  if (scalars_.contains(scalar))
+  if (inputs_.scalars.contains(scalar))
     return success();
   if (Operation *constant = scalar.getDefiningOp(); constant && constant->hasTrait<OpTrait::ConstantLike>()) {
-    constants_.insert(constant);
+    inputs_.constants.insert(constant);
     return success();
   }
   if (!scalar.getType().isIndex() && !isSupportedElement(scalar.getType()))
     return op_->emitError() << "no kernel can be generated: it uses a value of type " << scalar.getType()
                             << " from outside";
-  scalars_.insert({scalar, 0});
+  inputs_.scalars.insert({scalar, 0});
   return success();
 }
 
@@ -135,9 +132,9 @@ LogicalResult AlongOutliner::collect() {
       if (!readsStart(op_, result) || value.getDefiningOp<tensor::EmptyOp>() || splatOf(value))
         continue;
     }
-    if (!tensors_.contains(value)) {
+    if (!inputs_.tensors.contains(value)) {
       SmallVector<int64_t> positions = passSizes(operand, &kernel_.tensorDims);
-      tensors_.insert({value, positions});
+      inputs_.tensors.insert({value, positions});
     }
   }
   WalkResult captured = op_->getRegion(0).walk([&](Operation *inner) {
@@ -157,7 +154,7 @@ LogicalResult AlongOutliner::collect() {
 }
 
 Value AlongOutliner::buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside) {
-  if (tensors_.contains(init.get()) &&
+  if (inputs_.tensors.contains(init.get()) &&
       readsStart(op_, init.getOperandNumber() + op_->getNumResults() - op_->getNumOperands()))
     return inside.lookup(init.get());
   auto type = cast<RankedTensorType>(init.get().getType());
@@ -174,31 +171,9 @@ Value AlongOutliner::buildStart(OpBuilder &b, OpOperand &init, IRMapping &inside
 }
 
 void AlongOutliner::build() {
-  SmallVector<Type> arguments(sizes_.size(), host_.getI64Type());
-  for (auto &[scalar, position] : scalars_) {
-    position = arguments.size();
-    arguments.push_back(scalar.getType());
-  }
-  const unsigned firstTensor = arguments.size();
-  for (auto &[tensor, positions] : tensors_)
-    arguments.push_back(tensor.getType());
-
-  kernel_.module = ModuleOp::create(loc_);
-  OpBuilder b = OpBuilder::atBlockEnd(kernel_.module->getBody());
-  kernel_.function =
-      func::FuncOp::create(b, loc_, name_, b.getFunctionType(arguments, TypeRange(ValueRange(kernel_.results))));
+  OpBuilder b(loc_.getContext());
+  IRMapping inside = openKernel(kernel_, inputs_, loc_, name_, b);
   func::FuncOp function = kernel_.function;
-  b.setInsertionPointToStart(function.addEntryBlock());
-  IRMapping inside;
-  for (auto &[scalar, position] : scalars_)
-    inside.map(scalar, function.getArgument(position));
-  for (auto [index, entry] : llvm::enumerate(tensors_)) {
-    inside.map(entry.first, function.getArgument(firstTensor + index));
-    if (!entry.second.empty())
-      function.setArgAttr(firstTensor + index, kDimsAttr, b.getDenseI64ArrayAttr(entry.second));
-  }
-  for (Operation *constant : constants_)
-    b.clone(*constant, inside);
   const unsigned inputs = op_->getNumOperands() - op_->getNumResults();
   SmallVector<Value> operands;
   for (OpOperand &operand : op_->getOpOperands())
@@ -235,15 +210,8 @@ FailureOr<OutlinedKernel> AlongOutliner::run() {
       kernel_.results.push_back(result);
   if (failed(collect()))
     return failure();
-  for (auto &[size, position] : sizes_) {
-    kernel_.workload.push_back(size);
-    kernel_.scalars.push_back(arith::IndexCastOp::create(host_, loc_, host_.getI64Type(), size));
-  }
   build();
-  for (auto &[scalar, position] : scalars_)
-    kernel_.scalars.push_back(scalar);
-  for (auto &[tensor, positions] : tensors_)
-    kernel_.tensors.push_back(tensor);
+  passInputs(kernel_, inputs_, loc_, host_);
   return std::move(kernel_);
 }
 

@@ -51,12 +51,9 @@ private:
   OpBuilder host_; // before the last operation
   Location loc_;
   OutlinedKernel kernel_;
-  SmallVector<Value> axisSizes_;                                 // [axes], of the host
-  llvm::SmallMapVector<Value, int64_t, 4> sizes_;                // index value -> argument
-  llvm::SmallMapVector<Value, int64_t, 4> scalars_;              // scalar -> argument, after the sizes
-  llvm::SetVector<Operation *> constants_;                       // repeated in the kernel
-  llvm::SmallMapVector<Value, SmallVector<int64_t>, 4> tensors_; // tensor -> positions of its sizes
-  llvm::DenseMap<OpOperand *, SmallVector<int64_t>> initSizes_;  // positions of the sizes of what is computed
+  SmallVector<Value> axisSizes_; // [axes], of the host
+  KernelInputs inputs_;
+  llvm::DenseMap<OpOperand *, SmallVector<int64_t>> initSizes_; // positions of the sizes of what is computed
 };
 
 Outliner::Start Outliner::startOf(linalg::GenericOp op, OpOperand &init) {
@@ -104,10 +101,10 @@ Value Outliner::sizeOf(linalg::GenericOp op, OpOperand &operand, int64_t dimensi
 
 int64_t Outliner::passSize(Value size) {
   if (auto constant = size.getDefiningOp<arith::ConstantOp>()) // equal constants are one argument
-    for (auto &[other, position] : sizes_)
+    for (auto &[other, position] : inputs_.sizes)
       if (auto known = other.getDefiningOp<arith::ConstantOp>(); known && known.getValue() == constant.getValue())
         return position;
-  return sizes_.insert({size, int64_t(sizes_.size())}).first->second;
+  return inputs_.sizes.insert({size, int64_t(inputs_.sizes.size())}).first->second;
 }
 
 SmallVector<int64_t> Outliner::passSizes(linalg::GenericOp op, OpOperand &operand, SmallVectorImpl<Value> *dims) {
@@ -125,29 +122,29 @@ SmallVector<int64_t> Outliner::passSizes(linalg::GenericOp op, OpOperand &operan
 }
 
 LogicalResult Outliner::passScalar(linalg::GenericOp op, Value scalar) {
-  if (scalars_.contains(scalar))
+  if (inputs_.scalars.contains(scalar))
     return success();
   if (Operation *constant = scalar.getDefiningOp(); constant && constant->hasTrait<OpTrait::ConstantLike>()) {
-    constants_.insert(constant);
+    inputs_.constants.insert(constant);
     return success();
   }
   if (!scalar.getType().isIndex() && !isSupportedElement(scalar.getType()))
     return op.emitError() << "no kernel can be generated: it uses a value of type " << scalar.getType()
                           << " from outside";
-  scalars_.insert({scalar, 0});
+  inputs_.scalars.insert({scalar, 0});
   return success();
 }
 
 void Outliner::passTensor(linalg::GenericOp op, OpOperand &operand) {
-  if (isInside(operand.get()) || tensors_.contains(operand.get()))
+  if (isInside(operand.get()) || inputs_.tensors.contains(operand.get()))
     return;
   SmallVector<int64_t> positions = passSizes(op, operand, &kernel_.tensorDims);
-  tensors_.insert({operand.get(), positions});
+  inputs_.tensors.insert({operand.get(), positions});
 }
 
 /// A tensor that a body reads by itself, at any index.
 void Outliner::passWholeTensor(Value tensor) {
-  if (tensors_.contains(tensor))
+  if (inputs_.tensors.contains(tensor))
     return;
   SmallVector<int64_t> positions;
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -158,7 +155,7 @@ void Outliner::passWholeTensor(Value tensor) {
     kernel_.tensorDims.push_back(size);
     positions.push_back(passSize(size));
   }
-  tensors_.insert({tensor, positions});
+  inputs_.tensors.insert({tensor, positions});
 }
 
 /// The body may use values of the host function directly.
@@ -224,31 +221,9 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
 }
 
 void Outliner::buildFunction() {
-  SmallVector<Type> arguments(sizes_.size(), host_.getI64Type());
-  for (auto &[scalar, position] : scalars_) {
-    position = arguments.size();
-    arguments.push_back(scalar.getType());
-  }
-  const unsigned firstTensor = arguments.size();
-  for (auto &[tensor, positions] : tensors_)
-    arguments.push_back(tensor.getType());
-
-  kernel_.module = ModuleOp::create(loc_);
-  OpBuilder b = OpBuilder::atBlockEnd(kernel_.module->getBody());
-  kernel_.function =
-      func::FuncOp::create(b, loc_, name_, b.getFunctionType(arguments, TypeRange(ValueRange(kernel_.results))));
+  OpBuilder b(loc_.getContext());
+  IRMapping inside = openKernel(kernel_, inputs_, loc_, name_, b);
   func::FuncOp function = kernel_.function;
-  b.setInsertionPointToStart(function.addEntryBlock());
-  IRMapping inside;
-  for (auto &[scalar, position] : scalars_)
-    inside.map(scalar, function.getArgument(position));
-  for (auto [index, entry] : llvm::enumerate(tensors_)) {
-    inside.map(entry.first, function.getArgument(firstTensor + index));
-    if (!entry.second.empty())
-      function.setArgAttr(firstTensor + index, kDimsAttr, b.getDenseI64ArrayAttr(entry.second));
-  }
-  for (Operation *constant : constants_)
-    b.clone(*constant, inside);
   for (linalg::GenericOp op : group_.ops)
     buildOp(b, op, inside);
   SmallVector<Value> returned;
@@ -274,19 +249,52 @@ FailureOr<OutlinedKernel> Outliner::run() {
   for (linalg::GenericOp op : group_.ops)
     if (failed(collect(op)))
       return failure();
-  for (auto &[size, position] : sizes_) {
-    kernel_.workload.push_back(size);
-    kernel_.scalars.push_back(arith::IndexCastOp::create(host_, loc_, host_.getI64Type(), size));
-  }
   buildFunction();
-  for (auto &[scalar, position] : scalars_)
-    kernel_.scalars.push_back(scalar);
-  for (auto &[tensor, positions] : tensors_)
-    kernel_.tensors.push_back(tensor);
+  passInputs(kernel_, inputs_, loc_, host_);
   return std::move(kernel_);
 }
 
 } // namespace
+
+IRMapping openKernel(OutlinedKernel &kernel, KernelInputs &inputs, Location loc, StringRef name, OpBuilder &b) {
+  SmallVector<Type> arguments(inputs.sizes.size(), b.getI64Type());
+  for (auto &[scalar, position] : inputs.scalars) {
+    position = arguments.size();
+    arguments.push_back(scalar.getType());
+  }
+  const unsigned firstTensor = arguments.size();
+  for (auto &[tensor, positions] : inputs.tensors)
+    arguments.push_back(tensor.getType());
+
+  kernel.module = ModuleOp::create(loc);
+  b.setInsertionPointToEnd(kernel.module->getBody());
+  kernel.function =
+      func::FuncOp::create(b, loc, name, b.getFunctionType(arguments, TypeRange(ValueRange(kernel.results))));
+  func::FuncOp function = kernel.function;
+  b.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping inside;
+  for (auto &[scalar, position] : inputs.scalars)
+    inside.map(scalar, function.getArgument(position));
+  for (auto [index, entry] : llvm::enumerate(inputs.tensors)) {
+    inside.map(entry.first, function.getArgument(firstTensor + index));
+    if (!entry.second.empty())
+      function.setArgAttr(firstTensor + index, kDimsAttr, b.getDenseI64ArrayAttr(entry.second));
+  }
+  for (Operation *constant : inputs.constants)
+    b.clone(*constant, inside);
+  return inside;
+}
+
+void passInputs(OutlinedKernel &kernel, const KernelInputs &inputs, Location loc, OpBuilder &host) {
+  for (auto &[size, position] : inputs.sizes) {
+    kernel.workload.push_back(size);
+    kernel.scalars.push_back(arith::IndexCastOp::create(host, loc, host.getI64Type(), size));
+  }
+  for (auto &[scalar, position] : inputs.scalars)
+    kernel.scalars.push_back(scalar);
+  for (auto &[tensor, positions] : inputs.tensors)
+    kernel.tensors.push_back(tensor);
+}
 
 FailureOr<OutlinedKernel> outlineKernel(const Group &group, StringRef name) {
   return Outliner(group, name).run();

@@ -39,7 +39,9 @@ private:
   SmallVector<Value> buildPartials();
   Value buildTotal(unsigned output, Value partial);
   Value rowBehindParts(OpBuilder &b, unsigned output, ValueRange others);
-  Value combined(OpBuilder &b, unsigned output, Value sum, Value value);
+  Value combined(OpBuilder &b, unsigned output, Value sum, Value value) {
+    return combineBy(b, loc_, accumulators_[output], sum, value);
+  }
   Value narrowed(unsigned output, Value total);
   AffineMap outputMap(unsigned output) { return op_.getMatchingIndexingMap(op_.getDpsInitOperand(output)); }
   bool hasLoop(OpOperand *input) { return op_.getMatchingIndexingMap(input).isFunctionOfDim(loop_); }
@@ -112,17 +114,6 @@ Value RaggedSplitter::filled(ArrayRef<OpFoldResult> shape, TypedAttr value) {
   Value scalar = arith::ConstantOp::create(b_, loc_, value);
   Value empty = tensor::EmptyOp::create(b_, loc_, shape, value.getType());
   return linalg::FillOp::create(b_, loc_, scalar, empty).getResult(0);
-}
-
-Value RaggedSplitter::combined(OpBuilder &b, unsigned output, Value sum, Value value) {
-  if (value.getType() != sum.getType())
-    value = arith::ExtFOp::create(b, loc_, sum.getType(), value);
-  Operation *operation = accumulators_[output].operation;
-  OperationState state(loc_, operation->getName());
-  state.addOperands({value, sum});
-  state.addTypes(sum.getType());
-  state.addAttributes(operation->getAttrs());
-  return b.create(state)->getResult(0);
 }
 
 SmallVector<Value> RaggedSplitter::buildPartials() {

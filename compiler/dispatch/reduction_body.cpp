@@ -118,6 +118,16 @@ Type accumulatorType(Combiner combiner, Type element) {
   return isSum && isNarrow ? Type(Float32Type::get(element.getContext())) : element;
 }
 
+Value combineBy(OpBuilder &b, Location loc, const Accumulator &accumulator, Value sum, Value value) {
+  if (value.getType() != sum.getType())
+    value = arith::ExtFOp::create(b, loc, sum.getType(), value);
+  OperationState state(loc, accumulator.operation->getName());
+  state.addOperands({value, sum});
+  state.addTypes(sum.getType());
+  state.addAttributes(accumulator.operation->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
 bool isTreeReduction(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || !reductionBodyOf(op))
     return false;

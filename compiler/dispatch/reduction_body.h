@@ -56,6 +56,10 @@ mlir::TypedAttr neutralOf(mlir::OpBuilder &b, Combiner combiner, mlir::Type type
 /// In which type elements are combined: sums and products of f16 and bf16 are kept in f32.
 mlir::Type accumulatorType(Combiner combiner, mlir::Type element);
 
+/// The sum of `sum` and `value`, which is widened to its type, by the accumulator's operation.
+mlir::Value combineBy(mlir::OpBuilder &b, mlir::Location loc, const Accumulator &accumulator, mlir::Value sum,
+                      mlir::Value value);
+
 /// Whether `op` reduces by such a body and reads each element of some tensor once. Contractions (matmul) and windows
 /// (convolution, pooling) read elements many times over: they are no matter of combining threads' sums.
 bool isTreeReduction(mlir::linalg::GenericOp op);

@@ -109,7 +109,6 @@ private:
   SmallVector<int64_t> shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const;
   Value indexInParts(OpBuilder &b, unsigned loop);
   Value filled(ArrayRef<int64_t> shape, TypedAttr value);
-  Value combined(OpBuilder &b, const Accumulator &accumulator, Value sum, Value value);
   SmallVector<Value> buildPartials();
   Value buildTotal(unsigned output, Value partial);
   Value narrowed(unsigned output, Value total);
@@ -167,16 +166,6 @@ Value Splitter::filled(ArrayRef<int64_t> shape, TypedAttr value) {
   return linalg::FillOp::create(b_, loc_, scalar, empty).getResult(0);
 }
 
-Value Splitter::combined(OpBuilder &b, const Accumulator &accumulator, Value sum, Value value) {
-  if (value.getType() != sum.getType())
-    value = arith::ExtFOp::create(b, loc_, sum.getType(), value);
-  OperationState state(loc_, accumulator.operation->getName());
-  state.addOperands({value, sum});
-  state.addTypes(sum.getType());
-  state.addAttributes(accumulator.operation->getAttrs());
-  return b.create(state)->getResult(0);
-}
-
 SmallVector<Value> Splitter::buildPartials() {
   SmallVector<Value> inputs, starts;
   SmallVector<AffineMap> maps;
@@ -220,8 +209,8 @@ SmallVector<Value> Splitter::buildPartials() {
         }
         SmallVector<Value> next;
         for (auto [output, accumulator] : llvm::enumerate(accumulators_))
-          next.push_back(combined(b, accumulator, arguments[inputCount + output],
-                                  values.lookupOrDefault(accumulator.contributed)));
+          next.push_back(combineBy(b, loc_, accumulator, arguments[inputCount + output],
+                                   values.lookupOrDefault(accumulator.contributed)));
         linalg::YieldOp::create(b, loc_, next);
       });
   return llvm::to_vector_of<Value>(partial.getResults());
@@ -244,7 +233,7 @@ Value Splitter::buildTotal(unsigned output, Value partial) {
   auto total = linalg::GenericOp::create(
       b_, loc_, start.getType(), partial, start, ArrayRef<AffineMap>{read, read.dropResult(split)}, types,
       [&](OpBuilder &b, Location, ValueRange arguments) {
-        linalg::YieldOp::create(b, loc_, combined(b, accumulators_[output], arguments[1], arguments[0]));
+        linalg::YieldOp::create(b, loc_, combineBy(b, loc_, accumulators_[output], arguments[1], arguments[0]));
       });
   return total.getResult(0);
 }

@@ -22,7 +22,8 @@ const std::vector<std::string> &tenonAttributes() {
   static const std::vector<std::string> names = {kFallbackAttr.str(), kFallbackObjectsAttr.str(),
                                                  "tenon.dims",        "tenon.elements_per_thread",
                                                  "tenon.generated",   "tenon.layout",
-                                                 "tenon.tied",        "tenon.workgroup_size"};
+                                                 "tenon.strategy",    "tenon.tied",
+                                                 "tenon.unsigned",    "tenon.workgroup_size"};
   return names;
 }
 
