@@ -161,6 +161,26 @@ LogicalResult verifyOperands(Operation *op) {
 
 } // namespace
 
+std::optional<unsigned> unrolledLoopOf(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0 || op->getNumResults() != 1 || op.getNumLoops() < 2 ||
+      !op.getBody()->getOps<tensor::ExtractOp>().empty())
+    return std::nullopt;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!result.isPermutation())
+    return std::nullopt;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    const bool isRead = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return op.getMatchingIndexingMap(input).isFunctionOfDim(loop);
+    });
+    // Adjacent elements are a vector's.
+    const bool isLast = result.getDimPosition(result.getNumResults() - 1) == loop;
+    if (!isRead && !isLast && sizes[loop] > 1 && sizes[loop] <= kMostUnrolled)
+      return loop;
+  }
+  return std::nullopt;
+}
+
 LogicalResult verifyKernelOp(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0)
     return op.emitError() << "no kernel can be generated: only linalg operations on tensors are supported";

@@ -6,6 +6,7 @@
 #include "mlir/IR/Types.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace mlir::linalg {
 class GenericOp;
@@ -45,6 +46,11 @@ bool isSimpleMap(mlir::AffineMap map);
 
 /// Elements that one thread of the kernel for `op` computes: 1, 2, 4 or 8.
 uint32_t elementsPerThread(mlir::linalg::GenericOp op);
+
+/// A loop of a few rounds that no input is indexed by: a thread that has read what one round needs has it for all of
+/// them, and runs through the loop (codegen/strategies/elementwise.h).
+inline constexpr int64_t kMostUnrolled = 4;
+std::optional<unsigned> unrolledLoopOf(mlir::linalg::GenericOp op);
 
 /// Whether a kernel can be generated for `op`. Otherwise an error at the operation names what is not supported: element
 /// types, operations of the body, indexing maps, tensors read by other means than indexing maps.

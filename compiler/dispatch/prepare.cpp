@@ -4,6 +4,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/dimensions.h"
 #include "compiler/dispatch/inline_reads.h"
+#include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/split_operands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -140,6 +141,13 @@ void splitViews(func::FuncOp function) {
   });
 }
 
+/// Whether a thread has what it reads here for all rounds of the loops that do not index it.
+bool readsOnceButUnrolled(linalg::GenericOp consumer, OpOperand *operand) {
+  AffineMap read = consumer.getMatchingIndexingMap(operand);
+  return read.isProjectedPermutation() && read.getNumResults() + 1 == consumer.getNumLoops() &&
+         unrolledLoopOf(consumer).has_value();
+}
+
 /// Fuse views, and what has one reader, unless the reader would compute it several times over.
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -153,7 +161,8 @@ bool shouldFuse(OpOperand *operand) {
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;
-  return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer);
+  return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||
+         readsOnceButUnrolled(consumer, operand);
 }
 
 /// What only passes its operands on is them. MLIR's own pattern for that, GenericOp's canonicalisation in LLVM 22,

@@ -74,7 +74,9 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
   AffineMap map = space_.shape().mapOf(tensor, op.op);
   const void *binding = reinterpret_cast<const void *>(uintptr_t(tensor.binding));
   const bool isOnce = isShared(op);
-  const auto key = std::tuple(map.getAsOpaquePointer(), binding, isOnce ? kRow : point.id);
+  const std::optional<unsigned> unrolled = space_.unrolledAxis;
+  const bool isOfPlace = unrolled && space_.shape().along(tensor, op.op, *unrolled) == GroupShape::Along::Same;
+  const auto key = std::tuple(map.getAsOpaquePointer(), binding, isOnce ? kRow : isOfPlace ? point.place : point.id);
   if (auto known = known_.find(key); known != known_.end())
     return known->second.front();
   auto one = [&](unsigned lane) {

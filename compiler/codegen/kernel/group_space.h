@@ -46,6 +46,7 @@ uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsi
 struct Point {
   llvm::SmallVector<mlir::Value> index; // [axes]
   unsigned id = 0;                      // of the point: values computed there are remembered by it
+  unsigned place = 0;                   // of all points that differ on the unrolled axis alone: what they read
 };
 
 class GroupSpace {
@@ -61,6 +62,7 @@ public:
   unsigned newId() { return nextId_++; }
 
   unsigned vectorAxis = 0;
+  std::optional<unsigned> unrolledAxis; // that a thread runs through, at each place of the others
 
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
   Lanes loopLanes(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned width);

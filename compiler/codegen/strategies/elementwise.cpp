@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/elementwise.h"
 
+#include "compiler/dispatch/kernel_config.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -11,14 +13,32 @@ constexpr uint32_t kMaxWorkPerThread = 256;
 // Vectors of a row whose length is no multiple of one: of a shorter one, too many lie in two rows.
 constexpr int64_t kShortRow = 8;
 
+/// The axis of dispatch::unrolledLoopOf(), of a group of one operation.
+std::optional<unsigned> unrolledAxis(const KernelFunction &kernel, const GroupShape &shape) {
+  if (kernel.ops.size() != 1)
+    return std::nullopt;
+  const std::optional<unsigned> loop = dispatch::unrolledLoopOf(kernel.only().op);
+  if (!loop)
+    return std::nullopt;
+  const unsigned wanted = shape.group.axisOf.lookup(kernel.only().op)[*loop];
+  for (auto [number, axis] : llvm::enumerate(shape.axes))
+    if (axis.axes.size() == 1 && axis.axes[0] == wanted && axis.size && number + 1 < shape.axes.size())
+      return unsigned(number);
+  return std::nullopt;
+}
+
 class ElementwiseWriter {
 public:
-  explicit ElementwiseWriter(Writer &w) : w_(w), k_(w.k), width_(w.choice("width")) {}
+  explicit ElementwiseWriter(Writer &w)
+      : w_(w), k_(w.k), width_(w.choice("width")), axes_(w.shape.axes.size()),
+        unrolled_(w.choice("unrolled") > 1 ? unrolledAxis(w.kernel, w.shape) : std::nullopt) {}
 
   void run() {
-    const unsigned axes = w_.shape.axes.size();
+    const unsigned axes = axes_;
     w_.space.vectorAxis = axes == 0 ? 0 : axes - 1;
-    elements_ = w_.space.size(0, axes);
+    w_.space.unrolledAxis = unrolled_;
+    elements_ = unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes))
+                          : w_.space.size(0, axes);
     first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
     if (width_ == 1)
       return writeApart();
@@ -34,8 +54,14 @@ public:
 private:
   Point pointAt(Value element) {
     Point point;
-    w_.space.place(point, 0, w_.shape.axes.size(), element);
-    point.id = w_.space.newId();
+    if (unrolled_) {
+      Value inner = w_.space.size(*unrolled_ + 1, axes_);
+      w_.space.place(point, 0, *unrolled_, k_.div(element, inner));
+      w_.space.place(point, *unrolled_ + 1, axes_, k_.rem(element, inner));
+    } else {
+      w_.space.place(point, 0, axes_, element);
+    }
+    point.id = point.place = w_.space.newId();
     return point;
   }
 
@@ -43,8 +69,15 @@ private:
     Bodies::Scope scope(w_.bodies);
     w_.bodies.setWidth(width, isAligned);
     w_.bodies.preload(point);
-    for (const KernelOp &op : w_.kernel.ops)
-      w_.bodies.store(op, point);
+    for (int64_t round = 0, rounds = unrolled_ ? *w_.shape.axes[*unrolled_].size : 1; round < rounds; ++round) {
+      Point at = point;
+      if (unrolled_) {
+        at.index[*unrolled_] = k_.number(round);
+        at.id = w_.space.newId();
+      }
+      for (const KernelOp &op : w_.kernel.ops)
+        w_.bodies.store(op, at);
+    }
   }
 
   /// Whole vectors; the last thread that has an element may have less.
@@ -85,8 +118,9 @@ private:
 
   Writer &w_;
   KernelBuilder &k_;
-  const unsigned width_;
-  Value elements_;
+  const unsigned width_, axes_;
+  const std::optional<unsigned> unrolled_; // axis that the thread runs through
+  Value elements_; // without it
   Value first_; // element of the block
 };
 
@@ -99,7 +133,16 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
     width /= 2;
   constexpr uint32_t kThreads = 256;
-  return Plan{name(), kThreads, {{"width", width}}, {{extentsOf(shape.axes), int64_t(kThreads) * width}}};
+  SmallVector<SpaceAxis> axes(shape.axes);
+  int64_t rounds = 1;
+  if (const std::optional<unsigned> unrolled = unrolledAxis(kernel, shape)) {
+    rounds = *axes[*unrolled].size;
+    axes.erase(axes.begin() + *unrolled);
+  }
+  return Plan{name(),
+              kThreads,
+              {{"width", width}, {"unrolled", rounds}},
+              {{extentsOf(axes), int64_t(kThreads) * width}}};
 }
 
 void Elementwise::write(Writer &writer) const {

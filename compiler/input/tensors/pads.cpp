@@ -5,6 +5,9 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -62,6 +65,8 @@ struct LowerPad : OpRewritePattern<tensor::PadOp> {
 
 // Each tensor is a parameter of the kernel and a read in its body.
 constexpr size_t kMostParts = 16;
+// A thread writes an element of each of so many parts (unrolledLoopOf in dispatch/kernel_config.h).
+constexpr int64_t kFewParts = 4;
 
 struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -75,11 +80,58 @@ struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {
       parts.push_back(op.getInputs().front());
     while (parts.size() > kMostParts)
       parts = joinNeighbours(parts, along, op.getLoc(), rewriter);
-    rewriter.replaceOp(op, join(parts, op.getResultType(), along, op.getLoc(), rewriter));
+    // What reads the result element by element had better compute it.
+    const bool isStored = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
+    Value joined = isStored && areAlike(parts, along)
+                       ? interleave(parts, op.getResultType(), along, op.getLoc(), rewriter)
+                       : join(parts, op.getResultType(), along, op.getLoc(), rewriter);
+    rewriter.replaceOp(op, joined);
     return success();
   }
 
 private:
+  static bool areAlike(ArrayRef<Value> parts, unsigned along) {
+    auto lengthOf = [&](Value part) { return cast<RankedTensorType>(part.getType()).getDimSize(along); };
+    return parts.size() > 1 && int64_t(parts.size()) <= kFewParts &&
+           lengthOf(parts[0]) != ShapedType::kDynamic &&
+           llvm::all_of(parts, [&](Value part) { return lengthOf(part) == lengthOf(parts[0]); });
+  }
+
+  /// Parts of one size: a loop more says which part it is, and no tensor is indexed by it. So a thread has the elements
+  /// of all parts at a place, and writes them all.
+  static Value interleave(ArrayRef<Value> parts, RankedTensorType type, unsigned along, Location where, OpBuilder &b) {
+    const unsigned rank = type.getRank();
+    SmallVector<OpFoldResult> sizes = Window(b, where, parts[0]).sizes;
+    for (unsigned dimension = 0; dimension < rank; ++dimension)
+      if (dimension != along)
+        sizes[dimension] = sizeOf(b, type, dimension, sizes[dimension]);
+    sizes.insert(sizes.begin() + along, b.getIndexAttr(int64_t(parts.size())));
+    Value empty = tensor::EmptyOp::create(b, where, sizes, type.getElementType());
+    AffineMap all = b.getMultiDimIdentityMap(rank + 1);
+    SmallVector<AffineMap> maps(parts.size(), all.dropResult(along));
+    maps.push_back(all);
+    SmallVector<utils::IteratorType> iterators(rank + 1, utils::IteratorType::parallel);
+    auto generic = linalg::GenericOp::create(
+        b, where, empty.getType(), parts, empty, maps, iterators, [&](OpBuilder &b, Location loc, ValueRange elements) {
+          Value which = linalg::IndexOp::create(b, loc, along), value = elements[0];
+          for (size_t part = 1; part < parts.size(); ++part) {
+            Value number = arith::ConstantIndexOp::create(b, loc, int64_t(part));
+            Value isIt = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, which, number);
+            value = arith::SelectOp::create(b, loc, isIt, elements[part], value);
+          }
+          linalg::YieldOp::create(b, loc, value);
+        });
+    SmallVector<ReassociationIndices> dimensions;
+    for (unsigned dimension = 0; dimension < rank; ++dimension) {
+      ReassociationIndices &folded = dimensions.emplace_back();
+      folded.push_back(dimension <= along ? dimension : dimension + 1);
+      if (dimension == along)
+        folded.push_back(along + 1);
+    }
+    Value result = tensor::CollapseShapeOp::create(b, where, generic.getResult(0), dimensions);
+    return result.getType() == type ? result : tensor::CastOp::create(b, where, type, result).getResult();
+  }
+
   static SmallVector<Value> joinNeighbours(ArrayRef<Value> parts, unsigned along, Location loc, OpBuilder &b) {
     SmallVector<Value> joined;
     for (; !parts.empty(); parts = parts.drop_front(std::min(parts.size(), kMostParts))) {
