@@ -13,7 +13,7 @@ from program import Program
 
 # Types of the operands, of the sum.
 KINDS = (("f32", "f32"), ("f64", "f64"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("i8", "i32"),
-         ("i32", "i32"), ("i64", "i64"))
+         ("i32", "i32"), ("i64", "i64"), ("i8", "i8"), ("i16", "i16"))
 ORDERS = ("ik,kj->ij", "ik,jk->ij", "ki,kj->ij", "ki,jk->ij", "ik,kj->ji", "bik,bkj->bij", "bki,jbk->bij", "bik,kj->ibj",
           "iak,kaj->ij", "ihk,kj->hij")
 # Whole tiles, vectors but no tiles, ragged ones, less than a vector, one step and several.

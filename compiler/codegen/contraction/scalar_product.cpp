@@ -68,7 +68,9 @@ private:
 };
 
 uint32_t ScalarProduct::widthOf(const Operand &operand) const {
-  return std::min(vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis), 16 / bytes_);
+  // Every thread brings a vector.
+  const uint32_t each = std::min(kernel_.rows, kernel_.columns) * kernel_.depth / k_.threads;
+  return std::min({vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis), 16 / bytes_, each});
 }
 
 /// Position of vector `number` of the thread in the tile: across, along the reduced elements. Neighbouring threads read
