@@ -129,7 +129,7 @@ bool saysLoopSizes(linalg::GenericOp producer, OpOperand *operand) {
 /// reduction. What is viewed must be there anyway.
 void splitViews(func::FuncOp function) {
   function.walk([](linalg::GenericOp op) {
-    if (!op.hasPureTensorSemantics() || !isView(op) || op->hasOneUse())
+    if (!op.hasPureTensorSemantics() || !isView(op) || op->use_empty() || op->hasOneUse())
       return;
     auto viewed = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
     if (viewed && viewed->hasOneUse() && !isView(viewed))
@@ -188,6 +188,56 @@ struct PassOn : OpRewritePattern<linalg::GenericOp> {
         value = tensor::CastOp::create(rewriter, op.getLoc(), type, value);
     rewriter.replaceOp(op, values);
     return success();
+  }
+};
+
+/// A reduction over no element at all is what it starts from, even where the body does not look at that. MLIR's patterns
+/// forget the start of such a body, so it looks at it here before they see it.
+struct KeepStart : OpRewritePattern<linalg::GenericOp> {
+  explicit KeepStart(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/10) {}
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    if (llvm::any_of(reduced, [&](unsigned loop) { return sizes[loop] == 0; })) {
+      rewriter.replaceOp(op, SmallVector<Value>(op.getDpsInits()));
+      return success();
+    }
+    bool changed = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (!op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      for (unsigned loop : reduced)
+        if (ShapedType::isDynamic(sizes[loop]) && succeeded(keep(op, init, loop, rewriter))) {
+          changed = true;
+          break;
+        }
+    }
+    return success(changed);
+  }
+
+private:
+  /// What is yielded where there is an element, which is always so in the body, else the start.
+  static LogicalResult keep(linalg::GenericOp op, OpOperand &init, unsigned loop, PatternRewriter &rewriter) {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      const std::optional<unsigned> dimension =
+          op.getMatchingIndexingMap(input).getResultPosition(getAffineDimExpr(loop, op.getContext()));
+      if (!dimension)
+        continue;
+      Value size = dimensionOf(rewriter, op.getLoc(), input->get(), *dimension);
+      Operation *yield = op.getBody()->getTerminator();
+      const unsigned number = init.getOperandNumber() - op.getNumDpsInputs();
+      rewriter.setInsertionPoint(yield);
+      Value index = linalg::IndexOp::create(rewriter, op.getLoc(), loop);
+      Value isElement = arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::ult, index, size);
+      Value kept = arith::SelectOp::create(rewriter, op.getLoc(), isElement, yield->getOperand(number),
+                                           op.getMatchingBlockArgument(&init));
+      rewriter.modifyOpInPlace(yield, [&] { yield->setOperand(number, kept); });
+      return success();
+    }
+    return failure();
   }
 };
 
@@ -297,7 +347,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    patterns.add<PassOn>(context);
+    patterns.add<PassOn, KeepStart>(context);
     rewrite(function, std::move(patterns));
     resolveDimensions(function);
     shareEqualValues(function);
