@@ -145,5 +145,52 @@ TEST(ArenaLayout, NeverOverlapsWhatIsAlive) {
   }
 }
 
+/// What lives together at some command is the least that any layout needs.
+int64_t lowerBound(const Function &function) {
+  std::vector<int64_t> live(function.commands.size(), 0);
+  for (BufferIndex buffer = 0; buffer < function.buffers.size(); ++buffer) {
+    size_t first = function.commands.size(), last = 0;
+    for (size_t at = 0; at < function.commands.size(); ++at)
+      if (const Copy &copy = std::get<Copy>(function.commands[at].body);
+          copy.source == buffer || copy.target == buffer) {
+        first = std::min(first, at);
+        last = at;
+      }
+    const int64_t bytes = *function.registers.constantValue(function.buffers[buffer].size);
+    for (size_t at = first; at <= last && at < live.size(); ++at)
+      live[at] += (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  }
+  return *std::max_element(live.begin(), live.end());
+}
+
+TEST(ArenaLayout, IsNearTheLeastThatLivesTogether) {
+  std::mt19937 random(7);
+  auto below = [&](uint32_t limit) { return random() % limit; };
+  constexpr int kFunctions = 300;
+  double sum = 0, worst = 0;
+  int within = 0;
+  for (int number = 0; number < kFunctions; ++number) {
+    RegisterProgram registers;
+    std::vector<Register> sizes;
+    for (uint32_t i = 0, count = 4 + below(50); i < count; ++i)
+      sizes.push_back(registers.constant(int64_t(kArenaAlignment) << below(7)));
+    Function function = chain(sizes, std::move(registers));
+    // Each is made from one of the last few, as residual connections and several readers do.
+    for (BufferIndex i = 0; i + 1 < sizes.size(); ++i)
+      function.commands[i].body = Copy{i - std::min<BufferIndex>(i, below(6)), i + 1};
+    layOutArena(function);
+    const double ratio = double(checkedBytes(function, {})) / double(lowerBound(function));
+    EXPECT_GE(ratio, 1.0);
+    sum += ratio;
+    worst = std::max(worst, ratio);
+    within += ratio <= 1.10;
+  }
+  RecordProperty("mean", std::to_string(sum / kFunctions));
+  RecordProperty("worst", std::to_string(worst));
+  EXPECT_LE(sum / kFunctions, 1.03);
+  EXPECT_LE(worst, 1.5);
+  EXPECT_GE(within, kFunctions * 9 / 10);
+}
+
 } // namespace
 } // namespace tenon::compiler::host
