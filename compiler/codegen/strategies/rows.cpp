@@ -9,18 +9,18 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 static Plan planOf(StringRef name, const GroupShape &shape, const RowDemand &demand, const RowPath &path) {
-  return {name,
-          path.threads,
-          {{"lanes", path.lanes},
-           {"width", demand.width},
-           {"chunks", path.chunks},
-           {"shared", path.shared},
-           {"blocks", path.blocks},
-           {"rows", path.rows}},
-          {{extentsOf(shape.parallelAxes()), path.threads / path.lanes * path.rows},
-           {{Extent{.size = path.blocks, .value = {}}}, 1}},
-          {},
-          path.shared * demand.bytes * path.threads};
+  Plan plan{name,
+            path.threads,
+            {{"lanes", path.lanes},
+             {"width", demand.width},
+             {"chunks", path.chunks},
+             {"shared", path.shared},
+             {"blocks", path.blocks},
+             {"rows", path.rows}},
+            {{extentsOf(shape.parallelAxes()), path.threads / path.lanes * path.rows},
+             {{Extent{.size = path.blocks, .value = {}}}, 1}}};
+  plan.dynamicSharedBytes = path.shared * demand.bytes * path.threads;
+  return plan;
 }
 
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
