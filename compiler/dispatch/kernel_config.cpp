@@ -161,21 +161,38 @@ LogicalResult verifyOperands(Operation *op) {
 
 } // namespace
 
+/// Whether the body computes one of the values from the loop's index.
+static bool asksFor(ValueRange values, linalg::GenericOp op, unsigned loop) {
+  llvm::SmallDenseSet<Operation *> seen;
+  SmallVector<Value> open(values);
+  while (!open.empty()) {
+    Operation *inner = open.pop_back_val().getDefiningOp();
+    if (!inner || inner->getBlock() != op.getBody() || !seen.insert(inner).second)
+      continue;
+    if (auto index = dyn_cast<linalg::IndexOp>(inner); index && index.getDim() == loop)
+      return true;
+    llvm::append_range(open, inner->getOperands());
+  }
+  return false;
+}
+
 std::optional<unsigned> unrolledLoopOf(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() != 0 || op->getNumResults() != 1 || op.getNumLoops() < 2 ||
-      !op.getBody()->getOps<tensor::ExtractOp>().empty())
+  if (op.getNumReductionLoops() != 0 || op->getNumResults() != 1 || op.getNumLoops() < 2)
     return std::nullopt;
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!result.isPermutation())
     return std::nullopt;
+  auto isRead = [&](unsigned loop) {
+    return llvm::any_of(op.getDpsInputOperands(),
+                        [&](OpOperand *input) { return op.getMatchingIndexingMap(input).isFunctionOfDim(loop); }) ||
+           llvm::any_of(op.getBody()->getOps<tensor::ExtractOp>(),
+                        [&](tensor::ExtractOp read) { return asksFor(read.getIndices(), op, loop); });
+  };
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    const bool isRead = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-      return op.getMatchingIndexingMap(input).isFunctionOfDim(loop);
-    });
     // Adjacent elements are a vector's.
     const bool isLast = result.getDimPosition(result.getNumResults() - 1) == loop;
-    if (!isRead && !isLast && sizes[loop] > 1 && sizes[loop] <= kMostUnrolled)
+    if (sizes[loop] > 1 && sizes[loop] <= kMostUnrolled && !isLast && !isRead(loop))
       return loop;
   }
   return std::nullopt;

@@ -3,6 +3,8 @@
 
 #include "compiler/dispatch/kernel_config.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -139,11 +141,25 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
     for (const KernelOutput &written : op.outputs)
       if (!written.bodyArgument.use_empty())
         values.bind(written.bodyArgument, start(op, written, point));
+  if (space_.unrolledAxis)
+    shareReads(generic, values, point);
   SmallVector<Lanes> computed;
   for (Value value : yielded)
     computed.push_back(values.value(value));
   known_[key] = computed;
   return computed[output];
+}
+
+/// What the body reads by itself is the same in all rounds of the unrolled axis.
+void Bodies::shareReads(linalg::GenericOp op, BodyValues &values, const Point &point) {
+  for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {
+    const auto key = std::tuple(static_cast<const void *>(read.getAsOpaquePointer()),
+                                static_cast<const void *>(nullptr), point.place);
+    auto known = known_.find(key);
+    if (known == known_.end())
+      known = known_.insert({key, {values.value(read.getResult())}}).first;
+    values.know(read.getResult(), known->second.front());
+  }
 }
 
 Value Bodies::element(const KernelOp &op, unsigned output, const Point &point, unsigned lane) {

@@ -119,6 +119,7 @@ private:
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
   Lanes start(const KernelOp &op, const KernelOutput &output, const Point &point);
   Lanes compute(const KernelOp &op, unsigned output, const Point &point, llvm::ArrayRef<mlir::Value> yielded);
+  void shareReads(mlir::linalg::GenericOp op, BodyValues &values, const Point &point);
   const KernelOp &opOf(mlir::Value value) const;
   bool isAlongRow() const { // a group of scalars has no axis
     const GroupShape &shape = space_.shape();

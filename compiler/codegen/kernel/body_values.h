@@ -22,6 +22,8 @@ public:
         isStreamed_(isStreamed) {}
 
   void bind(mlir::BlockArgument argument, Lanes lanes) { known_[argument] = std::move(lanes); }
+  /// What is known of a value of the body.
+  void know(mlir::Value value, Lanes lanes) { known_[value] = std::move(lanes); }
   /// A value of the body, or one from outside that it uses.
   Lanes value(mlir::Value value);
 

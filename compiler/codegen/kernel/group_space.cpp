@@ -146,11 +146,15 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
   GroupShape shape;
   shape.group = std::move(*group);
   const SmallVector<Access> accesses = accessesOf(kernel);
+  std::optional<unsigned> unrolled; // stays an axis of its own
+  if (ops.size() == 1)
+    if (std::optional<unsigned> loop = dispatch::unrolledLoopOf(ops[0]))
+      unrolled = shape.group.axisOf.lookup(ops[0])[*loop];
   for (unsigned axis : orderOf(shape.group, accesses)) {
     Extent extent = extentOf(kernel, shape.group, axis);
     const bool isShort = !extent.value && extent.size < kShortRow;
     if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
-        (!isShort && isReadByIndex(shape.group, axis)))
+        (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled || shape.axes.back().axes.back() == unrolled)
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);

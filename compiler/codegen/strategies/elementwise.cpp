@@ -37,8 +37,8 @@ public:
     const unsigned axes = axes_;
     w_.space.vectorAxis = axes == 0 ? 0 : axes - 1;
     w_.space.unrolledAxis = unrolled_;
-    elements_ = unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes))
-                          : w_.space.size(0, axes);
+    elements_ =
+        unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes)) : w_.space.size(0, axes);
     first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
     if (width_ == 1)
       return writeApart();
@@ -120,8 +120,8 @@ private:
   KernelBuilder &k_;
   const unsigned width_, axes_;
   const std::optional<unsigned> unrolled_; // axis that the thread runs through
-  Value elements_; // without it
-  Value first_; // element of the block
+  Value elements_;                         // without it
+  Value first_;                            // element of the block
 };
 
 } // namespace
@@ -139,10 +139,8 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
     rounds = *axes[*unrolled].size;
     axes.erase(axes.begin() + *unrolled);
   }
-  return Plan{name(),
-              kThreads,
-              {{"width", width}, {"unrolled", rounds}},
-              {{extentsOf(axes), int64_t(kThreads) * width}}};
+  return Plan{
+      name(), kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
 }
 
 void Elementwise::write(Writer &writer) const {

@@ -92,8 +92,7 @@ struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {
 private:
   static bool areAlike(ArrayRef<Value> parts, unsigned along) {
     auto lengthOf = [&](Value part) { return cast<RankedTensorType>(part.getType()).getDimSize(along); };
-    return parts.size() > 1 && int64_t(parts.size()) <= kFewParts &&
-           lengthOf(parts[0]) != ShapedType::kDynamic &&
+    return parts.size() > 1 && int64_t(parts.size()) <= kFewParts && lengthOf(parts[0]) != ShapedType::kDynamic &&
            llvm::all_of(parts, [&](Value part) { return lengthOf(part) == lengthOf(parts[0]); });
   }
 

@@ -12,7 +12,7 @@
 // CHECK: %[[BLOCKS:.+]] = affine.apply #{{.+}}(%[[MN]])
 // CHECK: hal.return %[[BLOCKS]],
 // CHECK: workgroup_size = [256 : index, 1 : index, 1 : index]
-// CHECK: tenon.strategy = {name = "elementwise", threads = 256 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {name = "elementwise", threads = 256 : i64, unrolled = 1 : i64, width = 4 : i64}
 func.func @add(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %0 = arith.addf %a, %b : tensor<?x?xf32>
   return %0 : tensor<?x?xf32>

@@ -48,5 +48,26 @@ TEST_F(KernelConfig, SimpleMapsAreProjectedPermutations) {
   EXPECT_FALSE(isSimpleMap(mlir::AffineMap::get(2, 0, {i + j}, &context_)));
 }
 
+TEST_F(KernelConfig, ALoopThatNoInputKnowsIsUnrolled) {
+  // Of tensor<2x3x8xf32>, whose result is indexed by (i, j, k), its input by `read`.
+  auto loop = [&](const std::string &read, const std::string &input) {
+    return unrolledLoopOf(firstGeneric(
+        "func.func @f(%a: " + input +
+        ") -> tensor<2x3x8xf32> {\n%e = tensor.empty() : tensor<2x3x8xf32>\n%r = "
+        "linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (" +
+        read +
+        ")>, affine_map<(i, j, k) -> (i, j, k)>], "
+        "iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%a : " +
+        input +
+        ") outs(%e : "
+        "tensor<2x3x8xf32>) {\n^bb0(%x: f32, %o: f32):\nlinalg.yield %x : f32\n} -> tensor<2x3x8xf32>\nreturn %r : "
+        "tensor<2x3x8xf32>\n}"));
+  };
+  EXPECT_EQ(loop("i, k", "tensor<2x8xf32>"), 1u);
+  EXPECT_EQ(loop("j, k", "tensor<3x8xf32>"), 0u);
+  EXPECT_FALSE(loop("i, j, k", "tensor<2x3x8xf32>"));
+  EXPECT_FALSE(loop("i, j", "tensor<2x3xf32>")); // adjacent elements
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
