@@ -191,8 +191,8 @@ struct PassOn : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-/// A reduction over no element at all is what it starts from, even where the body does not look at that. MLIR's patterns
-/// forget the start of such a body, so it looks at it here before they see it.
+/// A reduction over no element at all is what it starts from, even where the body does not look at that. MLIR's
+/// patterns forget the start of such a body, so it looks at it here before they see it.
 struct KeepStart : OpRewritePattern<linalg::GenericOp> {
   explicit KeepStart(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/10) {}
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {

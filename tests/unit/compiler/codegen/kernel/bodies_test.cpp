@@ -25,7 +25,8 @@ protected:
                             const std::string &body) {
     return "func.func @k(" + arguments +
            ") -> tensor<64x128xf32> attributes {tenon.strategy = {name = \"elementwise\", threads = 256 : i64, "
-           "unrolled = 1 : i64, width = 4 : i64}} {\n%e = tensor.empty() : tensor<64x128xf32>\n%r = linalg.generic {indexing_maps = [" +
+           "unrolled = 1 : i64, width = 4 : i64}} {\n%e = tensor.empty() : tensor<64x128xf32>\n%r = linalg.generic "
+           "{indexing_maps = [" +
            maps + "affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]} " + ins +
            " outs(%e : tensor<64x128xf32>) {\n" + body + "} -> tensor<64x128xf32>\nreturn %r : tensor<64x128xf32>\n}\n";
   }
