@@ -96,6 +96,16 @@ Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes
   return whole ? all.join(whole->value) : all;
 }
 
+Origins loadSomewhere(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes, uint32_t width,
+                      const Secrets &secrets) {
+  constexpr uint64_t kWord = 8;
+  Origins value = Origins::number();
+  for (const CellEntry &entry : cell)
+    if (overlaps(entry, offset, bytes))
+      value.join(width == kWord && entry.bytes == kWord ? entry.value : secrets.cut(entry.value));
+  return value;
+}
+
 bool isStored(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; ++i)
     if (std::ranges::none_of(cell, [&](const CellEntry &entry) { return overlaps(entry, offset + int64_t(i), 1); }))

@@ -37,6 +37,10 @@ bool joinInto(Cell &into, const Cell &from);
 Origins loadFrom(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes, const Secrets &secrets);
 
 /// Whether all of these bytes were stored to.
+/// What a load of `width` bytes somewhere in these finds. Accesses are aligned to their width: a word of 8 bytes that
+/// was stored as one is loaded as one, or not at all.
+Origins loadSomewhere(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes, uint32_t width,
+                      const Secrets &secrets);
 bool isStored(std::span<const CellEntry> cell, int64_t offset, uint64_t bytes);
 
 /// Whether the `bytes` at `offset` are some of the `size` at `begin`.

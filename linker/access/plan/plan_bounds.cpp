@@ -185,7 +185,8 @@ std::optional<PlanBuilder::PlaceRange> PlanBuilder::rangeOf(const Leaf &leaf, ui
 
 /// ld and st somewhere in a variable. False where that is not known to be all.
 bool PlanBuilder::addRangeAccess(bool loads, const Leaf &base, int64_t offset) {
-  if (plan_->firstPlaceCell == plan_->cellCount || !base.isRegister())
+  constexpr uint32_t kWord = 8; // a word that is stored somewhere may be what is found at any place for one
+  if (plan_->firstPlaceCell == plan_->cellCount || !base.isRegister() || (!loads && form_->width.element == kWord))
     return false;
   const std::optional<PlaceRange> range = rangeOf(base, current_, 0);
   if (!range || !plan_->isPlaceCell(range->place.cell))
@@ -205,6 +206,7 @@ bool PlanBuilder::addRangeAccess(bool loads, const Leaf &base, int64_t offset) {
     step.cell = range->place.cell;
     step.offset = from;
     step.bytes = static_cast<uint32_t>(bytes);
+    step.element = form_->width.element;
     step.isSomewhere = true;
     step.mayBeBlank = loads && noteFilled(step);
     finish(step, sources_, loads ? std::span(&leaf, 1) : std::span<const Leaf>());

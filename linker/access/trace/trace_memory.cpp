@@ -20,11 +20,13 @@ Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
   slotsRead_ |= slotBit(slot);
   if (isInside(plan, cell, offset, bytes) && !step.mayBeBlank) {
     const MemoryContents &anywhere = memory_.scattered(slot);
+    if (step.isSomewhere)
+      return anywhere.over(loadSomewhere(instance.cells[cell], offset, bytes, step.element, secrets), secrets)
+          .join(anywhere.load(step.element, secrets));
     Origins value = anywhere.over(loadFrom(instance.cells[cell], offset, bytes, secrets), secrets);
     if (slot == kParamMemory && !alone_ && !isStored(instance.cells[cell], offset, bytes))
       value.join(Origins::partOf(secrets.pointers)); // what another call has left there
-    value.join(anywhere.load(bytes, secrets));
-    return step.isSomewhere ? secrets.cut(value) : value;
+    return value.join(anywhere.load(bytes, secrets));
   }
   Origins value = memory_.at(slot).load(bytes, secrets);
   for (uint32_t other = 0; slot == kParamMemory && other < plan.firstPlaceCell; ++other) {

@@ -82,19 +82,39 @@ TEST(PlanBounds, WhatIsStoredSomewhereInATileIsThere) {
                                   "%r2, 8, %r1; ";
   const Case cases[] = {
       {"a pointer, found there", "st.shared.u64 [%r3], %rd1; ld.shared.u64 %rd4, [%r3]; st.global.u32 [%rd4], 1;",
-       "maybe number"},
+       "written number"},
       {"a pointer, found at a place of it",
-       "st.shared.u64 [%r3], %rd1; ld.shared.u64 %rd4, [t]; st.global.u32 [%rd4], 1;", "maybe number"},
+       "st.shared.u64 [%r3], %rd1; ld.shared.u64 %rd4, [t]; st.global.u32 [%rd4], 1;", "written number"},
       {"a pointer at a place of it", "st.shared.u64 [t+16], %rd1; ld.shared.u64 %rd4, [%r3]; st.global.u32 [%rd4], 1;",
-       "maybe number"},
+       "written number"},
       {"a pointer, found anywhere", "st.shared.u64 [%r3], %rd1; ld.shared.u64 %rd4, [%r8]; st.global.u32 [%rd4], 1;",
        "maybe number"},
       {"a pointer anywhere", "st.shared.u64 [%r8], %rd1; ld.shared.u64 %rd4, [%r3]; st.global.u32 [%rd4], 1;",
-       "maybe number"},
+       "written number"},
       {"its halves, found together",
        "mov.b64 {%r4, %r5}, %rd1; st.shared.v2.u32 [%r3], {%r4, %r5}; ld.shared.u64 %rd4, [%r3]; st.global.u32 [%rd4], "
        "1;",
        "maybe number"},
+      {"one of two pointers",
+       "st.shared.u64 [t], %rd1; st.shared.u64 [t+8], %rd2; and.b32 %r4, %r2, 1; mad.lo.s32 %r5, %r4, 8, %r1;\n"
+       "ld.shared.u64 %rd4, [%r5]; ld.global.u32 %r6, [%rd4]; add.s64 %rd5, %rd2, 64; st.global.u32 [%rd5], %r6;",
+       "read written"},
+      {"one of two pointers beside halves",
+       "st.shared.u64 [t], %rd1; st.shared.u64 [t+8], %rd2; st.shared.u32 [t+4], %r9; and.b32 %r4, %r2, 1;\n"
+       "mad.lo.s32 %r5, %r4, 8, %r1; ld.shared.u64 %rd4, [%r5]; st.global.u32 [%rd4], 1;",
+       "maybe maybe"},
+      {"half of one of two pointers",
+       "st.shared.u64 [t], %rd1; and.b32 %r4, %r2, 3; mad.lo.s32 %r5, %r4, 4, %r1; ld.shared.u32 %r6, [%r5];\n"
+       "cvt.u64.u32 %rd4, %r6; st.global.u32 [%rd4], 1;",
+       "maybe number"},
+      {"what stands behind what may be reached",
+       "st.shared.u64 [t+16], %rd1; and.b32 %r4, %r2, 1; mad.lo.s32 %r5, %r4, 8, %r1; ld.shared.u64 %rd4, [%r5];\n"
+       "st.global.u32 [%rd4], 1;",
+       "number number"},
+      {"what stands at its end",
+       "st.shared.u64 [t+8], %rd1; and.b32 %r4, %r2, 1; mad.lo.s32 %r5, %r4, 8, %r1; ld.shared.u64 %rd4, [%r5];\n"
+       "st.global.u32 [%rd4], 1;",
+       "written number"},
       {"something else",
        "st.shared.u64 [%r3], %rd3; ld.shared.u64 %rd4, [%r3]; add.u64 %rd4, %rd4, %rd2;\n"
        "st.global.u32 [%rd4], 1;",
