@@ -103,5 +103,20 @@ TEST(Cell, PointersInsideAStructStandAtTheirOffsets) {
   EXPECT_EQ(cell.size(), 4u) << "nothing behind the last one";
 }
 
+TEST(Cell, WordsSomewhereAreWhole) {
+  const Secrets secrets{.pointers = slotBit(0) | slotBit(1)};
+  const Origins p = Origins::of(0), q = Origins::of(1), number = Origins::number();
+  Cell cell;
+  storeInto(cell, 0, 8, p);
+  storeInto(cell, 8, 8, q);
+  storeInto(cell, 16, 4, p);
+  EXPECT_EQ(loadSomewhere(cell, 0, 16, 8, secrets), Origins(number).join(p).join(q));
+  EXPECT_EQ(loadSomewhere(cell, 8, 8, 8, secrets), Origins(number).join(q));
+  EXPECT_EQ(loadSomewhere(cell, 7, 1, 8, secrets), Origins(number).join(p)) << "a byte of it is enough";
+  EXPECT_EQ(loadSomewhere(cell, 0, 8, 4, secrets), Origins(number).join(secrets.cut(p)));
+  EXPECT_EQ(loadSomewhere(cell, 16, 8, 8, secrets), Origins(number).join(secrets.cut(p)));
+  EXPECT_EQ(loadSomewhere(cell, 20, 8, 8, secrets), number);
+}
+
 } // namespace
 } // namespace tenon::linker
