@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs_reference.py --bin=DIR... --out=DIR: the reference pages of docs/, made from the sources.
+"""docs_reference.py --bin=DIR... --out=DIR [--native=FILE]: the reference pages of docs/, made from the sources.
 
   tools.md    each tool's own --help=markdown; the tools are in one of the folders of --bin
   mlir.md     attributes, types and operations of compiler/dialect/*/*.td, each with examples out of tests/lit, which the
               suite lit reads, compiles or runs
   schemas.md  abi/format/schemas
   c_api.md    abi/include/tenon
+  python.md   what the Python package says of itself: python/tenon, and FILE, its extension as it is built
   errors.md   the rules of abi/kernel_abi.md with what the suite abi-conformance expects where one is broken, and the
               codes of tenon/status.h
 
 Fails where something that belongs into a page has no summary, no example or no cure.
 """
 import argparse
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ["tenon-link", "tenon-dump", "tenon-compile", "tenon-run", "tenon-check", "tenon-check-kernel", "tenon-benchmark",
@@ -266,6 +270,47 @@ def errors_page():
     return "\n".join(text) + "\n"
 
 
+# Prints each name of the package with its signature and what is said of it.
+DESCRIBE = """
+import inspect, tenon
+def signature(thing, name):
+    try:
+        return name + str(inspect.signature(thing))
+    except (TypeError, ValueError):
+        return name + ("(...)" if callable(thing) and not inspect.isclass(thing) else "")
+for name in tenon.__all__:
+    thing = getattr(tenon, name)
+    kind = "class " if inspect.isclass(thing) else ""
+    print(f"## {kind}{name}\\n\\n```python\\n{signature(thing, 'tenon.' + name)}\\n```\\n\\n{inspect.getdoc(thing) or ''}\\n")
+    if not inspect.isclass(thing) or issubclass(thing, BaseException):
+        continue
+    for member, value in vars(thing).items():
+        if member.startswith("_") or not inspect.getdoc(value) or inspect.getdoc(value) == inspect.getdoc(type(value)):
+            continue
+        shown = signature(value, member) if callable(value) else member
+        print(f"- `{shown}`: {' '.join(inspect.getdoc(value).split())}")
+    print()
+"""
+
+
+def python_page(native):
+    head = ("# The Python API\n\n`import tenon`: programs and kernels as callables on arrays of NumPy, PyTorch, CuPy and JAX. "
+            "[Ten minutes](../tutorial.md) shows it; below is what each name says of itself.\n\n")
+    if not native:
+        return head + "This site was built without the package's extension.\n"
+    with tempfile.TemporaryDirectory() as folder:
+        package = pathlib.Path(folder, "tenon")
+        shutil.copytree(ROOT / "python/tenon", package)
+        shutil.copy(native, package / "_core")
+        done = subprocess.run([sys.executable, "-c", DESCRIBE], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder})
+    if done.returncode:
+        problems.append(f"the Python package cannot be imported: {done.stderr}")
+    if done.stdout.count("\n## ") < 15:
+        problems.append("the Python package says of fewer than 15 names what they are")
+    # `k[8](x)` is no link.
+    return head + re.sub(r"\]\(", r"]\\(", re.sub(r" at 0x[0-9a-f]+", "", done.stdout))
+
+
 def specification(path, title):
     """A document of the project as a page: links into the project's tree become plain text."""
     text = read(path)
@@ -278,10 +323,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True, action="append")
     parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--native")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     pages = {"tools.md": tools_page(arguments.bin), "mlir.md": mlir_page(), "schemas.md": schemas_page(), "c_api.md": c_api_page(),
-             "errors.md": errors_page(), "kernel_abi.md": specification("abi/kernel_abi.md", "The kernel ABI"),
+             "errors.md": errors_page(), "python.md": python_page(arguments.native), "kernel_abi.md": specification("abi/kernel_abi.md", "The kernel ABI"),
              "executable_format.md": specification("abi/executable_format.md", "The file format")}
     for name, text in pages.items():
         (arguments.out / name).write_text(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs_site.py --bin=DIR... --out=DIR: builds the site of docs/ and checks its links.
+"""docs_site.py --bin=DIR... --out=DIR [--native=FILE]: builds the site of docs/ and checks its links.
 
 Stages docs/pages and the references that docs_reference.py makes from the sources into OUT/src, builds OUT/site with
 MkDocs and the theme Material, and then follows every link of the site (pages, files, anchors) and of the project's
@@ -73,6 +73,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True, action="append")
     parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--native", help="the extension of the Python package")
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     source, site = out / "src", out / "site"
@@ -82,6 +83,7 @@ def main():
     for path in source.rglob("*.md"):
         path.write_text(RUNNER_WORDS.sub(r"\1", path.read_text()))
     status = subprocess.run([sys.executable, ROOT / "scripts/docs_reference.py", f"--out={source / 'reference'}",
+                             *([f"--native={arguments.native}"] if arguments.native else []),
                              *(f"--bin={folder}" for folder in arguments.bin)]).returncode
     shutil.copy(ROOT / "docs/mkdocs.yml", out / "mkdocs.yml")
     with (out / "mkdocs.yml").open("a") as file:

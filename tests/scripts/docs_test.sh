@@ -15,6 +15,13 @@ library=$root/tenon/$libdir
 unset TENON_EMULATOR_LIBRARY
 export PATH=$root/tenon/bin:$(dirname "$nvcc"):$PATH CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$nvcc")")}
 export LD_LIBRARY_PATH=$library PKG_CONFIG_PATH=$library/pkgconfig CMAKE_PREFIX_PATH=$root/tenon
+# The Python package, for the Python that has NumPy; without it, what needs NumPy is left out.
+package=$(find "$root/tenon" -path '*-packages/tenon' -prune)
+if [ -n "$package" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  mkdir "$root/python"
+  ln -s /usr/bin/python3 "$root/python/python3"
+  export PATH=$root/python:$PATH PYTHONPATH=$(dirname "$package")
+fi
 export TENON_CUDA_DRIVER=emulator TENON_EMULATOR_QUIET=1 TENON_CACHE_DIR=$build/tests/cache
 status=0
 for file in "$@"; do
