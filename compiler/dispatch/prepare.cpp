@@ -288,6 +288,37 @@ void readStartsAsInputs(func::FuncOp function) {
   });
 }
 
+/// A reshape of nothing is a tensor of its sizes. MLIR takes reshapes there and back for nothing where types agree, but
+/// a size of 0 leaves the others free: 0x3 as 0x16x3 as 0x48.
+void replaceReshapesOfNothing(func::FuncOp function) {
+  auto isOpen = [](RankedTensorType type) { return !type.hasStaticShape() && llvm::is_contained(type.getShape(), 0); };
+  auto replace = [](OpBuilder &b, Operation *op, ValueRange sizes) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    op->replaceAllUsesWith(tensor::EmptyOp::create(b, op->getLoc(), type, sizes));
+    op->erase();
+  };
+  for (auto op : llvm::to_vector(function.getOps<tensor::CollapseShapeOp>())) {
+    if (!isOpen(op.getResultType()))
+      continue;
+    OpBuilder b(op);
+    SmallVector<Value> sizes;
+    for (auto [dimension, folded] : llvm::enumerate(op.getReassociationIndices())) {
+      if (!op.getResultType().isDynamicDim(dimension))
+        continue;
+      Value size = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
+      for (int64_t each : folded)
+        size = b.createOrFold<arith::MulIOp>(op.getLoc(), size, dimensionOf(b, op.getLoc(), op.getSrc(), each));
+      sizes.push_back(size);
+    }
+    replace(b, op, sizes);
+  }
+  for (auto op : llvm::to_vector(function.getOps<tensor::ExpandShapeOp>()))
+    if (isOpen(op.getResultType())) {
+      OpBuilder b(op);
+      replace(b, op, op.getOutputShape());
+    }
+}
+
 /// Whatever patterns leave is a right program: one that could go on for ever stops, and is not refused.
 void rewrite(func::FuncOp function, RewritePatternSet &&patterns) {
   GreedyRewriteConfig config;
@@ -334,6 +365,7 @@ void shareEqualValues(func::FuncOp function) {
 
 LogicalResult prepareFunction(func::FuncOp function) {
   MLIRContext *context = function.getContext();
+  replaceReshapesOfNothing(function);
   RewritePatternSet toLinalg(context);
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
