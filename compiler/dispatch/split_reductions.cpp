@@ -2,6 +2,7 @@
 #include "compiler/dispatch/split_reductions.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dispatch/contraction.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/ragged_split.h"
 #include "compiler/dispatch/reduction_body.h"
@@ -28,6 +29,12 @@ constexpr int64_t kLeastOfRow = 4096;
 constexpr int64_t kLeastOfColumn = 256;
 // Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
 constexpr int64_t kBytesOfTile = 256;
+
+// Products: blocks that keep a large GPU busy, and reduced elements that are worth a part of their own.
+constexpr int64_t kEnoughProductBlocks = 96;
+constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
+// Results that a block computes where there are few rows, of 16-bit elements, and of all others (codegen/strategies).
+constexpr int64_t kMostFew = 64, kMostFewScalar = 16, kWideOfBlock = 16;
 
 /// Loop `loop` is divided into `parts`; where that is its whole size, it becomes parallel itself.
 struct Split {
@@ -95,6 +102,59 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
     return parts > 1 ? std::optional(Split{loop, parts, sizes[loop], isAcross}) : std::nullopt;
   }
   return std::nullopt;
+}
+
+/// Whether tensor cores may multiply what the operation does.
+bool isOfHalves(linalg::GenericOp op) {
+  return llvm::all_of(op.getDpsInputs(), [](Value input) {
+    Type element = getElementTypeOrSelf(input.getType());
+    return element.isF16() || element.isBF16();
+  });
+}
+
+/// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
+/// it is none that tiles, or blocks of few rows, compute.
+struct ProductSplit {
+  std::optional<Split> split; // none: it has tiles enough
+};
+std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const std::optional<Contraction> product = productOf(op);
+  if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
+      llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
+    return std::nullopt;
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    int64_t size = 1;
+    for (unsigned loop : loops)
+      size *= sizes[loop];
+    return size;
+  };
+  const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
+  const bool isHalves = isOfHalves(op);
+  const int64_t few = std::min(rows, columns), wide = std::max(rows, columns);
+  const bool isSkinny = few <= (isHalves ? kMostFew : kMostFewScalar);
+  if (isTreeReduction(op) && (wide < kWideOfBlock || sizeOf(product->reduced) < 64))
+    return std::nullopt;
+  const unsigned loop =
+      *llvm::max_element(product->reduced, [&](unsigned x, unsigned y) { return sizes[x] < sizes[y]; });
+  auto tiles = [&](int64_t side, int64_t across) {
+    return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
+  };
+  const int64_t blocks = isSkinny   ? batch * int64_t(llvm::divideCeil(uint64_t(wide), kWideOfBlock))
+                         : isHalves ? tiles(128, 64)
+                                    : tiles(64, 64);
+  const int64_t most = sizes[loop] / (isSkinny ? kLeastOfSkinny : isHalves ? kLeastOfProduct : kLeastOfScalarProduct);
+  const bool mayBe =
+      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
+  if (!mayBe || blocks >= (isSkinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
+    return ProductSplit{};
+  // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
+  const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));
+  int64_t best = 1;
+  for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
+    if (sizes[loop] % parts == 0 && sizes[loop] / parts % 8 == 0)
+      best = parts;
+  return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
 }
 
 class Splitter {
@@ -299,7 +359,10 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) 
 
 void splitReductions(func::FuncOp function) {
   for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>())) {
-    if (std::optional<Split> split = splitOf(op)) {
+    if (std::optional<ProductSplit> product = productSplitOf(op)) {
+      if (product->split)
+        Splitter(op, *product->split).run();
+    } else if (std::optional<Split> split = splitOf(op)) {
       Splitter(op, *split).run();
     } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
       if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))

@@ -21,6 +21,8 @@ SIZES = ((64, 64, 64), (128, 192, 32), (72, 136, 88), (65, 129, 33), (3, 200, 7)
 # Few rows or few columns, whose elements are brought by vectors or one by one, for one warp's steps and for several.
 SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64), (33, 72, 200), (64, 80, 96), (130, 3, 264),
           (200, 1, 512), (2, 270, 65))
+# Sums that are taken apart, of tiles and of few rows.
+LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025))
 BATCH = {"b": 3, "a": 2, "h": 2}
 
 
@@ -108,6 +110,14 @@ def cases(sizes):
                     continue
                 yield Case(f"contraction of few {spec}", name, one(
                     pair(spec, operand, shape, dynamic),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        for number, shape in enumerate(LONG):
+            for order, spec in enumerate(("ik,kj->ij", "ik,jk->ij", "bki,bkj->bij", "ki,jk->ji")):
+                if not whole and (order + number + kind) % 4 != 0:
+                    continue
+                yield Case(f"contraction of a long sum {spec}", name, one(
+                    pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         # Enough tiles of 128 x 128 that those are chosen.

@@ -15,6 +15,9 @@ constexpr uint32_t kMaxAcross = 16;
 // Rows that a thread loads before it combines them.
 constexpr uint32_t kInFlight = 4;
 constexpr uint32_t kThreads = 512;
+// Rows that a few threads, or one, have on their way at once; threads of a block then, where rows have as many vectors.
+constexpr int64_t kMostFew = 16, kWideRow = 512;
+constexpr uint32_t kFewThreads = 256, kLeastThreads = 64;
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
@@ -206,12 +209,20 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size)
     across =
         std::min<uint32_t>(kMaxAcross, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
+  uint32_t threads = kThreads;
+  // Of few rows a thread takes all in flight together, and more columns are left for the others.
+  if (std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes()); rows && *rows <= kMostFew) {
+    const uint32_t down = llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*rows, 1), kInFlight));
+    if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size; !columns || *columns >= kWideRow * width)
+      across = kFewThreads / down;
+    threads = std::max(across * down, kLeastThreads);
+  }
   uint32_t bytes = 0; // of one column's accumulators
   for (const RowSum &sum : phasesOf(kernel, shape.group).front())
     bytes += dispatch::elementBytes(sum.sum.type);
-  uint32_t threads = kThreads;
   while (threads > 8 * kMaxAcross && threads * width * bytes > kMaxArena)
     threads /= 2;
+  across = std::min(across, threads);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
   return Plan{name(),

@@ -54,3 +54,29 @@ func.func @unknown(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %sum : tensor<?xf32>
 }
+
+// Two tiles of a product are two blocks: the sum is taken apart, and its parts are added where the bias is.
+// CHECK-LABEL: func.func @product(
+// CHECK: flow.dispatch {{.*}} : (tensor<128x4x512xbf16>, tensor<128x4x512xbf16>) -> tensor<4x128x128xf32>
+// CHECK: flow.dispatch {{.*}} : (tensor<4x128x128xf32>, tensor<128xf32>) -> tensor<128x128xf32>
+func.func @product(%x: tensor<128x2048xbf16>, %w: tensor<128x2048xbf16>, %bias: tensor<128xf32>) -> tensor<128x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x128xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<128x2048xbf16>, tensor<128x2048xbf16>) outs(%start : tensor<128x128xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %s: f32):
+      %c = arith.extf %a : bf16 to f32
+      %d = arith.extf %b : bf16 to f32
+      %m = arith.mulf %c, %d : f32
+      %t = arith.addf %s, %m : f32
+      linalg.yield %t : f32
+  } -> tensor<128x128xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%p, %bias : tensor<128x128xf32>, tensor<128xf32>) outs(%e : tensor<128x128xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %t = arith.addf %a, %b : f32
+      linalg.yield %t : f32
+  } -> tensor<128x128xf32>
+  return %r : tensor<128x128xf32>
+}
