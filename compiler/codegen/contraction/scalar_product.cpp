@@ -9,9 +9,11 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Threads are 16 x 16; each has groups of 4 x 4 adjacent elements, a group for each 64 rows and 64 columns of the tile.
+// Threads are 16 x 16, or 16 x 8 where each computes more; each has groups of 4 x 4 adjacent elements, one for each 64
+// rows, and one for each 64 or 32 columns of the tile.
 constexpr uint32_t kSide = 16;
 constexpr uint32_t kGroup = 4;
+constexpr uint32_t kWarpDown = 4, kWarpAcross = 8; // threads of a warp
 // Reduced elements of a step; a thread brings one vector of each operand, or more.
 uint32_t depthOf(const ProductKernel &kernel) {
   return std::min(kernel.rows, kernel.columns) > 64 ? 8 : 16;
@@ -24,7 +26,8 @@ public:
   explicit ScalarProduct(const ProductKernel &kernel)
       : kernel_(kernel), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
         type_(kernel.product.sum.sum.type), stored_(storedType(type_)), bytes_(dispatch::elementBytes(stored_)),
-        rowGroups_(kernel.rows / (kSide * kGroup)), columnGroups_(kernel.columns / (kSide * kGroup)) {}
+        threadsAcross_(kernel.k.threads / kSide), rowGroups_(kernel.rows / (kSide * kGroup)),
+        columnGroups_(kernel.columns / (threadsAcross_ * kGroup)) {}
 
   void run();
 
@@ -53,7 +56,7 @@ private:
   Values steps(ArrayRef<uint32_t> widths);
   Value extended(Value value) { return arith::ExtFOp::create(k_.b, k_.loc, type_, value); }
   Value slot(const Buffer &buffer, Value half, Value depth, Value across);
-  Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t group);
+  Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
 
   ProductKernel kernel_;
   const Product &product_;
@@ -61,7 +64,7 @@ private:
   Bodies &bodies_;
   TileSpace space_;
   const Type type_, stored_;
-  const uint32_t bytes_, rowGroups_, columnGroups_;
+  const uint32_t bytes_, threadsAcross_, rowGroups_, columnGroups_;
   SmallVector<Buffer, 2> buffers_;
   Value arena_;
   Value down_, across_; // of the thread, among 16 x 16
@@ -124,10 +127,10 @@ void ScalarProduct::put(const Values &values, Value half, ArrayRef<uint32_t> wid
     }
 }
 
-/// Four adjacent elements of a row of the operand's tile.
+/// Four adjacent elements of a row of the operand's tile, in the part that begins at `first`.
 ScalarProduct::Values ScalarProduct::loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread,
-                                               uint32_t group) {
-  Value across = k_.add(k_.mul(thread, k_.number(kGroup)), k_.number(int64_t(group) * kSide * kGroup));
+                                               uint32_t first) {
+  Value across = k_.add(k_.mul(thread, k_.number(kGroup)), k_.number(first));
   Value from = slot(buffer, half, k_.number(depth), across);
   Values values;
   const uint32_t width = std::min(kGroup, 16 / bytes_);
@@ -146,9 +149,9 @@ ScalarProduct::Values ScalarProduct::multiply(Value half, Values accumulators) {
   for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
     Values left, right;
     for (uint32_t group = 0; group < rowGroups_; ++group)
-      llvm::append_range(left, loadGroup(buffers_[0], half, depth, down_, group));
+      llvm::append_range(left, loadGroup(buffers_[0], half, depth, down_, group * kSide * kGroup));
     for (uint32_t group = 0; group < columnGroups_; ++group)
-      llvm::append_range(right, loadGroup(buffers_[1], half, depth, across_, group));
+      llvm::append_range(right, loadGroup(buffers_[1], half, depth, across_, group * threadsAcross_ * kGroup));
     Value *accumulator = accumulators.begin();
     for (Value x : left)
       for (Value y : right) {
@@ -192,8 +195,9 @@ void ScalarProduct::run() {
   arena_ = k_.shared(stored_, std::max(staged, stagedBytes(partRows, kernel_.columns, 1)), 16);
   // A warp is 4 x 8 threads, so that it reads few different vectors of both operands at once.
   Value lane = k_.rem(k_.thread(), k_.number(32)), warp = k_.div(k_.thread(), k_.number(32));
-  down_ = k_.add(k_.mul(k_.div(warp, k_.number(2)), k_.number(4)), k_.div(lane, k_.number(8)));
-  across_ = k_.add(k_.mul(k_.rem(warp, k_.number(2)), k_.number(8)), k_.rem(lane, k_.number(8)));
+  Value warpsAcross = k_.number(threadsAcross_ / kWarpAcross), inWarp = k_.number(kWarpAcross);
+  down_ = k_.add(k_.mul(k_.div(warp, warpsAcross), k_.number(kWarpDown)), k_.div(lane, inWarp));
+  across_ = k_.add(k_.mul(k_.rem(warp, warpsAcross), inWarp), k_.rem(lane, inWarp));
 
   const SmallVector<uint32_t, 2> wide = {widthOf(product_.left), widthOf(product_.right)}, single = {1, 1};
   Value aligned = k_.both(space_.isAligned(product_.left, wide[0]), space_.isAligned(product_.right, wide[1]));
@@ -209,7 +213,7 @@ void ScalarProduct::run() {
     part.rowOf = [&, group](Value row) { return k_.add(row, k_.number(int64_t(group) * partRows)); };
     for (uint32_t row = 0; row < kGroup; ++row)
       for (uint32_t columns = 0; columns < columnGroups_; ++columns) {
-        Value column = k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * kSide * kGroup));
+        Value column = k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * threadsAcross_ * kGroup));
         part.runs.push_back(
             {k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row)), column, Values(next, next + kGroup)});
         next += kGroup;

@@ -12,6 +12,8 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kThreads = 256;
+// Of large tiles that no tensor core multiplies: each thread has twice as many elements, and reads fewer for each.
+constexpr uint32_t kFewThreads = 128;
 constexpr int64_t kLargeTile = 128, kSmallTile = 64;
 // As many tiles keep a large device busy; of fewer elements smaller tiles are made. Tensor cores gain from tiles of 128
 // rows with fewer.
@@ -63,6 +65,8 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
             kThreads,
             {{"rows", side}, {"columns", columns}, {"warpgroup_columns", columns}},
             {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
+  if (!product.tensorCoreElement() && side == kLargeTile)
+    plan.threads = kFewThreads;
   if (product.tensorCoreElement() && side == kWarpgroupTileRows) {
     int64_t &ofWarpgroups = plan.choices.back().second;
     if (columns == kLargeTile && isBetterWide(shape, product))
@@ -109,7 +113,7 @@ unsigned Contraction::variantFor(const abi::TargetArch &target) const {
 
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
-    return value == kThreads;
+    return value == kThreads || value == kFewThreads;
   return value == kSmallTile || value == kLargeTile || (choice == "warpgroup_columns" && value == 2 * kLargeTile);
 }
 
@@ -125,7 +129,7 @@ void Contraction::write(Writer &writer) const {
                        .columns = uint32_t(writer.choice("columns")),
                        .depth = 0};
   const Multiplier multiplier = multiplierOf(writer.target);
-  if (!product->tensorCoreElement() || multiplier == Multiplier::Scalar)
+  if (!product->tensorCoreElement() || multiplier == Multiplier::Scalar || writer.k.threads != kThreads)
     writeScalarProduct(kernel);
   else if (multiplier == Multiplier::Warpgroup && kernel.rows == kWarpgroupTileRows) {
     kernel.columns = writer.choice("warpgroup_columns");
