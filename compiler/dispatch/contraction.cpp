@@ -91,4 +91,33 @@ std::optional<Contraction> contractionOf(linalg::GenericOp op) {
   return isTreeReduction(op) ? std::nullopt : productOf(op);
 }
 
+bool isOfHalves(const Contraction &product) {
+  auto elementOf = [](Value value) {
+    auto extension = value.getDefiningOp<arith::ExtFOp>();
+    return extension ? extension.getIn().getType() : value.getType();
+  };
+  Type left = elementOf(product.left.value), right = elementOf(product.right.value);
+  return left == right && isa<Float16Type, BFloat16Type>(left);
+}
+
+std::optional<FewRows> fewRowsOf(const Contraction &product) {
+  const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
+  if (llvm::is_contained(sizes, ShapedType::kDynamic) || (product.rows.empty() && product.columns.empty()))
+    return std::nullopt;
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    int64_t size = 1;
+    for (unsigned loop : loops)
+      size *= sizes[loop];
+    return size;
+  };
+  const int64_t rows = sizeOf(product.rows), columns = sizeOf(product.columns);
+  FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
+  if (columns < rows)
+    found = {&product.right, &product.left, columns, rows, found.batchSize};
+  const bool isFew = found.fewSize <= (isOfHalves(product) ? kMostFew : kMostFewScalar);
+  if (!isFew || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
+    return std::nullopt;
+  return found;
+}
+
 } // namespace tenon::compiler::dispatch

@@ -32,4 +32,17 @@ std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
 /// such as the product of a matrix and a vector.
 std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
 
+/// Rows (or columns) that are so few that memory is all that matters: a kernel brings each element of the other side to
+/// registers once, and may compute it there from something else.
+inline constexpr int64_t kMostFew = 64, kMostFewScalar = 16; // on tensor cores, elsewhere
+inline constexpr int64_t kLeastWide = 16, kLeastReduced = 64;
+struct FewRows {
+  const ContractionSide *few, *wide;
+  int64_t fewSize, wideSize, batchSize;
+};
+/// Nothing where there are more, or where sizes are unknown.
+std::optional<FewRows> fewRowsOf(const Contraction &product);
+/// Whether tensor cores may multiply: both factors are f16, or bf16, and the sum is f32.
+bool isOfHalves(const Contraction &product);
+
 } // namespace tenon::compiler::dispatch

@@ -139,8 +139,34 @@ bool reduces(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0;
 }
 
+/// Whether it computes each element from one other, by one operation at most.
+bool isCast(linalg::GenericOp producer) {
+  return producer.getNumDpsInputs() == 1 && llvm::range_size(producer.getBody()->without_terminator()) <= 1;
+}
+
+/// Whether `op` computes a factor of a product whose kernel reads that side once, at every place of it. What the other
+/// side is computed from would be computed by every block: a cast may be.
+bool isFactor(linalg::GenericOp op, linalg::GenericOp product, const Group &group) {
+  const std::optional<Contraction> form = contractionOf(product);
+  const std::optional<FewRows> few = fewRowsOf(*form);
+  if (!few || op->getNumResults() != 1 || isReadOutside(op->getResult(0), group) ||
+      group.knowsReduction(op->getResult(0)))
+    return false;
+  // It, or what computes from it, is a factor.
+  for (OpOperand &use : op->getUses()) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || !group.contains(reader))
+      return false;
+    const bool isWide = reader == product ? llvm::is_contained(few->wide->inputs, use.getOperandNumber())
+                                          : isFactor(reader, product, group);
+    if (!isWide && !(reader == product && !product.isDpsInit(&use) && isCast(op)))
+      return false;
+  }
+  return true;
+}
+
 /// Whether a reduction that reads elements several times over, or in order, may have company: what is done with each
-/// element of a contraction's result.
+/// element of a contraction's result, and what a factor is computed from.
 bool mayShareKernel(linalg::GenericOp reduction, const Group &group, std::string &reason) {
   if (!reductionBodyOf(reduction)) {
     reason = "a reduction combines its elements in a way that only one thread in order can";
@@ -157,7 +183,7 @@ bool mayShareKernel(linalg::GenericOp reduction, const Group &group, std::string
       reason = "a contraction shares its kernel with no other reduction";
       return false;
     }
-    if (!group.isPerRow(op)) {
+    if (!group.isPerRow(op) && !isFactor(op, reduction, group)) {
       reason = "a contraction shares its kernel only with what is computed from each element of its result";
       return false;
     }

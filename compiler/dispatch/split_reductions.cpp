@@ -33,8 +33,7 @@ constexpr int64_t kBytesOfTile = 256;
 // Products: blocks that keep a large GPU busy, and reduced elements that are worth a part of their own.
 constexpr int64_t kEnoughProductBlocks = 96;
 constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
-// Results that a block computes where there are few rows, of 16-bit elements, and of all others (codegen/strategies).
-constexpr int64_t kMostFew = 64, kMostFewScalar = 16, kWideOfBlock = 16;
+constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
 
 /// Loop `loop` is divided into `parts`; where that is its whole size, it becomes parallel itself.
 struct Split {
@@ -104,14 +103,6 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   return std::nullopt;
 }
 
-/// Whether tensor cores may multiply what the operation does.
-bool isOfHalves(linalg::GenericOp op) {
-  return llvm::all_of(op.getDpsInputs(), [](Value input) {
-    Type element = getElementTypeOrSelf(input.getType());
-    return element.isF16() || element.isBF16();
-  });
-}
-
 /// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
 /// it is none that tiles, or blocks of few rows, compute.
 struct ProductSplit {
@@ -130,23 +121,22 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     return size;
   };
   const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
-  const bool isHalves = isOfHalves(op);
-  const int64_t few = std::min(rows, columns), wide = std::max(rows, columns);
-  const bool isSkinny = few <= (isHalves ? kMostFew : kMostFewScalar);
-  if (isTreeReduction(op) && (wide < kWideOfBlock || sizeOf(product->reduced) < 64))
+  const bool isHalves = isOfHalves(*product);
+  const std::optional<FewRows> skinny = fewRowsOf(*product);
+  if (isTreeReduction(op) && !skinny)
     return std::nullopt;
   const unsigned loop =
       *llvm::max_element(product->reduced, [&](unsigned x, unsigned y) { return sizes[x] < sizes[y]; });
   auto tiles = [&](int64_t side, int64_t across) {
     return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
   };
-  const int64_t blocks = isSkinny   ? batch * int64_t(llvm::divideCeil(uint64_t(wide), kWideOfBlock))
+  const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
                          : isHalves ? tiles(128, 64)
                                     : tiles(64, 64);
-  const int64_t most = sizes[loop] / (isSkinny ? kLeastOfSkinny : isHalves ? kLeastOfProduct : kLeastOfScalarProduct);
+  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : isHalves ? kLeastOfProduct : kLeastOfScalarProduct);
   const bool mayBe =
       llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
-  if (!mayBe || blocks >= (isSkinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
+  if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
   const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));

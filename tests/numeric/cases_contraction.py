@@ -90,6 +90,19 @@ def biased(f, spec, operand, result, a, b, bias):
                 f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
 
 
+def weighted(f, order, a, w, scale, zero):
+    """a times (w - zero) * scale, of int8: what the factor is computed from is read in the product's kernel where rows are few."""
+    shape = list(w.shape)
+    maps = [map_text(m, order) for m in (order, "j", "j", order)]
+    factor = text(f, "bf16", shape,
+                  f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [\"parallel\", \"parallel\"]}}}} "
+                  f"ins({{0}}, {{1}}, {{2}} : {{o[0]}}, {{o[1]}}, {{o[2]}}) outs({{3}} : {{o[3]}}) {{{{ ^bb0(%x: i8, %y: f32, %z: i8, "
+                  f"%o: bf16): %a = arith.extsi %x : i8 to i32 %b = arith.extsi %z : i8 to i32 %c = arith.subi %a, %b : i32 "
+                  f"%d = arith.sitofp %c : i32 to f32 %e = arith.mulf %d, %y : f32 %n = arith.truncf %e : f32 to bf16 "
+                  f"linalg.yield %n : bf16 }}}} -> {{t}}", w, scale, zero, f.fill("bf16", shape, 0))
+    return contract(f, f"ik,{order}->ij", "bf16", "f32", a, factor)
+
+
 def cases(sizes):
     whole = len(sizes) > 1
     for kind, (operand, result) in enumerate(KINDS):
@@ -140,3 +153,18 @@ def cases(sizes):
 
                 yield Case("contraction, bias, relu", name, one(
                     [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c), evaluate))
+    for order in ("jk", "kj"):
+        for number, (rows, columns, depth) in enumerate((*SKINNY[:7], (80, 72, 96))):
+            random = generator("weights", order, rows, columns, depth)
+            dynamic = number % 3 == 2
+            a = argument("bf16", elements.draw(random, "bf16", (rows, depth), -2, 2), dynamic)
+            w = argument("i8", elements.draw(random, "i8", (columns, depth) if order == "jk" else (depth, columns), -100, 100), dynamic)
+            scale = argument("f32", 2.0 ** random.integers(-3, 3, columns), dynamic)
+            zero = argument("i8", elements.draw(random, "i8", (columns,), -4, 4), dynamic)
+
+            def evaluate(a, w, s, z, order=order):
+                along = (slice(None), None) if order == "jk" else (None, slice(None))
+                return contracted(f"ik,{order}->ij", "f32", a.v, (w.v.astype(np.float64) - z.v[along]) * s.v[along])
+
+            yield Case(f"contraction of weights {order}", "i8 to bf16", one(
+                [a, w, scale, zero], lambda f, a, w, s, z, order=order: weighted(f, order, a, w, s, z), evaluate))

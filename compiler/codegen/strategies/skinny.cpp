@@ -8,16 +8,14 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using tenon::compiler::dispatch::kLeastReduced, tenon::compiler::dispatch::kLeastWide;
+using tenon::compiler::dispatch::kMostFew, tenon::compiler::dispatch::kMostFewScalar;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-// More rows than these are work for tiles in shared memory. Tensor cores multiply what memory brings with as many.
-constexpr int64_t kMostFew = 64, kMostFewScalar = 16;
 // Of unknown sizes: two kernels, so that one row does not pay for many.
 constexpr int64_t kVeryFew = 8, kFew = 32;
-// Less reduced elements are not worth being divided among warps, and so few wide positions are no matrix.
-constexpr int64_t kLeastReduced = 64, kLeastWide = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;

@@ -55,11 +55,14 @@ func.func @softmax(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
   return %y : tensor<64x4096xf32>
 }
 
-// A column's elements are apart: a block takes 64 columns.
+// A column's elements are apart: a block takes 64 columns. The sums of 16 parts of them take fewer threads.
 // CHECK-LABEL: hal.executable.source private @columns_dispatch_0
-// CHECK: arith.constant 2 : index
 // CHECK: workgroup_size = [512 : index, 1 : index, 1 : index]
 // CHECK: tenon.strategy = {across = 16 : i64, name = "columns", threads = 512 : i64, width = 4 : i64}
+// CHECK-LABEL: hal.executable.source private @columns_dispatch_1
+// CHECK: arith.constant 2 : index
+// CHECK: workgroup_size = [64 : index, 1 : index, 1 : index]
+// CHECK: tenon.strategy = {across = 16 : i64, name = "columns", threads = 64 : i64, width = 4 : i64}
 func.func @columns(%x: tensor<4096x128xf32>) -> tensor<128xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128xf32>
