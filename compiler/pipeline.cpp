@@ -175,7 +175,7 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.
-    manager.addPass(codegen::createChooseStrategies());
+    manager.addPass(codegen::createChooseStrategies({.tf32 = options.tf32Products}));
   });
   if (failed(prepared) || failed(dump(module, options.dumpSources,
                                       [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))

@@ -22,6 +22,7 @@ struct CompileOptions {
   linker::LinkJob link;                 // without exports and objects: the options of every link
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
   bool contractProducts = true;         // --fp-contract
+  bool tf32Products = false;            // --f32-products=tf32
   bool fastMath = false;                // --fast-math
   bool printDispatches = false;         // --print-dispatches
   bool lineInfo = false;                // --line-info

@@ -27,6 +27,7 @@ def ChooseStrategies : Pass<"tenon-choose-strategies", "::mlir::ModuleOp"> {
     The strategies and what each is for: codegen/strategies/README.md. A kernel that none of them takes is computed by
     one thread for each element of its result (`tenon.elements_per_thread = 1`).
   }];
+  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 

@@ -97,6 +97,8 @@ private:
 };
 
 struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
+  using ChooseStrategiesBase::ChooseStrategiesBase;
+
   void runOnOperation() override {
     getOperation().walk([&](flow::DispatchOp op) { dispatchesOf_[op.entryPoint()].push_back(op); });
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
@@ -111,6 +113,8 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
 private:
   LogicalResult choose(hal::ExecutableSourceOp source, func::FuncOp function) {
     OpBuilder b(&getContext());
+    if (tf32)
+      function->setAttr(dispatch::kTf32Attr, b.getUnitAttr());
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
     if (failed(kernel))
       return failure();

@@ -91,13 +91,14 @@ std::optional<Contraction> contractionOf(linalg::GenericOp op) {
   return isTreeReduction(op) ? std::nullopt : productOf(op);
 }
 
-bool isOfHalves(const Contraction &product) {
+bool isForTensorCores(const Contraction &product) {
   auto elementOf = [](Value value) {
-    auto extension = value.getDefiningOp<arith::ExtFOp>();
-    return extension ? extension.getIn().getType() : value.getType();
+    Operation *extension = value.getDefiningOp();
+    const bool extends = isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension);
+    return extends ? extension->getOperand(0).getType() : value.getType();
   };
   Type left = elementOf(product.left.value), right = elementOf(product.right.value);
-  return left == right && isa<Float16Type, BFloat16Type>(left);
+  return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
 }
 
 std::optional<FewRows> fewRowsOf(const Contraction &product) {
@@ -114,7 +115,7 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
-  const bool isFew = found.fewSize <= (isOfHalves(product) ? kMostFew : kMostFewScalar);
+  const bool isFew = found.fewSize <= (isForTensorCores(product) ? kMostFew : kMostFewScalar);
   if (!isFew || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
     return std::nullopt;
   return found;

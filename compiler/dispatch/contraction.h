@@ -42,7 +42,7 @@ struct FewRows {
 };
 /// Nothing where there are more, or where sizes are unknown.
 std::optional<FewRows> fewRowsOf(const Contraction &product);
-/// Whether tensor cores may multiply: both factors are f16, or bf16, and the sum is f32.
-bool isOfHalves(const Contraction &product);
+/// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8.
+bool isForTensorCores(const Contraction &product);
 
 } // namespace tenon::compiler::dispatch

@@ -121,7 +121,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     return size;
   };
   const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
-  const bool isHalves = isOfHalves(*product);
+  const bool hasCores = isForTensorCores(*product);
   const std::optional<FewRows> skinny = fewRowsOf(*product);
   if (isTreeReduction(op) && !skinny)
     return std::nullopt;
@@ -131,9 +131,9 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
   };
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
-                         : isHalves ? tiles(128, 64)
+                         : hasCores ? tiles(128, 64)
                                     : tiles(64, 64);
-  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : isHalves ? kLeastOfProduct : kLeastOfScalarProduct);
+  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
   const bool mayBe =
       llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
   if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)

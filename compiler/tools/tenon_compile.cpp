@@ -39,7 +39,7 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, cudaPath, fpContract = "on", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
+  std::string output, depfile, cudaPath, fpContract = "on", f32Products = "exact", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -68,6 +68,9 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
   options.text(
       "fp-contract", "on|off", &flags.fpContract,
       "on: fuse a product with the sum that alone takes it, where that only adds accuracy (default); off: never");
+  options.text("f32-products", "exact|tf32", &flags.f32Products,
+               "exact: matrix products of f32 round nothing but sums (default); tf32: tensor cores multiply factors of 11\n"
+               "bits, where the device has them (sm_80 and later)");
   options.flag("fast-math", &flags.fastMath,
                "approximate division and functions, f32 denormals are zero: as nvcc's --use_fast_math");
   options.flag("line-info", &flags.lineInfo, "name lines of the module in generated PTX, for profilers and debuggers");
@@ -132,6 +135,10 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--fp-contract is 'on' or 'off', not '",
                             flags.fpContract, "'");
   options.contractProducts = flags.fpContract == "on";
+  if (flags.f32Products != "exact" && flags.f32Products != "tf32")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f32-products is 'exact' or 'tf32', not '",
+                            flags.f32Products, "'");
+  options.tf32Products = flags.f32Products == "tf32";
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;
   options.lineInfo = flags.lineInfo;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/operand_tile.h"
 
+#include "compiler/dispatch/kernel_config.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -8,21 +10,22 @@ namespace tenon::compiler::codegen {
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
-      width_(isCopied() ? kChunk : std::min(kChunk, vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
+      elementBytes_(dispatch::elementBytes(operand.value.getType())),
+      width_(isCopied() ? chunk() : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 
 Value OperandTile::isAligned() {
   return space_.isAligned(operand_, width_);
 }
 
 Value OperandTile::offsetOf(Value row, Value chunk) {
-  constexpr uint32_t kBytes = kChunk * 2;
-  if (!operand_.isAlongReduced) {
-    constexpr uint32_t kBlock = 64;
-    Value block = k_.mul(k_.div(chunk, k_.number(kBlock / kChunk)), k_.number(int64_t(kernel_.depth) * kBlock * 2));
-    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kBlock / kChunk)), k_.rem(row, k_.number(8)));
+  constexpr uint32_t kBytes = 16;
+  if (!liesAlongReduced()) {
+    constexpr uint32_t kBlock = 64, kInBlock = kBlock * 2 / kBytes;
+    Value block = k_.mul(k_.div(chunk, k_.number(kInBlock)), k_.number(int64_t(kernel_.depth) * kBlock * 2));
+    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInBlock)), k_.rem(row, k_.number(8)));
     return k_.add(k_.add(block, k_.mul(row, k_.number(kBlock * 2))), k_.mul(place, k_.number(kBytes)));
   }
-  const uint32_t rowBytes = kernel_.depth * 2;
+  const uint32_t rowBytes = kernel_.depth * elementBytes_;
   Value turn = rowBytes == 128 ? k_.rem(row, k_.number(8)) : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
@@ -31,7 +34,7 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
 /// loads do not wait for each other.
 void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
   constexpr uint32_t kAtOnce = 8;
-  const uint32_t inRow = chunksInRow() * kChunk / width, count = side_ * kernel_.depth / (width * k_.threads);
+  const uint32_t inRow = rowLength() / width, count = side_ * kernel_.depth / (width * k_.threads);
   const uint32_t atOnce = std::min(count, kAtOnce);
   auto visit = [&](Value first) {
     SmallVector<Position> positions;
@@ -53,16 +56,18 @@ void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Posit
 
 /// Values that lie in one chunk.
 void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> values) {
-  Type element = k_.b.getIntegerType(16);
-  Value at = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk))));
-  at = k_.at(at, element, k_.rem(inRow, k_.number(kChunk)));
-  auto bits = [&](Value value) -> Value { return arith::BitcastOp::create(k_.b, k_.loc, element, value); };
+  Type element = k_.b.getIntegerType(elementBytes_ * 8);
+  Value at = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk()))));
+  at = k_.at(at, element, k_.rem(inRow, k_.number(chunk())));
+  auto bits = [&](Value value) -> Value {
+    return value.getType() == element ? value : arith::BitcastOp::create(k_.b, k_.loc, element, value).getResult();
+  };
   if (values.size() == 1)
-    return k_.store(bits(values[0]), at, 2);
+    return k_.store(bits(values[0]), at, elementBytes_);
   Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(values.size(), element));
   for (auto [lane, value] : llvm::enumerate(values))
     all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, bits(value), k_.number(lane));
-  k_.store(all, at, values.size() * 2);
+  k_.store(all, at, values.size() * elementBytes_);
 }
 
 void OperandTile::bring(Value arena, Value step, bool isFast) {
@@ -86,14 +91,20 @@ void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool m
       Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
       if (isFast && isCopied()) {
         const TileSpace::Source source = space_.source(operand_, across, reduced, width, mayEnd);
-        core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(kChunk)))), source.address,
-                        source.exists);
+        core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk())))),
+                        source.address, source.exists);
       } else {
         values.push_back(space_.read(operand_, across, reduced, width, mayEnd));
       }
     }
-    for (auto [position, value] : llvm::zip(positions, values))
-      put(arena, position.row, position.inRow, value);
+    for (auto [position, value] : llvm::zip(positions, values)) {
+      if (operand_.isAlongReduced == liesAlongReduced()) {
+        put(arena, position.row, position.inRow, value);
+        continue;
+      }
+      for (auto [lane, each] : llvm::enumerate(value))
+        put(arena, k_.add(position.inRow, k_.number(lane)), position.row, each);
+    }
   });
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tile of an operand in shared memory, as tensor cores read it: 16-bit elements in chunks of 8, which lie in rows
-// of 64 or 128 bytes. Elements that are adjacent in memory stay so:
+// The tile of an operand in shared memory, as tensor cores read it: elements in chunks of 16 bytes, which lie in rows
+// of 64 or 128 bytes. 16-bit elements that are adjacent in memory stay so:
 //
 //   along the reduced elements: a row for each position across, depth elements long
 //   across:                     a row of 64 positions for each reduced element; blocks of 64 positions
+//
+// Elements of 8 or 32 bits lie along the reduced elements always: tensor cores turn only those of 16 bits. What is
+// adjacent across in memory is put there one by one.
 //
 // Eight rows at the same chunk would meet the same banks; so the chunk at which one lies is changed by the number of
 // its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes.
@@ -20,34 +23,36 @@ public:
 
   const Operand &operand() const { return operand_; }
   uint32_t side() const { return side_; }
-  uint32_t bytes() const { return side_ * kernel_.depth * 2; }
+  uint32_t bytes() const { return side_ * kernel_.depth * elementBytes_; }
+  /// Whether rows of the tile are positions across.
+  bool liesAlongReduced() const { return operand_.isAlongReduced || elementBytes_ != 2; }
   /// Whether the fast way can bring it: vectors are whole and aligned.
   mlir::Value isAligned();
   /// Brings the elements of a step to `arena`: fast or one by one. Without a wait only where nothing is copied
   /// asynchronously (`isCopied`).
   void bring(mlir::Value arena, mlir::Value step, bool isFast);
-  bool isCopied() const { return operand_.plain != nullptr; }
-  /// The byte behind the tile's first at which a chunk of 8 elements lies. Along the reduced elements: position across,
+  bool isCopied() const { return operand_.plain != nullptr && operand_.isAlongReduced == liesAlongReduced(); }
+  /// The byte behind the tile's first at which a chunk of 16 bytes lies. Along the reduced elements: position across,
   /// chunk of the step; across: reduced element, chunk of the side.
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
 
 private:
   void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
-  uint32_t chunksInRow() const { return (operand_.isAlongReduced ? kernel_.depth : side_) / kChunk; }
+  /// Elements of a row in memory, of a chunk.
+  uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }
+  uint32_t chunk() const { return 16 / elementBytes_; }
   void put(mlir::Value arena, mlir::Value row, mlir::Value inRow, llvm::ArrayRef<mlir::Value> values);
   struct Position {
     mlir::Value row, inRow; // of the tile
   };
   void forEach(uint32_t width, llvm::function_ref<void(llvm::ArrayRef<Position>)> body);
 
-  static constexpr uint32_t kChunk = 8;
-
   const ProductKernel &kernel_;
   TileSpace &space_;
   TensorCore &core_;
   const Operand &operand_;
   KernelBuilder &k_;
-  const uint32_t side_;
+  const uint32_t side_, elementBytes_;
   uint32_t width_; // of a vector that is computed
 };
 

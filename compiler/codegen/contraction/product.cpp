@@ -8,10 +8,13 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// The value without what makes an f16 or a bf16 an f32: products of those are exact there.
-Value withoutExtension(Value value) {
-  auto extension = value.getDefiningOp<arith::ExtFOp>();
-  return extension ? extension.getIn() : value;
+/// The value without what makes an f16 or a bf16 an f32, or an i8 an i32: products of those are exact there.
+Value withoutExtension(Value value, bool &isUnsigned) {
+  Operation *extension = value.getDefiningOp();
+  const bool isNarrow = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && value.getType().isInteger(32) &&
+                        extension->getOperand(0).getType().isInteger(8);
+  isUnsigned = isa_and_nonnull<arith::ExtUIOp>(extension);
+  return isNarrow || isa_and_nonnull<arith::ExtFOp>(extension) ? extension->getOperand(0) : value;
 }
 
 /// Tensors in memory that `input` of `op` is computed from.
@@ -31,7 +34,7 @@ void collectMemory(const KernelFunction &kernel, const KernelOp &op, const Kerne
 Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispatch::ContractionSide &side,
                   ArrayRef<unsigned> across, ArrayRef<unsigned> reduced, const GroupShape &shape) {
   Operand operand;
-  operand.value = withoutExtension(side.value);
+  operand.value = withoutExtension(side.value, operand.isUnsigned);
   operand.across = llvm::to_vector(across);
   for (unsigned input : side.inputs)
     collectMemory(kernel, op, op.inputs[input], operand.inputs);
@@ -66,6 +69,7 @@ std::optional<Product> Product::of(const KernelFunction &kernel, const GroupShap
       continue;
     Product product;
     product.op = &op;
+    product.roundsToTf32 = kernel.function->hasAttr(dispatch::kTf32Attr);
     product.sum = phasesOf(kernel, shape.group).front().front();
     const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
     auto axesOf = [&](ArrayRef<unsigned> loops) {
@@ -98,6 +102,27 @@ Type Product::tensorCoreElement() const {
   Type element = left.value.getType();
   const bool fits = element == right.value.getType() && isa<Float16Type, BFloat16Type>(element) && sum.sum.type.isF32();
   return fits ? element : Type();
+}
+
+Type Product::warpElement() const {
+  if (Type element = tensorCoreElement())
+    return element;
+  MLIRContext *context = left.value.getContext();
+  Type element = left.value.getType();
+  if (element != right.value.getType())
+    return {};
+  if (element.isInteger(8) && sum.sum.type.isInteger(32) && left.isUnsigned == right.isUnsigned)
+    return IntegerType::get(context, 8, left.isUnsigned ? IntegerType::Unsigned : IntegerType::Signed);
+  return roundsToTf32 && element.isF32() && sum.sum.type.isF32() ? Type(FloatTF32Type::get(context)) : Type();
+}
+
+Value extended(KernelBuilder &k, const Operand &operand, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<FloatType>(type))
+    return arith::ExtFOp::create(k.b, k.loc, type, value);
+  return operand.isUnsigned ? arith::ExtUIOp::create(k.b, k.loc, type, value).getResult()
+                            : arith::ExtSIOp::create(k.b, k.loc, type, value).getResult();
 }
 
 } // namespace tenon::compiler::codegen

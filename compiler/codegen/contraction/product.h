@@ -26,6 +26,7 @@ struct OperandInput {
 /// One side of the product.
 struct Operand {
   mlir::Value value;                      // of the body: what is multiplied, before it is extended
+  bool isUnsigned = false;                // an integer that is extended by zeros
   llvm::SmallVector<OperandInput> inputs; // that it is computed from, also by other operations of the group
   llvm::SmallVector<unsigned> across;     // axes of the space: of the rows, or of the columns
   unsigned vectorAxis = 0;                // of the space: neighbours along it are neighbours in memory
@@ -45,6 +46,13 @@ struct Product {
   uint32_t widthOf(const Operand &operand, const GroupShape &shape) const;
   /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
   mlir::Type tensorCoreElement() const;
+  /// The same for mma.sync, which multiplies more types: also si8 and ui8, whose sums are i32, and, where the kernel
+  /// allows it, tf32 for f32.
+  mlir::Type warpElement() const;
+  bool roundsToTf32 = false; // the kernel allows it
 };
+
+/// A value of an operand in the type of the sum.
+mlir::Value extended(KernelBuilder &k, const Operand &operand, mlir::Value value, mlir::Type type);
 
 } // namespace tenon::compiler::codegen

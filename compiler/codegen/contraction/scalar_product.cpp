@@ -54,7 +54,6 @@ private:
   void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
   Values multiply(Value half, Values accumulators);
   Values steps(ArrayRef<uint32_t> widths);
-  Value extended(Value value) { return arith::ExtFOp::create(k_.b, k_.loc, type_, value); }
   Value slot(const Buffer &buffer, Value half, Value depth, Value across);
   Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
 
@@ -96,7 +95,7 @@ ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths
       for (Value value : space_.read(*buffer.operand, k_.add(buffer.first, across),
                                      k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width,
                                      /*mayEnd=*/true))
-        values.push_back(value.getType() == type_ ? value : extended(value));
+        values.push_back(extended(k_, *buffer.operand, value, type_));
     }
   return values;
 }
@@ -213,7 +212,8 @@ void ScalarProduct::run() {
     part.rowOf = [&, group](Value row) { return k_.add(row, k_.number(int64_t(group) * partRows)); };
     for (uint32_t row = 0; row < kGroup; ++row)
       for (uint32_t columns = 0; columns < columnGroups_; ++columns) {
-        Value column = k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * threadsAcross_ * kGroup));
+        Value column =
+            k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * threadsAcross_ * kGroup));
         part.runs.push_back(
             {k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row)), column, Values(next, next + kGroup)});
         next += kGroup;

@@ -10,7 +10,8 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kWarp = 32, kGroups = 8, kLanesOfGroup = 4;
-constexpr uint32_t kFragment = 8; // of the few, in one instruction
+constexpr uint32_t kBytesOfLane = 16; // of a position, in each step
+constexpr uint32_t kFragment = 8;     // of the few, in one instruction
 // Bytes of the wide side that a lane has on the way.
 constexpr uint32_t kBytesInFlight = 128;
 // Elements behind each row there: lanes of a warp meet different banks.
@@ -20,8 +21,7 @@ class SkinnyProduct {
 public:
   SkinnyProduct(const ProductKernel &kernel, const SkinnyShape &how, bool hasTensorCores)
       : kernel_(kernel), how_(how), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
-        core_(k_, kernel.product.tensorCoreElement()),
-        wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
+        core_(k_, kernel.product.warpElement()), wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
         few_(how.fewAreRows ? kernel.product.left : kernel.product.right), isMma_(hasTensorCores),
         each_(kernel.depth / kLanesOfGroup), type_(kernel.product.sum.sum.type) {}
 
@@ -41,7 +41,7 @@ private:
   Step load(Value step, bool isFast, bool mayEnd);
   Values multiply(const Step &step, Values sums);
   Values multiplyMma(const Step &step, Values sums);
-  Value pair(Value first, Value second);
+  Value word(const Values &values, uint32_t number);
   Values steps(bool isFast);
   size_t sumCount() const { return isMma_ ? how_.positions * how_.few / 4 : how_.positions * fewAtOnce_; }
   void runFew();
@@ -94,8 +94,7 @@ SkinnyProduct::Values SkinnyProduct::vectorOf(const Operand &operand, Value acro
   }
   if (!isMma_)
     for (Value &value : values)
-      if (value.getType() != type_)
-        value = arith::ExtFOp::create(k_.b, k_.loc, type_, value);
+      value = extended(k_, operand, value, type_);
   return values;
 }
 
@@ -127,28 +126,26 @@ SkinnyProduct::Step SkinnyProduct::load(Value step, bool isFast, bool mayEnd) {
   return loaded;
 }
 
-/// Two 16-bit elements as a register.
-Value SkinnyProduct::pair(Value first, Value second) {
-  Value both = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, first.getType()));
-  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, first, k_.number(0));
-  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, second, k_.number(1));
-  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), both);
+/// Elements as registers of four bytes: that of a number.
+Value SkinnyProduct::word(const Values &values, uint32_t number) {
+  const uint32_t count = 4 / dispatch::elementBytes(values.front().getType());
+  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(count, values.front().getType()));
+  for (uint32_t i = 0; i < count; ++i)
+    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, values[number * count + i], k_.number(i));
+  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), all);
 }
 
 /// Sums: [pair of positions][fragment of the few][4].
 SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) {
-  // Of the 16 reduced elements of an instruction a lane has four.
-  for (uint32_t part = 0; part < each_; part += 4) {
-    auto word = [&](const Values &values, uint32_t first) {
-      return pair(values[part + first], values[part + first + 1]);
-    };
+  // Of the 32 bytes of reduced elements that an instruction takes a lane has two registers.
+  for (uint32_t part = 0; part < kBytesOfLane / 4; part += 2) {
     SmallVector<Values> few;
     for (const Values &values : step.few)
-      few.push_back({word(values, 0), word(values, 2)});
+      few.push_back({word(values, part), word(values, part + 1)});
     Value *first = sums.begin();
     for (uint32_t position = 0; position < how_.positions; position += 2) {
       const Values &upper = step.wide[position], &lower = step.wide[position + 1];
-      const Values wide = {word(upper, 0), word(lower, 0), word(upper, 2), word(lower, 2)};
+      const Values wide = {word(upper, part), word(lower, part), word(upper, part + 1), word(lower, part + 1)};
       for (const Values &fragment : few) {
         llvm::copy(core_.multiply(wide, fragment, ArrayRef<Value>(first, 4)), first);
         first += 4;
@@ -358,8 +355,11 @@ void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool has
   const uint32_t across = widePerBlock(shape, kernel.k.threads);
   kernel.rows = shape.fewAreRows ? shape.few : across;
   kernel.columns = shape.fewAreRows ? across : shape.few;
-  const bool isMma = hasTensorCores && product.tensorCoreElement();
-  const uint32_t each = isMma ? 8 : wide.isAlongReduced ? std::max(2u, product.widthOf(wide, kernel.shape)) : 4;
+  // What is rounded to tf32 saves no memory.
+  const bool isMma = hasTensorCores && product.warpElement() && !product.warpElement().isTF32();
+  const uint32_t each = isMma                 ? kBytesOfLane / dispatch::elementBytes(wide.value.getType())
+                        : wide.isAlongReduced ? std::max(2u, product.widthOf(wide, kernel.shape))
+                                              : 4;
   kernel.depth = kLanesOfGroup * each;
   SkinnyProduct(kernel, shape, isMma).run();
 }

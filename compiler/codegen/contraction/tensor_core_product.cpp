@@ -3,22 +3,25 @@
 
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/dispatch/kernel_config.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kDepth = 32;
+constexpr uint32_t kDepthBytes = 64; // of a row of a tile along the reduced elements
 // Steps whose operands are in shared memory: what a kernel gets without asking for more holds three.
 constexpr uint32_t kStages = 3;
 constexpr uint32_t kWarpsDown = 2, kWarpsAcross = 4;
-constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
+// Of the reduced elements a fragment has 32 bytes, whatever their type: two chunks of a tile.
+constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepthBytes = 32;
+constexpr uint32_t kFragmentDepth = kFragmentDepthBytes / 2; // of those that lie across: 16-bit ones
 
 class TensorCoreProduct {
 public:
   explicit TensorCoreProduct(const ProductKernel &kernel)
-      : kernel_(kernel), k_(kernel.k), space_(kernel_), core_(k_, kernel.product.tensorCoreElement()),
+      : kernel_(kernel), k_(kernel.k), space_(kernel_), core_(k_, kernel.product.warpElement()),
         left_(kernel_, space_, core_, kernel_.product.left), right_(kernel_, space_, core_, kernel_.product.right),
         warpRows_(kernel.rows / kWarpsDown), warpColumns_(kernel.columns / kWarpsAcross) {}
 
@@ -59,7 +62,7 @@ void TensorCoreProduct::bring(Value step, Value steps, bool isFast) {
 /// 16 x 16 elements of the left operand: four registers.
 TensorCoreProduct::Values TensorCoreProduct::leftFragment(Value stage, uint32_t number, uint32_t part) {
   Value eight = k_.number(8), row, chunk;
-  if (left_.operand().isAlongReduced) {
+  if (left_.liesAlongReduced()) {
     row = k_.add(k_.add(firstRow_, k_.number(number * kFragmentRows)), k_.rem(lane_, k_.number(16)));
     chunk = k_.add(k_.number(part * 2), k_.div(lane_, k_.number(16)));
   } else {
@@ -67,15 +70,14 @@ TensorCoreProduct::Values TensorCoreProduct::leftFragment(Value stage, uint32_t 
                  k_.add(k_.mul(k_.div(lane_, k_.number(16)), eight), k_.rem(lane_, eight)));
     chunk = k_.add(k_.add(k_.div(firstRow_, eight), k_.number(number * 2)), k_.rem(k_.div(lane_, eight), k_.number(2)));
   }
-  return core_.loadMatrices(k_.at(stage, k_.b.getI8Type(), left_.offsetOf(row, chunk)),
-                            !left_.operand().isAlongReduced);
+  return core_.loadMatrices(k_.at(stage, k_.b.getI8Type(), left_.offsetOf(row, chunk)), !left_.liesAlongReduced());
 }
 
 /// Twice 16 x 8 elements of the right operand, side by side: two registers each.
 TensorCoreProduct::Values TensorCoreProduct::rightFragments(Value stage, uint32_t pair, uint32_t part) {
   Value eight = k_.number(8), row, chunk;
   Value inDepth = k_.rem(k_.div(lane_, eight), k_.number(2)), inPair = k_.div(lane_, k_.number(16));
-  if (right_.operand().isAlongReduced) {
+  if (right_.liesAlongReduced()) {
     row = k_.add(k_.add(firstColumn_, k_.number(pair * 2 * kFragmentColumns)),
                  k_.add(k_.mul(inPair, eight), k_.rem(lane_, eight)));
     chunk = k_.add(k_.number(part * 2), inDepth);
@@ -84,14 +86,13 @@ TensorCoreProduct::Values TensorCoreProduct::rightFragments(Value stage, uint32_
     chunk = k_.add(k_.add(k_.div(firstColumn_, eight), k_.number(pair * 2)), inPair);
   }
   Value tile = k_.at(stage, k_.b.getI8Type(), k_.number(left_.bytes()));
-  return core_.loadMatrices(k_.at(tile, k_.b.getI8Type(), right_.offsetOf(row, chunk)),
-                            !right_.operand().isAlongReduced);
+  return core_.loadMatrices(k_.at(tile, k_.b.getI8Type(), right_.offsetOf(row, chunk)), !right_.liesAlongReduced());
 }
 
 /// Sums: [16 rows][8 columns][4].
 TensorCoreProduct::Values TensorCoreProduct::multiply(Value stage, Values sums) {
   const uint32_t rows = warpRows_ / kFragmentRows, pairs = warpColumns_ / (2 * kFragmentColumns);
-  for (uint32_t part = 0; part < kDepth / kFragmentDepth; ++part) {
+  for (uint32_t part = 0; part < kDepthBytes / kFragmentDepthBytes; ++part) {
     SmallVector<Values> right;
     for (uint32_t pair = 0; pair < pairs; ++pair)
       right.push_back(rightFragments(stage, pair, part));
@@ -109,7 +110,7 @@ TensorCoreProduct::Values TensorCoreProduct::multiply(Value stage, Values sums) 
 }
 
 TensorCoreProduct::Values TensorCoreProduct::steps(bool isFast) {
-  Value count = k_.div(k_.add(space_.reduced(), k_.number(kDepth - 1)), k_.number(kDepth));
+  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   for (uint32_t step = 0; step + 1 < kStages; ++step)
     bring(k_.number(step), count, isFast);
   const Values sums(warpRows_ * warpColumns_ / 32, neutral(k_, kernel_.product.sum.sum));
@@ -133,8 +134,8 @@ void TensorCoreProduct::run() {
   firstColumn_ = k_.mul(k_.rem(warp, k_.number(kWarpsAcross)), k_.number(warpColumns_));
   Value aligned = k_.both(left_.isAligned(), right_.isAligned());
   const Values sums = k_.choose(
-      aligned, SmallVector<Type>(warpRows_ * warpColumns_ / 32, k_.b.getF32Type()), [&] { return steps(true); },
-      [&] { return steps(false); });
+      aligned, SmallVector<Type>(warpRows_ * warpColumns_ / 32, kernel_.product.sum.sum.type),
+      [&] { return steps(true); }, [&] { return steps(false); });
   core_.waitForGroups(0);
 
   SmallVector<ResultPart> parts;
@@ -164,7 +165,7 @@ void TensorCoreProduct::run() {
 } // namespace
 
 void writeTensorCoreProduct(ProductKernel kernel) {
-  kernel.depth = kDepth;
+  kernel.depth = kDepthBytes / dispatch::elementBytes(kernel.product.left.value.getType());
   TensorCoreProduct(kernel).run();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A contraction of f16 or bf16 on tensor cores, a warp at a time (mma.sync, sm_80 and later): eight warps compute 2 x 4
-// parts of the tile, while the operands of the next steps are copied.
+// A contraction on tensor cores, a warp at a time (mma.sync, sm_80 and later; f16, bf16, int8, tf32): eight warps
+// compute 2 x 4 parts of the tile, while the operands of the next steps are copied.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"

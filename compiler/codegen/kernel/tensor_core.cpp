@@ -69,18 +69,31 @@ SmallVector<Value> TensorCore::loadMatrices(Value row, bool isTransposed) {
   return membersOf(k_, all, 4);
 }
 
+/// What the instruction is told of the elements.
+static NVVM::MMATypes typeOf(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.isUnsigned() ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
+  return element.isTF32() ? NVVM::MMATypes::tf32 : element.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
+}
+
 SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, ValueRange sums) {
-  const bool isBf16 = element_.isBF16();
-  Type pair = isBf16 ? Type(k_.b.getI32Type()) : Type(VectorType::get(2, element_));
+  Type i32 = k_.b.getI32Type(), pair = element_.isF16() ? Type(VectorType::get(2, element_)) : i32;
   auto words = [&](ValueRange values) {
     SmallVector<Value> result;
-    for (Value value : values)
+    for (Value value : values) {
+      if (element_.isTF32())
+        value = NVVM::ConvertFloatToTF32Op::create(k_.b, k_.loc, i32, word(value, k_.b.getF32Type()),
+                                                   NVVM::FPRoundingMode::RNA);
       result.push_back(word(value, pair));
+    }
     return result;
   };
-  const NVVM::MMATypes type = isBf16 ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
-  Value all = NVVM::MmaOp::create(k_.b, k_.loc, structOf(k_, k_.b.getF32Type(), 4), words(left), words(right), sums,
-                                  ArrayRef<int64_t>{16, 8, 16}, std::nullopt, std::nullopt,
+  const NVVM::MMATypes type = typeOf(element_);
+  const int64_t depth = 256 / element_.getIntOrFloatBitWidth();
+  const bool isInteger = isa<IntegerType>(element_);
+  Value all = NVVM::MmaOp::create(k_.b, k_.loc, structOf(k_, isInteger ? i32 : Type(k_.b.getF32Type()), 4), words(left),
+                                  words(right), sums, ArrayRef<int64_t>{16, 8, element_.isTF32() ? 8 : depth},
+                                  std::nullopt, isInteger ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt,
                                   std::array<NVVM::MMATypes, 2>{type, type},
                                   std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   return membersOf(k_, all, 4);

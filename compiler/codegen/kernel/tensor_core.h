@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words of kernels that multiply on tensor cores: copies that run beside the threads, fragments of matrices from
-// shared memory, and products of fragments. Elements are f16 or bf16, sums are f32.
+// shared memory, and products of fragments. Elements are f16 or bf16, sums are f32, where nothing else is said.
 //
 // A fragment is spread over the 32 lanes of a warp. Of the 16 x 8 results of a product, lane l holds
 //   row l / 4, columns 2 (l % 4) and the next one, and the same of row l / 4 + 8.
@@ -12,6 +12,7 @@ namespace tenon::compiler::codegen {
 
 class TensorCore {
 public:
+  /// @param element f16 or bf16; of multiply() also si8, ui8 (sums are i32) and tf32
   TensorCore(KernelBuilder &k, mlir::Type element) : k_(k), element_(element) {}
 
   /// Copies 16 bytes to shared memory, or writes zeros where `exists` (null: it does) is false. sm_80 and later.
@@ -23,7 +24,8 @@ public:
 
   /// Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. Transposed: rows are columns.
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value row, bool isTransposed);
-  /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two).
+  /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two). Of int8 a register has four, not two: 32 are
+  /// multiplied; of tf32 it has one: 8. f32 are rounded to it here.
   llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
 
   /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.

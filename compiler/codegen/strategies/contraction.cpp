@@ -65,7 +65,7 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
             kThreads,
             {{"rows", side}, {"columns", columns}, {"warpgroup_columns", columns}},
             {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
-  if (!product.tensorCoreElement() && side == kLargeTile)
+  if (!product.warpElement() && side == kLargeTile)
     plan.threads = kFewThreads;
   if (product.tensorCoreElement() && side == kWarpgroupTileRows) {
     int64_t &ofWarpgroups = plan.choices.back().second;
@@ -88,8 +88,7 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
     if (*tiles >= kManyTiles)
       return {planOf(name(), shape, *product, kLargeTile, kLargeTile)};
-    const bool isWide =
-        product->tensorCoreElement() && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
+    const bool isWide = product->warpElement() && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
     return {planOf(name(), shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
   }
   Plan small = planOf(name(), shape, *product, kSmallTile, kSmallTile),
@@ -129,9 +128,9 @@ void Contraction::write(Writer &writer) const {
                        .columns = uint32_t(writer.choice("columns")),
                        .depth = 0};
   const Multiplier multiplier = multiplierOf(writer.target);
-  if (!product->tensorCoreElement() || multiplier == Multiplier::Scalar || writer.k.threads != kThreads)
+  if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.k.threads != kThreads)
     writeScalarProduct(kernel);
-  else if (multiplier == Multiplier::Warpgroup && kernel.rows == kWarpgroupTileRows) {
+  else if (multiplier == Multiplier::Warpgroup && product->tensorCoreElement() && kernel.rows == kWarpgroupTileRows) {
     kernel.columns = writer.choice("warpgroup_columns");
     writeWarpgroupProduct(kernel);
   } else

@@ -45,12 +45,17 @@ bool fitsGroup(const KernelFunction &kernel, const GroupShape &shape) {
   });
 }
 
+bool multipliesByWarps(const Product &product) {
+  Type element = product.warpElement();
+  return element && !element.isTF32();
+}
+
 class Planner {
 public:
   Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
       : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(sizeOf(shape, product.rows)),
         columns_(sizeOf(shape, product.columns)), batch_(sizeOf(shape, product.batch)),
-        reduced_(sizeOf(shape, product.reduced)), mostFew_(product.tensorCoreElement() ? kMostFew : kMostFewScalar) {}
+        reduced_(sizeOf(shape, product.reduced)), mostFew_(multipliesByWarps(product) ? kMostFew : kMostFewScalar) {}
 
   std::vector<Plan> run();
 
@@ -124,7 +129,7 @@ std::vector<Plan> Planner::run() {
   std::vector<Plan> plans = {planOf(fewAreRows, kVeryFew)};
   plans.back().guard = Guard{length, 0, kVeryFew};
   int64_t most = kVeryFew;
-  if (product_.tensorCoreElement()) {
+  if (multipliesByWarps(product_)) {
     plans.push_back(planOf(fewAreRows, kFew));
     plans.back().guard = Guard{length, most, kFew};
     most = kFew;

@@ -4,6 +4,10 @@
 // RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.kernels/large_dispatch_0_sm_75.ptx
 // RUN: FileCheck %s --check-prefix=CORE --input-file=%t.kernels/large_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=GROUP --input-file=%t.kernels/large_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=BYTES --input-file=%t.kernels/bytes_dispatch_0_sm_80.ptx
+// RUN: tenon-compile %s --images=ptx --target=sm_80 -o %t.tenon --f32-products=tf32 --dump-kernels-to=%t.tf32
+// RUN: FileCheck %s --check-prefix=TF32 --input-file=%t.tf32/exact_dispatch_0_sm_80.ptx
+// RUN: not tenon-compile %s --f32-products=bf16 -o %t.tenon 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: FileCheck %s --check-prefix=EXACT --input-file=%t.kernels/exact_dispatch_0_sm_90a.ptx
 
 // SCALAR-NOT: mma
@@ -13,6 +17,12 @@
 // CORE: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // GROUP: .extern .shared .align 1024
 // GROUP: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+
+// BYTES: ldmatrix.sync.aligned.m8n8.x4
+// BYTES: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+// TF32: cvt.rna.tf32.f32
+// TF32: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLAG: --f32-products is 'exact' or 'tf32', not 'bf16'
 
 // The bias and the activation are in the kernel of the product.
 // PLAN-LABEL: hal.executable.source private @large_dispatch_0
@@ -48,6 +58,11 @@ func.func @exact(%a: tensor<100x40xf32>, %b: tensor<40x60xf32>) -> tensor<100x60
   %start = linalg.fill ins(%zero : f32) outs(%e : tensor<100x60xf32>) -> tensor<100x60xf32>
   %p = linalg.matmul ins(%a, %b : tensor<100x40xf32>, tensor<40x60xf32>) outs(%start : tensor<100x60xf32>) -> tensor<100x60xf32>
   return %p : tensor<100x60xf32>
+}
+
+func.func @bytes(%a: tensor<100x128xi8>, %b: tensor<128x96xi8>, %c: tensor<100x96xi32>) -> tensor<100x96xi32> {
+  %p = linalg.matmul ins(%a, %b : tensor<100x128xi8>, tensor<128x96xi8>) outs(%c : tensor<100x96xi32>) -> tensor<100x96xi32>
+  return %p : tensor<100x96xi32>
 }
 
 // Unknown sizes: kernels for up to 8 rows, for up to 32, and for small and large results of more, of which the program
