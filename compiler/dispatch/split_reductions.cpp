@@ -134,8 +134,13 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
                          : hasCores ? tiles(128, 64)
                                     : tiles(64, 64);
   const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
+  // Parts are made of the types: each has to say its sizes.
   const bool mayBe =
-      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
+      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) &&
+      llvm::all_of(op->getOperands(), [](Value operand) {
+        auto type = dyn_cast<RankedTensorType>(operand.getType());
+        return !type || type.hasStaticShape();
+      });
   if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.

@@ -81,5 +81,53 @@ TEST_F(ContractionOf, NeedsAProduct) {
   EXPECT_FALSE(contraction("d0, d1, d3", "d0, d3, d2", "d0, d1, d2", "3", "%p = arith.maximumf %x, %y : f32"));
 }
 
+class FewRowsOf : public KernelTextTest {
+protected:
+  /// a[rows, 128] times b[columns, 128], of `element`, in f32.
+  std::optional<Contraction> product(const std::string &rows, const std::string &columns, const std::string &element) {
+    const std::string left = "tensor<" + rows + "x128x" + element + ">",
+                      right = "tensor<" + columns + "x128x" + element + ">",
+                      result = "tensor<" + rows + "x" + columns + "xf32>";
+    const std::string extend =
+        element == "f32" ? ""
+                         : "%u = arith.extf %x : " + element + " to f32\n%v = arith.extf %y : " + element + " to f32\n";
+    return productOf(firstGeneric(
+        "func.func @f(%a: " + left + ", %b: " + right + ", %e: " + result + ") -> " + result +
+        " {\n%w = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, "
+        "affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b "
+        ": " +
+        left + ", " + right + ") outs(%e : " + result + ") {\n^bb0(%x: " + element + ", %y: " + element +
+        ", %s: f32):\n" + extend + "%p = arith.mulf " + (extend.empty() ? "%x, %y" : "%u, %v") +
+        " : f32\n%r = arith.addf %s, %p : f32\nlinalg.yield %r : f32\n} -> " + result + "\nreturn %w : " + result +
+        "\n}"));
+  }
+};
+
+TEST_F(FewRowsOf, TheSmallerSideIsTheFew) {
+  const auto rows = product("3", "500", "f32"), columns = product("500", "3", "f32");
+  ASSERT_TRUE(rows && columns);
+  const auto few = fewRowsOf(*rows), other = fewRowsOf(*columns);
+  ASSERT_TRUE(few && other);
+  EXPECT_EQ(few->fewSize, 3);
+  EXPECT_EQ(few->wideSize, 500);
+  EXPECT_EQ(few->few, &rows->left);
+  EXPECT_EQ(other->few, &columns->right);
+}
+
+TEST_F(FewRowsOf, TensorCoresTakeMoreOfThem) {
+  const auto halves = product("64", "500", "bf16"), exact = product("64", "500", "f32");
+  ASSERT_TRUE(halves && exact);
+  EXPECT_TRUE(isForTensorCores(*halves));
+  EXPECT_FALSE(isForTensorCores(*exact));
+  EXPECT_TRUE(fewRowsOf(*halves));
+  EXPECT_FALSE(fewRowsOf(*exact));
+}
+
+TEST_F(FewRowsOf, AreKnown) {
+  const auto found = product("?", "500", "bf16");
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(fewRowsOf(*found));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

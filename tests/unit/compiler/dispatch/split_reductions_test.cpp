@@ -23,6 +23,22 @@ protected:
            "):\n%t = arith.addf %x, %y : " + type + "\nlinalg.yield %t : " + type + "\n} -> tensor<" + type +
            ">\nreturn %r : tensor<" + type + ">\n}";
   }
+  /// A product of a[rows, depth] and b[columns, depth] in f32; the operation's start says its sizes, or does not.
+  static std::string productOf(const std::string &rows, const std::string &columns, const std::string &depth,
+                               bool statesSizes = true) {
+    const std::string left = "tensor<" + rows + "x" + depth + "xf32>",
+                      right = "tensor<" + columns + "x" + depth + "xf32>",
+                      result = statesSizes ? "tensor<" + rows + "x" + columns + "xf32>" : "tensor<?x?xf32>";
+    return "func.func @f(%a: " + left + ", %b: " + right + ", %s: " + result + ") -> " + result +
+           " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, "
+           "k)>, "
+           "affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b "
+           ": " +
+           left + ", " + right + ") outs(%s : " + result +
+           ") {\n^bb0(%x: f32, %y: f32, %z: f32):\n%p = arith.mulf %x, %y : f32\n%t = arith.addf %z, %p : f32\n"
+           "linalg.yield %t : f32\n} -> " +
+           result + "\nreturn %r : " + result + "\n}";
+  }
   llvm::SmallVector<mlir::linalg::GenericOp> split(const std::string &text) {
     auto function = parseFunction(text);
     splitReductions(function);
@@ -46,6 +62,27 @@ TEST_F(SplitReductions, PartsOfNarrowSumsAreWide) {
   ASSERT_EQ(ops.size(), 3u); // parts, their sum, back to f16
   EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getElementType().isF32());
   EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[2]->getResult(0).getType()).getElementType().isF16());
+}
+
+TEST_F(SplitReductions, AProductOfFewTilesIsPartsAndTheirSum) {
+  auto ops = split(productOf("64", "128", "4096"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  ASSERT_EQ(partials.getRank(), 3);
+  EXPECT_GT(partials.getDimSize(0), 1);
+  EXPECT_EQ(4096 / partials.getDimSize(0) % 8, 0); // vectors stay whole
+  EXPECT_EQ(partials.getDimSize(1), 64);
+  EXPECT_EQ(ops[1].getNumReductionLoops(), 1u);
+}
+
+TEST_F(SplitReductions, AProductOfManyTilesStaysWhole) {
+  EXPECT_EQ(split(productOf("1024", "1024", "4096")).size(), 1u);
+  EXPECT_EQ(split(productOf("1", "4096", "4096")).size(), 1u); // few rows of a wide matrix
+  EXPECT_EQ(split(productOf("64", "128", "4099")).size(), 1u); // no parts of whole vectors
+}
+
+TEST_F(SplitReductions, AProductWhoseResultStatesNoSizeStaysWhole) {
+  EXPECT_EQ(split(productOf("64", "128", "4096", /*statesSizes=*/false)).size(), 1u);
 }
 
 TEST_F(SplitReductions, WhatIsShortStaysWhole) {
