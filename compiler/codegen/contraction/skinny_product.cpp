@@ -284,23 +284,26 @@ void SkinnyProduct::runFew() {
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
   const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
   uint32_t warps = how_.depthWarps;
-  while (warps > 1 && warps * bytes > kMostSkinnyBytes) {
-    warps /= 2;
-    Value other = k_.sub(depthWarp_, k_.number(warps));
-    k_.when(k_.less(other, k_.number(warps)), [&] { leave(sums, other); });
-    k_.barrier();
-    sums = k_.choose(
-        k_.less(depthWarp_, k_.number(warps)), SmallVector<Type>(sumCount(), type_),
-        [&] {
-          Values added = sums;
-          forEachSum([&](size_t number, Value few, Value wide) {
-            added[number] =
-                combine(k_, product_.sum.sum, sums[number], loadShared(k_, type_, slot(depthWarp_, few, wide)));
-          });
-          return added;
-        },
-        [&] { return sums; });
-    k_.barrier();
+  const uint32_t places = llvm::bit_floor(std::max(1u, kMostSkinnyBytes / bytes));
+  for (; warps > places; warps /= 2) {
+    const uint32_t half = warps / 2, count = std::min(places, half);
+    for (uint32_t first = half; first < warps; first += count) { // so many at a time
+      Value place = k_.sub(depthWarp_, k_.number(first)), taken = k_.sub(depthWarp_, k_.number(first - half));
+      k_.when(k_.less(place, k_.number(count)), [&] { leave(sums, place); });
+      k_.barrier();
+      sums = k_.choose(
+          k_.less(taken, k_.number(count)), SmallVector<Type>(sumCount(), type_),
+          [&] {
+            Values added = sums;
+            forEachSum([&](size_t number, Value few, Value wide) {
+              added[number] =
+                  combine(k_, product_.sum.sum, sums[number], loadShared(k_, type_, slot(taken, few, wide)));
+            });
+            return added;
+          },
+          [&] { return sums; });
+      k_.barrier();
+    }
   }
   k_.when(k_.less(depthWarp_, k_.number(warps)), [&] { leave(sums, depthWarp_); });
   k_.barrier();

@@ -104,22 +104,28 @@ protected:
 };
 
 TEST_F(FewRowsOf, TheSmallerSideIsTheFew) {
-  const auto rows = product("3", "500", "f32"), columns = product("500", "3", "f32");
-  ASSERT_TRUE(rows && columns);
-  const auto few = fewRowsOf(*rows), other = fewRowsOf(*columns);
-  ASSERT_TRUE(few && other);
+  const auto rows = product("3", "500", "f32");
+  ASSERT_TRUE(rows);
+  const auto few = fewRowsOf(*rows);
+  ASSERT_TRUE(few);
   EXPECT_EQ(few->fewSize, 3);
   EXPECT_EQ(few->wideSize, 500);
   EXPECT_EQ(few->few, &rows->left);
+  const auto columns = product("500", "3", "f32");
+  ASSERT_TRUE(columns);
+  const auto other = fewRowsOf(*columns);
+  ASSERT_TRUE(other);
   EXPECT_EQ(other->few, &columns->right);
 }
 
 TEST_F(FewRowsOf, TensorCoresTakeMoreOfThem) {
-  const auto halves = product("64", "500", "bf16"), exact = product("64", "500", "f32");
-  ASSERT_TRUE(halves && exact);
+  const auto halves = product("64", "500", "bf16");
+  ASSERT_TRUE(halves);
   EXPECT_TRUE(isForTensorCores(*halves));
-  EXPECT_FALSE(isForTensorCores(*exact));
   EXPECT_TRUE(fewRowsOf(*halves));
+  const auto exact = product("64", "500", "f32");
+  ASSERT_TRUE(exact);
+  EXPECT_FALSE(isForTensorCores(*exact));
   EXPECT_FALSE(fewRowsOf(*exact));
 }
 
