@@ -72,6 +72,7 @@ constexpr uint32_t maxParameterBytes(uint16_t isa, uint16_t number) {
 
 /// Clusters of workgroups, and the tensor copies that came with them.
 inline constexpr uint16_t kFirstWithClusters = 90;
+inline constexpr uint16_t kFirstWithTensorMaps = 90;
 /// Asked by number, so that it holds for devices newer than the table too.
 constexpr bool hasClusters(uint16_t number) {
   return number >= kFirstWithClusters;

@@ -114,7 +114,7 @@ private:
     if (map.binding >= layout_.bindings.size())
       return makeError(StatusCode::InvalidArgument, "the tensor map is of binding ", map.binding, ", the layout has ",
                        layout_.bindings.size());
-    if (layout_.bindings[map.binding].alignment < map.alignment())
+    if (!map.isOptional && layout_.bindings[map.binding].alignment < map.alignment())
       return makeError(StatusCode::InvalidArgument, "the tensor map is of binding ", map.binding,
                        ", which promises alignment ", layout_.bindings[map.binding].alignment, ": declare alignment ",
                        map.alignment(), " on it");

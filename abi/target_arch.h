@@ -69,6 +69,8 @@ struct Candidate {
   int32_t priority = 0;
   // What the kernel needs, from the facts that the linker proved.
   uint64_t threads = 1;
+  std::array<uint32_t, 3> workgroupSize = {1, 1, 1}; // threads: as declared, or as a generated kernel requires
+  bool takesAnyGrid = false;                         // computes the same with any number of workgroups
   uint32_t staticSharedBytes = 0;
   uint32_t dynamicSharedBytes = 0;
   uint64_t clusterBlocks = 1;

@@ -51,6 +51,8 @@ std::string TensorMap::toString(ElementType element) const {
     out += concat(", promotion ", spelling(promotion));
   if (fill != TensorMapFill::Zeros)
     out += concat(", fill ", spelling(fill));
+  if (isOptional)
+    out += ", optional";
   return out;
 }
 

@@ -34,6 +34,8 @@ struct TensorMap {
   TensorMapSwizzle swizzle = TensorMapSwizzle::None;
   TensorMapPromotion promotion = TensorMapPromotion::None;
   TensorMapFill fill = TensorMapFill::Zeros; // what is read outside the tensor
+  // Where the address or rows of a call are not aligned: the kernel gets a map of zeros, and has tested that itself.
+  bool isOptional = false;
   bool operator==(const TensorMap &) const = default;
 
   size_t rank() const { return box.size(); }

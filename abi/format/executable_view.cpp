@@ -75,6 +75,13 @@ static uint64_t clusterBlocks(const fb::KernelFacts &facts, const Launch &launch
   return 1;
 }
 
+/// Threads of a workgroup: as declared; who generated a kernel may have chosen others for its target.
+static Extent3 workgroupOf(const fb::KernelFacts &facts, const Launch &launch, Origin origin) {
+  const auto *required = facts.required_threads();
+  return origin == Origin::Generated && required ? Extent3{required->Get(0), required->Get(1), required->Get(2)}
+                                                 : launch.workgroupSize;
+}
+
 std::vector<Candidate> ExecutableView::candidates(uint32_t ordinal) const {
   std::vector<Candidate> out;
   for (uint32_t v = 0; v < root_->variants()->size(); ++v) {
@@ -91,7 +98,10 @@ std::vector<Candidate> ExecutableView::candidates(uint32_t ordinal) const {
       candidate.isa = image.isa();
       candidate.origin = static_cast<Origin>(variant.origin());
       candidate.priority = variant.priority();
-      candidate.threads = exports_[ordinal].launch.threads();
+      candidate.workgroupSize = workgroupOf(*kernel->facts(), exports_[ordinal].launch, candidate.origin);
+      candidate.threads =
+          uint64_t(candidate.workgroupSize[0]) * candidate.workgroupSize[1] * candidate.workgroupSize[2];
+      candidate.takesAnyGrid = candidate.origin == Origin::Generated && kernel->facts()->any_grid();
       candidate.staticSharedBytes = kernel->facts()->static_shared_bytes();
       // Declared for the hand-written kernel; one that was generated beside it may need none.
       if (candidate.origin == Origin::HandWritten || kernel->facts()->uses_dynamic_shared())

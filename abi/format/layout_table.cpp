@@ -49,6 +49,7 @@ static TensorMap tensorMapOf(const fb::TensorMap &table) {
   out.swizzle = static_cast<TensorMapSwizzle>(table.swizzle());
   out.promotion = static_cast<TensorMapPromotion>(table.promotion());
   out.fill = static_cast<TensorMapFill>(table.fill());
+  out.isOptional = table.optional();
   return out;
 }
 

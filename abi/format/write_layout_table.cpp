@@ -21,10 +21,10 @@ static flatbuffers::Offset<fb::TensorMap> tensorMapToTable(flatbuffers::FlatBuff
   auto box = builder.CreateVector(map.box);
   auto strides = map.elementStrides.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint32_t>>()
                                             : builder.CreateVector(map.elementStrides);
-  return fb::CreateTensorMap(builder, map.binding, box, strides, static_cast<fb::TensorMapInterleave>(map.interleave),
-                             static_cast<fb::TensorMapSwizzle>(map.swizzle),
-                             static_cast<fb::TensorMapPromotion>(map.promotion),
-                             static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode));
+  return fb::CreateTensorMap(
+      builder, map.binding, box, strides, static_cast<fb::TensorMapInterleave>(map.interleave),
+      static_cast<fb::TensorMapSwizzle>(map.swizzle), static_cast<fb::TensorMapPromotion>(map.promotion),
+      static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode), map.isOptional);
 }
 
 static constexpr uint32_t kNoIndex = ~uint32_t(0); // as the schema has it

@@ -5,6 +5,7 @@
 #include "compiler/codegen/along/lines.h"
 #include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/targets.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/kernel_config.h"
@@ -23,6 +24,9 @@ namespace tenon::compiler::codegen {
 #include "compiler/codegen/Passes.h.inc"
 
 namespace {
+
+// Kernels for this target copy by tensor maps (contraction/tile_map.h).
+constexpr abi::TargetArch kMapTarget = {90, abi::ArchSuffix::A};
 
 /// One thread for each element of a result: what is left to kernels that no strategy takes.
 SmallVector<GridFactor> elementsGrid(const KernelFunction &kernel, const GroupShape &shape) {
@@ -100,6 +104,10 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
   using ChooseStrategiesBase::ChooseStrategiesBase;
 
   void runOnOperation() override {
+    FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
+    if (failed(targets))
+      return signalPassFailure();
+    hasMapTarget_ = llvm::any_of(*targets, [](const Target &target) { return target.arch == kMapTarget; });
     getOperation().walk([&](flow::DispatchOp op) { dispatchesOf_[op.entryPoint()].push_back(op); });
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
       if (source->hasAttr(dispatch::kGeneratedAttr))
@@ -218,12 +226,26 @@ private:
       variant.second.setWorkgroupSizeAttr(b.getIndexArrayAttr({plan.threads, 1, 1}));
       if (plan.dynamicSharedBytes != 0)
         variant.second.setWorkgroupLocalMemoryAttr(b.getIndexAttr(plan.dynamicSharedBytes));
+      if (!plan.tensorMaps.empty() && hasMapTarget_)
+        addTensorMaps(variant.second, variant.first, plan.tensorMaps);
       SmallVector<Guard> guards;
       for (const std::optional<Guard> &guard : {plan.guard, plan.also})
         if (guard)
           guards.push_back(*guard);
       CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, guards);
     }
+  }
+
+  /// Tensor maps are constants behind the others, which dispatches pass nothing for.
+  void addTensorMaps(hal::ExecutableExportOp exported, func::FuncOp function, ArrayRef<Type> maps) {
+    auto layout = exported.getLayout();
+    SmallVector<Type> constants(layout.getConstantTypes());
+    assert(constants.size() == layout.getConstantCount() && "kernels that are formed have constants with types");
+    llvm::append_range(constants, maps);
+    layout = hal::PipelineLayoutAttr::get(&getContext(), constants.size(), constants, layout.getBindings(),
+                                          /*indirect=*/false, {});
+    exported.setLayoutAttr(layout);
+    function->setAttr(dispatch::kLayoutAttr, layout);
   }
 
   /// A copy of the function whose results take the memory of arguments behind the others.
@@ -270,6 +292,7 @@ private:
   }
 
   llvm::DenseMap<Attribute, SmallVector<flow::DispatchOp>> dispatchesOf_; // by entry point
+  bool hasMapTarget_ = false; // code is made for a target whose kernels take tensor maps
 };
 
 } // namespace

@@ -293,7 +293,14 @@ FailureOr<LLVM::LLVMFuncOp> emitKernel(const KernelFunction &kernel, StringRef n
   FailureOr<abi::ParameterLayout> parameters = parametersOf(kernel);
   if (failed(parameters))
     return failure();
-  LLVM::LLVMFuncOp function = createKernel(kernel, *parameters, name, module);
+  KernelFunction launched = kernel;
+  if (kernel.strategy && !kernel.along.op) {
+    FailureOr<uint32_t> threads = threadsFor(kernel, target);
+    if (failed(threads))
+      return failure();
+    launched.threads = *threads;
+  }
+  LLVM::LLVMFuncOp function = createKernel(launched, *parameters, name, module);
   if (kernel.strategy) {
     if (failed(kernel.along.op ? writeAlong(kernel, *parameters, function)
                                : writeKernel(kernel, *parameters, target, function)))

@@ -9,9 +9,9 @@
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/ptx/same_code.h"
+#include "compiler/codegen/targets.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
-#include "compiler/dialect/hal/default_targets.h"
 #include "support/files/file.h"
 #include "support/process/job_pool.h"
 
@@ -28,25 +28,6 @@ namespace tenon::compiler::codegen {
 #include "compiler/codegen/Passes.h.inc"
 
 namespace {
-
-struct Target {
-  hal::ExecutableTargetAttr key;
-  abi::TargetArch arch;
-};
-
-FailureOr<SmallVector<Target>> findTargets(ModuleOp module) {
-  SmallVector<Target> targets;
-  SmallVector<hal::ExecutableTargetAttr> fallback;
-  for (abi::TargetArch arch : kDefaultTargets)
-    fallback.push_back(cudaTarget(module.getContext(), arch));
-  for (hal::ExecutableTargetAttr key : targetsOf(module, fallback)) {
-    FailureOr<abi::TargetArch> arch = targetArchOf(key, [&] { return module.emitError(); });
-    if (failed(arch))
-      return failure();
-    targets.push_back({key, *arch});
-  }
-  return targets;
-}
 
 hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name, StringRef bytes) {
   auto type = VectorType::get(int64_t(bytes.size()), IntegerType::get(context, 8));

@@ -41,6 +41,14 @@ void addStruct(RegisterProgram &registers, TupleType type, ArrayRef<Register> me
   }
 }
 
+/// The extents of a tensor as a map of `rank` dimensions has it: the first is the product of all that are left.
+std::vector<Register> mapExtents(RegisterProgram &registers, ArrayRef<Register> shape, size_t rank) {
+  std::vector<Register> extents(shape.end() - rank, shape.end());
+  for (Register outer : shape.drop_back(rank))
+    extents.front() = registers.mul(extents.front(), outer);
+  return extents;
+}
+
 } // namespace
 
 std::vector<Register> constantWords(RegisterProgram &registers, hal::PipelineLayoutAttr layout,
@@ -54,7 +62,7 @@ std::vector<Register> constantWords(RegisterProgram &registers, hal::PipelineLay
       addStruct(registers, tuple, scalars.take_front(tuple.size()), out);
       scalars = scalars.drop_front(tuple.size());
     } else if (auto map = dyn_cast<hal::TensorMapType>(type)) {
-      llvm::append_range(out, shapeOf(map.getBinding()));
+      llvm::append_range(out, mapExtents(registers, shapeOf(map.getBinding()), map.getBox().size()));
     } else {
       out.push_back(scalars.front());
       scalars = scalars.drop_front();

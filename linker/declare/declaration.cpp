@@ -132,6 +132,7 @@ void writeTensorMap(JsonWriter &json, const abi::TensorMap &map) {
     json.member("promotion", abi::spelling(map.promotion));
   if (map.fill != abi::TensorMapFill::Zeros)
     json.member("fill", abi::spelling(map.fill));
+  flagMember(json, "optional", map.isOptional);
   json.endObject();
 }
 

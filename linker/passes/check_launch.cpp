@@ -73,6 +73,10 @@ private:
 
   void checkThreads() {
     const abi::Launch &launch = declared_.launch;
+    // What was generated for one target may take other workgroups than what was generated for the next.
+    const bool isOwn = kernel_.object->input->origin == abi::Origin::Generated && entry_.requiredThreads;
+    if (isOwn)
+      return;
     if (entry_.requiredThreads && *entry_.requiredThreads != launch.workgroupSize)
       error(concat("has .reqntid ", extentText(*entry_.requiredThreads), ", the export declares workgroup size ",
                    extentText(launch.workgroupSize)))

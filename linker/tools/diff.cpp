@@ -88,6 +88,7 @@ std::vector<Property> kernelProperties(const abi::ExecutableView &executable, co
                                       {"workgroups per multiprocessor", std::to_string(facts.blocks_per_sm())},
                                       {"static shared bytes", std::to_string(facts.static_shared_bytes())},
                                       {"uses dynamic shared", facts.uses_dynamic_shared() ? "yes" : "no"},
+                                      {"any number of workgroups", facts.any_grid() ? "yes" : "no"},
                                       {"reqntid", listText(facts.required_threads())},
                                       {"maxntid", listText(facts.max_threads())},
                                       {"cluster", listText(facts.required_cluster())},

@@ -146,6 +146,8 @@ std::string kernelText(const abi::ExecutableView &executable, const fb::Kernel &
                             facts.static_shared_bytes(), " bytes");
   if (facts.uses_dynamic_shared())
     text += ", uses dynamic shared";
+  if (facts.any_grid())
+    text += ", any number of workgroups";
   if (facts.required_threads())
     text += concat(", reqntid ", extentText(*facts.required_threads()));
   if (facts.max_threads())
@@ -298,6 +300,7 @@ static void kernelJson(const abi::ExecutableView &executable, const fb::Kernel &
   json.member("parameter_bytes", facts.parameter_bytes());
   json.member("static_shared_bytes", facts.static_shared_bytes());
   json.member("uses_dynamic_shared", facts.uses_dynamic_shared());
+  json.member("any_grid", facts.any_grid());
   auto extent = [&](std::string_view name, const flatbuffers::Vector<uint32_t> *values) {
     if (!values)
       return;

@@ -34,12 +34,28 @@ struct Facts {
   uint32_t parameterBytes = 0, staticSharedBytes = 0;
   bool usesDynamicShared = false;
   uint32_t registers = 0, spillBytes = 0, localBytes = 0;
+  bool takesAnyGrid = false;
   abi::Occupancy occupancy;
   std::vector<uint32_t> requiredThreads, maxThreads, requiredCluster;
   std::vector<fb::AccessVerdict> access;
 };
 
 /// What is proved about a kernel, as one table for all kernels about which it is the same.
+/// A generated kernel that reads how many workgroups there are computes the same with any number of them: who
+/// generates it writes no other (kernel_abi.md, K-25).
+bool takesAnyGrid(const Kernel &kernel) {
+  constexpr std::string_view kGridSize = "%nctaid";
+  const Object &object = *kernel.object;
+  if (object.input->origin != abi::Origin::Generated || object.isMetadataOnly ||
+      object.text().find(kGridSize) == std::string_view::npos)
+    return false;
+  for (const ptx::Instruction &instruction : object.bodyOf(object.indexOf(*kernel.entry)).instructions)
+    for (const ptx::Operand &operand : instruction.operands)
+      if (operand.name.starts_with(kGridSize))
+        return true;
+  return false;
+}
+
 class FactTables {
 public:
   explicit FactTables(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
@@ -56,6 +72,7 @@ public:
     facts.requiredCluster = extent(entry.requiredCluster);
     facts.staticSharedBytes = uint32_t(kernel.reachable.staticSharedBytes());
     facts.usesDynamicShared = kernel.reachable.dynamicShared != nullptr;
+    facts.takesAnyGrid = takesAnyGrid(kernel);
     for (AccessVerdict verdict : kernel.access)
       facts.access.push_back(fb::AccessVerdict(verdict));
     if (const KernelResources *resources = context.resourcesOf(kernel))
@@ -76,8 +93,11 @@ private:
     facts.registers = resources.registers;
     facts.spillBytes = resources.spillStoreBytes;
     facts.localBytes = resources.stackBytes;
+    const bool isOwn = kernel.object->input->origin == abi::Origin::Generated && kernel.entry->requiredThreads;
+    const abi::Extent3 &workgroup = isOwn ? *kernel.entry->requiredThreads : launch.workgroupSize;
+    const uint64_t threads = uint64_t(workgroup[0]) * workgroup[1] * workgroup[2];
     facts.occupancy =
-        abi::computeOccupancy(arch, launch.threads(), resources.registers,
+        abi::computeOccupancy(arch, threads, resources.registers,
                               uint64_t(resources.sharedBytes) + (isGiven ? launch.dynamicSharedBytes : 0));
   }
 
@@ -93,15 +113,15 @@ private:
     return fb::CreateKernelFacts(builder_, facts.parameterBytes, 0, requiredThreads, maxThreads,
                                  facts.staticSharedBytes, facts.usesDynamicShared, requiredCluster, facts.registers,
                                  facts.spillBytes, access, facts.localBytes, uint16_t(facts.occupancy.blocksPerSm),
-                                 fb::OccupancyLimit(facts.occupancy.limit));
+                                 fb::OccupancyLimit(facts.occupancy.limit), facts.takesAnyGrid);
   }
 
   static std::string keyOf(const Facts &facts) {
     std::string key;
     auto add = [&key](uint32_t number) { key.append(reinterpret_cast<const char *>(&number), sizeof number); };
-    for (uint32_t number :
-         {facts.parameterBytes, facts.staticSharedBytes, uint32_t(facts.usesDynamicShared), facts.registers,
-          facts.spillBytes, facts.localBytes, facts.occupancy.blocksPerSm, uint32_t(facts.occupancy.limit)})
+    for (uint32_t number : {facts.parameterBytes, facts.staticSharedBytes, uint32_t(facts.usesDynamicShared),
+                            facts.registers, facts.spillBytes, facts.localBytes, facts.occupancy.blocksPerSm,
+                            uint32_t(facts.occupancy.limit), uint32_t(facts.takesAnyGrid)})
       add(number);
     for (const std::vector<uint32_t> *extent : {&facts.requiredThreads, &facts.maxThreads, &facts.requiredCluster}) {
       add(uint32_t(extent->size()));

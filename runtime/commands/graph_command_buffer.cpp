@@ -155,8 +155,8 @@ Result<ReplayGraph::Node> GraphCommandBuffer::addNode(Part &part, uint32_t index
       resolveBindings(*dispatch, table, item.bindings);
       TENON_RETURN_IF_ERROR(arguments(index).set(item.bindings, dispatch->constants));
     }
-    return part.graph->addKernel(dependsOn, {dispatch->loaded->function, dispatch->grid, &dispatch->loaded->launch,
-                                             arguments(index).kernelParameters()});
+    return part.graph->addKernel(dependsOn, {dispatch->loaded->function, dispatch->loaded->gridFor(dispatch->grid),
+                                             &dispatch->loaded->launch, arguments(index).kernelParameters()});
   }
   resolveTransfer(index, table, item.source, item.target);
   if (const auto *fill = std::get_if<FillCommand>(&command))
@@ -222,8 +222,8 @@ Status GraphCommandBuffer::patchItem(Part &part, Item &item, BindingTable table)
     item.isStale = true;
     TENON_RETURN_IF_ERROR(arguments(item.command).set(item.bindings, dispatch->constants));
     TENON_RETURN_IF_ERROR(
-        part.graph->setKernel(item.node, {dispatch->loaded->function, dispatch->grid, &dispatch->loaded->launch,
-                                          arguments(item.command).kernelParameters()}));
+        part.graph->setKernel(item.node, {dispatch->loaded->function, dispatch->loaded->gridFor(dispatch->grid),
+                                          &dispatch->loaded->launch, arguments(item.command).kernelParameters()}));
     item.isStale = false;
     return okStatus();
   }

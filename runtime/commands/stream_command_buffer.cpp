@@ -125,8 +125,8 @@ Status StreamCommandBuffer::issueDispatch(const DispatchCommand &dispatch, size_
   }
   const NvtxRange range({}, dispatch.loaded->declaration->name);
   device().countLaunch();
-  return launchOnStream(device().driver(), stream, dispatch.loaded->function, grid, dispatch.loaded->launch,
-                        arguments(index).kernelParameters());
+  return launchOnStream(device().driver(), stream, dispatch.loaded->function, dispatch.loaded->gridFor(grid),
+                        dispatch.loaded->launch, arguments(index).kernelParameters());
 }
 
 } // namespace tenon::runtime

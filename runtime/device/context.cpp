@@ -78,6 +78,7 @@ Status Context::readTraits() {
   TENON_DEVICE_ATTRIBUTE(threads, MAX_THREADS_PER_BLOCK);
   TENON_DEVICE_ATTRIBUTE(shared, MAX_SHARED_MEMORY_PER_BLOCK);
   TENON_DEVICE_ATTRIBUTE(sharedOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  TENON_DEVICE_ATTRIBUTE(multiprocessors, MULTIPROCESSOR_COUNT);
 #undef TENON_DEVICE_ATTRIBUTE
 
   char name[256] = {};
@@ -90,6 +91,7 @@ Status Context::readTraits() {
   traits_.maxThreadsPerBlock = static_cast<uint32_t>(threads);
   traits_.maxSharedOptinBytes = static_cast<uint32_t>(std::max(sharedOptin, shared));
   sharedBytesWithoutOptin_ = static_cast<uint32_t>(shared);
+  multiprocessors_ = static_cast<uint32_t>(std::max(multiprocessors, 1));
 
   // Older drivers do not know the question.
   int pools = 0;

@@ -46,6 +46,7 @@ public:
   std::string description() const;
   /// Shared memory of a block that needs no opt-in, in bytes.
   uint32_t sharedBytesWithoutOptin() const { return sharedBytesWithoutOptin_; }
+  uint32_t multiprocessors() const { return multiprocessors_; }
   /// The driver's stream-ordered allocator can be used.
   bool hasMemoryPools() const { return hasMemoryPools_; }
 
@@ -59,6 +60,7 @@ private:
   CUcontext context_ = nullptr;
   abi::DeviceTraits traits_;
   uint32_t sharedBytesWithoutOptin_ = 0;
+  uint32_t multiprocessors_ = 1;
   bool hasMemoryPools_ = false;
 };
 

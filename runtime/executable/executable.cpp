@@ -3,6 +3,7 @@
 // takes (abi/kernel_abi.md, "Which image runs where"), loaded and checked against its layout; or the table of refusals.
 #include "runtime/executable/executable.h"
 
+#include "abi/arch_table.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/executable/jit_cache.h"
@@ -111,6 +112,18 @@ void Executable::select(uint32_t ordinal, Slot &slot) {
                            "\n", abi::explainRanking(slot.candidates, slot.ranking, &device_->traits()));
 }
 
+/// A kernel that was generated in place of a hand-written one reads the tensor and not its map. One that asks for maps
+/// itself runs without where there are none.
+static TensorMapEncoder encoderFor(const abi::ParameterLayout &parameters, const abi::Candidate &candidate,
+                                   const cuda::Driver &driver) {
+  if (candidate.origin == abi::Origin::HandWritten)
+    return driver.cuTensorMapEncodeTiled;
+  const bool areOwn =
+      std::ranges::all_of(parameters.tensorMaps, [](const abi::EncodedTensorMap &each) { return each.map.isOptional; });
+  const bool isEncoded = areOwn && candidate.arch.number >= abi::kFirstWithTensorMaps && driver.cuTensorMapEncodeTiled;
+  return isEncoded ? driver.cuTensorMapEncodeTiled : encodeNoTensorMap;
+}
+
 Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused) {
   auto known = images_.find(candidate.imageIndex);
   if (known == images_.end()) {
@@ -132,6 +145,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out.symbol = kernel ? std::string(view_.symbolOf(*kernel)) : out.declaration->symbol;
   out.launch = out.declaration->launch;
   out.launch.dynamicSharedBytes = candidate.dynamicSharedBytes;
+  out.launch.workgroupSize = candidate.workgroupSize;
 
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
@@ -140,14 +154,31 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   const CUresult found = driver.cuModuleGetFunction(&out.function, image.module.get(), out.symbol.c_str());
   refused = isImageRefusal(found);
   out.module = image.module.get();
-  out.encodeTensorMap = candidate.origin == abi::Origin::Generated ? encodeNoTensorMap : driver.cuTensorMapEncodeTiled;
+  out.encodeTensorMap = encoderFor(out.parameters, candidate, driver);
   if (found != CUDA_SUCCESS) {
     Status failure = cuda::driverStatus(driver, found, concat("cuModuleGetFunction('", out.symbol, "')"));
     const std::string reasons = refused ? emulatorReport(driver) : std::string();
     return reasons.empty() ? std::move(failure) : makeError(failure.code(), failure.message(), "\n", reasons);
   }
   TENON_RETURN_IF_ERROR(checkFunction(out, candidate));
+  if (candidate.takesAnyGrid)
+    TENON_RETURN_IF_ERROR(limitGrid(out));
   declareReadOnly(out);
+  return okStatus();
+}
+
+/// Blocks that do not run at once would each begin and end for nothing.
+Status Executable::limitGrid(LoadedExport &loaded) const {
+  const cuda::Driver &driver = device_->driver();
+  if (!driver.cuOccupancyMaxActiveBlocksPerMultiprocessor)
+    return okStatus();
+  int blocks = 0;
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(driver,
+                         driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                             &blocks, loaded.function, int(loaded.launch.threads()), loaded.launch.dynamicSharedBytes),
+                         "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
+  loaded.mostBlocks = uint32_t(std::max(blocks, 1)) * device_->context().multiprocessors();
   return okStatus();
 }
 

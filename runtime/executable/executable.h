@@ -18,6 +18,8 @@
 #include "runtime/executable/image_loader.h"
 #include "runtime/executable/tensor_map.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +35,8 @@ class Device;
 /// An export ready to launch.
 struct LoadedExport {
   const abi::Export *declaration = nullptr;
-  abi::Launch launch; // as declared; a generated kernel leaves out what it has no use for
+  abi::Launch launch; // as declared; a generated kernel has its own workgroup, and leaves out what it has no use for
+  uint32_t mostBlocks = 0; // that run at once, of a kernel that computes the same with any number of them; 0: all
   abi::ParameterLayout parameters;
   CUfunction function = nullptr;
   CUmodule module = nullptr;                  // it is in
@@ -41,6 +44,13 @@ struct LoadedExport {
   std::string variantName;
   std::string symbol;
   std::string imageOrigin; // LoadedImage::origin
+
+  /// The workgroups that are launched for those that are asked for.
+  std::array<uint32_t, 3> gridFor(std::array<uint32_t, 3> grid) const {
+    if (mostBlocks != 0 && grid[1] == 1 && grid[2] == 1)
+      grid[0] = std::min(grid[0], mostBlocks);
+    return grid;
+  }
 };
 
 class Buffer;
@@ -83,6 +93,7 @@ private:
   Status checkFunction(const LoadedExport &loaded, const abi::Candidate &candidate) const;
   std::string describeCode(const LoadedExport &loaded) const;
   Status checkParameters(const LoadedExport &loaded) const;
+  Status limitGrid(LoadedExport &loaded) const;
   void declareReadOnly(const LoadedExport &loaded) const;
   Result<int> functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const;
 

@@ -2,6 +2,7 @@
 // From Tenon's order (shape, outermost first) to the driver's (innermost first).
 #include "runtime/executable/tensor_map.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tenon::runtime {
@@ -47,6 +48,15 @@ std::string extentsText(std::span<const uint64_t> extents) {
   return text;
 }
 
+/// Whether address and rows are aligned, and there is an element.
+bool canBeDescribed(const abi::EncodedTensorMap &declared, DeviceRange range, std::span<const uint64_t> extents) {
+  const uint32_t alignment = declared.map.alignment();
+  // Rows of the other dimensions are multiples of the innermost ones.
+  const bool hasRows = extents.size() > 1;
+  return range.address % alignment == 0 && std::ranges::find(extents, uint64_t(0)) == extents.end() &&
+         (!hasRows || extents.back() * abi::byteSize(declared.element) % alignment == 0);
+}
+
 } // namespace
 
 CUresult encodeNoTensorMap(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
@@ -64,6 +74,10 @@ Status encodeTensorMap(TensorMapEncoder encode, const abi::EncodedTensorMap &dec
   const std::string what = concat("[K-22] the tensor map of binding ", map.binding, ", ", extentsText(extents), "x",
                                   abi::spelling(declared.element));
   const uint32_t alignment = map.alignment();
+  if (map.isOptional && !canBeDescribed(declared, range, extents)) {
+    out = {};
+    return okStatus();
+  }
   if (range.address % alignment != 0)
     return makeError(StatusCode::InvalidArgument, what, ", begins at address ", range.address,
                      ", expected a multiple of ", alignment);

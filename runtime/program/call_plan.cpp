@@ -190,6 +190,7 @@ Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &
     grid[axis] = registers_[dispatch.grid()->Get(axis)];
   TENON_RETURN_IF_ERROR(checkGrid(grid));
   std::copy(grid.begin(), grid.end(), command.grid.begin());
+  command.grid = command.kernel->gridFor(command.grid);
   for (uint32_t i = 0; i < sizeOf(dispatch.bindings()); ++i) {
     Result<PlannedRange> bound = range(*dispatch.bindings()->Get(i));
     if (!bound.ok())

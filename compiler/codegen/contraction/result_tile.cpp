@@ -8,8 +8,13 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Elements behind each row in shared memory: rows of eight threads begin in different banks.
-constexpr uint32_t kPadding = 8;
+// Rows of eight threads begin in different banks: by elements behind each row, or, where rows of a part are as long as
+// all banks twice, by exchanging groups of eight columns.
+constexpr uint32_t kPadding = 8, kGroup = 8, kExchanged = 64;
+
+uint32_t rowElements(uint32_t columns) {
+  return columns == kExchanged ? columns : columns + kPadding;
+}
 
 class ResultWriter {
 public:
@@ -23,6 +28,7 @@ public:
     const uint32_t width = columns.empty() ? 1 : vectorWidth(kernel_.kernel, kernel_.shape, columns.back());
     Value aligned = bodies_.isAligned(width, /*needsWhole=*/true);
     for (const ResultPart &part : parts) {
+      columns_ = part.columns != 0 ? part.columns : kernel_.columns;
       k_.barrier();
       for (const Run &run : part.runs)
         stage(run);
@@ -33,8 +39,11 @@ public:
 
 private:
   Value at(Value row, Value column) {
-    Value element = k_.add(k_.mul(row, k_.number(kernel_.columns + kPadding)), column);
-    return k_.at(arena_, type_, element);
+    if (columns_ == kExchanged) {
+      Value group = k_.exclusiveOr(k_.div(column, k_.number(kGroup)), k_.rem(row, k_.number(kGroup)));
+      column = k_.add(k_.mul(group, k_.number(kGroup)), k_.rem(column, k_.number(kGroup)));
+    }
+    return k_.at(arena_, type_, k_.add(k_.mul(row, k_.number(rowElements(columns_))), column));
   }
 
   void stage(const Run &run) {
@@ -48,21 +57,21 @@ private:
   }
 
   void store(const ResultPart &part, uint32_t width) {
-    const uint32_t across = kernel_.columns / width;
+    const uint32_t across = columns_ / width;
     k_.loop(k_.thread(), k_.number(int64_t(part.rows) * across), k_.number(k_.threads), {},
             [&](Value vector, ValueRange) {
               Bodies::Scope scope(bodies_);
               bodies_.setWidth(width);
               Value inPart = k_.div(vector, k_.number(across));
-              Value inTile = k_.mul(k_.rem(vector, k_.number(across)), k_.number(width));
+              Value inPartColumn = k_.mul(k_.rem(vector, k_.number(across)), k_.number(width));
               Value row = k_.add(space_.firstRow(), part.rowOf(inPart));
-              Value column = k_.add(space_.firstColumn(), inTile);
+              Value column = k_.add(k_.add(space_.firstColumn(), k_.number(part.firstColumn)), inPartColumn);
               Value exists = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
               if (!space_.rowsAreWhole())
                 exists = k_.both(exists, k_.less(row, space_.rows()));
               if (!space_.columnsAreWhole())
                 exists = k_.both(exists, k_.less(column, space_.columns()));
-              k_.when(exists, [&] { storeVector(space_.resultAt(row, column), at(inPart, inTile), width); });
+              k_.when(exists, [&] { storeVector(space_.resultAt(row, column), at(inPart, inPartColumn), width); });
               return SmallVector<Value>();
             });
   }
@@ -92,12 +101,13 @@ private:
   TileSpace &space_;
   Value arena_;
   Type type_;
+  uint32_t columns_ = 0; // of the part
 };
 
 } // namespace
 
 uint32_t stagedBytes(uint32_t rows, uint32_t columns, uint32_t sumBytes) {
-  return rows * (columns + kPadding) * sumBytes;
+  return rows * rowElements(columns) * sumBytes;
 }
 
 void writeResult(const ProductKernel &kernel, TileSpace &space, Value arena, ArrayRef<ResultPart> parts) {

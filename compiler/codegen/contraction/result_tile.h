@@ -10,13 +10,14 @@ namespace tenon::compiler::codegen {
 
 /// Accumulators of adjacent columns.
 struct Run {
-  mlir::Value row, column; // of the part, of the tile
+  mlir::Value row, column; // of the part
   llvm::SmallVector<mlir::Value> values;
 };
 
-/// Some rows of the tile.
+/// Some rows of the tile, and all of its columns or some.
 struct ResultPart {
   uint32_t rows = 0;
+  uint32_t firstColumn = 0, columns = 0;         // 0 columns: all
   llvm::SmallVector<Run> runs;                   // of this thread
   std::function<mlir::Value(mlir::Value)> rowOf; // of the tile, for a row of the part
 };
@@ -24,7 +25,7 @@ struct ResultPart {
 /// Bytes of shared memory that a part takes whose sums are of so many bytes.
 uint32_t stagedBytes(uint32_t rows, uint32_t columns, uint32_t sumBytes);
 
-/// All threads of the block; what was in `arena` is read no more.
+/// All threads of the block, or of a team with an arena and parts of its own; what was in `arena` is read no more.
 void writeResult(const ProductKernel &kernel, TileSpace &space, mlir::Value arena, llvm::ArrayRef<ResultPart> parts);
 
 } // namespace tenon::compiler::codegen

@@ -10,14 +10,14 @@ namespace tenon::compiler::codegen {
 // Tiles of so many rows run before the next column of them: their operands fit the second-level cache together.
 static constexpr int64_t kRowsOfTiles = 8;
 
-TileSpace::TileSpace(const ProductKernel &kernel) : kernel_(kernel), k_(kernel.k) {
+TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel), k_(kernel.k) {
   const Product &product = kernel.product;
   rows_ = sizeOf(product.rows);
   columns_ = sizeOf(product.columns);
   reduced_ = sizeOf(product.reduced);
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
   Value down = tilesOf(rows_, kernel.rows), across = tilesOf(columns_, kernel.columns);
-  Value perBatch = k_.mul(down, across), number = k_.rem(k_.block(), perBatch);
+  Value perBatch = k_.mul(down, across), number = k_.rem(tile, perBatch);
   tiles_ = k_.mul(perBatch, sizeOf(product.batch));
   Value perBand = k_.mul(across, k_.number(kRowsOfTiles));
   Value first = k_.mul(k_.div(number, perBand), k_.number(kRowsOfTiles));
@@ -25,7 +25,7 @@ TileSpace::TileSpace(const ProductKernel &kernel) : kernel_(kernel), k_(kernel.k
   firstRow_ = k_.mul(k_.add(first, k_.rem(inBand, height)), k_.number(kernel.rows));
   firstColumn_ = k_.mul(k_.div(inBand, height), k_.number(kernel.columns));
   origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
-  place(origin_, product.batch, k_.div(k_.block(), perBatch));
+  place(origin_, product.batch, k_.div(tile, perBatch));
 }
 
 std::optional<int64_t> TileSpace::knownSize(ArrayRef<unsigned> axes) const {

@@ -15,15 +15,17 @@ struct ProductKernel {
   KernelBuilder &k;
   GroupSpace &space;
   Bodies &bodies;
-  uint32_t rows, columns; // of a tile
-  uint32_t depth;         // reduced elements of a step
+  uint32_t rows, columns;      // of a tile
+  uint32_t depth;              // reduced elements of a step
+  mlir::ValueRange tensorMaps; // of the left operand and of the right, or none
 };
 
 class TileSpace {
 public:
-  /// Finds the block's tile. Blocks that run together compute tiles that are near each other, so that caches hold what
+  /// Finds tile `number`. Blocks that run together compute tiles that are near each other, so that caches hold what
   /// they share.
-  explicit TileSpace(const ProductKernel &kernel);
+  TileSpace(const ProductKernel &kernel, mlir::Value number);
+  explicit TileSpace(const ProductKernel &kernel) : TileSpace(kernel, kernel.k.block()) {}
 
   mlir::Value firstRow() const { return firstRow_; }
   mlir::Value firstColumn() const { return firstColumn_; }
@@ -36,6 +38,8 @@ public:
   bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows); }
   bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns); }
 
+  /// The tile's position on an axis of the batch.
+  mlir::Value inBatch(unsigned axis) const { return origin_.index[axis]; }
   /// An element of the result.
   Point resultAt(mlir::Value row, mlir::Value column);
   /// Whether vectors of `width` elements of the operand are whole and aligned.

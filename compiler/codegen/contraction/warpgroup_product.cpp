@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/warpgroup_product.h"
 
+#include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/codegen/contraction/stage_ring.h"
+#include "compiler/codegen/contraction/tile_map.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kDepth = 64; // a row of 128 bytes
+constexpr uint32_t kDepth = kWarpgroupDepth;
 // Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
 constexpr uint32_t kOperandBytes = 192 << 10;
-constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
+constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
+// Columns of a result that a consumer has in shared memory at once.
+constexpr uint32_t kPartColumns = 64;
+// Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
+constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+// Copies without a map: so many steps are on their way before the first is waited for.
+constexpr uint32_t kCopiedAhead = 2;
+// Barriers of the three warpgroups begin behind 0, which is the block's.
+constexpr uint32_t kFirstBarrier = 1;
 
 uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
   return (rows + columns) * kDepth * 2;
@@ -20,45 +31,148 @@ uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
 uint32_t stagesOf(uint32_t rows, uint32_t columns) {
   return kOperandBytes / stageBytesOf(rows, columns);
 }
+/// Of one consumer.
+uint32_t partBytes() {
+  return std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes());
+}
 
 class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
-      : kernel_(kernel), k_(kernel.k), space_(kernel_), core_(k_, kernel.product.tensorCoreElement()),
-        left_(kernel_, space_, core_, kernel_.product.left), right_(kernel_, space_, core_, kernel_.product.right),
-        stages_(stagesOf(kernel.rows, kernel.columns)) {}
+      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.tensorCoreElement()),
+        stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
+    if (kernel_.tensorMaps.empty())
+      return;
+    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kDepth);
+    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kDepth);
+  }
 
   void run();
 
 private:
-  void runTile();
   using Values = SmallVector<Value>;
 
+  // A tile that is being computed: where it lies, and its operands in shared memory.
+  struct Tile {
+    Tile(const ProductKernel &kernel, TensorCore &core, Value number)
+        : space(kernel, number), left(kernel, space, core, kernel.product.left),
+          right(kernel, space, core, kernel.product.right) {}
+    TileSpace space;
+    OperandTile left, right;
+  };
+
+  bool hasMaps() const { return leftMap_ && rightMap_; }
   Value stageBytes(Value step) {
-    return k_.mul(k_.rem(step, k_.number(stages_)), k_.number(left_.bytes() + right_.bytes()));
+    return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
   }
-  void bring(Value step, Value steps, bool isFast);
+  Value inArena(Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
+  /// body(tile, its first step): for each tile of this block. Steps are numbered through all of them.
+  void forEachTile(llvm::function_ref<void(Tile &, Value)> body);
+  void forEachStep(llvm::function_ref<void(Value)> body);
+
+  void produce(Value isFast);
+  void askForBoxes();
+  void askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to, Value reduced,
+              Value step);
+  void copyElements(bool isFast);
+
+  void consume();
   Value descriptor(const OperandTile &tile, Value address);
-  TensorCore::Step operandsOf(Value step);
-  Values steps(bool isFast);
+  TensorCore::Step operandsOf(const Tile &tile, Value step);
+  Values multiply(const Tile &tile, Value first);
+  void write(Tile &tile, const Values &sums);
+  Value resultArena();
 
   ProductKernel kernel_;
   KernelBuilder &k_;
-  TileSpace space_;
   TensorCore core_;
-  OperandTile left_, right_;
   const uint32_t stages_; // steps whose operands shared memory holds
+  TileSpace first_;       // for sizes, which are those of all tiles
+  std::optional<TileMap> leftMap_, rightMap_;
   Value arena_;
-  Value group_; // number of the warpgroup
+  Value group_;  // number of the warpgroup
+  Value thread_; // in it
+  Value count_;  // steps of a tile
+  std::optional<StageRing> ring_;
 };
 
-void WarpgroupProduct::bring(Value step, Value steps, bool isFast) {
-  k_.when(k_.less(step, steps), [&] {
-    Value arena = k_.at(arena_, k_.b.getI8Type(), stageBytes(step));
-    left_.bring(arena, step, isFast);
-    right_.bring(k_.at(arena, k_.b.getI8Type(), k_.number(left_.bytes())), step, isFast);
+void WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, Value)> body) {
+  k_.loop(k_.block(), first_.tiles(), k_.blocks(), k_.number(0), [&](Value number, ValueRange carried) {
+    Bodies::Scope scope(kernel_.bodies);
+    Tile tile(kernel_, core_, number);
+    body(tile, carried[0]);
+    return Values{k_.add(carried[0], count_)};
   });
-  core_.closeGroup();
+}
+
+void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
+  k_.loop(k_.number(0), count_, k_.number(1), {}, [&](Value step, ValueRange) {
+    body(step);
+    return Values();
+  });
+}
+
+void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to,
+                              Value reduced, Value step) {
+  Value across = &operand == &kernel_.product.left ? tile.space.firstRow() : tile.space.firstColumn();
+  const int64_t wide = map.box.back();
+  for (uint32_t box = 0; box < map.boxes; ++box) {
+    Values position;
+    for (unsigned axis : map.axes)
+      position.push_back(axis == kernel_.product.reduced.front() ? reduced
+                         : axis == operand.across.front()        ? k_.add(across, k_.number(box * wide))
+                                                                 : tile.space.inBatch(axis));
+    ring_->copyBox(k_.at(to, k_.b.getI8Type(), k_.number(box * wide * kDepth * 2)), tensorMap, position, step);
+  }
+}
+
+void WarpgroupProduct::askForBoxes() {
+  k_.when(k_.equal(thread_, k_.number(0)), [&] {
+    forEachTile([&](Tile &tile, Value first) {
+      forEachStep([&](Value inTile) {
+        Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+        Value reduced = k_.mul(inTile, k_.number(kDepth));
+        ring_->waitUntilEmpty(step);
+        ring_->expect(step, stageBytesOf(kernel_.rows, kernel_.columns));
+        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step);
+        askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
+               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step);
+      });
+    });
+  });
+}
+
+/// A step is handed over when its copies are there, which is seen when those of later steps have been asked for.
+void WarpgroupProduct::copyElements(bool isFast) {
+  auto handOver = [&](Value step, uint32_t pending) {
+    core_.waitForGroups(pending);
+    core_.publish();
+    ring_->fill(step);
+  };
+  Value ahead = k_.number(kCopiedAhead);
+  forEachTile([&](Tile &tile, Value first) {
+    forEachStep([&](Value inTile) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      ring_->waitUntilEmpty(step);
+      tile.left.bring(to, inTile, isFast);
+      tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, isFast);
+      core_.closeGroup();
+      k_.when(k_.less(k_.number(kCopiedAhead - 1), step), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
+    });
+  });
+  // The last ones of the last tile.
+  Value tiles = k_.div(k_.add(k_.sub(first_.tiles(), k_.block()), k_.sub(k_.blocks(), k_.number(1))), k_.blocks());
+  Value steps = k_.mul(tiles, count_);
+  for (uint32_t left = kCopiedAhead; left > 0; --left)
+    k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
+}
+
+void WarpgroupProduct::produce(Value isFast) {
+  k_.leaveRegisters(kProducerRegisters);
+  k_.asTeam(thread_, kGroupThreads, k_.number(kFirstBarrier + kConsumers), [&] {
+    k_.branch(isFast, [&] { hasMaps() ? askForBoxes() : copyElements(true); }, [&] { copyElements(false); });
+  });
 }
 
 /// Where a tile begins, in 16 bytes, how far eight rows are from the next eight, blocks of 64 positions from each
@@ -70,74 +184,107 @@ Value WarpgroupProduct::descriptor(const OperandTile &tile, Value address) {
   return arith::OrIOp::create(k_.b, k_.loc, start, k_.number(int64_t(block << 16 | kEightRows << 32 | kSwizzle128)));
 }
 
-TensorCore::Step WarpgroupProduct::operandsOf(Value step) {
+TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
   constexpr uint32_t kAlong = 16 * 2, kAcross = 16 * 128;
   Value arena = k_.add(LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), arena_), stageBytes(step));
   // 64 rows along the reduced elements, or a block of 64 across: as many bytes.
   Value left = k_.add(arena, k_.mul(group_, k_.number(kGroupRows * kDepth * 2)));
-  Value right = k_.add(arena, k_.number(left_.bytes()));
-  const bool leftAlong = left_.operand().isAlongReduced, rightAlong = right_.operand().isAlongReduced;
-  return {.left = descriptor(left_, left),
-          .right = descriptor(right_, right),
+  Value right = k_.add(arena, k_.number(tile.left.bytes()));
+  const bool leftAlong = tile.left.operand().isAlongReduced, rightAlong = tile.right.operand().isAlongReduced;
+  return {.left = descriptor(tile.left, left),
+          .right = descriptor(tile.right, right),
           .leftBytes = leftAlong ? kAlong : kAcross,
           .rightBytes = rightAlong ? kAlong : kAcross,
           .leftIsAcross = !leftAlong,
           .rightIsAcross = !rightAlong};
 }
 
-/// Operands are copied several steps ahead; the product of the step before runs on while the next one begins.
-WarpgroupProduct::Values WarpgroupProduct::steps(bool isFast) {
-  Value count = k_.div(k_.add(space_.reduced(), k_.number(kDepth - 1)), k_.number(kDepth));
-  // One stage is multiplied, one may still be from the step before.
-  const uint32_t ahead = stages_ - 2;
-  for (uint32_t step = 0; step < ahead; ++step)
-    bring(k_.number(step), count, isFast);
+/// The product of a step runs on while the next one begins; then its stage is empty.
+WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first) {
+  Value isFirst = k_.equal(thread_, k_.number(0)); // of the warpgroup, who tells that it has read
   Values sums(kGroupRows * kernel_.columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
-  sums = k_.loop(k_.number(0), count, k_.number(1), sums, [&](Value step, ValueRange carried) {
-    core_.waitForGroups(ahead - 1);
-    core_.publish();
-    k_.barrier(); // nobody multiplies any more what the stage holds that is filled now
-    bring(k_.add(step, k_.number(ahead)), count, isFast);
-    Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), k_.less(k_.number(0), step));
-    return core_.waitForProducts(1, core_.multiplyGroup(operandsOf(step), kernel_.columns, keeps, carried));
+  sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
+    Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
+    ring_->waitUntilFull(step);
+    Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
+    Values next =
+        core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), kernel_.columns, keeps, carried));
+    k_.when(k_.both(isFirst, isLater), [&] { ring_->empty(k_.sub(step, k_.number(1))); });
+    return next;
   });
-  return core_.waitForProducts(0, sums);
+  sums = core_.waitForProducts(0, sums);
+  k_.when(k_.both(isFirst, k_.less(k_.number(0), count_)),
+          [&] { ring_->empty(k_.sub(k_.add(first, count_), k_.number(1))); });
+  return sums;
+}
+
+/// Lane l of a warp holds columns 2 (l % 4) and the next of each eight, of row l / 4 and of the eighth behind it.
+void WarpgroupProduct::write(Tile &tile, const Values &sums) {
+  Value lane = k_.rem(thread_, k_.number(32)), warp = k_.div(thread_, k_.number(32));
+  Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
+  Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
+  SmallVector<ResultPart> parts;
+  for (uint32_t first = 0; first < kernel_.columns; first += kPartColumns) {
+    ResultPart &part = parts.emplace_back();
+    part.rows = kGroupRows;
+    part.firstColumn = first;
+    part.columns = kPartColumns;
+    part.rowOf = [this](Value inPart) { return k_.add(inPart, k_.mul(group_, k_.number(kGroupRows))); };
+    for (uint32_t column = 0; column < kPartColumns / 8; ++column)
+      for (uint32_t half = 0; half < 2; ++half) {
+        const Value *values = sums.begin() + 4 * (first / 8 + column) + 2 * half;
+        part.runs.push_back(
+            {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
+      }
+  }
+  writeResult(kernel_, tile.space, resultArena(), parts);
+}
+
+Value WarpgroupProduct::resultArena() {
+  Value behindStages = k_.number(int64_t(stages_) * stageBytesOf(kernel_.rows, kernel_.columns));
+  return inArena(k_.add(behindStages, k_.mul(group_, k_.number(partBytes()))));
+}
+
+void WarpgroupProduct::consume() {
+  k_.takeRegisters(kConsumerRegisters);
+  k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
+    std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
+    Value isNarrow = narrow ? narrow->isAligned() : Value();
+    forEachTile([&](Tile &tile, Value first) {
+      const Values sums = multiply(tile, first);
+      if (!narrow)
+        return write(tile, sums);
+      k_.branch(
+          isNarrow, [&] { narrow->write(tile.space, k_.mul(group_, k_.number(kGroupRows)), resultArena(), sums); },
+          [&] { write(tile, sums); });
+    });
+  });
 }
 
 void WarpgroupProduct::run() {
-  // The launch has a block for each of the smaller tiles that other targets compute.
-  k_.when(k_.less(k_.block(), space_.tiles()), [&] { runTile(); });
-}
-
-void WarpgroupProduct::runTile() {
+  k_.wantResident(1);
   arena_ = k_.dynamicShared();
+  const uint32_t stageBytes = stages_ * stageBytesOf(kernel_.rows, kernel_.columns);
+  ring_.emplace(k_, inArena(k_.number(stageBytes + kConsumers * partBytes())), stages_);
+  count_ = k_.div(k_.add(first_.reduced(), k_.number(kDepth - 1)), k_.number(kDepth));
   // The same for all threads of a warp, and the compiler shall know it.
   group_ = k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0));
-  Value aligned = k_.both(left_.isAligned(), right_.isAligned());
-  const Values sums = k_.choose(
-      aligned, SmallVector<Type>(kGroupRows * kernel_.columns / kGroupThreads, k_.b.getF32Type()),
-      [&] { return steps(true); }, [&] { return steps(false); });
-  core_.waitForGroups(0);
-
-  ResultPart part;
-  part.rows = kernel_.rows;
-  part.rowOf = [](Value row) { return row; };
-  Value lane = k_.rem(k_.thread(), k_.number(32)), warp = k_.div(k_.thread(), k_.number(32));
-  Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
-  Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
-  for (uint32_t column = 0; column < kernel_.columns / 8; ++column)
-    for (uint32_t half = 0; half < 2; ++half) {
-      const Value *values = sums.begin() + 4 * column + 2 * half;
-      part.runs.push_back(
-          {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
-    }
-  writeResult(kernel_, space_, arena_, part);
+  thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
+  Tile any(kernel_, core_, k_.block());
+  Value isFast = k_.both(any.left.isAligned(), any.right.isAligned());
+  Value filling = hasMaps() ? k_.select(isFast, k_.number(1), k_.number(kGroupThreads)) : k_.number(kGroupThreads);
+  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] { ring_->create(filling, kConsumers); });
+  k_.barrier();
+  // The launch may have a block for each of the smaller tiles that other targets compute.
+  k_.when(k_.less(k_.block(), first_.tiles()),
+          [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(isFast); }, [&] { consume(); }); });
 }
 
 } // namespace
 
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {
-  return std::max(stagesOf(rows, columns) * stageBytesOf(rows, columns), stagedBytes(rows, columns, sizeof(float)));
+  const uint32_t stages = stagesOf(rows, columns);
+  return stages * stageBytesOf(rows, columns) + kConsumers * partBytes() + StageRing::bytes(stages);
 }
 
 void writeWarpgroupProduct(ProductKernel kernel) {

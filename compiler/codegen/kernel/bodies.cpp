@@ -247,16 +247,18 @@ void Bodies::storeElements(const Point &point) {
       store(op, point);
 }
 
+SmallVector<Value> Bodies::rowValues(const KernelOp &op, unsigned output, const Point &point) {
+  auto row = rows_.find(op.op->getResult(output));
+  SmallVector<Value> values;
+  for (unsigned lane = 0, lanes = isAlongRow() ? 1 : width_; lane < lanes; ++lane)
+    values.push_back(row != rows_.end() ? row->second[lane] : element(op, output, point, lane));
+  return values;
+}
+
 void Bodies::storeRow(const KernelOp &op, const Point &point) {
-  for (auto [number, output] : llvm::enumerate(op.outputs)) {
-    if (!output.isStored)
-      continue;
-    auto row = rows_.find(op.op->getResult(number));
-    SmallVector<Value> values;
-    for (unsigned lane = 0, lanes = isAlongRow() ? 1 : width_; lane < lanes; ++lane)
-      values.push_back(row != rows_.end() ? row->second[lane] : element(op, number, point, lane));
-    storeLanes(op, output, point, values);
-  }
+  for (auto [number, output] : llvm::enumerate(op.outputs))
+    if (output.isStored)
+      storeLanes(op, output, point, rowValues(op, number, point));
 }
 
 Value Bodies::isAligned(const KernelTensor &tensor, int64_t bytes) {

@@ -102,6 +102,8 @@ public:
   void store(const KernelOp &op, const Point &point);
   /// Stores the results of operations that run over every element.
   void storeElements(const Point &point);
+  /// The lanes of a result that the group has once per row.
+  llvm::SmallVector<mlir::Value> rowValues(const KernelOp &op, unsigned output, const Point &point);
   /// Stores results that the group has once per row: of one row, or of a row for each lane.
   void storeRow(const KernelOp &op, const Point &point);
 

@@ -55,6 +55,11 @@ KernelArguments Mapper::run() {
                                                         argument, offset, parameter.alignment);
     } else if (slot.kind == abi::ParameterKind::Constant) {
       const KernelConstant &constant = kernel_.constants[slot.index];
+      if (isa_and_nonnull<hal::TensorMapType>(constant.declared)) {
+        if (isWhole)
+          result_.tensorMaps.push_back(argument);
+        continue;
+      }
       if (constant.declared) {
         mapMembers(constant, argument, offset, parameter.alignment);
         continue;

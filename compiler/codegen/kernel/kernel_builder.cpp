@@ -65,7 +65,12 @@ template <typename X, typename Y, typename Z> Value special(KernelBuilder &k, un
 Value KernelBuilder::block(unsigned dimension) {
   return special<NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp>(*this, dimension);
 }
+Value KernelBuilder::blocks() {
+  return special<NVVM::GridDimXOp, NVVM::GridDimYOp, NVVM::GridDimZOp>(*this, 0);
+}
 Value KernelBuilder::thread(unsigned dimension) {
+  if (inTeam_ && dimension == 0)
+    return inTeam_;
   return special<NVVM::ThreadIdXOp, NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>(*this, dimension);
 }
 
@@ -111,7 +116,32 @@ SmallVector<Value> KernelBuilder::loop(Value first, Value last, Value step, Valu
 }
 
 void KernelBuilder::barrier() {
-  NVVM::Barrier0Op::create(b, loc);
+  if (!inTeam_)
+    NVVM::Barrier0Op::create(b, loc);
+  else
+    NVVM::BarrierOp::create(b, loc, Type(), arith::TruncIOp::create(b, loc, b.getI32Type(), teamBarrier_),
+                            number32(threads), NVVM::BarrierReductionAttr(), Value());
+}
+
+void KernelBuilder::syncWarp() {
+  NVVM::SyncWarpOp::create(b, loc, number32(-1));
+}
+
+void KernelBuilder::asTeam(Value number, uint32_t count, Value barrier, llvm::function_ref<void()> body) {
+  const uint32_t all = threads;
+  inTeam_ = number;
+  threads = count;
+  teamBarrier_ = barrier;
+  body();
+  inTeam_ = Value();
+  threads = all;
+}
+
+void KernelBuilder::takeRegisters(uint32_t count) {
+  NVVM::SetMaxRegisterOp::create(b, loc, count, NVVM::SetMaxRegisterAction::increase);
+}
+void KernelBuilder::leaveRegisters(uint32_t count) {
+  NVVM::SetMaxRegisterOp::create(b, loc, count, NVVM::SetMaxRegisterAction::decrease);
 }
 
 Value KernelBuilder::shared(Type element, uint64_t count, uint32_t alignment) {
@@ -124,6 +154,19 @@ Value KernelBuilder::shared(Type element, uint64_t count, uint32_t alignment) {
   OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
   LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
   return LLVM::AddressOfOp::create(b, loc, global);
+}
+
+void KernelBuilder::assembly(const std::string &text, ArrayRef<Value> operands, const std::string &constraints) {
+  LLVM::InlineAsmOp::create(b, loc, TypeRange(), operands, text,
+                            constraints + (constraints.empty() ? "" : ",") + "~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                            LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+}
+
+Value KernelBuilder::word(Value number) {
+  if (isa<LLVM::LLVMPointerType>(number.getType()))
+    return LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), number);
+  return arith::TruncIOp::create(b, loc, b.getI32Type(), number);
 }
 
 void KernelBuilder::wantResident(uint32_t blocks) {

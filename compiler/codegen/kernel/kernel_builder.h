@@ -21,7 +21,7 @@ public:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  const uint32_t threads; // of a block, along x
+  uint32_t threads; // of a block, along x; of a team inside of asTeam
 
   mlir::Value number(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);
@@ -39,7 +39,8 @@ public:
   static std::optional<bool> known(mlir::Value condition);
 
   mlir::Value block(unsigned dimension = 0);  // blockIdx
-  mlir::Value thread(unsigned dimension = 0); // threadIdx
+  mlir::Value blocks();                       // gridDim.x
+  mlir::Value thread(unsigned dimension = 0); // threadIdx; of a team inside of asTeam
 
   /// if (condition) body();
   void when(mlir::Value condition, llvm::function_ref<void()> body);
@@ -54,8 +55,17 @@ public:
   loop(mlir::Value first, mlir::Value last, mlir::Value step, mlir::ValueRange carried,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
-  /// All threads of the block arrive.
+  /// All threads of the block, or of the team, arrive.
   void barrier();
+  /// Some warps of the block are a team: in `body` they count as a block of `count` threads, of which this one is
+  /// `number`. `barrier` (i64), 1 to 15, is one that no other team uses.
+  void asTeam(mlir::Value number, uint32_t count, mlir::Value barrier, llvm::function_ref<void()> body);
+  /// Registers of this thread's warpgroup from here on, a multiple of 8; all warpgroups together have no more than the
+  /// block was given. sm_90a.
+  void takeRegisters(uint32_t count);
+  void leaveRegisters(uint32_t count);
+  /// All lanes of the warp arrive; what they wrote to shared memory before, all of them see behind it.
+  void syncWarp();
   /// `count` elements of shared memory. The pointer is in address space 3.
   mlir::Value shared(mlir::Type element, uint64_t count, uint32_t alignment = 16);
   /// The shared memory that the launch gives (Plan::dynamicSharedBytes), aligned to 1024 bytes.
@@ -67,6 +77,12 @@ public:
   mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment, bool isStreamed = false,
                    bool isWhole = false);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
+
+  /// Instructions of PTX that have no operation of their own; they may touch any memory. Operands are `$0` and on, and
+  /// `constraints` says of each which register it takes: "r" 32 bits, "l" 64.
+  void assembly(const std::string &text, llvm::ArrayRef<mlir::Value> operands, const std::string &constraints);
+  /// 32 bits of a number, or of the address in shared memory that a pointer has.
+  mlir::Value word(mlir::Value number);
 
   /// So many blocks should fit on a multiprocessor: no thread gets more registers than leave place for them.
   void wantResident(uint32_t blocks);
@@ -99,6 +115,8 @@ private:
 
   mlir::LLVM::LLVMFuncOp function_;
   unsigned arenas_ = 0;
+  mlir::Value inTeam_; // number of the thread; null: no team
+  mlir::Value teamBarrier_;
 };
 
 } // namespace tenon::compiler::codegen

@@ -94,6 +94,10 @@ LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::Parameter
     auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), parameter.size);
     function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(parameter.alignment));
+    // Nobody writes to it, so that its address can be taken where it was passed, as copies by a tensor map want it.
+    if (parameter.kind == abi::ParameterKind::Constant &&
+        isa_and_nonnull<hal::TensorMapType>(kernel.constants[parameter.index].declared))
+      function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
   }
   for (const abi::Slot &slot : parameters.slots) {
     if (slot.kind != abi::ParameterKind::Binding ||

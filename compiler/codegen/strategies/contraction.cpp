@@ -4,6 +4,7 @@
 #include "abi/arch_table.h"
 #include "compiler/codegen/contraction/scalar_product.h"
 #include "compiler/codegen/contraction/tensor_core_product.h"
+#include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/contraction/warpgroup_product.h"
 
 using namespace mlir;
@@ -72,6 +73,12 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
     if (columns == kLargeTile && isBetterWide(shape, product))
       ofWarpgroups = 2 * kLargeTile; // each pair of tiles by one block
     plan.dynamicSharedBytes = warpgroupSharedBytes(side, ofWarpgroups);
+    const auto left = mapOf(shape, product, product.left, side, kWarpgroupDepth),
+               right = mapOf(shape, product, product.right, uint32_t(ofWarpgroups), kWarpgroupDepth);
+    if (left && right) {
+      MLIRContext *context = product.left.value.getContext();
+      plan.tensorMaps = {left->type(context), right->type(context)};
+    }
   }
   return plan;
 }
@@ -106,6 +113,14 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
   return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
+uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
+  auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
+  const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
+  const bool isOfWarpgroups = rows && rows.getInt() == kWarpgroupTileRows && product && product->tensorCoreElement() &&
+                              multiplierOf(target) == Multiplier::Warpgroup;
+  return isOfWarpgroups ? kWarpgroupThreads : kernel.threads;
+}
+
 unsigned Contraction::variantFor(const abi::TargetArch &target) const {
   return unsigned(multiplierOf(target));
 }
@@ -126,12 +141,15 @@ void Contraction::write(Writer &writer) const {
                        .bodies = writer.bodies,
                        .rows = uint32_t(writer.choice("rows")),
                        .columns = uint32_t(writer.choice("columns")),
-                       .depth = 0};
+                       .depth = 0,
+                       .tensorMaps = {}};
   const Multiplier multiplier = multiplierOf(writer.target);
-  if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.k.threads != kThreads)
+  if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads)
     writeScalarProduct(kernel);
   else if (multiplier == Multiplier::Warpgroup && product->tensorCoreElement() && kernel.rows == kWarpgroupTileRows) {
     kernel.columns = writer.choice("warpgroup_columns");
+    if (writer.arguments.tensorMaps.size() == 2)
+      kernel.tensorMaps = writer.arguments.tensorMaps;
     writeWarpgroupProduct(kernel);
   } else
     writeTensorCoreProduct(kernel);

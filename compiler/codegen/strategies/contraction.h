@@ -14,6 +14,7 @@ public:
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
+  uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
   unsigned variantFor(const abi::TargetArch &target) const override;
 };
 

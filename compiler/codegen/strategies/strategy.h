@@ -32,6 +32,7 @@ struct Plan {
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
   std::optional<Guard> guard = {}, also = {};                     // both hold where it runs; none: always
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
+  llvm::SmallVector<mlir::Type> tensorMaps = {}; // that kernels for sm_90a take: !hal.tensor_map
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
 };
@@ -44,6 +45,7 @@ struct Writer {
   GroupSpace &space;
   Bodies &bodies;
   const abi::TargetArch &target;
+  const KernelArguments &arguments;
 
   /// A choice of the plan.
   int64_t choice(llvm::StringRef name) const;
@@ -64,6 +66,8 @@ public:
   /// Whether it can write a kernel with this choice; `threads` is one, too.
   virtual bool takes(llvm::StringRef /*choice*/, int64_t /*value*/) const { return true; }
   virtual void write(Writer &writer) const = 0;
+  /// Threads of a workgroup on the target: those of the plan, or others.
+  virtual uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &) const { return kernel.threads; }
   /// Targets of one number get one kernel, so that it is written once for all of them.
   virtual unsigned variantFor(const abi::TargetArch &) const { return 0; }
 };

@@ -72,6 +72,13 @@ SmallVector<uint32_t> streamsOf(const KernelFunction &kernel, const GroupShape &
 
 } // namespace
 
+FailureOr<uint32_t> threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) {
+  FailureOr<const Strategy *> strategy = strategyOf(kernel, GroupShape::of(kernel));
+  if (failed(strategy))
+    return failure();
+  return (*strategy)->threadsFor(kernel, target);
+}
+
 LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,
                           const abi::TargetArch &target, LLVM::LLVMFuncOp function) {
   const GroupShape shape = GroupShape::of(kernel);
@@ -80,13 +87,14 @@ LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayo
     return failure();
   OpBuilder b(function.getContext());
   b.setInsertionPointToStart(function.addEntryBlock(b));
-  KernelBuilder k(b, linalg::GenericOp(kernel.only().op).getLoc(), function, kernel.threads);
+  KernelBuilder k(b, linalg::GenericOp(kernel.only().op).getLoc(), function,
+                  (*strategy)->threadsFor(kernel, target));
   KernelArguments arguments = mapArguments(kernel, parameters, function, b);
   GroupSpace space(k, shape, arguments);
   Bodies bodies(k, kernel, space, arguments);
   for (uint32_t binding : streamsOf(kernel, shape))
     bodies.stream(binding);
-  Writer writer{kernel, shape, k, space, bodies, target};
+  Writer writer{kernel, shape, k, space, bodies, target, arguments};
   (*strategy)->write(writer);
   LLVM::ReturnOp::create(b, k.loc, ValueRange());
   return success();

@@ -12,6 +12,9 @@ class LLVMFuncOp;
 
 namespace tenon::compiler::codegen {
 
+/// Threads of a workgroup of the kernel that the strategy writes for the target. Errors are those of writeKernel.
+mlir::FailureOr<uint32_t> threadsFor(const KernelFunction &kernel, const abi::TargetArch &target);
+
 /// Writes `function`, which is empty, by the strategy that the kernel names. An error at the kernel function where
 /// there is no such strategy, or where it does not take the group or the choices.
 mlir::LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayout &parameters,

@@ -24,7 +24,7 @@ def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
   }];
   let parameters = (ins "uint32_t":$binding, ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$element,
                         ArrayRefParameter<"uint32_t">:$elementStrides, "uint32_t":$interleave, "uint32_t":$swizzle,
-                        "uint32_t":$promotion, "uint32_t":$fill, "uint32_t":$alignment);
+                        "uint32_t":$promotion, "uint32_t":$fill, "uint32_t":$alignment, "bool":$isOptional);
   let hasCustomAssemblyFormat = 1;
 }
 

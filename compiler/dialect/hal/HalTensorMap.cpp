@@ -35,10 +35,15 @@ struct Body {
   SmallVector<int64_t> box;
   SmallVector<uint32_t> elementStrides;
   Type element;
+  bool isOptional = false;
 
   ParseResult parseEntry(AsmParser &parser) {
     SMLoc loc = parser.getCurrentLocation();
     StringRef word;
+    if (succeeded(parser.parseOptionalKeyword("optional"))) {
+      isOptional = true;
+      return success();
+    }
     if (failed(parser.parseOptionalKeyword(&word))) {
       if (element)
         return parser.emitError(loc) << "a tensor map has one box";
@@ -62,7 +67,7 @@ struct Body {
     if (word == "fill")
       return parseEnumerator(parser, abi::TensorMapFill::Nans, fill);
     return parser.emitError(loc) << "'" << word << "' is unknown, binding, a box (64x64xf16), element_strides, "
-                                 << "interleave, swizzle, promotion, fill or alignment is wanted";
+                                 << "interleave, swizzle, promotion, fill, alignment or optional is wanted";
   }
 };
 
@@ -78,7 +83,7 @@ Type TensorMapType::parse(AsmParser &parser) {
     return {};
   }
   return get(parser.getContext(), body.binding, body.box, body.element, body.elementStrides, body.interleave,
-             body.swizzle, body.promotion, body.fill, body.alignment);
+             body.swizzle, body.promotion, body.fill, body.alignment, body.isOptional);
 }
 
 void TensorMapType::print(AsmPrinter &printer) const {
@@ -101,6 +106,8 @@ void TensorMapType::print(AsmPrinter &printer) const {
   put("fill", getFill(), abi::spelling(abi::TensorMapFill(getFill())));
   if (getAlignment() != kDefaultAlignment)
     printer << ", alignment = " << getAlignment();
+  if (getIsOptional())
+    printer << ", optional";
   printer << '>';
 }
 

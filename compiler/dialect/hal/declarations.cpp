@@ -60,6 +60,7 @@ static abi::Constant tensorMapOf(hal::TensorMapType type) {
   map.swizzle = abi::TensorMapSwizzle(type.getSwizzle());
   map.promotion = abi::TensorMapPromotion(type.getPromotion());
   map.fill = abi::TensorMapFill(type.getFill());
+  map.isOptional = type.getIsOptional();
   return {.kind = abi::ConstantKind::TensorMap,
           .element = elementTypeOf(type.getElement()).value_or(abi::ElementType::I1), // refused with the layout
           .size = 128,

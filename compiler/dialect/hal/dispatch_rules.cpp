@@ -195,7 +195,8 @@ void Check::checkConstants() {
     checkConstant(argument, operand);
 }
 
-/// The tensor that is bound has the rank and the elements that its map is declared with. The counts were checked.
+/// The tensor that is bound has the elements that its map is declared with, and its rank; of one that has more
+/// dimensions the outermost count as one. The counts were checked.
 void Check::checkTensorMaps() {
   SmallVector<Type> bound;
   for (Type type : shape.arguments)
@@ -209,11 +210,11 @@ void Check::checkTensorMaps() {
     if (!map || map.getBinding() >= bound.size()) // refused with the layout
       continue;
     auto tensor = cast<TensorType>(bound[map.getBinding()]);
-    const bool sameRank = tensor.hasRank() && size_t(tensor.getRank()) == map.getBox().size();
-    if (!sameRank || tensor.getElementType() != map.getElement())
+    const bool fits = tensor.hasRank() && size_t(tensor.getRank()) >= map.getBox().size();
+    if (!fits || tensor.getElementType() != map.getElement())
       declared(error() << "binds " << tensor << " to binding " << map.getBinding() << " of '" << name
                        << "', which constant " << i << " describes as " << map
-                       << ": the same rank and element type are wanted");
+                       << ": the same element type and a rank that is not below the map's are wanted");
   }
 }
 

@@ -15,8 +15,14 @@
 // CORE: cp.async.cg.shared.global
 // CORE: ldmatrix.sync.aligned.m8n8.x4
 // CORE: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// A warpgroup asks for the operands by tensor maps, two multiply.
 // GROUP: .extern .shared .align 1024
-// GROUP: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// GROUP: .param .align 64 .b8 large_dispatch_0_param_{{[0-9]}}[128]
+// GROUP: .reqntid 384
+// GROUP-DAG: %nctaid.x
+// GROUP-DAG: setmaxnreg.dec
+// GROUP-DAG: cp.async.bulk.tensor.2d.shared::cluster.global
+// GROUP-DAG: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
 
 // BYTES: ldmatrix.sync.aligned.m8n8.x4
 // BYTES: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
@@ -25,8 +31,9 @@
 // FLAG: --f32-products is 'exact' or 'tf32', not 'bf16'
 
 // The bias and the activation are in the kernel of the product.
+// PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B256, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B256, optional>]
 // PLAN-LABEL: hal.executable.source private @large_dispatch_0
-// PLAN: workgroup_local_memory = 196608 : index
+// PLAN: workgroup_local_memory = 229440 : index
 // PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_columns = 256 : i64}
 // PLAN-COUNT-2: linalg.generic
 func.func @large(%a: tensor<2048x512xbf16>, %b: tensor<512x2048xbf16>, %bias: tensor<2048xf32>) -> tensor<2048x2048xbf16> {

@@ -86,6 +86,7 @@ FAKE CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUd
       {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, driver.threads},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, driver.sharedBytes},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, driver.sharedOptinBytes},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
       {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, driver.memoryPools},
   };
   auto found = values.find(attribute);

@@ -49,7 +49,13 @@ std::vector<uint8_t> buildExecutable(const std::string &name, std::vector<abi::E
                                      spec.kind == fb::ImageKind::Ptx ? spec.isa : 0, data, source));
     std::vector<Offset<fb::Kernel>> kernels;
     for (uint32_t i = 0; i < exports.size(); ++i) {
+      flatbuffers::Offset<flatbuffers::Vector<uint32_t>> threads;
+      if (!spec.requiredThreads.empty())
+        threads = builder.CreateVector(spec.requiredThreads);
       fb::KernelFactsBuilder facts(builder);
+      if (!spec.requiredThreads.empty())
+        facts.add_required_threads(threads);
+      facts.add_any_grid(spec.takesAnyGrid);
       facts.add_parameter_bytes(abi::computeParameterLayout(exports[i].layout)->bytes);
       auto factsTable = facts.Finish();
       kernels.push_back(fb::CreateKernelDirect(builder, i, exports[i].symbol.c_str(), factsTable));

@@ -35,6 +35,8 @@ struct VariantSpec {
   abi::fb::ImageKind kind = abi::fb::ImageKind::Ptx;
   uint16_t isa = 70;
   abi::fb::Origin origin = abi::fb::Origin::HandWritten;
+  std::vector<uint32_t> requiredThreads; // .reqntid
+  bool takesAnyGrid = false;
 };
 
 /// An export with `bindings` storage buffers (all but the last read only) and `words` 32-bit constants.

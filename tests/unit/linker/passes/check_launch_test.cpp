@@ -70,6 +70,25 @@ TEST(CheckLaunch, GeneratedKernelsBringClustersOfTheirOwn) {
   EXPECT_LINKS(linkJob(job));
 }
 
+TEST(CheckLaunch, WhoGeneratedAKernelChoseItsWorkgroupAndGrid) {
+  const std::string body = "  .reg .b32 %n;\n  mov.u32 %n, %nctaid.x;\n";
+  for (const bool readsGrid : {false, true}) {
+    abi::Export declared = makeExport("k", 1);
+    declared.launch.workgroupSize = {64, 1, 1};
+    Job job;
+    job.add(declared).object("a.ptx", ptxModule(entry("k", "p", ".reqntid 384", readsGrid ? body : "")));
+    EXPECT_FINDS(linkJob(job), "[K-8] 'k' has .reqntid 384x1x1, the export declares workgroup size 64x1x1");
+    job.job.objects.back().origin = abi::Origin::Generated;
+    Linked linked = linkJob(job);
+    EXPECT_LINKS(linked);
+    const abi::ExecutableView executable = view(linked);
+    EXPECT_EQ(executable.findKernel(0, 0)->facts()->any_grid(), readsGrid);
+    EXPECT_EQ(executable.candidates(0)[0].workgroupSize, (abi::Extent3{384, 1, 1}));
+    EXPECT_EQ(executable.candidates(0)[0].threads, 384u);
+    EXPECT_EQ(executable.candidates(0)[0].takesAnyGrid, readsGrid);
+  }
+}
+
 TEST(CheckLaunch, RefusesAndWarnsOfLargeClusters) {
   Linked warned = linkWith("", {64, 1, 1}, {16, 1, 1});
   EXPECT_FALSE(warned.bytes.empty());

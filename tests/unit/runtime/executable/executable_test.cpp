@@ -162,6 +162,27 @@ TEST_F(ExecutableTest, AFallbackTakesWhatTheDeclaredSharedMemoryKeepsOut) {
   EXPECT_TRUE(fake.dynamicSharedAttribute.empty());
 }
 
+TEST_F(ExecutableTest, AGeneratedKernelHasItsOwnWorkgroup) {
+  make({{.name = "g", .image = "g", .origin = abi::fb::Origin::Generated, .requiredThreads = {384, 1, 1}}});
+  EXPECT_EQ((*executable->load(0))->launch.workgroupSize, (abi::Extent3{384, 1, 1}));
+  make({{.name = "h", .image = "h", .requiredThreads = {384, 1, 1}}}); // which the linker has compared
+  EXPECT_EQ((*executable->load(0))->launch.workgroupSize, (abi::Extent3{64, 1, 1}));
+}
+
+TEST_F(ExecutableTest, OfAKernelForAnyGridNoMoreBlocksAreLaunchedThanRunAtOnce) {
+  make({{.name = "g", .image = "g", .origin = abi::fb::Origin::Generated, .takesAnyGrid = true}});
+  auto loaded = executable->load(0);
+  ASSERT_OK(loaded.status());
+  EXPECT_EQ((*loaded)->mostBlocks, 0u); // whose driver does not say how many do
+  LoadedExport limited = **loaded;
+  limited.mostBlocks = 132;
+  using Grid = std::array<uint32_t, 3>;
+  EXPECT_EQ(limited.gridFor({1000, 1, 1}), (Grid{132, 1, 1}));
+  EXPECT_EQ(limited.gridFor({100, 1, 1}), (Grid{100, 1, 1}));
+  EXPECT_EQ(limited.gridFor({1000, 2, 1}), (Grid{1000, 2, 1}));
+  EXPECT_EQ((*loaded)->gridFor({1000, 1, 1}), (Grid{1000, 1, 1}));
+}
+
 TEST_F(ExecutableTest, AnAbsentExportIsAnError) {
   make(threeVariants);
   EXPECT_STATUS(executable->load(2).status(), OutOfRange, "has 2 exports, there is no export 2");
@@ -215,6 +236,27 @@ TEST_F(ExecutableTest, AFallbackNeedsNoTensorMaps) {
   auto loaded = executable->load(0);
   ASSERT_OK(loaded.status());
   EXPECT_EQ((*loaded)->encodeTensorMap, &encodeNoTensorMap);
+}
+
+TEST_F(ExecutableTest, AGeneratedKernelAsksForMapsWhereThereAreAny) {
+  abi::Export declared = makeExport("a", 1, 1);
+  declared.layout.constants[0] = {abi::ConstantKind::TensorMap,
+                                  abi::ElementType::F32,
+                                  128,
+                                  64,
+                                  "",
+                                  abi::TensorMap{.box = {4, 8}, .isOptional = true}};
+  for (uint16_t arch : {80, 90}) {
+    const VariantSpec variant = {.name = "g", .arch = arch, .image = "g", .origin = abi::fb::Origin::Generated};
+    bytes = std::make_unique<AlignedBytes>(buildExecutable("exe", {declared}, {variant}));
+    view = std::make_unique<abi::ExecutableView>(abi::ExecutableView::create(bytes->span(), "test").take());
+    EXPECT_TRUE(view->exportAt(0).layout.constants[0].map->isOptional);
+    fake.major = arch / 10;
+    executable = std::make_unique<Executable>(open(), *view); // whose driver encodes none
+    auto loaded = executable->load(0);
+    ASSERT_OK(loaded.status());
+    EXPECT_EQ((*loaded)->encodeTensorMap, &encodeNoTensorMap);
+  }
 }
 
 TEST_F(ExecutableTest, WhatIsRuledOutStaysInTheTable) {

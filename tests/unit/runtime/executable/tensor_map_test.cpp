@@ -3,6 +3,8 @@
 
 #include "tests/unit/runtime/fixture.h"
 
+#include <cstring>
+
 namespace tenon::runtime {
 
 using namespace tenon::test;
@@ -80,6 +82,25 @@ TEST(TensorMap, NamesWhatTheDriverWouldOnlyCallInvalid) {
   EXPECT_STATUS(encode(declaredMap(), {2, uint64_t(1) << 32, uint64_t(1) << 32}), InvalidArgument, "2^40");
   EXPECT_STATUS(encode(declaredMap(), {2, 100, 72}, 4096, 1 << 20, nullptr), Unimplemented, "cuTensorMapEncodeTiled");
   EXPECT_STATUS(encode(declaredMap(), {2, 100, 72}, 4096, 1 << 20, refuse), InvalidArgument, "refused by the driver");
+}
+
+TEST(TensorMap, AnOptionalOneIsZerosWhereTheTensorHasNone) {
+  abi::EncodedTensorMap declared = declaredMap();
+  declared.map.isOptional = true;
+  for (auto [extents, address] : {std::pair(std::vector<uint64_t>{2, 100, 72}, uint64_t(4104)),
+                                  {{2, 0, 72}, 4096},
+                                  {{2, 100, 70}, 4096},
+                                  {{2, 100, 0}, 4096}}) {
+    CUtensorMap map;
+    std::memset(&map, 0xff, sizeof map);
+    ASSERT_OK(encodeTensorMap(refuse, declared, {address, 1 << 20}, extents, map));
+    for (unsigned char byte : std::span(reinterpret_cast<const unsigned char *>(&map), sizeof map))
+      ASSERT_EQ(byte, 0);
+  }
+  asked = {};
+  ASSERT_OK(encode(declared, {2, 100, 72}));
+  EXPECT_EQ(asked.dims.size(), 3u);
+  EXPECT_STATUS(encode(declared, {2, 100, 72}, 4096, 28799), OutOfRange, "has 28800 bytes, the binding 28799");
 }
 
 } // namespace tenon::runtime

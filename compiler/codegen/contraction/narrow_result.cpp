@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/narrow_result.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarpRows = 16, kLanes = 32, kVector = 8; // columns of 16 bytes
+constexpr uint32_t kLineBytes = NarrowResult::kColumns * 2;
+
+/// Whether the operation reads elements that differ along rows and columns: there are as many as results.
+bool readsMatrix(const GroupShape &shape, const KernelOp &op, const Product &product) {
+  auto differsAlong = [&](const KernelTensor &tensor, ArrayRef<unsigned> axes) {
+    return llvm::any_of(axes,
+                        [&](unsigned axis) { return shape.along(tensor, op.op, axis) != GroupShape::Along::Same; });
+  };
+  auto isMatrix = [&](const KernelTensor &tensor) {
+    return differsAlong(tensor, product.rows) && differsAlong(tensor, product.columns);
+  };
+  return llvm::any_of(op.inputs, [&](const KernelInput &each) { return each.isMemory() && isMatrix(each.tensor); }) ||
+         llvm::any_of(op.outputs,
+                      [&](const KernelOutput &each) { return each.startTensor && isMatrix(*each.startTensor); });
+}
+
+} // namespace
+
+std::optional<NarrowResult> NarrowResult::of(const ProductKernel &kernel) {
+  const Product &product = kernel.product;
+  if (product.columns.size() != 1)
+    return std::nullopt;
+  std::optional<NarrowResult> result;
+  for (const KernelOp &op : kernel.kernel.ops) {
+    if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(kernel.shape, op, product))
+      return std::nullopt;
+    for (auto [number, output] : llvm::enumerate(op.outputs)) {
+      if (!output.isStored)
+        continue;
+      const bool fits =
+          !result && isa<Float16Type, BFloat16Type>(output.tensor.element) &&
+          kernel.shape.along(output.tensor, op.op, product.columns.front()) == GroupShape::Along::Adjacent;
+      if (!fits)
+        return std::nullopt;
+      result = NarrowResult(kernel, op, number);
+    }
+  }
+  return result;
+}
+
+Value NarrowResult::isAligned() {
+  KernelBuilder &k = kernel_->k;
+  const unsigned column = kernel_->product.columns.front();
+  kernel_->space.vectorAxis = column;
+  Value isWhole = k.equal(k.rem(kernel_->space.size(column), k.number(kVector)), k.number(0));
+  return k.both(k.both(isWhole, kernel_->bodies.areBasesAligned(2)), kernel_->bodies.isAligned(tensor(), 16));
+}
+
+Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Value> sums) {
+  KernelBuilder &k = kernel_->k;
+  Bodies &bodies = kernel_->bodies;
+  Bodies::Scope scope(bodies);
+  bodies.setWidth(2);
+  // What lies outside is not stored, but what it is computed from is read.
+  if (!space.rowsAreWhole())
+    row = k.min(row, k.sub(space.rows(), k.number(1)));
+  if (!space.columnsAreWhole())
+    column = k.min(column, k.sub(space.columns(), k.number(2)));
+  const Point point = space.resultAt(row, column);
+  const RowSum &sum = kernel_->product.sum;
+  SmallVector<Value> totals(sums);
+  for (auto [lane, total] : llvm::enumerate(totals))
+    total = bodies.finish(sum, point, lane, total);
+  bodies.setRow(sum, totals);
+  const SmallVector<Value> values = bodies.rowValues(*op_, output_, point);
+  Value both = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(2, tensor().element));
+  for (auto [lane, value] : llvm::enumerate(values))
+    both = LLVM::InsertElementOp::create(k.b, k.loc, both, value, k.number(lane));
+  return LLVM::BitcastOp::create(k.b, k.loc, k.b.getI32Type(), both);
+}
+
+void NarrowResult::store(TileSpace &space, Value from, Value row, Value column) {
+  KernelBuilder &k = kernel_->k;
+  Value exists = arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true));
+  if (!space.rowsAreWhole())
+    exists = k.both(exists, k.less(row, space.rows()));
+  if (!space.columnsAreWhole())
+    exists = k.both(exists, k.less(column, space.columns()));
+  k.when(exists, [&] {
+    Bodies::Scope scope(kernel_->bodies);
+    kernel_->bodies.setWidth(kVector);
+    Value vector = k.load(VectorType::get(4, k.b.getI32Type()), from, 16);
+    k.store(vector, kernel_->bodies.address(*op_, tensor(), space.resultAt(row, column)), 16);
+  });
+}
+
+void NarrowResult::write(TileSpace &space, Value firstRow, Value arena, ArrayRef<Value> sums) {
+  KernelBuilder &k = kernel_->k;
+  kernel_->space.vectorAxis = kernel_->product.columns.front();
+  MLIRContext *context = k.b.getContext();
+  Value lane = k.rem(k.thread(), k.number(kLanes)), warp = k.div(k.thread(), k.number(kLanes));
+  Value warpRow = k.mul(warp, k.number(kWarpRows)), top = k.add(k.add(space.firstRow(), firstRow), warpRow);
+  Value row = k.add(top, k.div(lane, k.number(4)));
+  Value column = k.add(space.firstColumn(), k.mul(k.rem(lane, k.number(4)), k.number(2)));
+  auto at = [&](Value half, Value line, Value vector) {
+    Value turned = k.exclusiveOr(vector, k.rem(line, k.number(8))); // lines meet different banks
+    Value bytes = k.add(k.mul(line, k.number(kLineBytes)), k.mul(turned, k.number(16)));
+    return k.at(half, k.b.getI8Type(), bytes);
+  };
+  arena = k.at(arena, k.b.getI8Type(), k.mul(warpRow, k.number(kLineBytes)));
+  for (uint32_t first = 0; first < kernel_->columns; first += kColumns) {
+    // Two halves: one is filled while lanes may still read the other.
+    Value half = k.at(arena, k.b.getI8Type(), k.number(first / kColumns % 2 * (bytes() / 2)));
+    for (uint32_t group = 0; group < kColumns / 8; group += 2) {
+      SmallVector<Value> pairs;
+      for (uint32_t matrix = 0; matrix < 4; ++matrix) {
+        const uint32_t eighth = first / 8 + group + matrix / 2;
+        pairs.push_back(pair(space, k.add(row, k.number(8 * (matrix % 2))), k.add(column, k.number(8 * eighth)),
+                             sums.slice(4 * eighth + 2 * (matrix % 2), 2)));
+      }
+      // Lane l tells where row l % 8 of matrix l / 8 goes: rows below each other, then the next eight columns.
+      Value to = at(half, k.rem(lane, k.number(16)), k.add(k.div(lane, k.number(16)), k.number(group)));
+      NVVM::StMatrixOp::create(k.b, k.loc, to, pairs, NVVM::MMALayout::row,
+                               NVVM::LdStMatrixShapeAttr::get(context, 8, 8), NVVM::LdStMatrixEltType::B16);
+    }
+    k.syncWarp();
+    for (uint32_t line = 0; line < kWarpRows; line += kLanes / 8) {
+      Value inWarp = k.add(k.div(lane, k.number(8)), k.number(line)), vector = k.rem(lane, k.number(8));
+      store(space, at(half, inWarp, vector), k.add(top, inWarp),
+            k.add(k.add(space.firstColumn(), k.number(first)), k.mul(vector, k.number(kVector))));
+    }
+    k.syncWarp();
+  }
+}
+
+} // namespace tenon::compiler::codegen

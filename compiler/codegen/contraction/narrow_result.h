@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From accumulators of `wgmma` to a result of 16-bit elements: each thread computes the rest of the group where its
+// sums are, two columns at a time, and the warp exchanges pairs through shared memory (`stmatrix`), so that each lane
+// stores 16 bytes. Warps go on without each other. It is for groups that read no other matrix, whose elements would be
+// read pair by pair; result_tile.h takes all others.
+#pragma once
+
+#include "compiler/codegen/contraction/tile_space.h"
+
+namespace tenon::compiler::codegen {
+
+class NarrowResult {
+public:
+  /// Nothing where the group is not of this kind.
+  static std::optional<NarrowResult> of(const ProductKernel &kernel);
+
+  static constexpr uint32_t kRows = 64, kColumns = 64;
+  /// Shared memory of a warpgroup.
+  static constexpr uint32_t bytes() { return 2 * kRows * kColumns * 2; }
+  /// Whether the result and what is read for it are aligned.
+  mlir::Value isAligned();
+  /// 64 rows of a tile, the first of which is `firstRow` of it, from a warpgroup's sums: [8 columns][row l / 4 of the
+  /// warp's 16, and the eighth behind it][2 columns]. A team of 128 threads; `arena` is aligned to 128.
+  void write(TileSpace &space, mlir::Value firstRow, mlir::Value arena, llvm::ArrayRef<mlir::Value> sums);
+
+private:
+  NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)
+      : kernel_(&kernel), op_(&op), output_(output) {}
+  const KernelTensor &tensor() const { return op_->outputs[output_].tensor; }
+  /// The results of two sums at a position, 32 bits.
+  mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums);
+  void store(TileSpace &space, mlir::Value from, mlir::Value row, mlir::Value column);
+
+  const ProductKernel *kernel_;
+  const KernelOp *op_; // that stores it
+  unsigned output_;    // of the operation
+};
+
+} // namespace tenon::compiler::codegen

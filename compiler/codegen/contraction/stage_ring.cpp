@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/stage_ring.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+Value StageRing::barrier(uint32_t first, Value step) {
+  return k_.at(barriers_, k_.b.getI64Type(), k_.add(stageOf(step), k_.number(first)));
+}
+
+void StageRing::create(Value filling, uint32_t emptying) {
+  for (uint32_t stage = 0; stage < stages_; ++stage) {
+    k_.assembly("mbarrier.init.shared.b64 [$0], $1;", {k_.word(fullBarrier(k_.number(stage))), k_.word(filling)},
+                "r,r");
+    k_.assembly("mbarrier.init.shared.b64 [$0], $1;",
+                {k_.word(emptyBarrier(k_.number(stage))), k_.word(k_.number(emptying))}, "r,r");
+  }
+  // Copies that count at a barrier look at it in another way than threads.
+  k_.assembly("fence.mbarrier_init.release.cluster;", {}, "");
+}
+
+void StageRing::wait(Value barrier, Value step, bool isBefore) {
+  Value round = k_.div(step, k_.number(stages_));
+  Value parity = k_.rem(isBefore ? k_.add(round, k_.number(1)) : round, k_.number(2));
+  // Until the round of this parity is over; the wait itself gives up from time to time.
+  k_.assembly("{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared.b64 done, [$0], $1;\n@!done bra again;\n}",
+              {k_.word(barrier), k_.word(parity)}, "r,r");
+}
+
+void StageRing::arrive(Value barrier) {
+  k_.assembly("mbarrier.arrive.shared.b64 _, [$0];", {k_.word(barrier)}, "r");
+}
+
+void StageRing::expect(Value step, uint32_t count) {
+  k_.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;",
+              {k_.word(fullBarrier(step)), k_.word(k_.number(count))}, "r,r");
+}
+
+void StageRing::copyBox(Value to, Value map, ArrayRef<Value> position, Value step) {
+  const size_t rank = position.size();
+  std::string coordinates, constraints = "r,l";
+  SmallVector<Value> operands = {k_.word(to), map};
+  for (size_t i = 0; i < rank; ++i) {
+    operands.push_back(k_.word(position[rank - 1 - i]));
+    coordinates += (i == 0 ? "$" : ", $") + std::to_string(i + 2);
+    constraints += ",r";
+  }
+  operands.push_back(k_.word(fullBarrier(step)));
+  k_.assembly("cp.async.bulk.tensor." + std::to_string(rank) +
+                  "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + coordinates + "}], [$" +
+                  std::to_string(rank + 2) + "];",
+              operands, constraints + ",r");
+}
+
+} // namespace tenon::compiler::codegen

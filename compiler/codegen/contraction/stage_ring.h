@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stages of shared memory that one team of a block fills and others read, step by step, without meeting at a barrier of
+// the block. Step s lies in stage s % stages. Each stage has two barriers in shared memory (mbarriers):
+//
+//   full   the filling team arrives, or bytes that a copy was told to count; readers wait for it
+//   empty  each reading team arrives once it has read; who fills the stage again waits for it
+//
+// A barrier counts its rounds by a parity, which is that of the number of times the stage was used. PTX ISA,
+// "mbarrier", from sm_90 on.
+#pragma once
+
+#include "compiler/codegen/kernel/kernel_builder.h"
+
+namespace tenon::compiler::codegen {
+
+class StageRing {
+public:
+  /// @param barriers pointer to bytes(stages) of shared memory, aligned to 8 bytes
+  StageRing(KernelBuilder &k, mlir::Value barriers, uint32_t stages) : k_(k), barriers_(barriers), stages_(stages) {}
+
+  static constexpr uint32_t bytes(uint32_t stages) { return 2 * 8 * stages; }
+
+  /// By one thread, before all others pass a barrier of the block: how many arrivals fill a stage (i64), how many empty
+  /// it.
+  void create(mlir::Value filling, uint32_t emptying);
+
+  mlir::Value stageOf(mlir::Value step) { return k_.rem(step, k_.number(stages_)); }
+  /// Until what was in the step's stage before has been read. The first steps find theirs empty.
+  void waitUntilEmpty(mlir::Value step) { wait(emptyBarrier(step), step, /*isBefore=*/true); }
+  void waitUntilFull(mlir::Value step) { wait(fullBarrier(step), step, /*isBefore=*/false); }
+  /// This thread has put its part of the step into shared memory.
+  void fill(mlir::Value step) { arrive(fullBarrier(step)); }
+  /// This thread's part of the step is `count` bytes that copies bring.
+  void expect(mlir::Value step, uint32_t count);
+  /// This thread's team has read the step.
+  void empty(mlir::Value step) { arrive(emptyBarrier(step)); }
+
+  /// Copies the box of a tensor at `position` (i64, outermost first) to shared memory, as its map says; counted by the
+  /// step. One thread.
+  void copyBox(mlir::Value to, mlir::Value map, llvm::ArrayRef<mlir::Value> position, mlir::Value step);
+
+private:
+  mlir::Value barrier(uint32_t first, mlir::Value step);
+  mlir::Value fullBarrier(mlir::Value step) { return barrier(0, step); }
+  mlir::Value emptyBarrier(mlir::Value step) { return barrier(stages_, step); }
+  void wait(mlir::Value barrier, mlir::Value step, bool isBefore);
+  void arrive(mlir::Value barrier);
+
+  KernelBuilder &k_;
+  mlir::Value barriers_;
+  const uint32_t stages_;
+};
+
+} // namespace tenon::compiler::codegen
