@@ -4,6 +4,7 @@
 #include "runtime/executable/executable.h"
 
 #include "abi/arch_table.h"
+#include "abi/occupancy.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/executable/jit_cache.h"
@@ -162,23 +163,19 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   }
   TENON_RETURN_IF_ERROR(checkFunction(out, candidate));
   if (candidate.takesAnyGrid)
-    TENON_RETURN_IF_ERROR(limitGrid(out));
+    TENON_RETURN_IF_ERROR(limitGrid(out, candidate));
   declareReadOnly(out);
   return okStatus();
 }
 
 /// Blocks that do not run at once would each begin and end for nothing.
-Status Executable::limitGrid(LoadedExport &loaded) const {
-  const cuda::Driver &driver = device_->driver();
-  if (!driver.cuOccupancyMaxActiveBlocksPerMultiprocessor)
-    return okStatus();
-  int blocks = 0;
-  TENON_RETURN_IF_ERROR(
-      cuda::driverStatus(driver,
-                         driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                             &blocks, loaded.function, int(loaded.launch.threads()), loaded.launch.dynamicSharedBytes),
-                         "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
-  loaded.mostBlocks = uint32_t(std::max(blocks, 1)) * device_->context().multiprocessors();
+Status Executable::limitGrid(LoadedExport &loaded, const abi::Candidate &candidate) const {
+  TENON_ASSIGN_OR_RETURN(const int registers,
+                         functionAttribute(loaded.function, CU_FUNC_ATTRIBUTE_NUM_REGS, "NUM_REGS"));
+  const abi::Occupancy found = abi::computeOccupancy(
+      abi::TargetArch{device_->traits().computeCapability}, loaded.launch.threads(), uint32_t(std::max(registers, 0)),
+      uint64_t(candidate.staticSharedBytes) + loaded.launch.dynamicSharedBytes);
+  loaded.mostBlocks = found.blocksPerSm * device_->context().multiprocessors();
   return okStatus();
 }
 

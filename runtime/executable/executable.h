@@ -93,7 +93,7 @@ private:
   Status checkFunction(const LoadedExport &loaded, const abi::Candidate &candidate) const;
   std::string describeCode(const LoadedExport &loaded) const;
   Status checkParameters(const LoadedExport &loaded) const;
-  Status limitGrid(LoadedExport &loaded) const;
+  Status limitGrid(LoadedExport &loaded, const abi::Candidate &candidate) const;
   void declareReadOnly(const LoadedExport &loaded) const;
   Result<int> functionAttribute(CUfunction function, CUfunction_attribute attribute, const char *name) const;
 

@@ -36,6 +36,16 @@ template <typename Struct> struct Exported {
   Shape shape, strides;
 };
 
+template <typename Struct> void deleteExported(Struct *self) {
+  delete static_cast<Exported<Struct> *>(self->context);
+}
+
+/// The buffer of a tensor that was exported here; null: it is of somebody else.
+template <typename Struct> const Buffer *exportedBuffer(const Struct &managed) {
+  const bool isOwn = managed.deleter == deleteExported<Struct>;
+  return isOwn ? static_cast<const Exported<Struct> *>(managed.context)->buffer.get() : nullptr;
+}
+
 template <typename Struct> Result<Struct *> exportTensor(const Tensor &tensor, uint64_t *flags) {
   const Buffer &buffer = *tensor.buffer;
   if (buffer.isRetired() || (buffer.isLate() && buffer.address() == 0))
@@ -71,7 +81,7 @@ template <typename Struct> Result<Struct *> exportTensor(const Tensor &tensor, u
   view.shape = made->shape.data();
   view.strides = made->strides.data();
   made->managed.context = made;
-  made->managed.deleter = [](Struct *self) { delete static_cast<Exported<Struct> *>(self->context); };
+  made->managed.deleter = deleteExported<Struct>;
   return &made->managed;
 }
 
@@ -107,8 +117,9 @@ Result<Tensor> describeTensor(const dlpack::TensorView &view) {
   return tensor;
 }
 
-/// `release` is given to the buffer when nothing can fail any more.
-Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, uint32_t access,
+/// `own` is the buffer that was exported here, or null. `release` is given to the buffer when nothing can fail any
+/// more.
+Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, const Buffer *own, uint32_t access,
                             const Buffer::Release &release) {
   TENON_ASSIGN_OR_RETURN(Tensor tensor, describeTensor(view));
   TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor.shape, tensor.element));
@@ -129,6 +140,12 @@ Result<Tensor> importTensor(Device &device, const dlpack::TensorView &view, uint
     return makeError(StatusCode::InvalidArgument, "DLPack: a null address for ", bytes, " bytes");
   BufferOptions options;
   options.access = access;
+  // The emulator's memory, which the process sees elsewhere than kernels do, comes back.
+  if (isPlain && own && &own->device() == &device && own->hostAddress()) {
+    const uint64_t offset = data - reinterpret_cast<uint64_t>(own->hostAddress());
+    TENON_ASSIGN_OR_RETURN(tensor.buffer, importDeviceMemory(device, own->address() + offset, bytes, options, release));
+    return tensor;
+  }
   if (isPlain && bytes != 0) {
     TENON_ASSIGN_OR_RETURN(tensor.buffer,
                            importHostMemory(device, reinterpret_cast<void *>(data), bytes, options, release));
@@ -171,8 +188,8 @@ Result<Tensor> importDlpack(Device &device, dlpack::ManagedVersioned *managed) {
   if (managed->version.major != dlpack::kVersion.major)
     return makeError(StatusCode::Unimplemented, "DLPack: the tensor is of version ", managed->version.major, '.',
                      managed->version.minor, ", supported is ", dlpack::kVersion.major);
-  return importTensor(device, managed->tensor, managed->flags & dlpack::kReadOnly ? kAccessRead : kAccessAll,
-                      [managed] {
+  return importTensor(device, managed->tensor, exportedBuffer(*managed),
+                      managed->flags & dlpack::kReadOnly ? kAccessRead : kAccessAll, [managed] {
                         if (managed->deleter)
                           managed->deleter(managed);
                       });
@@ -181,7 +198,7 @@ Result<Tensor> importDlpack(Device &device, dlpack::ManagedVersioned *managed) {
 Result<Tensor> importDlpackUnversioned(Device &device, dlpack::Managed *managed) {
   if (!managed)
     return makeError(StatusCode::InvalidArgument, "DLPack: no tensor");
-  return importTensor(device, managed->tensor, kAccessAll, [managed] {
+  return importTensor(device, managed->tensor, exportedBuffer(*managed), kAccessAll, [managed] {
     if (managed->deleter)
       managed->deleter(managed);
   });

@@ -41,7 +41,7 @@ TEST_F(Exchange, DlpackTensorsOfPinnedMemory) {
 }
 TEST_F(Exchange, DlpackTensorsOfOtherDevicesAreRefused) {
   dlpack::ManagedVersioned *managed = exportDlpack({abi::ElementType::F32, {4}, allocate(16)}).take();
-  managed->tensor.device.id = device->ordinal() + 1;
+  managed->tensor.device = {dlpack::kCuda, device->ordinal() + 1};
   FAILS(importDlpack(*device, managed).status(), FailedPrecondition, "memory of CUDA device");
   managed->deleter(managed);
 }

@@ -116,7 +116,8 @@ void ScalarProduct::put(const Values &values, Value half, ArrayRef<uint32_t> wid
         Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(width, stored_));
         for (uint32_t lane = 0; lane < width; ++lane)
           all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, *next++, k_.number(lane));
-        k_.store(all, slot(buffer, half, reduced, across), width * bytes_);
+        // Rows begin at multiples of the padding.
+        k_.store(all, slot(buffer, half, reduced, across), std::min(width, kPadding) * bytes_);
         continue;
       }
       for (uint32_t lane = 0; lane < width; ++lane) {

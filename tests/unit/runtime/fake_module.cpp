@@ -119,6 +119,9 @@ FAKE CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
   case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
     *value = lookup(fake().functionShared, 0);
     return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NUM_REGS:
+    *value = 32;
+    return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     *value = 80;
     return CUDA_SUCCESS;

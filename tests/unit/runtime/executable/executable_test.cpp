@@ -173,7 +173,7 @@ TEST_F(ExecutableTest, OfAKernelForAnyGridNoMoreBlocksAreLaunchedThanRunAtOnce) 
   make({{.name = "g", .image = "g", .origin = abi::fb::Origin::Generated, .takesAnyGrid = true}});
   auto loaded = executable->load(0);
   ASSERT_OK(loaded.status());
-  EXPECT_EQ((*loaded)->mostBlocks, 0u); // whose driver does not say how many do
+  EXPECT_EQ((*loaded)->mostBlocks, 132u * 32); // 64 threads of 32 registers: 32 blocks of a multiprocessor of sm_80
   LoadedExport limited = **loaded;
   limited.mostBlocks = 132;
   using Grid = std::array<uint32_t, 3>;
@@ -181,6 +181,8 @@ TEST_F(ExecutableTest, OfAKernelForAnyGridNoMoreBlocksAreLaunchedThanRunAtOnce) 
   EXPECT_EQ(limited.gridFor({100, 1, 1}), (Grid{100, 1, 1}));
   EXPECT_EQ(limited.gridFor({1000, 2, 1}), (Grid{1000, 2, 1}));
   EXPECT_EQ((*loaded)->gridFor({1000, 1, 1}), (Grid{1000, 1, 1}));
+  limited.mostBlocks = 0; // not known
+  EXPECT_EQ(limited.gridFor({100000, 1, 1}), (Grid{100000, 1, 1}));
 }
 
 TEST_F(ExecutableTest, AnAbsentExportIsAnError) {
