@@ -222,7 +222,8 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
     bytes += dispatch::elementBytes(sum.sum.type);
   while (threads > 8 * kMaxAcross && threads * width * bytes > kMaxArena)
     threads /= 2;
-  across = std::min(across, threads);
+  // Where vectors are not aligned, a thread has one column of those that a vector has.
+  across = std::min(across, threads / width);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
   return Plan{name(),
