@@ -8,7 +8,7 @@ PACKAGES=(
   "clang-$LLVM_VERSION" "clang-format-$LLVM_VERSION" "lld-$LLVM_VERSION" "libclang-rt-$LLVM_VERSION-dev"
   g++ cmake make dpkg-dev meson ninja-build ccache pkg-config git
   python3 python3-dev python3-venv python3-numpy python3-pytest mkdocs-material
-  libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev liblz4-dev libzstd-dev
+  libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev liblz4-dev libzstd-dev zlib1g-dev
 )
 # nvcc, its headers and libdevice as Python wheels, for machines without a CUDA toolkit.
 CUDA_WHEELS=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl)

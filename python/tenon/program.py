@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import pathlib
 from typing import Any, Iterator
 
 from ._core import native
@@ -113,6 +114,16 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<tenon.Executable {self.path} on {self.device.name}: {', '.join(self.kernels)}>"
+
+
+def sample(name: str = "example.tenon") -> str:
+    """The path of a file of the sample that comes with the package: `example.tenon`, a program of a hand-written kernel
+    and generated ones, and what it was made from, `example.mlir` and `kernels.cu`."""
+    folder = pathlib.Path(__file__).parent / "_samples" / "custom_dispatch"
+    if not (folder / name).exists():
+        there = ", ".join(sorted(one.name for one in folder.glob("*"))) or "none: it was built without nvcc"
+        raise FileNotFoundError(f"the package has no sample {name!r}; there are {there}")
+    return str(folder / name)
 
 
 def load(path: str | os.PathLike[str], device: str | native.Device | None = None, *, images: str = "default",

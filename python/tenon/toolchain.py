@@ -2,11 +2,12 @@
 """The tools as functions. They run as processes: what they print when they fail is the exception's text.
 
 tenon-link, tenon-dump, tenon-run, tenon-check and tenon-check-kernel come with the package. tenon-compile is looked for
-in $TENON_COMPILE, then on PATH.
+in $TENON_COMPILE, in the package tenon-compiler (`pip install "tenon[compiler]"`), then on PATH.
 """
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -31,17 +32,24 @@ class ToolError(Error):
         self.command = command
 
 
+def _compiler_package() -> str | None:
+    """The program in the package tenon-compiler, if that is installed."""
+    found = importlib.util.find_spec("tenon_compiler")
+    return str(pathlib.Path(found.origin).parent / "tenon-compile") if found and found.origin else None
+
+
 def find_tool(name: str) -> str:
-    """The path of a tool: $TENON_COMPILE and the like, the package's own, PATH."""
+    """The path of a tool: $TENON_COMPILE and the like, the package's own, tenon-compiler's, PATH."""
     variable = name.upper().replace("-", "_")
     given = os.environ.get(variable)
-    for candidate in (given, str(_CORE / name), shutil.which(name)):
+    if given and not os.access(given, os.X_OK):
+        raise ToolError(f"${variable} is {given!r}, which is no program that can be run")
+    packaged = _compiler_package() if name == "tenon-compile" else None
+    for candidate in (given, str(_CORE / name), packaged, shutil.which(name)):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
-    if given:
-        raise ToolError(f"${variable} is {given!r}, which is no program that can be run")
-    hint = (": the compiler comes apart from this package; put it on PATH, or name it in $TENON_COMPILE"
-            if name == "tenon-compile" else "")
+    hint = (': the compiler comes apart from this package: pip install "tenon[compiler]", put it on PATH, or name it in '
+            "$TENON_COMPILE" if name == "tenon-compile" else "")
     raise ToolError(f"{name} is not found in {_CORE} or on PATH{hint}")
 
 
@@ -90,6 +98,18 @@ def find_nvcc() -> str | None:
     return next((one for one in candidates if one and os.access(one, os.X_OK)), None)
 
 
+def _libdevice_home() -> dict[str, str]:
+    """CUDA_HOME for tenon-compile, which looks there for libdevice: a toolkit that it would not find by itself."""
+    if os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH"):
+        return {}
+    nvcc = find_nvcc()
+    roots = [pathlib.Path(nvcc).resolve().parent.parent] if nvcc else []
+    for folder in sys.path:
+        roots += sorted(pathlib.Path(folder or ".").glob("nvidia/*"))
+    found = next((root for root in roots if (root / "nvvm/libdevice/libdevice.10.bc").exists()), None)
+    return {"CUDA_HOME": str(found)} if found else {}
+
+
 def _targets(targets: str | Iterable[str] | None) -> list[str]:
     if targets is None:
         return []
@@ -134,7 +154,7 @@ def compile(source: str | os.PathLike[str], *, targets: str | Iterable[str] | No
         if is_text:
             path.write_text(os.fspath(source))
         built = given / "program.tenon"
-        run_tool("tenon-compile", [path, "-o", built, *flags])
+        run_tool("tenon-compile", [path, "-o", built, *flags], environment=_libdevice_home())
         if output is not None:
             target = pathlib.Path(output)
         else:
