@@ -8,6 +8,7 @@
 #include "python/native/function.h"
 
 #include "python/native/array.h"
+#include "python/native/cupy.h"
 #include "python/native/elements.h"
 #include "python/native/staging.h"
 #include "python/native/view.h"
@@ -303,6 +304,12 @@ uint64_t Call::allocate(size_t index, const tenon_value_t &type, uint64_t bytes)
       return 0;
     return reinterpret_cast<uint64_t>(produced_[index].managed->tensor.data) +
            produced_[index].managed->tensor.byteOffset;
+  }
+  if (style_->family == Family::CuPy) {
+    uint64_t address = 0;
+    produced_[index].object = makeCuPy(type, ordinal, &address);
+    if (produced_[index].object || PyErr_Occurred())
+      return address;
   }
   produced_[index].object =
       interopCall("empty", Py_BuildValue("(iNsi)", int(style_->family), shapeTuple(type.shape, type.rank),

@@ -2,7 +2,9 @@
 #include "python/native/view.h"
 
 #include "python/native/array.h"
+#include "python/native/cupy.h"
 #include "python/native/elements.h"
+#include "python/native/view_parts.h"
 
 #include <cstring>
 #include <string>
@@ -10,6 +12,57 @@
 #include <vector>
 
 namespace tenon::python {
+
+// ---- What all of them have (view_parts.h) ----
+
+bool notDense(const char *what) {
+  PyErr_Format(PyExc_ValueError,
+               "%s is not dense in row-major order: make it contiguous first (numpy.ascontiguousarray, "
+               "Tensor.contiguous(), cupy.ascontiguousarray)",
+               what);
+  return false;
+}
+
+bool countBytes(View &out) {
+  uint64_t bytes = byteSize(out.element);
+  for (int32_t i = 0; i < out.rank; ++i)
+    if (out.shape[i] < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(out.shape[i]), &bytes)) {
+      raise(TENON_OUT_OF_RANGE, "an array of %lld elements along dimension %d", static_cast<long long>(out.shape[i]),
+            i);
+      return false;
+    }
+  out.bytes = bytes;
+  return true;
+}
+
+int64_t *extentsFor(View &out, Py_ssize_t rank) {
+  if (rank > View::kMostDimensions) {
+    raise(TENON_UNIMPLEMENTED, "an array of rank %zd, at most %d is possible", rank, View::kMostDimensions);
+    return nullptr;
+  }
+  out.rank = static_cast<int32_t>(rank);
+  int64_t *extents = out.extents;
+  if (rank > std::ssize(out.extents)) {
+    Ref bytes(PyBytes_FromStringAndSize(nullptr, rank * static_cast<Py_ssize_t>(sizeof(int64_t))));
+    Ref both(bytes ? PyTuple_Pack(2, bytes.get(), out.keeper ? out.keeper.get() : Py_None) : nullptr);
+    if (!both)
+      return nullptr;
+    extents = reinterpret_cast<int64_t *>(PyBytes_AsString(bytes.get()));
+    out.keeper = std::move(both);
+  }
+  out.shape = extents;
+  return extents;
+}
+
+bool unknownElements(PyObject *object) {
+  Ref type = attributeOrNull(object, "dtype");
+  Ref text(PyObject_Str(type ? type.get() : object));
+  raise(TENON_UNIMPLEMENTED,
+        "an array of %s: supported are bool, 8 to 64 bit integers, float16, bfloat16, float32 and "
+        "float64 in the machine's byte order",
+        text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : "unknown elements");
+  return false;
+}
 
 namespace {
 
@@ -81,28 +134,7 @@ Library inspect(PyTypeObject *type) {
   return found;
 }
 
-// ---- What all of them have ----
-
-bool notDense(const char *what) {
-  PyErr_Format(PyExc_ValueError,
-               "%s is not dense in row-major order: make it contiguous first (numpy.ascontiguousarray, "
-               "Tensor.contiguous(), cupy.ascontiguousarray)",
-               what);
-  return false;
-}
-
-/// Bytes of the whole; false where the product overflows.
-bool countBytes(View &out) {
-  uint64_t bytes = byteSize(out.element);
-  for (int32_t i = 0; i < out.rank; ++i)
-    if (out.shape[i] < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(out.shape[i]), &bytes)) {
-      raise(TENON_OUT_OF_RANGE, "an array of %lld elements along dimension %d", static_cast<long long>(out.shape[i]),
-            i);
-      return false;
-    }
-  out.bytes = bytes;
-  return true;
-}
+// ---- Strides ----
 
 template <typename Stride> bool isDense(const View &view, const Stride *strides, int64_t unit) {
   if (!strides || view.bytes == 0)
@@ -114,26 +146,6 @@ template <typename Stride> bool isDense(const View &view, const Stride *strides,
     expected *= view.shape[i];
   }
   return true;
-}
-
-/// Room for `rank` extents that the view keeps.
-int64_t *extentsFor(View &out, Py_ssize_t rank) {
-  if (rank > View::kMostDimensions) {
-    raise(TENON_UNIMPLEMENTED, "an array of rank %zd, at most %d is possible", rank, View::kMostDimensions);
-    return nullptr;
-  }
-  out.rank = static_cast<int32_t>(rank);
-  int64_t *extents = out.extents;
-  if (rank > std::ssize(out.extents)) {
-    Ref bytes(PyBytes_FromStringAndSize(nullptr, rank * static_cast<Py_ssize_t>(sizeof(int64_t))));
-    Ref both(bytes ? PyTuple_Pack(2, bytes.get(), out.keeper ? out.keeper.get() : Py_None) : nullptr);
-    if (!both)
-      return nullptr;
-    extents = reinterpret_cast<int64_t *>(PyBytes_AsString(bytes.get()));
-    out.keeper = std::move(both);
-  }
-  out.shape = extents;
-  return extents;
 }
 
 // ---- DLPack ----
@@ -240,16 +252,6 @@ bool isBfloat(PyObject *object) {
   return name && PyUnicode_CompareWithASCIIString(name.get(), "bfloat16") == 0;
 }
 
-bool unknownElements(PyObject *object) {
-  Ref type = attributeOrNull(object, "dtype");
-  Ref text(PyObject_Str(type ? type.get() : object));
-  raise(TENON_UNIMPLEMENTED,
-        "an array of %s: supported are bool, 8 to 64 bit integers, float16, bfloat16, float32 and "
-        "float64 in the machine's byte order",
-        text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : "unknown elements");
-  return false;
-}
-
 bool readNumPy(PyObject *object, View &out) {
   out.keeper = Ref(PyObject_GetAttrString(object, "__array_struct__"));
   const auto *array =
@@ -328,80 +330,7 @@ bool readInterface(PyObject *object, View &out) {
   return true;
 }
 
-// ---- CuPy ----
-
-/// An attribute by a name that is made once.
-struct Name {
-  explicit Name(const char *text) : object(PyUnicode_InternFromString(text)) {}
-  PyObject *object;
-};
-Ref get(PyObject *object, const Name &name) {
-  return Ref(PyObject_GetAttr(object, name.object));
-}
-
-/// The element of a NumPy dtype; those of plain elements exist once, so their addresses are remembered.
-bool elementOfType(PyObject *type, tenon_element_type_t *out) {
-  static std::vector<std::pair<PyObject *, tenon_element_type_t>> known;
-  for (const auto &row : known)
-    if (row.first == type) {
-      *out = row.second;
-      return true;
-    }
-  Ref name = attributeOrNull(type, "name");
-  Ref isNative = attributeOrNull(type, "isnative");
-  const char *text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8AndSize(name.get(), nullptr) : nullptr;
-  std::string_view spelled(text ? text : "");
-  if (spelled.starts_with("uint"))
-    spelled.remove_prefix(1);
-  if (!isNative || PyObject_IsTrue(isNative.get()) != 1 || !elementNamed(spelled, out))
-    return false;
-  if (known.size() < 64)
-    known.emplace_back(Ref::share(type).release(), *out);
-  return true;
-}
-
-bool readCuPyStream(View &out) {
-  static PyObject *current = nullptr;
-  static const Name ptr("ptr");
-  if (!current) {
-    Ref module(PyImport_ImportModule("cupy.cuda"));
-    current = module ? PyObject_GetAttrString(module.get(), "get_current_stream") : nullptr;
-  }
-  Ref stream(current ? PyObject_CallNoArgs(current) : nullptr);
-  Ref number(stream ? get(stream.get(), ptr) : Ref());
-  if (!number)
-    return false;
-  out.stream = PyLong_AsVoidPtr(number.get());
-  out.hasStream = true;
-  return !PyErr_Occurred();
-}
-
-bool readCuPy(PyObject *object, View &out, bool wantsStream) {
-  static const Name data("data"), ptr("ptr"), deviceId("device_id"), dtype("dtype"), dense("_c_contiguous"),
-      shape("shape");
-  Ref memory = get(object, data);
-  Ref address(memory ? get(memory.get(), ptr) : Ref());
-  Ref device(address ? get(memory.get(), deviceId) : Ref());
-  Ref type(device ? get(object, dtype) : Ref());
-  Ref isDense(type ? get(object, dense) : Ref());
-  Ref extents(isDense ? get(object, shape) : Ref());
-  if (!extents)
-    return false;
-  if (!elementOfType(type.get(), &out.element))
-    return unknownElements(object);
-  int64_t *into = PyTuple_Check(extents.get()) ? extentsFor(out, PyTuple_Size(extents.get())) : nullptr;
-  if (!into)
-    return false;
-  for (int32_t i = 0; i < out.rank; ++i)
-    into[i] = PyLong_AsLongLong(PyTuple_GetItem(extents.get(), i));
-  out.address = PyLong_AsUnsignedLongLong(address.get());
-  out.device = static_cast<int32_t>(PyLong_AsLong(device.get()));
-  if (PyErr_Occurred() || !countBytes(out))
-    return false;
-  if (isDense.get() != Py_True && out.bytes != 0)
-    return notDense("the array");
-  return !wantsStream || readCuPyStream(out);
-}
+// ---- tenon.Array ----
 
 bool readOwn(PyObject *object, View &out) {
   const Array &array = *asArray(object);
