@@ -512,6 +512,20 @@ PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *dev
   return makeObject(functionType, std::move(function));
 }
 
+bool describeFunction(PyObject *object, JaxFunction *out, const Device **device) {
+  if (!PyObject_TypeCheck(object, functionType))
+    return false;
+  const Function &function = valueOf<Function>(object);
+  *device = &function.deviceValue();
+  out->handle = function.handle;
+  out->index = function.index;
+  out->name = function.info.name;
+  out->runsOnHost = function.info.runs_on_host;
+  for (const Type &input : function.inputs)
+    out->inputs.push_back({input.isScalar, input.element});
+  return true;
+}
+
 bool addFunction(PyObject *module) {
   return (functionType = addType(module, spec)) != nullptr;
 }

@@ -77,6 +77,7 @@ public:
 
   bool read(PyObject *arguments);
   bool setStream(PyObject *stream);
+  bool pack(PyObject *values, std::vector<uint64_t> &words);
   bool run(const uint32_t grid[3]);
 
 private:
@@ -245,6 +246,24 @@ bool Launch::read(PyObject *arguments) {
   return true;
 }
 
+bool Launch::pack(PyObject *values, std::vector<uint64_t> &words) {
+  words_ = words.data();
+  Py_ssize_t next = 0;
+  for (const Parameter &parameter : kernel_.parameters) {
+    if (parameter.slot.kind == TENON_SLOT_BINDING)
+      continue;
+    PyObject *value = next < PyTuple_Size(values) ? PyTuple_GetItem(values, next) : nullptr;
+    if (value && !readConstant(parameter, value))
+      return false;
+    ++next;
+  }
+  if (next == PyTuple_Size(values))
+    return true;
+  PyErr_Format(PyExc_TypeError, "kernel '%s' has %zd constants, %zd were given", kernel_.info.name, next,
+               PyTuple_Size(values));
+  return false;
+}
+
 bool Launch::setStream(PyObject *stream) {
   if (stream == Py_None)
     return true;
@@ -375,6 +394,24 @@ PyObject *represent(PyObject *self) {
   return PyUnicode_FromFormat("<tenon.Kernel %s>", valueOf<Kernel>(self).info.name);
 }
 
+/// The words of a launch, for values of all parameters that are no bindings: what a caller keeps who launches later.
+PyObject *pack(PyObject *self, PyObject *values) {
+  const Kernel &kernel = valueOf<Kernel>(self);
+  if (!PyTuple_Check(values)) {
+    PyErr_SetString(PyExc_TypeError, "pack: expected a tuple");
+    return nullptr;
+  }
+  Launch one(kernel);
+  std::vector<uint64_t> words(kernel.info.constant_word_count);
+  return one.pack(values, words) ? PyBytes_FromStringAndSize(reinterpret_cast<const char *>(words.data()),
+                                                             static_cast<Py_ssize_t>(8 * words.size()))
+                                 : nullptr;
+}
+PyMethodDef methods[] = {
+    {"pack", method(pack), METH_O, "pack((2.0, n)): the 64-bit words of these constants, as bytes."},
+    {},
+};
+
 PyGetSetDef properties[] = {
     {"info", info, nullptr, "What tenon.KernelInfo is made from.", nullptr},
     {"grid", grid, setGrid, "A callable that says the grid for a call's arguments, or None.", nullptr},
@@ -391,6 +428,7 @@ PyType_Slot slots[] = {
     {Py_tp_dealloc, slot(deleteObject<Kernel>)},
     {Py_tp_repr, slot(represent)},
     {Py_tp_getset, properties},
+    {Py_tp_methods, methods},
     {0, nullptr},
 };
 PyType_Spec spec = {"tenon._core.native.Kernel", sizeof(Object<Kernel>), 0,
@@ -440,6 +478,23 @@ PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject 
 
 bool addKernel(PyObject *module) {
   return (kernelType = addType(module, spec)) && (boundType = addType(module, boundSpec));
+}
+
+bool describeKernel(PyObject *object, JaxKernel *out, const Device **device) {
+  if (!PyObject_TypeCheck(object, kernelType))
+    return false;
+  const Kernel &kernel = valueOf<Kernel>(object);
+  *device = &kernel.deviceValue();
+  out->handle = kernel.handle;
+  out->ordinal = kernel.ordinal;
+  out->name = kernel.info.name;
+  out->wordCount = kernel.info.constant_word_count;
+  out->bindingCount = kernel.info.binding_count;
+  for (const Parameter &parameter : kernel.parameters)
+    if (parameter.slot.kind == TENON_SLOT_BINDING)
+      out->bindings.push_back(
+          {parameter.slot.index, !parameter.slot.read_only, parameter.hasElement, parameter.element});
+  return true;
 }
 
 } // namespace tenon::python

@@ -3,6 +3,7 @@
 // kernel[8](x, y, 2.0, n). Arguments stand in the order of the kernel's own parameters.
 #pragma once
 
+#include "python/native/jax_call.h"
 #include "python/native/object.h"
 
 namespace tenon::python {
@@ -14,5 +15,8 @@ bool addKernel(PyObject *module);
 /// None for one that is not known.
 PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject *device, uint32_t ordinal,
                      PyObject *elements);
+
+/// For calls from JAX: what `object` launches, and its device. False: it is no kernel.
+bool describeKernel(PyObject *object, JaxKernel *out, const Device **device);
 
 } // namespace tenon::python

@@ -2,6 +2,7 @@
 // The extension tenon._core.native: what of the package has to be fast or near the C API. The rest is Python.
 #include "python/native/array.h"
 #include "python/native/function.h"
+#include "python/native/jax_call.h"
 #include "python/native/kernel.h"
 
 namespace {
@@ -24,7 +25,7 @@ bool fill(PyObject *module) {
                                         PyExc_RuntimeError, nullptr);
   return errorType && PyModule_AddObjectRef(module, "Error", errorType) == 0 &&
          PyModule_AddStringConstant(module, "version", tenon_version()) == 0 && addDevice(module) && addArray(module) &&
-         addFunction(module) && addProgram(module) && addKernel(module) && addExecutable(module);
+         addFunction(module) && addProgram(module) && addKernel(module) && addExecutable(module) && addJax(module);
 }
 
 } // namespace

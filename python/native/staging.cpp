@@ -13,29 +13,34 @@ bool Staging::place(const View &view, bool isWritten, uint64_t *address) {
     PyErr_SetString(PyExc_ValueError, "the array is read only, and the kernel writes it");
     return false;
   }
-  void *memory = reinterpret_cast<void *>(view.address); // NOLINT: an address of the producer's
-  Piece piece = {view.address, view.bytes, nullptr, false, isWritten};
+  return check(place(view.address, view.bytes, isWritten, address));
+}
+
+tenon_status_t *Staging::place(uint64_t host, uint64_t bytes, bool isWritten, uint64_t *address) {
+  void *memory = reinterpret_cast<void *>(host); // NOLINT: an address of the producer's
+  Piece piece = {host, bytes, nullptr, false, isWritten};
   for (Piece &known : pieces_)
-    if (known.host == view.address && known.bytes == view.bytes) {
+    if (known.host == host && known.bytes == bytes) {
       known.isWritten |= isWritten;
       *address = tenon_buffer_address(known.buffer);
-      return true;
+      return nullptr;
     }
-  if (device_.info.is_emulator && view.bytes != 0) {
+  if (device_.info.is_emulator && bytes != 0) {
     // Refused where it overlaps what is registered already (a view of the same array, another thread's call): then a
     // copy has to do.
     tenon_status_t *status =
-        tenon_buffer_import_host(device_.handle, memory, view.bytes, nullptr, nullptr, nullptr, &piece.buffer);
+        tenon_buffer_import_host(device_.handle, memory, bytes, nullptr, nullptr, nullptr, &piece.buffer);
     tenon_status_release(status);
   }
   if (!piece.buffer) {
     piece.isCopy = true;
-    if (!check(tenon_buffer_create(device_.handle, view.bytes ? memory : nullptr, view.bytes, nullptr, &piece.buffer)))
-      return false;
+    if (tenon_status_t *status =
+            tenon_buffer_create(device_.handle, bytes ? memory : nullptr, bytes, nullptr, &piece.buffer))
+      return status;
   }
   *address = tenon_buffer_address(piece.buffer);
   pieces_.push_back(piece);
-  return true;
+  return nullptr;
 }
 
 tenon_status_t *Staging::finish() {

@@ -19,6 +19,8 @@ public:
 
   /// Where the device sees a host array. `isWritten`: finish() brings it back. False: an exception is set.
   bool place(const View &view, bool isWritten, uint64_t *address);
+  /// The same for `bytes` at an address of the host's. Needs no interpreter.
+  tenon_status_t *place(uint64_t host, uint64_t bytes, bool isWritten, uint64_t *address);
   bool isEmpty() const { return pieces_.empty(); }
   /// Once the work is complete: copies back what was written to copies. The interpreter's lock is not needed.
   tenon_status_t *finish();

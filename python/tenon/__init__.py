@@ -14,6 +14,7 @@ from ._core.native import Array, Device, Error, Function, Kernel, version as __v
 from .checks import check
 from .cuda import CudaSource, cuda_kernel
 from .devices import array, default_device, device, empty
+from .jax_op import jax_op
 from .program import Executable, Program, load, sample
 from .reflection import FunctionInfo, KernelInfo, ParameterInfo, TypeInfo
 from .toolchain import ToolError, compile, dump, link
@@ -23,5 +24,5 @@ from .triton import triton_kernel
 __all__ = [
     "Array", "CudaSource", "Device", "Error", "Executable", "Function", "FunctionInfo", "Kernel", "KernelInfo",
     "ParameterInfo", "Program", "ToolError", "TypeInfo", "array", "check", "compile", "cuda_kernel", "default_device",
-    "device", "dump", "empty", "link", "load", "sample", "torch_op", "triton_kernel",
+    "device", "dump", "empty", "jax_op", "link", "load", "sample", "torch_op", "triton_kernel",
 ]

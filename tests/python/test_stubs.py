@@ -18,6 +18,8 @@ def test_stubs_and_extension_have_the_same_names():
                 one.target.id for one in node.body if isinstance(one, ast.AnnAssign)}
         elif isinstance(node, ast.AnnAssign):
             said[node.target.id] = None
+        elif isinstance(node, ast.FunctionDef):
+            said[node.name] = None
     assert set(said) == {name for name in vars(native) if not name.startswith("__")}
     inherited = {"__new__", "__repr__", "__doc__", "__module__", "__call__", "__getitem__", "__weakref__"}
     for name, members in said.items():
