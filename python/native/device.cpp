@@ -90,7 +90,23 @@ PyObject *represent(PyObject *self) {
                               device.info.driver_version % 1000 / 10);
 }
 
+PyObject *traceBegin(PyObject *self, PyObject *) {
+  return check(tenon_device_trace_begin(valueOf<Device>(self).handle)) ? Ref::share(Py_None).release() : nullptr;
+}
+PyObject *traceWrite(PyObject *self, PyObject *path) {
+  const char *text = PyUnicode_AsUTF8AndSize(path, nullptr);
+  if (!text || !check(tenon_device_trace_write(valueOf<Device>(self).handle, text)))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+PyObject *traceEnd(PyObject *self, PyObject *) {
+  return check(tenon_device_trace_end(valueOf<Device>(self).handle)) ? Ref::share(Py_None).release() : nullptr;
+}
+
 PyMethodDef methods[] = {
+    {"trace_begin", method(traceBegin), METH_NOARGS, "Records calls and commands from now on; tenon.trace uses it."},
+    {"trace_write", method(traceWrite), METH_O, "Writes what was recorded, a file for Perfetto."},
+    {"trace_end", method(traceEnd), METH_NOARGS, "Records no more."},
     {"wait", method(wait), METH_NOARGS, "Waits for what was given to the device's own stream."},
     {"statistics", method(statistics), METH_NOARGS, "Counts since the device was opened, as a dict."},
     {},

@@ -20,9 +20,11 @@ from .reflection import FunctionInfo, KernelInfo, ParameterInfo, TypeInfo
 from .toolchain import ToolError, compile, dump, link
 from .torch_op import torch_op
 from .triton import triton_kernel
+from .views import Event, Finding, Findings, Text, Trace, trace
 
 __all__ = [
-    "Array", "CudaSource", "Device", "Error", "Executable", "Function", "FunctionInfo", "Kernel", "KernelInfo",
-    "ParameterInfo", "Program", "ToolError", "TypeInfo", "array", "check", "compile", "cuda_kernel", "default_device",
-    "device", "dump", "empty", "jax_op", "link", "load", "sample", "torch_op", "triton_kernel",
+    "Array", "CudaSource", "Device", "Error", "Event", "Executable", "Finding", "Findings", "Function",
+    "FunctionInfo", "Kernel", "KernelInfo", "ParameterInfo", "Program", "Text", "ToolError", "Trace", "TypeInfo",
+    "array", "check", "compile", "cuda_kernel", "default_device", "device", "dump", "empty", "jax_op", "link", "load",
+    "sample", "torch_op", "trace", "triton_kernel",
 ]

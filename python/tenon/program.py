@@ -2,7 +2,6 @@
 """Files on a device: programs, whose functions are methods, and executables, whose kernels are."""
 from __future__ import annotations
 
-import html
 import os
 import pathlib
 from typing import Any, Iterator
@@ -10,6 +9,7 @@ from typing import Any, Iterator
 from ._core import native
 from .devices import device as _device
 from .reflection import FunctionInfo, KernelInfo
+from .views import Text, table_html
 
 _IMAGES = {"default": 0, "any": 1, "cubin": 2, "ptx": 3}
 
@@ -51,11 +51,11 @@ class Program:
         """What each function takes and gives."""
         return tuple(FunctionInfo.of(function) for function in self.functions.values())
 
-    def explain(self) -> str:
+    def explain(self) -> Text:
         """Which image each kernel runs from on this device, and why: what `tenon-run --explain` prints."""
-        return self._native.explain()
+        return Text(self._native.explain())
 
-    def dump(self) -> str:
+    def dump(self) -> Text:
         """What is in the file: what `tenon-dump` prints."""
         from .toolchain import dump
 
@@ -66,9 +66,8 @@ class Program:
         return f"<tenon.Program {self.path} on {self.device.name}>{lines}"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td><code>{html.escape(str(info))}</code></td><td>{html.escape(info.documentation)}</td></tr>"
-                       for info in self.info)
-        return f"<b>{html.escape(self.path)}</b> on {html.escape(self.device.name)}<table>{rows}</table>"
+        return table_html(("function", "what it is"), ((info, info.documentation) for info in self.info),
+                          caption=f"{self.path} on {self.device.name}")
 
 
 class Executable:
@@ -102,11 +101,11 @@ class Executable:
         """What each kernel takes."""
         return tuple(KernelInfo.of(kernel) for kernel in self.kernels.values())
 
-    def explain(self) -> str:
+    def explain(self) -> Text:
         """Which image each export runs from on this device, and why."""
-        return self._native.explain()
+        return Text(self._native.explain())
 
-    def dump(self) -> str:
+    def dump(self) -> Text:
         """What is in the file: what `tenon-dump` prints."""
         from .toolchain import dump
 
@@ -114,6 +113,11 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<tenon.Executable {self.path} on {self.device.name}: {', '.join(self.kernels)}>"
+
+    def _repr_html_(self) -> str:
+        return table_html(("kernel", "threads", "dynamic shared bytes"), (
+            (info, " x ".join(map(str, info.workgroup_size)), info.dynamic_shared_bytes) for info in self.info),
+            caption=f"{self.path} on {self.device.name}")
 
 
 def sample(name: str = "example.tenon") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ._core.native import Function, Kernel
+from .views import table_html
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +45,13 @@ class FunctionInfo:
 
     def __str__(self) -> str:
         given = ", ".join(map(str, self.results))
-        return (f"{self.name}({', '.join(map(str, self.inputs))}) -> "
-                f"{given if len(self.results) == 1 else f'({given})'}")
+        named = ", ".join(f"{one.name}: {one}" if one.name else str(one) for one in self.inputs)
+        return f"{self.name}({named}) -> {given if len(self.results) == 1 else f'({given})'}"
+
+    def _repr_html_(self) -> str:
+        rows = [(f"input {number}", one.name, one) for number, one in enumerate(self.inputs)]
+        rows += [(f"result {number}", one.name, one) for number, one in enumerate(self.results)]
+        return table_html(("", "name", "type"), rows, caption=f"{self}: {self.documentation}" if self.documentation else str(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +64,10 @@ class ParameterInfo:
     read_only: bool
     alignment: int
     size: int
+
+    def __str__(self) -> str:
+        kind = {"binding": f"{'in' if self.read_only else 'inout'} {self.element or '?'}", "word": "word"}.get(self.kind, self.element or self.kind)
+        return f"{kind} {self.name}".rstrip()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,3 +83,13 @@ class KernelInfo:
     def of(cls, kernel: Kernel) -> KernelInfo:
         name, parameters, workgroup_size, dynamic_shared_bytes = kernel.info
         return cls(name, tuple(ParameterInfo(*one) for one in parameters), workgroup_size, dynamic_shared_bytes)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+    def _repr_html_(self) -> str:
+        rows = ((one.name, one.kind, one.element or "", "read" if one.read_only else "" if one.kind != "binding" else "written", one.size,
+                 one.alignment) for one in self.parameters)
+        threads = " x ".join(map(str, self.workgroup_size))
+        return table_html(("parameter", "kind", "elements", "access", "bytes", "alignment"), rows,
+                          caption=f"{self.name}, {threads} threads, {self.dynamic_shared_bytes} bytes of dynamic shared memory")

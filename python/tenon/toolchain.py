@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._core.native import Error, version
+from .views import Findings, Text
 
 _CORE = pathlib.Path(__file__).parent / "_core"
 
@@ -30,6 +31,11 @@ class ToolError(Error):
         self.code = "failed precondition"
         self.status = status
         self.command = command
+
+    @property
+    def findings(self) -> Findings:
+        """What the tool said, one by one, with places."""
+        return Findings.of(str(self))
 
 
 def _compiler_package() -> str | None:
@@ -192,6 +198,6 @@ def link(objects: str | os.PathLike[str] | Iterable[Any], *, output: str | os.Pa
     return pathlib.Path(output)
 
 
-def dump(path: str | os.PathLike[str], *options: str) -> str:
+def dump(path: str | os.PathLike[str], *options: str) -> Text:
     """What `tenon-dump` prints of a file."""
-    return run_tool("tenon-dump", [path, *options]).stdout
+    return Text(run_tool("tenon-dump", [path, *options]).stdout)

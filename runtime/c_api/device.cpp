@@ -162,6 +162,12 @@ tenon_status_t *tenon_device_trace_begin(tenon_device_t *device) {
   device->value->setTrace(std::make_shared<Trace>());
   return nullptr;
 }
+tenon_status_t *tenon_device_trace_end(tenon_device_t *device) {
+  TENON_C_REQUIRE(device);
+  device->value->setTrace(nullptr);
+  return nullptr;
+}
+
 tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path) {
   TENON_C_REQUIRE(device);
   TENON_C_REQUIRE(path);

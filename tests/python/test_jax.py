@@ -65,7 +65,7 @@ func.func @same(%a: tensor<4xf32>, %s: i32) -> (tensor<4xf32>, tensor<4xi32>) {
   return %a, %0 : tensor<4xf32>, tensor<4xi32>
 }
 """
-    same = tenon.jax_op("tenon_test::same", tenon.load(tenon.compile(text, targets="sm_90"), "emulator").same)
+    same = tenon.jax_op("tenon_test::same", tenon.load(tenon.compile(text, targets="sm_90")).same)
     x = jnp.arange(4.0)
     first, second = jax.jit(lambda x: same(x + 1, -7))(x)
     assert first.tolist() == [1, 2, 3, 4] and second.tolist() == [-7] * 4

@@ -87,7 +87,7 @@ def test_says_what_it_has(program):
     add = next(info for info in program.info if info.name == "add")
     assert str(add) == "add(f32[?], f32[?]) -> f32[?]" and add.inputs[0].shape == (-1,) and not add.runs_on_host
     assert program.three.signature == "three(f32[4], i32) -> (f32[4], i32, f32[4])"
-    assert "add(f32[?], f32[?]) -> f32[?]" in repr(program) and "<td>" in program._repr_html_()
+    assert "add(f32[?], f32[?]) -> f32[?]" in repr(program) and "<table>" in program._repr_html_()
     assert "variant  target" in program.explain() and "function 'add'" in program.dump()
     with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, half"):
         program.nope

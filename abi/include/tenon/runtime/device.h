@@ -56,6 +56,8 @@ tenon_status_t *tenon_device_statistics(const tenon_device_t *device, tenon_stat
    or chrome://tracing; TENON_FAILED_PRECONDITION: nothing is recorded. Since TENON_1_2. */
 tenon_status_t *tenon_device_trace_begin(tenon_device_t *device);
 tenon_status_t *tenon_device_trace_write(const tenon_device_t *device, const char *path);
+/* Records no more, and forgets what it recorded, while nothing runs. Since TENON_1_6. */
+tenon_status_t *tenon_device_trace_end(tenon_device_t *device);
 tenon_status_t *tenon_device_memory(tenon_device_t *device, uint64_t *free_bytes, uint64_t *total_bytes);
 
 /* How much of the device's memory may be taken in all; 0: no limit but the device's. Above it allocations fail as

@@ -314,6 +314,9 @@ TEST_F(CApiTest, TracesWhatWasBegun) {
   expectStatus(tenon_device_trace_write(device, path.c_str()), TENON_FAILED_PRECONDITION, "records nothing");
   expectOk(tenon_device_trace_begin(device));
   expectOk(tenon_device_trace_write(device, path.c_str()));
+  expectOk(tenon_device_trace_end(device));
+  expectStatus(tenon_device_trace_write(device, path.c_str()), TENON_FAILED_PRECONDITION, "records nothing");
+  expectStatus(tenon_device_trace_end(nullptr), TENON_INVALID_ARGUMENT, "device");
   std::remove(path.c_str());
 }
 
