@@ -155,16 +155,17 @@ def cuda_kernel(source: str | os.PathLike[str], name: str, *, layout: Iterable[s
     given = tuple(flags) + ((f"-I{pathlib.Path(source).resolve().parent}",) if is_path else ())
     sizes = (block,) if isinstance(block, int) else block
     declared = tuple(layout) if layout is not None else None
-    key = digest(text, name, declared, sizes, shared, tuple(listed), given, repr(used))
+    file = pathlib.Path(source).name if is_path and os.fspath(source).endswith(".cu") else f"{name}.cu"  # findings name it
+    key = digest(text, name, declared, sizes, shared, tuple(listed), given, file, repr(used))
     if key not in _made:
-        _made[key] = _build(text, name, declared, sizes, shared, tuple(listed), given, used, key)
+        _made[key] = _build(text, file, name, declared, sizes, shared, tuple(listed), given, used, key)
     made = _made[key]
     if grid is not None:
         made.grid = grid
     return made
 
 
-def _build(text: str, name: str, layout: tuple[str, ...] | None, block: tuple[int, ...] | None, shared: int,
+def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | None, block: tuple[int, ...] | None, shared: int,
            targets: tuple[str, ...], flags: tuple[str, ...], device: Device, key: str) -> Kernel:
     declares_itself = layout is None and re.search(r"\bTENON_KERNEL\s*\(\s*" + re.escape(name) + r"\b", _strip_comments(text))
     parameters: tuple[_Parameter, ...] = ()
@@ -184,9 +185,9 @@ def _build(text: str, name: str, layout: tuple[str, ...] | None, block: tuple[in
 
     folder = cache_folder() / key
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.cu"
+    file = folder / file_name
     if not file.exists() or file.read_text() != text:
-        partial = folder / f"{name}.cu.{os.getpid()}"
+        partial = folder / f"{file_name}.{os.getpid()}"
         partial.write_text(text)
         os.replace(partial, file)
     built = folder / f"{name}.{os.getpid()}.tnx"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""samples/python_kernels: its tests pass as a user runs them, and a race that is put in is found."""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+SAMPLE = pathlib.Path(__file__).resolve().parent.parent.parent / "samples" / "python_kernels"
+
+
+def run(folder):
+    # The command of its CI; the plugin is named because nothing is installed here.
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tenon.pytest_plugin",
+                           "--tenon-devices=emulator"], capture_output=True, text=True, cwd=folder)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_sample(nvcc, tmp_path):
+    folder = tmp_path / "kernels"
+    shutil.copytree(SAMPLE, folder)
+    status, said = run(folder)
+    assert status == 0 and "37 passed" in said, said
+    file = folder / "kernels.cu"
+    file.write_text(file.read_text().replace("__syncthreads();", ""))
+    status, said = run(folder)
+    assert status == 1 and "[races]" in said and "test_row_sums" in said and "source: kernels.cu:20:7" in said, said
+
+
+def test_its_workflow_runs_what_its_readme_says():
+    commands = [line.strip().removeprefix("- run: ") for line in (SAMPLE / ".github/workflows/kernels.yml").read_text().splitlines()
+                if line.strip().startswith("- run: ")]
+    assert commands == ["pip install -r requirements.txt", "pytest --tenon-devices=emulator"]
+    readme = (SAMPLE / "README.md").read_text()
+    assert "pip install -r requirements.txt\npytest\n" in readme
+    assert (SAMPLE / "requirements.txt").read_text().split() == ["tenon[nvcc]", "pytest"]
