@@ -172,6 +172,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     manager.addPass(host::createLowerControlFlow());
     // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
     manager.addPass(dispatch::createFormFallbacks());
+    // Attention in any of its forms becomes one form.
+    manager.addPass(dispatch::createFindAttention({.print = options.printDispatches}));
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.

@@ -41,6 +41,28 @@ def FormFallbacks : Pass<"tenon-form-fallbacks", "::mlir::ModuleOp"> {
                            "::tenon::compiler::hal::HalDialect"];
 }
 
+def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
+  let summary = "attention, in whatever operations a program says it, becomes one form";
+  let description = [{
+    Before: a product of queries and keys; a scale, masks, biases; exp(x - max x) and its sum; a product with the values;
+    the division before it or behind it. As many operations, casts and broadcasts between as the front end likes.
+
+    After:
+    ```mlir
+    %scores = linalg.generic ... ins(%q, %k : ...) outs(...)
+    %logits = linalg.generic ... ins(%scores, %mask : ...) outs(...)
+    %weights = linalg.softmax dimension(2) ins(%logits : ...) outs(...)
+    %out = linalg.generic ... ins(%weights, %v : ...) outs(...)
+    ```
+    which become one kernel. A linalg.softmax is nothing else behind this pass; all others were taken apart before.
+  }];
+  let options = [Option<"print", "print", "bool", /*default=*/"false",
+                        "remarks: why what looks like attention is not computed as such">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "tensor code of host functions becomes dispatches of generated executables";
   let description = [{

@@ -117,7 +117,7 @@ private:
     bool good = true;
     unsigned number = 0;
     for (Block &block : function.getBody()) {
-      const GroupedBlock grouped = formGroups(block);
+      const GroupedBlock grouped = groupsOf(block);
       if (print)
         printBoundaries(grouped.boundaries);
       for (const Group &group : grouped.groups) {
@@ -140,6 +140,24 @@ private:
       shareEqualValues(function);
     }
     return success(good);
+  }
+
+  /// A softmax whose products are no one kernel is taken apart, as others were before.
+  static GroupedBlock groupsOf(Block &block) {
+    GroupedBlock grouped = formGroups(block);
+    bool isApart = false;
+    IRRewriter rewriter(block.getParentOp()->getContext());
+    for (auto softmax : llvm::to_vector(block.getOps<linalg::SoftmaxOp>())) {
+      if (llvm::any_of(grouped.groups, [&](const Group &group) { return group.contains(softmax); }))
+        continue;
+      rewriter.setInsertionPoint(softmax);
+      FailureOr<SmallVector<Value>> results = softmax.decomposeOperation(rewriter);
+      if (failed(results))
+        continue;
+      rewriter.replaceOp(softmax, *results);
+      isApart = true;
+    }
+    return isApart ? formGroups(block) : std::move(grouped);
   }
 
   /// Operations along a dimension, each a dispatch of its own.
@@ -211,10 +229,14 @@ private:
     auto dispatch = createDispatch(b, last.getLoc(), kernel, executable);
     for (auto [result, replacement] : llvm::zip_equal(kernel.results, dispatch.getResults()))
       result.replaceUsesWithIf(replacement, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
+    if (linalg::SoftmaxOp softmax = group.softmax)
+      softmax->dropAllUses();
     for (linalg::GenericOp op : llvm::reverse(group.ops)) {
       op->dropAllUses();
       op.erase();
     }
+    if (group.softmax)
+      linalg::SoftmaxOp(group.softmax).erase();
   }
 };
 

@@ -63,6 +63,14 @@ bool takesOneStep(const Group &group, std::string &reason) {
   return true;
 }
 
+/// The softmaxes that members read of others: they are inside, too.
+void addSoftmaxes(llvm::SmallPtrSetImpl<Operation *> &inside, const Members &members) {
+  for (linalg::GenericOp op : members)
+    for (Value operand : op->getOperands())
+      if (Value before = beforeSoftmax(operand); before != operand && inside.contains(before.getDefiningOp()))
+        inside.insert(operand.getDefiningOp());
+}
+
 class Former {
 public:
   explicit Former(Block &block) : block_(block) {
@@ -92,6 +100,7 @@ private:
 /// Another group runs as a whole.
 bool Former::hasForeignBetween(const Members &members, std::string &reason) const {
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
+  addSoftmaxes(inside, members);
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> readers;
   const unsigned last = position_.lookup(members.back());
@@ -142,7 +151,7 @@ bool Former::join(Number into, Number from, std::string &reason) {
   if (hasForeignBetween(members, reason))
     return false;
   std::optional<Group> group = groupOf(members, reason);
-  if (!group || (group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
+  if (!group || (!group->softmax && group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
     return false;
   for (linalg::GenericOp op : groups_[from])
     number_[op] = into;
@@ -153,7 +162,7 @@ bool Former::join(Number into, Number from, std::string &reason) {
 
 void Former::joinProducers(linalg::GenericOp op) {
   for (Value operand : op->getOperands()) {
-    auto producer = operand.getDefiningOp<linalg::GenericOp>();
+    auto producer = beforeSoftmax(operand).getDefiningOp<linalg::GenericOp>();
     if (!producer || producer->getBlock() != &block_ || numberOf(producer) == numberOf(op))
       continue;
     std::string reason;
@@ -192,6 +201,7 @@ void sortByPosition(Members &members) {
 bool moveReadersBehind(Members &members) {
   sortByPosition(members);
   llvm::SmallPtrSet<Operation *, 16> late(llvm::from_range, members);
+  addSoftmaxes(late, members);
   SmallVector<Operation *> moved;
   for (Operation *op = members.front(), *last = members.back(); op != last; op = op->getNextNode()) {
     if (late.contains(op))

@@ -3,6 +3,8 @@
 
 #include "compiler/dispatch/contraction.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -67,6 +69,7 @@ public:
   }
 
   Group group;
+  llvm::SetVector<Operation *> softmaxes; // between operations of the group
 
 private:
   unsigned axisOf(linalg::GenericOp op, unsigned loop) const { return axisOf_[firstLoop_.lookup(op) + loop]; }
@@ -86,15 +89,18 @@ private:
 
   /// What an operation of the group computes is read where it is computed.
   bool tieToProducer(linalg::GenericOp op, OpOperand &operand, std::string &reason) {
-    auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
+    Value computed = beforeSoftmax(operand.get());
+    auto producer = computed.getDefiningOp<linalg::GenericOp>();
     if (!producer || !firstLoop_.contains(producer))
       return true;
+    if (computed != operand.get())
+      softmaxes.insert(operand.get().getDefiningOp());
     if (op.isDpsInit(&operand)) {
       reason = "a reduction starts from it";
       return false;
     }
     AffineMap read = op.getMatchingIndexingMap(&operand);
-    AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(operand.get()));
+    AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(computed));
     for (auto [there, here] : llvm::zip_equal(written.getResults(), read.getResults())) {
       std::optional<unsigned> produced = loopOf(there), consumed = loopOf(here);
       if (!produced || !consumed) {
@@ -191,7 +197,110 @@ bool mayShareKernel(linalg::GenericOp reduction, const Group &group, std::string
   return true;
 }
 
+/// A body that reads a tensor by itself reads it anywhere: it must be stored before.
+bool readsAnywhere(const Group &group, std::string &reason) {
+  for (linalg::GenericOp op : group.ops)
+    for (Operation *user : op->getUsers())
+      if (!isa<linalg::GenericOp>(user))
+        for (Operation *parent = user->getParentOp(); parent; parent = parent->getParentOp())
+          if (group.contains(parent)) {
+            reason = "its body reads any element of the result";
+            return true;
+          }
+  return false;
+}
+
+/// The axes that some loops of an operation are.
+llvm::SmallSetVector<unsigned, 8> axesOf(const Group &group, linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  llvm::SmallSetVector<unsigned, 8> axes;
+  for (unsigned loop : loops)
+    axes.insert(group.axisOf.lookup(op)[loop]);
+  return axes;
+}
+
+bool areSame(const llvm::SmallSetVector<unsigned, 8> &x, const llvm::SmallSetVector<unsigned, 8> &y) {
+  return x.size() == y.size() && llvm::all_of(x, [&](unsigned axis) { return y.contains(axis); });
+}
+
+/// Whether the group, which holds a linalg.softmax, is an attention; sets which of its axes are reduced.
+bool completesAttention(Group &group, std::string &reason) {
+  linalg::GenericOp scores, output;
+  for (linalg::GenericOp op : group.ops) {
+    if (!reduces(op))
+      continue;
+    const bool readsWeights = llvm::any_of(
+        op.getDpsInputs(), [&](Value input) { return input.getDefiningOp() == group.softmax.getOperation(); });
+    if ((readsWeights ? output : scores)) {
+      reason = "an attention shares its kernel with no other reduction";
+      return false;
+    }
+    (readsWeights ? output : scores) = op;
+  }
+  const std::optional<Contraction> first = scores ? contractionOf(scores) : std::nullopt,
+                                   second = output ? contractionOf(output) : std::nullopt;
+  reason = "a softmax between two products has a kernel only together with both";
+  if (!first || !second || second->reduced.size() != 1)
+    return false;
+  const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
+  if (group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
+    return false;
+  const bool weightsAreLeft = group.softmax->getResult(0) == output.getDpsInputs()[second->left.inputs.front()];
+  const auto batch = axesOf(group, output, second->batch),
+             rows = axesOf(group, output, weightsAreLeft ? second->rows : second->columns);
+  llvm::SmallSetVector<unsigned, 8> onlyKeys;
+  onlyKeys.insert(keys);
+  auto isSide = [&](ArrayRef<unsigned> queries, ArrayRef<unsigned> others) {
+    return areSame(axesOf(group, scores, queries), rows) && areSame(axesOf(group, scores, others), onlyKeys);
+  };
+  if (!areSame(axesOf(group, scores, first->batch), batch) ||
+      (!isSide(first->rows, first->columns) && !isSide(first->columns, first->rows)))
+    return false;
+  group.isReduced[keys] = true;
+  for (unsigned axis : axesOf(group, scores, first->reduced))
+    group.isReduced[axis] = true;
+
+  // Of each logit, in front of the softmax; of each result, behind it.
+  Value logits = group.softmax.getInput();
+  for (linalg::GenericOp op : group.ops) {
+    if (op == scores || op == output)
+      continue;
+    if (group.isPerRow(op)) // all axes of the results
+      continue;
+    const auto loops = group.axisOf.lookup(op);
+    const bool isOfLogits =
+        llvm::all_of(loops, [&](unsigned axis) { return axis == keys || batch.contains(axis) || rows.contains(axis); });
+    const bool isStored = llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); });
+    if (!isOfLogits || isStored || loops.size() != batch.size() + rows.size() + 1 || op->getResult(0) != logits) {
+      reason = "an attention shares its kernel only with what is computed from each of its scores or results";
+      return false;
+    }
+  }
+  for (Value value : {Value(scores->getResult(0)), logits})
+    if (isReadOutside(value, group)) {
+      reason = "its scores are read by another kernel";
+      return false;
+    }
+  reason.clear();
+  return true;
+}
+
 } // namespace
+
+Value beforeSoftmax(Value value) {
+  auto softmax = value.getDefiningOp<linalg::SoftmaxOp>();
+  return softmax ? softmax.getInput() : value;
+}
+
+bool isOfAttention(linalg::GenericOp op) {
+  auto isSoftmax = [](Operation *other) { return isa_and_nonnull<linalg::SoftmaxOp>(other); };
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  if (llvm::any_of(op.getDpsInputs(), [&](Value input) { return isSoftmax(input.getDefiningOp()); }))
+    return true;
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return isSoftmax(user) || (isa<linalg::GenericOp>(user) && llvm::any_of(user->getUsers(), isSoftmax));
+  });
+}
 
 SmallVector<bool> Group::axesOf(linalg::GenericOp op) const {
   SmallVector<bool> axes(numAxes());
@@ -234,6 +343,21 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
   if (!finder.run(reason))
     return std::nullopt;
   Group &group = finder.group;
+  if (finder.softmaxes.size() > 1) {
+    reason = "it holds two softmaxes";
+    return std::nullopt;
+  }
+  if (!finder.softmaxes.empty()) {
+    group.softmax = cast<linalg::SoftmaxOp>(finder.softmaxes.front());
+    auto logits = group.softmax.getInput().getDefiningOp<linalg::GenericOp>();
+    SmallVector<unsigned> axes; // of the softmax's dimensions
+    for (AffineExpr expr : logits.getIndexingMapMatchingResult(cast<OpResult>(group.softmax.getInput())).getResults())
+      axes.push_back(group.axisOf.lookup(logits)[cast<AffineDimExpr>(expr).getPosition()]);
+    group.axisOf[group.softmax] = axes;
+    if (!completesAttention(group, reason) || readsAnywhere(group, reason))
+      return std::nullopt;
+    return std::move(group);
+  }
   const linalg::GenericOp *first = llvm::find_if(group.ops, reduces);
   auto reducedBy = [&](linalg::GenericOp op) {
     SmallVector<bool> axes(group.numAxes());
@@ -263,15 +387,8 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
       return std::nullopt;
     }
   }
-  // A body that reads a tensor by itself reads it anywhere: it must be stored before.
-  for (linalg::GenericOp op : group.ops)
-    for (Operation *user : op->getUsers())
-      if (!isa<linalg::GenericOp>(user))
-        for (Operation *parent = user->getParentOp(); parent; parent = parent->getParentOp())
-          if (group.contains(parent)) {
-            reason = "its body reads any element of the result";
-            return std::nullopt;
-          }
+  if (readsAnywhere(group, reason))
+    return std::nullopt;
   return std::move(group);
 }
 

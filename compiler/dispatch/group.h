@@ -10,7 +10,9 @@
 // Whoever computes the group takes an index of axis 0 (a row) and runs through axis 1 as often as it must: m is known
 // before e is asked for. What nobody outside the group reads is never stored.
 //
-// A group is either elementwise (no axis is reduced) or rows: every reduction reduces the same axes over the same rows.
+// A group is either elementwise (no axis is reduced) or rows: every reduction reduces the same axes over the same rows;
+// or it is an attention (attention/build.h): two products with a linalg.softmax between, and what is computed from each
+// element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,6 +25,7 @@ struct Group {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis
   llvm::SmallVector<bool> isReduced;                                     // [axes]
+  mlir::linalg::SoftmaxOp softmax;                                       // of an attention; null: it is none
 
   unsigned numAxes() const { return isReduced.size(); }
   bool hasReduction() const { return llvm::is_contained(isReduced, true); }
@@ -38,6 +41,11 @@ struct Group {
 
 /// Sees `ops` as one group. Otherwise `reason` says why they are none ("it reduces other axes").
 std::optional<Group> groupOf(llvm::ArrayRef<mlir::linalg::GenericOp> ops, std::string &reason);
+
+/// What is computed of an element by linalg.softmax, which has no loops of its own, is at the place of that element.
+mlir::Value beforeSoftmax(mlir::Value value);
+/// Whether it is one of the two products of an attention.
+bool isOfAttention(mlir::linalg::GenericOp op);
 
 /// Whether an operation that is not in `group` reads the value.
 bool isReadOutside(mlir::Value value, const Group &group);

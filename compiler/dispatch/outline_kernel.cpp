@@ -44,6 +44,7 @@ private:
   LogicalResult collectCaptured(linalg::GenericOp op);
   void buildFunction();
   void buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside);
+  void buildSoftmax(OpBuilder &b, IRMapping &inside);
   Value buildStart(OpBuilder &b, linalg::GenericOp op, OpOperand &init, IRMapping &inside);
 
   const Group &group_;
@@ -220,12 +221,29 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
 }
 
+/// In front of the operation that reads it. It measures what its input does.
+void Outliner::buildSoftmax(OpBuilder &b, IRMapping &inside) {
+  linalg::SoftmaxOp softmax = group_.softmax;
+  auto logits = softmax.getInput().getDefiningOp<linalg::GenericOp>();
+  OpOperand *init = logits.getTiedOpOperand(cast<OpResult>(softmax.getInput()));
+  SmallVector<Value> sizes;
+  for (int64_t position : initSizes_.lookup(init))
+    sizes.push_back(arith::IndexCastOp::create(b, loc_, b.getIndexType(), kernel_.function.getArgument(position)));
+  Value input = inside.lookup(softmax.getInput());
+  Value empty = tensor::EmptyOp::create(b, loc_, cast<RankedTensorType>(input.getType()), sizes);
+  auto copy = linalg::SoftmaxOp::create(b, softmax.getLoc(), TypeRange(empty), input, empty, softmax.getDimension());
+  inside.map(softmax->getResult(0), copy->getResult(0));
+}
+
 void Outliner::buildFunction() {
   OpBuilder b(loc_.getContext());
   IRMapping inside = openKernel(kernel_, inputs_, loc_, name_, b);
   func::FuncOp function = kernel_.function;
-  for (linalg::GenericOp op : group_.ops)
+  for (linalg::GenericOp op : group_.ops) {
+    if (group_.softmax && llvm::is_contained(op->getOperands(), group_.softmax->getResult(0)))
+      buildSoftmax(b, inside);
     buildOp(b, op, inside);
+  }
   SmallVector<Value> returned;
   for (auto [index, result] : llvm::enumerate(kernel_.results)) {
     auto op = result.getDefiningOp<linalg::GenericOp>();

@@ -363,7 +363,7 @@ void shareEqualValues(func::FuncOp function) {
   eliminateCommonSubExpressions(rewriter, dominance, function);
 }
 
-LogicalResult prepareFunction(func::FuncOp function) {
+void generalizeOperations(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   replaceReshapesOfNothing(function);
   RewritePatternSet toLinalg(context);
@@ -374,7 +374,11 @@ LogicalResult prepareFunction(func::FuncOp function) {
   dropUnreadStarts(function);
   resolveDimensions(function);
   shareEqualValues(function);
+}
 
+LogicalResult prepareFunction(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  generalizeOperations(function);
   auto fuse = [&] {
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);

@@ -9,6 +9,9 @@ namespace tenon::compiler::dispatch {
 
 /// Afterwards `function` computes with linalg.generic and linalg.fill only, where it can be said so, and no tensor.dim
 /// asks for the size of what one of them computes.
+void generalizeOperations(mlir::func::FuncOp function);
+
+/// The same, and what can be one operation is one.
 mlir::LogicalResult prepareFunction(mlir::func::FuncOp function);
 
 /// A fill that is more than the start of another operation becomes a linalg.generic, a kernel of its own.

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/contraction.h"
+#include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/ragged_split.h"
 #include "compiler/dispatch/reduction_body.h"
@@ -354,6 +355,8 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) 
 
 void splitReductions(func::FuncOp function) {
   for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>())) {
+    if (isOfAttention(op))
+      continue; // one kernel with what is between its products
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)
         Splitter(op, *product->split).run();

@@ -58,36 +58,48 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
 
 } // namespace
 
+std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op) {
+  const std::optional<dispatch::Contraction> form = dispatch::productOf(op.op);
+  if (!form)
+    return std::nullopt;
+  Product product;
+  product.op = &op;
+  product.roundsToTf32 = kernel.function->hasAttr(dispatch::kTf32Attr);
+  for (const auto &phase : phasesOf(kernel, shape.group))
+    for (const RowSum &sum : phase)
+      if (sum.op == &op)
+        product.sum = sum;
+  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
+  auto axesOf = [&](ArrayRef<unsigned> loops) {
+    SmallVector<unsigned> axes;
+    for (auto [number, axis] : llvm::enumerate(shape.axes))
+      if (llvm::any_of(loops, [&](unsigned loop) { return groupAxes[loop] == axis.axes.front(); }))
+        axes.push_back(number);
+    return axes;
+  };
+  product.batch = axesOf(form->batch);
+  product.rows = axesOf(form->rows);
+  product.columns = axesOf(form->columns);
+  product.reduced = axesOf(form->reduced);
+  product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
+  product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
+  return product;
+}
+
 std::optional<Product> Product::of(const KernelFunction &kernel, const GroupShape &shape) {
   const auto reductions = llvm::count_if(
       kernel.ops, [](const KernelOp &op) { return linalg::GenericOp(op.op).getNumReductionLoops() != 0; });
   if (reductions != 1)
     return std::nullopt;
-  for (const KernelOp &op : kernel.ops) {
-    const std::optional<dispatch::Contraction> form = dispatch::productOf(op.op);
-    if (!form)
-      continue;
-    Product product;
-    product.op = &op;
-    product.roundsToTf32 = kernel.function->hasAttr(dispatch::kTf32Attr);
-    product.sum = phasesOf(kernel, shape.group).front().front();
-    const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
-    auto axesOf = [&](ArrayRef<unsigned> loops) {
-      SmallVector<unsigned> axes;
-      for (auto [number, axis] : llvm::enumerate(shape.axes))
-        if (llvm::any_of(loops, [&](unsigned loop) { return groupAxes[loop] == axis.axes.front(); }))
-          axes.push_back(number);
-      return axes;
-    };
-    product.batch = axesOf(form->batch);
-    product.rows = axesOf(form->rows);
-    product.columns = axesOf(form->columns);
-    product.reduced = axesOf(form->reduced);
-    product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
-    product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
-    return product;
-  }
+  for (const KernelOp &op : kernel.ops)
+    if (std::optional<Product> product = ofOperation(kernel, shape, op))
+      return product;
   return std::nullopt;
+}
+
+void Product::exchangeSides() {
+  std::swap(left, right);
+  std::swap(rows, columns);
 }
 
 uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const {

@@ -40,6 +40,8 @@ struct Product {
   Operand left, right;
   llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
 
+  /// One of the operations of a kernel; nothing where it is no product.
+  static std::optional<Product> ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op);
   /// The only reduction of the group; a product of a matrix and a vector is one, too.
   static std::optional<Product> of(const KernelFunction &kernel, const GroupShape &shape);
   /// Elements of 16 bytes of the widest tensor that the operand reads along its vector axis: 1, 2, 4 or 8.
@@ -50,6 +52,8 @@ struct Product {
   /// allows it, tf32 for f32.
   mlir::Type warpElement() const;
   bool roundsToTf32 = false; // the kernel allows it
+  /// The same product with its sides, rows and columns exchanged.
+  void exchangeSides();
 };
 
 /// A value of an operand in the type of the sum.

@@ -28,6 +28,16 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   place(origin_, product.batch, k_.div(tile, perBatch));
 }
 
+TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow, Value firstColumn)
+    : kernel_(kernel), k_(kernel.k), firstRow_(firstRow), firstColumn_(firstColumn) {
+  const Product &product = kernel.product;
+  rows_ = sizeOf(product.rows);
+  columns_ = sizeOf(product.columns);
+  reduced_ = sizeOf(product.reduced);
+  origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
+  place(origin_, product.batch, inBatch);
+}
+
 std::optional<int64_t> TileSpace::knownSize(ArrayRef<unsigned> axes) const {
   int64_t size = 1;
   for (unsigned axis : axes) {

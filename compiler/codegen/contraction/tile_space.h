@@ -25,6 +25,8 @@ public:
   /// Finds tile `number`. Blocks that run together compute tiles that are near each other, so that caches hold what
   /// they share.
   TileSpace(const ProductKernel &kernel, mlir::Value number);
+  /// A tile that begins anywhere, of an element of the batch.
+  TileSpace(const ProductKernel &kernel, mlir::Value inBatch, mlir::Value firstRow, mlir::Value firstColumn);
   explicit TileSpace(const ProductKernel &kernel) : TileSpace(kernel, kernel.k.block()) {}
 
   mlir::Value firstRow() const { return firstRow_; }
@@ -38,6 +40,8 @@ public:
   bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows); }
   bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns); }
 
+  /// Elements of the batch.
+  mlir::Value batch() { return sizeOf(kernel_.product.batch); }
   /// The tile's position on an axis of the batch.
   mlir::Value inBatch(unsigned axis) const { return origin_.index[axis]; }
   /// An element of the result.

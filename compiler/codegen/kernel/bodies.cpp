@@ -143,11 +143,18 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
         values.bind(written.bodyArgument, start(op, written, point));
   if (space_.unrolledAxis)
     shareReads(generic, values, point);
+  addAssumed(generic, values);
   SmallVector<Lanes> computed;
   for (Value value : yielded)
     computed.push_back(values.value(value));
   known_[key] = computed;
   return computed[output];
+}
+
+void Bodies::addAssumed(linalg::GenericOp op, BodyValues &values) const {
+  for (auto [value, is] : assumed_)
+    if (value.getParentBlock() == op.getBody())
+      values.know(value, Lanes::same(is));
 }
 
 /// What the body reads by itself is the same in all rounds of the unrolled axis.
@@ -171,6 +178,7 @@ Lanes Bodies::ofBody(const KernelOp &op, Value value, const Point &point) {
   linalg::GenericOp generic = op.op;
   auto isThisStreamed = [&](uint32_t binding) { return streamed_.contains(binding); };
   BodyValues values(k_, kernel_, space_, arguments_, generic, point, width_, isThisStreamed);
+  addAssumed(generic, values);
   llvm::SetVector<Operation *> slice;
   SmallVector<Value> wanted = {value};
   for (size_t next = 0; next < wanted.size(); ++next) {

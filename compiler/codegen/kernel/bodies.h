@@ -82,6 +82,11 @@ public:
   Lanes ofBody(const KernelOp &op, mlir::Value value, const Point &point);
   /// What one element adds to a reduction, in the accumulator's type.
   mlir::Value contribution(const RowSum &sum, const Point &point, unsigned lane);
+  /// From here on a value of a body is known to be `is`, whatever it is computed from.
+  void assume(mlir::Value value, mlir::Value is) { assumed_.push_back({value, is}); }
+  void assumeNothing() { assumed_.clear(); }
+  /// A value that no operation of the group computes: a weight of an attention.
+  void setValue(mlir::Value value, llvm::ArrayRef<mlir::Value> lanes) { rows_[value] = llvm::to_vector(lanes); }
   /// The result of a reduction, for this row; for each lane where the vector axis runs across rows.
   void setRow(const RowSum &sum, llvm::ArrayRef<mlir::Value> totals) {
     rows_[sum.op->op->getResult(sum.output)] = llvm::to_vector(totals);
@@ -122,6 +127,7 @@ private:
   Lanes start(const KernelOp &op, const KernelOutput &output, const Point &point);
   Lanes compute(const KernelOp &op, unsigned output, const Point &point, llvm::ArrayRef<mlir::Value> yielded);
   void shareReads(mlir::linalg::GenericOp op, BodyValues &values, const Point &point);
+  void addAssumed(mlir::linalg::GenericOp op, BodyValues &values) const;
   const KernelOp &opOf(mlir::Value value) const;
   bool isAlongRow() const { // a group of scalars has no axis
     const GroupShape &shape = space_.shape();
@@ -143,6 +149,7 @@ private:
   std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding
   llvm::SmallDenseSet<uint32_t> streamed_;                           // bindings
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows_; // result of a reduction -> its value in this row
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> assumed_;
 };
 
 /// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's

@@ -69,6 +69,8 @@ private:
     for (Operation &op : function.front()) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         kernel.ops.push_back({generic, {}, {}, {}});
+      else if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op); softmax && !kernel.softmax)
+        kernel.softmax = softmax;
       else if (linalg_ext::isAlongOp(&op) && !kernel.along.op)
         kernel.along.op = &op;
       else if (!isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, func::ReturnOp>(op) &&
@@ -218,7 +220,7 @@ private:
     for (OpOperand *operand : op.op.getDpsInputOperands()) {
       KernelInput input;
       input.bodyArgument = op.op.getMatchingBlockArgument(operand);
-      if (operand->get().getDefiningOp<linalg::GenericOp>()) {
+      if (dispatch::beforeSoftmax(operand->get()).getDefiningOp<linalg::GenericOp>()) {
         input.computed = operand->get();
       } else if (isa<RankedTensorType>(operand->get().getType())) {
         FailureOr<KernelTensor> tensor = readTensor(op.op, *operand);
@@ -411,7 +413,7 @@ private:
   KernelTensor computedAs(Value value, AffineMap map) const {
     for (const KernelOp &other : kernel.ops)
       for (auto [result, output] : llvm::zip_equal(other.op->getResults(), other.outputs))
-        if (result == value)
+        if (result == dispatch::beforeSoftmax(value))
           return {output.tensor.element, map, output.tensor.shape, 0};
     llvm_unreachable("what is computed is a result of an operation of the function");
   }

@@ -15,6 +15,8 @@
 // each of their results a start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument. Each value
 // that it returns is a result of a linalg.generic, and returned once.
 //
+// Between the operations of an attention stands a linalg.softmax, the only one (dispatch/attention/build.h).
+//
 // Instead of linalg.generic it may hold one operation of iree_linalg_ext along a dimension (codegen/along), whose
 // results it returns, and behind them tensor.empty: scratch memory that its kernels share.
 //
@@ -65,7 +67,7 @@ struct KernelTensor {
 struct KernelInput {
   mlir::BlockArgument bodyArgument;
   mlir::Value scalar;   // an argument or constant of the function
-  mlir::Value computed; // a result of another operation of the function
+  mlir::Value computed; // a result of another operation of the function, or of its softmax
   KernelTensor tensor;  // neither: this is read
   bool isMemory() const { return !scalar && !computed; }
 };
@@ -116,6 +118,7 @@ struct KernelConstant {
 struct KernelFunction {
   mlir::func::FuncOp function;
   std::vector<KernelOp> ops;
+  mlir::linalg::SoftmaxOp softmax; // between two of them (dispatch/attention); null: there is none
   KernelAlong along;             // where there are no ops
   mlir::DictionaryAttr strategy; // which strategy computes it, and how; null: one thread an element, see below
   uint32_t threads = 256;        // of a workgroup

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/columns.h"
 #include "compiler/codegen/strategies/contraction.h"
 #include "compiler/codegen/strategies/elementwise.h"
@@ -15,13 +16,14 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 ArrayRef<const Strategy *> strategies() {
+  static const AttentionStrategy attention;
   static const Skinny skinny;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
-  static const Strategy *const all[] = {&skinny, &contraction, &transpose, &elementwise, &columns, &rows};
+  static const Strategy *const all[] = {&attention, &skinny, &contraction, &transpose, &elementwise, &columns, &rows};
   return all;
 }
 

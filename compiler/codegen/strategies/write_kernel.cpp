@@ -28,7 +28,7 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number.
-    const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled";
+    const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns";
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
                                   << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The attentions that are raced, and their programs: queries [batch, heads, length, depth], keys and values [batch, key heads,
+keys, depth], sums in f32, results rounded to the type of the operands once. Nothing in a program names attention: it is two
+products with a softmax between.
+"""
+import dataclasses
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Attention:
+    kind: str
+    batch: int
+    heads: int
+    length: int
+    depth: int
+    mask: str = ""      # "causal", or one that no peer has a flag for: "bias" (a slope for each head), "cap"
+    shared: int = 1     # heads that share their keys and values
+    keys: int = 0       # as many as queries, where it is 0
+
+    def name(self):
+        shared = f"_{self.heads // self.shared}kv" if self.shared > 1 else ""
+        keys = f"x{self.keys}" if self.keys else ""
+        return f"{self.kind}_{self.batch}x{self.heads}{shared}_{self.length}{keys}_d{self.depth}" + (f"_{self.mask}" if self.mask else "")
+
+    def key_count(self):
+        return self.keys or self.length
+
+    def shapes(self):
+        """Of queries, keys, values: heads are two dimensions, so that those which share keys say it."""
+        key_heads = self.heads // self.shared
+        other = (self.batch, key_heads, self.key_count(), self.depth)
+        return [(self.batch, key_heads, self.shared, self.length, self.depth), other, other]
+
+    def operations(self):
+        """As FlashAttention counts them: half where half of the scores are hidden."""
+        return 4 * self.batch * self.heads * self.length * self.key_count() * self.depth // (2 if self.mask == "causal" else 1)
+
+
+SETS = {
+    "goals": [Attention("bf16", 4, 16, 4096, 128), Attention("bf16", 4, 16, 4096, 128, "causal"),
+              Attention("bf16", 4, 32, 4096, 64), Attention("bf16", 4, 32, 4096, 64, "causal"),
+              Attention("bf16", 1, 16, 16384, 128), Attention("bf16", 1, 16, 16384, 128, "causal"),
+              Attention("bf16", 1, 32, 8192, 128, "causal", shared=4), Attention("bf16", 4, 8, 4096, 256),
+              Attention("bf16", 4, 16, 4001, 128), Attention("f16", 4, 16, 4096, 128),
+              Attention("bf16", 4, 16, 4096, 128, "bias"), Attention("bf16", 4, 16, 4096, 128, "cap")],
+}
+SETS["first"] = SETS["goals"][:4]
+SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
+
+
+def program(case):
+    """The function `run` on queries, keys and values."""
+    from mlir_text import Function  # pylint: disable=import-outside-toplevel
+
+    f = Function("run")
+    q, k, v = (f.argument(case.kind, *shape) for shape in case.shapes())
+    loops = "bhgmn"
+    size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.depth)
+
+    def product(a, b, of_a, of_b, out):
+        order = out + "".join(sorted(set(of_a + of_b) - set(out)))
+        start = f.fill("f32", [size[c] for c in out], 0.0)
+
+        def body(x, y, total):
+            wide = [f.convert(value, case.kind, "f32") for value in (x, y)]
+            return f.op("arith.addf", "f32", total, f.op("arith.mulf", "f32", *wide))
+
+        return f.generic([(a, [order.index(c) for c in of_a]), (b, [order.index(c) for c in of_b])], [(start, range(len(out)))],
+                         "".join("p" if c in out else "r" for c in order), body)[0]
+
+    def logit(score):
+        scaled = f.op("arith.mulf", "f32", score, f.constant("f32", 1 / math.sqrt(case.depth)))
+        m, n = loops.index("m"), loops.index("n")
+        if case.mask == "causal":
+            seen = f.fresh()
+            f.line(f"{seen} = arith.cmpi sge, {f.loop_index(m)}, {f.loop_index(n)} : index")
+            return f.select(seen, "f32", scaled, f.constant("f32", -math.inf))
+        if case.mask == "bias":  # ALiBi: (n - m) / 2^(head / 2 + 1)
+            away = f.op("arith.sitofp", "i32", f.op("arith.subi", "i32", f.loop_index(n, "i32"), f.loop_index(m, "i32")), to="f32")
+            head = f.op("arith.sitofp", "i32", f.loop_index(loops.index("h"), "i32"), to="f32")
+            power = f.op("arith.subf", "f32", f.constant("f32", -1.0), f.op("arith.mulf", "f32", head, f.constant("f32", 0.5)))
+            return f.op("arith.addf", "f32", scaled, f.op("arith.mulf", "f32", away, f.op("math.exp2", "f32", power)))
+        if case.mask == "cap":
+            cap = f.constant("f32", 20.0)
+            return f.op("arith.mulf", "f32", f.op("math.tanh", "f32", f.op("arith.divf", "f32", scaled, cap)), cap)
+        return scaled
+
+    logits = f.map("f32", logit, product(q, k, "bhgmd", "bhnd", loops))
+    start = f.empty("f32", logits.shape)
+    weights = type(start)(f.fresh(), "f32", logits.shape)
+    f.line(f"{weights.name} = linalg.softmax dimension(4) ins({logits.name} : {logits.type}) outs({start.name} : {start.type}) "
+           f"-> {start.type}")
+    narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
+    f.give(f.tensor_op("arith.truncf", product(narrow, v, loops, "bhne", "bhgme"), kind=case.kind))
+    return str(f)

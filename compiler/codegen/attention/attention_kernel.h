@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The attention of a kernel (dispatch/attention/build.h) as its writers see it: two products that share the rows, the
+// queries, of a batch; the columns of the first, the keys, are what the second sums over.
+//
+//                    keys                        values' columns
+//                  +---------+                  +---------+
+//          depth   |  keys'  |           keys   | values' |
+//                  +---------+                  +---------+
+//        +-------+ +---------+        +-------+ +---------+
+//  rows  |queries| | scores  | softmax|weights| | result  |
+//        +-------+ +---------+        +-------+ +---------+
+//
+// A block computes rows of the result, some or all of its columns, and goes through the keys block by block; no score
+// is ever stored.
+#pragma once
+
+#include "compiler/codegen/contraction/tile_space.h"
+
+namespace tenon::compiler::codegen {
+
+struct Attention {
+  Product scores, output; // left: queries, weights; right: keys, values
+  const KernelOp *logits; // that computes what softmax reads; of the scores themselves where nothing does
+  mlir::Value weights;    // what softmax returns
+
+  /// Nothing where the kernel holds no attention.
+  static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
+  /// f16 or bf16, where both products may run on tensor cores; else null.
+  mlir::Type tensorCoreElement() const;
+};
+
+/// What those who write an attention's kernel share.
+struct AttentionKernel {
+  const KernelFunction &kernel;
+  const GroupShape &shape;
+  const Attention &attention;
+  KernelBuilder &k;
+  GroupSpace &space;
+  Bodies &bodies;
+  uint32_t rows, columns; // of a block
+};
+
+/// Where a block's rows and columns are. Blocks of one element of the batch follow each other, those that see most keys
+/// first where a mask hides some: the last rows.
+struct AttentionTile {
+  mlir::Value inBatch, firstRow, firstColumn;
+};
+AttentionTile tileOf(const AttentionKernel &kernel, mlir::Value number);
+
+/// Logits of a thread: adjacent keys of one row.
+struct LogitRun {
+  mlir::Value row, key;
+  llvm::SmallVector<mlir::Value> scores;
+};
+
+/// What the group computes from scores; keys that are not there are -inf where `mayEnd`.
+void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd);
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/hiding.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// No logit is near such a number by accident.
+constexpr double kHidden = -1e20;
+
+/// How an integer of the body grows from key to key and from row to row.
+struct Growth {
+  int keys = 0, rows = 0;
+};
+
+class Finder {
+public:
+  explicit Finder(const AttentionKernel &kernel) : kernel_(kernel), op_(kernel.attention.logits->op) {}
+
+  std::optional<Hiding> run() {
+    Value logit = withoutCasts(op_.getBody()->getTerminator()->getOperand(0));
+    if (auto sum = logit.getDefiningOp<arith::AddFOp>()) {
+      for (Value part : sum->getOperands())
+        if (isHiding(withoutCasts(part), /*isAdded=*/true))
+          return finish();
+      return std::nullopt;
+    }
+    return isHiding(logit, /*isAdded=*/false) ? finish() : std::nullopt;
+  }
+
+private:
+  static Value withoutCasts(Value value) {
+    while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
+  std::optional<Hiding> finish() {
+    found_.isOnly = llvm::range_size(op_.getBody()->getOps<arith::SelectOp>()) == 1;
+    return found_.bounds.empty() ? std::nullopt : std::optional(found_);
+  }
+
+  bool hides(Value value) {
+    FloatAttr number;
+    if (!matchPattern(withoutCasts(value), m_Constant(&number)))
+      return false;
+    const APFloat &least = number.getValue();
+    found_.isInfinite = least.isInfinity();
+    return least.isNegative() && (least.isInfinity() || least.isLargest() || number.getValueAsDouble() <= kHidden);
+  }
+
+  static bool isZero(Value value) {
+    FloatAttr number;
+    return matchPattern(withoutCasts(value), m_Constant(&number)) && number.getValue().isZero();
+  }
+
+  bool isHiding(Value value, bool isAdded) {
+    auto select = value.getDefiningOp<arith::SelectOp>();
+    if (!select || select->getBlock() != op_.getBody())
+      return false;
+    for (bool seen : {true, false}) {
+      Value shown = seen ? select.getTrueValue() : select.getFalseValue(),
+            hidden = seen ? select.getFalseValue() : select.getTrueValue();
+      if (!hides(hidden) || (isAdded && !isZero(shown)))
+        continue;
+      found_.isWhole = true;
+      addConditions(select.getCondition(), seen);
+      return true;
+    }
+    return false;
+  }
+
+  /// All of what must be `seen` where a logit is seen.
+  void addConditions(Value condition, bool seen) {
+    Operation *op = condition.getDefiningOp();
+    // Both of two that must hold, or neither of two that must not.
+    if ((seen && isa_and_nonnull<arith::AndIOp>(op)) || (!seen && isa_and_nonnull<arith::OrIOp>(op))) {
+      addConditions(op->getOperand(0), seen);
+      addConditions(op->getOperand(1), seen);
+      return;
+    }
+    std::optional<KeyBound> bound;
+    if (auto comparison = dyn_cast_or_null<arith::CmpIOp>(op); comparison && comparison->getBlock() == op_.getBody())
+      bound = boundOf(comparison, seen);
+    if (bound)
+      found_.bounds.push_back(*bound);
+    else
+      found_.isWhole = false;
+  }
+
+  std::optional<KeyBound> boundOf(arith::CmpIOp comparison, bool holds) {
+    using P = arith::CmpIPredicate;
+    const P given = holds ? comparison.getPredicate() : arith::invertPredicate(comparison.getPredicate());
+    const std::optional<Growth> left = growthOf(comparison.getLhs()), right = growthOf(comparison.getRhs());
+    if (!left || !right)
+      return std::nullopt;
+    const bool isUnsigned = given == P::ult || given == P::ule || given == P::ugt || given == P::uge;
+    // Indices are no negative numbers, but differences may be.
+    if (isUnsigned && (!isNatural(comparison.getLhs()) || !isNatural(comparison.getRhs())))
+      return std::nullopt;
+    const bool isLess = given == P::slt || given == P::sle || given == P::ult || given == P::ule,
+               isMore = given == P::sgt || given == P::sge || given == P::ugt || given == P::uge;
+    if (!isLess && !isMore)
+      return std::nullopt;
+    KeyBound bound{comparison, holds, comparison.getLhs(), comparison.getRhs(), isLess, false, false};
+    bound.orEqual = given == P::sle || given == P::ule || given == P::sge || given == P::uge;
+    Growth growth{left->keys - right->keys, left->rows - right->rows};
+    if (growth.keys == -1) {
+      growth = {1, -growth.rows};
+      std::swap(bound.x, bound.y);
+      bound.isUpper = !bound.isUpper;
+    }
+    bound.followsRows = growth.rows == -1;
+    if (growth.keys != 1 || (growth.rows != 0 && growth.rows != -1))
+      return std::nullopt;
+    return bound;
+  }
+
+  /// A sum of indices, or a number that is none of them.
+  bool isNatural(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<linalg::IndexOp>(op))
+      return true;
+    if (isa_and_nonnull<arith::IndexCastOp, arith::ExtUIOp>(op))
+      return isNatural(op->getOperand(0));
+    if (isa_and_nonnull<arith::AddIOp>(op))
+      return isNatural(op->getOperand(0)) && isNatural(op->getOperand(1));
+    IntegerAttr number;
+    return matchPattern(value, m_Constant(&number)) && !number.getValue().isNegative();
+  }
+
+  bool isOf(unsigned loop, ArrayRef<unsigned> axes) {
+    const unsigned groupAxis = kernel_.shape.group.axisOf.lookup(op_)[loop];
+    return llvm::any_of(axes,
+                        [&](unsigned axis) { return llvm::is_contained(kernel_.shape.axes[axis].axes, groupAxis); });
+  }
+
+  /// Nothing where it is not known, or another multiple.
+  std::optional<Growth> growthOf(Value value) {
+    if (value.getParentBlock() != op_.getBody())
+      return Growth{};
+    const Product &scores = kernel_.attention.scores;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      // An element: the same for all rows and keys, or anything.
+      OpOperand *operand = op_.getMatchingOpOperand(argument);
+      if (!isa<RankedTensorType>(operand->get().getType()))
+        return Growth{};
+      AffineMap map = op_.getMatchingIndexingMap(operand);
+      for (unsigned loop = 0; loop < op_.getNumLoops(); ++loop)
+        if (map.isFunctionOfDim(loop) && (isOf(loop, scores.rows) || isOf(loop, scores.columns)))
+          return std::nullopt;
+      return Growth{};
+    }
+    Operation *inner = value.getDefiningOp();
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      if (isOf(index.getDim(), scores.columns))
+        return Growth{1, 0};
+      // Of rows that are several dimensions, the last follows a tile; others do not.
+      if (isOf(index.getDim(), scores.rows))
+        return isOnlyRow(index.getDim()) ? std::optional(Growth{0, 1}) : std::nullopt;
+      return Growth{};
+    }
+    SmallVector<Growth> operands;
+    for (Value operand : inner->getOperands()) {
+      const std::optional<Growth> growth = growthOf(operand);
+      if (!growth)
+        return std::nullopt;
+      operands.push_back(*growth);
+    }
+    if (isa<arith::AddIOp>(inner))
+      return Growth{operands[0].keys + operands[1].keys, operands[0].rows + operands[1].rows};
+    if (isa<arith::SubIOp>(inner))
+      return Growth{operands[0].keys - operands[1].keys, operands[0].rows - operands[1].rows};
+    if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtUIOp>(inner))
+      return operands[0];
+    const bool isSame = llvm::all_of(operands, [](const Growth &each) { return each.keys == 0 && each.rows == 0; });
+    return isSame ? std::optional(Growth{}) : std::nullopt;
+  }
+
+  /// Whether the loop is the rows, and nothing else is.
+  bool isOnlyRow(unsigned loop) {
+    const SmallVector<unsigned> &rows = kernel_.attention.scores.rows;
+    return rows.size() == 1 && kernel_.shape.axes[rows[0]].axes.size() == 1;
+  }
+
+  const AttentionKernel &kernel_;
+  linalg::GenericOp op_;
+  Hiding found_;
+};
+
+} // namespace
+
+std::optional<Hiding> hidingOf(const AttentionKernel &kernel) {
+  if (kernel.attention.logits == kernel.attention.scores.op)
+    return std::nullopt;
+  return Finder(kernel).run();
+}
+
+} // namespace tenon::compiler::codegen

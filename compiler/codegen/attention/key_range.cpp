@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/key_range.h"
+
+#include "compiler/codegen/attention/hiding.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+Value number64(KernelBuilder &k, Value value) {
+  Type i64 = k.b.getI64Type();
+  if (value.getType() == i64)
+    return value;
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(k.b, k.loc, i64, value);
+  return arith::ExtSIOp::create(k.b, k.loc, i64, value);
+}
+
+// Keys are compared as signed numbers: a bound may lie in front of the first.
+Value largerOf(KernelBuilder &k, Value x, Value y) {
+  return arith::MaxSIOp::create(k.b, k.loc, x, y);
+}
+Value smallerOf(KernelBuilder &k, Value x, Value y) {
+  return arith::MinSIOp::create(k.b, k.loc, x, y);
+}
+
+/// The first key that an upper bound hides, or the first that a lower one does not, from a row.
+Value keyOf(const AttentionKernel &kernel, const KeyBound &bound, TileSpace &space, Value row) {
+  KernelBuilder &k = kernel.k;
+  Bodies::Scope scope(kernel.bodies);
+  kernel.space.vectorAxis = kernel.attention.output.reduced.front();
+  kernel.bodies.setWidth(1);
+  const Point point = space.resultAt(row, k.number(0));
+  Value x = number64(k, kernel.bodies.ofBody(*kernel.attention.logits, bound.x, point)[0]);
+  Value y = number64(k, kernel.bodies.ofBody(*kernel.attention.logits, bound.y, point)[0]);
+  // x - y is 0 at this key.
+  Value key = k.sub(y, x);
+  return bound.isUpper == bound.orEqual ? k.add(key, k.number(1)) : key;
+}
+
+} // namespace
+
+KeyRange::KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, const AttentionTile &tile, uint32_t rows,
+                   uint32_t keys)
+    : kernel_(kernel), k_(kernel.k), keys_(keys) {
+  TileSpace space(scores, tile.inBatch, tile.firstRow, k_.number(0));
+  count_ = space.columns();
+  first_ = k_.number(0);
+  last_ = count_;
+  limit(tile.firstRow, rows, space);
+  first_ = k_.mul(k_.div(first_, k_.number(keys)), k_.number(keys));
+}
+
+void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
+  const std::optional<Hiding> hiding = hidingOf(kernel_);
+  if (!hiding)
+    return;
+  Value lastRow = k_.min(k_.add(tileRow, k_.number(rows - 1)), k_.sub(space.rows(), k_.number(1)));
+  Value zero = k_.number(0), first = zero, last = count_, wholeFrom = zero, wholeTo = count_;
+  bool hasLower = false;
+  for (const KeyBound &bound : hiding->bounds) {
+    Value ofFirst = keyOf(kernel_, bound, space, tileRow), ofLast = keyOf(kernel_, bound, space, lastRow);
+    holding_.push_back({arith::CmpIOp(bound.comparison).getResult(), bound.holds});
+    if (bound.isUpper) {
+      last = smallerOf(k_, last, largerOf(k_, ofLast, zero));
+      wholeTo = smallerOf(k_, wholeTo, largerOf(k_, ofFirst, zero));
+    } else {
+      hasLower = true;
+      first = largerOf(k_, first, ofFirst);
+      wholeFrom = largerOf(k_, wholeFrom, ofLast);
+    }
+  }
+  if (hiding->isWhole) {
+    wholeFrom_ = wholeFrom;
+    wholeTo_ = wholeTo;
+  }
+  first = smallerOf(k_, first, count_);
+  if (hiding->isInfinite) {
+    first_ = first;
+    last_ = last;
+  } else if (hiding->isWhole && hiding->isOnly && !hasLower) {
+    // The first row sees a key, and so do all others.
+    last_ = k_.select(k_.less(zero, wholeTo), last, count_);
+  }
+}
+
+void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<LogitRun> runs) const {
+  const std::optional<int64_t> known = space.knownSize(kernel_.attention.scores.columns);
+  const bool mayEnd = !known || *known % keys_ != 0;
+  if (!wholeTo_ && !mayEnd)
+    return codegen::computeLogits(kernel_, space, runs, /*mayEnd=*/false);
+  Value lastKey = k_.add(firstKey, k_.number(keys_));
+  Value isWhole = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::sle, lastKey, wholeTo_ ? wholeTo_ : count_);
+  if (wholeFrom_)
+    isWhole = k_.both(isWhole, arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::sle, wholeFrom_, firstKey));
+  SmallVector<Type> types;
+  for (const LogitRun &run : runs)
+    types.append(run.scores.size(), kernel_.attention.output.sum.sum.type);
+  auto computed = [&](bool isInside) {
+    SmallVector<LogitRun> copies(runs.begin(), runs.end());
+    if (isInside)
+      for (auto [value, holds] : holding_)
+        kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
+    codegen::computeLogits(kernel_, space, copies, /*mayEnd=*/!isInside && mayEnd);
+    kernel_.bodies.assumeNothing();
+    SmallVector<Value> values;
+    for (LogitRun &run : copies)
+      llvm::append_range(values, run.scores);
+    return values;
+  };
+  const SmallVector<Value> logits =
+      k_.choose(isWhole, types, [&] { return computed(true); }, [&] { return computed(false); });
+  const Value *next = logits.begin();
+  for (LogitRun &run : runs)
+    for (Value &score : run.scores)
+      score = *next++;
+}
+
+Value KeyRange::orNothing(Value result) const {
+  if (KernelBuilder::known(k_.less(k_.number(0), count_)) == true)
+    return result;
+  Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(result.getType()));
+  return k_.select(k_.equal(count_, k_.number(0)), zero, result);
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which keys rows of a tile see, as far as the logits say it by comparing indices: causal masks, sliding windows,
+// lengths.
+//
+//   logits = select(key <= row + shift, scaled, -inf)          keys behind the last row's are seen by none
+//   logits = scaled + select(key < length[batch], 0, -inf)     ... or lie behind the length
+//
+// Conditions that all must hold, each a comparison that a key passes up to some key (or from some on), which does not
+// go down from row to row. Blocks of keys that no row sees are not computed; in blocks that every row sees whole,
+// conditions hold, and nobody asks. What is said otherwise (ids of documents, a mask in memory) is computed for each
+// logit.
+//
+// Hidden by -inf, a key has the weight 0. Hidden by a large negative number, it has one that rounds to 0, unless all
+// keys of the row are hidden: then all keys are computed.
+#pragma once
+
+#include "compiler/codegen/attention/attention_kernel.h"
+
+namespace tenon::compiler::codegen {
+
+class KeyRange {
+public:
+  /// Of a tile that begins at the first row of `tile` and has `rows`; keys are computed in blocks of `keys`.
+  KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, const AttentionTile &tile, uint32_t rows,
+           uint32_t keys);
+
+  /// Where blocks begin and end, multiples of `keys`; `last` may lie behind the last key.
+  mlir::Value first() const { return first_; }
+  mlir::Value last() const { return last_; }
+  /// Logits of a block, of which runs are a part.
+  void computeLogits(TileSpace &space, mlir::Value firstKey, llvm::MutableArrayRef<LogitRun> runs) const;
+  /// What a product over no keys at all is: 0, not 0 / 0.
+  mlir::Value orNothing(mlir::Value result) const;
+
+private:
+  void limit(mlir::Value tileRow, uint32_t rows, TileSpace &space);
+
+  const AttentionKernel &kernel_;
+  KernelBuilder &k_;
+  const uint32_t keys_;
+  mlir::Value count_; // of all keys
+  mlir::Value first_, last_;
+  mlir::Value wholeFrom_, wholeTo_; // keys between them are seen by all rows; null: that is not known
+  llvm::SmallVector<std::pair<mlir::Value, bool>> holding_; // what conditions are there
+};
+
+} // namespace tenon::compiler::codegen

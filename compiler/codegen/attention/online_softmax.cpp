@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/online_softmax.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+Value OnlineSoftmax::constant(double value) {
+  return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getFloatAttr(type_, value));
+}
+
+Value OnlineSoftmax::multiply(Value x, Value y) {
+  return arith::MulFOp::create(k_.b, k_.loc, x, y);
+}
+
+Value OnlineSoftmax::exponential(Value value, Value reference) {
+  return math::ExpOp::create(k_.b, k_.loc, arith::SubFOp::create(k_.b, k_.loc, value, reference));
+}
+
+/// exp(x - reference) as 2^(x scale + offset), one multiply-add. Of references so large that log2 e of them is none,
+/// such as the least number that hides a key, every number that is not the reference itself is infinitely far away.
+OnlineSoftmax::Powers OnlineSoftmax::powersAgainst(Value reference) {
+  if (!isFast_)
+    return {};
+  Value isLarge = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT,
+                                        math::AbsFOp::create(k_.b, k_.loc, reference), constant(1e38));
+  Value scale = k_.select(isLarge, constant(0.25), constant(M_LOG2E));
+  return {scale, arith::NegFOp::create(k_.b, k_.loc, multiply(reference, scale))};
+}
+
+/// 2^exponent.
+Value OnlineSoftmax::power(Value exponent) {
+  return LLVM::InlineAsmOp::create(k_.b, k_.loc, type_, exponent, "ex2.approx.ftz.f32 $0, $1;", "=f,f",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr::get(k_.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+      .getResult(0);
+}
+
+Value OnlineSoftmax::overPartners(Value value, llvm::function_ref<Value(Value, Value)> combine) {
+  for (uint32_t partner : partners_)
+    value = combine(value, k_.shuffleXor(value, partner));
+  return value;
+}
+
+SmallVector<Value> OnlineSoftmax::start() {
+  SmallVector<Value> carried(rows_, constant(-INFINITY));
+  carried.append(rows_, constant(0));
+  return carried;
+}
+
+OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<SmallVector<Value>> logits) {
+  Step step;
+  auto larger = [&](Value x, Value y) -> Value { return arith::MaxNumFOp::create(k_.b, k_.loc, x, y); };
+  SmallVector<Value> sums;
+  for (auto [row, values] : llvm::enumerate(logits)) {
+    // Two chains: one would wait for itself.
+    Value before = carried[row], even = values[0], odd = values[1 % values.size()];
+    for (size_t i = 2; i < values.size(); ++i)
+      (i % 2 == 0 ? even : odd) = larger(i % 2 == 0 ? even : odd, values[i]);
+    Value largest = larger(before, overPartners(larger(even, odd), larger));
+    Value isHidden = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, largest, constant(-INFINITY));
+    Value reference = k_.select(isHidden, constant(0), largest);
+    step.carried.push_back(largest);
+    const Powers powers = powersAgainst(reference);
+    step.factors.push_back(
+        isFast_ ? power(arith::AddFOp::create(k_.b, k_.loc, multiply(before, powers.scale), powers.offset))
+                : exponential(before, reference));
+    Value evenSum, oddSum;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      value = isFast_ ? power(math::FmaOp::create(k_.b, k_.loc, value, powers.scale, powers.offset))
+                      : exponential(value, reference);
+      Value &sum = i % 2 == 0 ? evenSum : oddSum;
+      sum = sum ? arith::AddFOp::create(k_.b, k_.loc, sum, value).getResult() : value;
+    }
+    Value ofBlock = oddSum ? arith::AddFOp::create(k_.b, k_.loc, evenSum, oddSum).getResult() : evenSum;
+    sums.push_back(arith::AddFOp::create(k_.b, k_.loc, multiply(carried[rows_ + row], step.factors.back()), ofBlock));
+  }
+  llvm::append_range(step.carried, sums);
+  return step;
+}
+
+SmallVector<Value> OnlineSoftmax::inverses(ValueRange carried) {
+  SmallVector<Value> inverses;
+  for (uint32_t row = 0; row < rows_; ++row) {
+    Value sum = overPartners(carried[rows_ + row],
+                             [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
+    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), sum));
+  }
+  return inverses;
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Softmax over keys that arrive block by block. What has been summed so far is relative to the largest logit so far;
+// where a block brings a larger one, it is scaled:
+//
+//   m' = max(m, logits)    w = exp(logits - m')    f = exp(m - m')    l' = f l + sum w    out' = f out + w values
+//
+// and at the end out / l. As long as all logits of a row were -inf, weights are 0, not exp(-inf - -inf): a later block
+// may have others. Where none has, l stays 0 and the row is 0 / 0, the NaN of the program that stores its scores.
+#pragma once
+
+#include "compiler/codegen/kernel/kernel_builder.h"
+
+namespace tenon::compiler::codegen {
+
+class OnlineSoftmax {
+public:
+  /// Of `rows` rows of each thread. Threads whose numbers differ by `partners` (powers of two below 32) share them.
+  /// `isFast`: exponentials are good to about 2 units of the last place of f32 (ex2.approx), for weights that are
+  /// rounded to f16 or bf16 anyway; else they are math.exp.
+  OnlineSoftmax(KernelBuilder &k, mlir::Type type, uint32_t rows, llvm::ArrayRef<uint32_t> partners, bool isFast)
+      : k_(k), type_(type), rows_(rows), partners_(partners.begin(), partners.end()), isFast_(isFast) {}
+
+  /// What is carried from block to block: the largest of each row, then the sum of this thread's part of each.
+  llvm::SmallVector<mlir::Value> start();
+  struct Step {
+    llvm::SmallVector<mlir::Value> carried;
+    llvm::SmallVector<mlir::Value> factors; // [rows]: of what has been summed before
+  };
+  /// Replaces the logits of a block, of each row, by weights.
+  Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits);
+  /// 1 / sum of each row, for all threads that share it. All of them call it.
+  llvm::SmallVector<mlir::Value> inverses(mlir::ValueRange carried);
+
+private:
+  mlir::Value constant(double value);
+  mlir::Value multiply(mlir::Value x, mlir::Value y);
+  mlir::Value exponential(mlir::Value value, mlir::Value reference);
+  struct Powers {
+    mlir::Value scale, offset;
+  };
+  Powers powersAgainst(mlir::Value reference);
+  mlir::Value power(mlir::Value exponent);
+  mlir::Value overPartners(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+
+  KernelBuilder &k_;
+  mlir::Type type_;
+  uint32_t rows_;
+  llvm::SmallVector<uint32_t> partners_;
+  bool isFast_;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/tensor_core_attention.h"
+
+#include "compiler/codegen/attention/key_range.h"
+#include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/result_tile.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarps = kTensorCoreAttentionThreads / 32, kKeys = 64;
+constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
+constexpr uint32_t kPartRows = kWarps * kFragmentRows; // of the result, in shared memory at once
+
+/// Elements of a row of a tile of queries or keys: 128 bytes, or 64 where the last ones would be mostly zeros.
+uint32_t depthOfTile(const TensorCoreAttentionShape &shape) {
+  const uint32_t rest = shape.depth % 64;
+  return rest == 0 || rest > 32 ? 64 : 32;
+}
+uint32_t tilesOf(const TensorCoreAttentionShape &shape) {
+  return llvm::divideCeil(shape.depth, depthOfTile(shape));
+}
+uint32_t columnsOf(const TensorCoreAttentionShape &shape) {
+  return llvm::divideCeil(shape.columns, 64u) * 64;
+}
+
+class TensorCoreAttention {
+public:
+  TensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape)
+      : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
+        core_(k_, element_), scores_(product(kernel.attention.scores, kKeys, depthOfTile(shape))),
+        output_(product(kernel.attention.output, columnsOf(shape), kKeys)),
+        fragments_(shape.rows / (kWarps * kFragmentRows)),
+        columnPairs_(llvm::divideCeil(shape.columns, 2 * kFragmentColumns)),
+        softmax_(k_, k_.b.getF32Type(), 2 * fragments_, {1, 2}, /*isFast=*/true) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+
+  ProductKernel product(const Product &product, uint32_t columns, uint32_t depth) const {
+    return {.kernel = kernel_.kernel,
+            .shape = kernel_.shape,
+            .product = product,
+            .k = kernel_.k,
+            .space = kernel_.space,
+            .bodies = kernel_.bodies,
+            .rows = shape_.rows,
+            .columns = columns,
+            .depth = depth,
+            .tensorMaps = {}};
+  }
+  Value inArena(uint32_t bytes) { return k_.at(arena_, k_.b.getI8Type(), k_.number(bytes)); }
+  uint32_t queryBytes() const { return shape_.rows * scores_.depth * 2; } // of one tile
+  uint32_t keyBytes() const { return kKeys * scores_.depth * 2; }
+
+  void bring(const ProductKernel &kernel, const Operand &operand, Value firstColumn, Value to, Value step);
+  void bringQueries();
+  void bringKeys(Value firstKey);
+  void bringValues(Value firstKey);
+  Values leftFragment(const OperandTile &tile, Value base, Value firstRow, uint32_t part);
+  Values rightFragments(const OperandTile &tile, Value base, uint32_t pair, uint32_t part);
+  Values scoresOf(TileSpace &space);
+  SmallVector<Values> factorsOf(ArrayRef<Values> weights);
+  Values weighted(ArrayRef<Values> weights, Values sums);
+  Value packed(Value low, Value high);
+  Values block(const KeyRange &range, Value firstKey, ValueRange carried);
+  void write(const KeyRange &range, ArrayRef<Value> carried);
+
+  const AttentionKernel &kernel_;
+  const TensorCoreAttentionShape shape_;
+  KernelBuilder &k_;
+  Type element_;
+  TensorCore core_;
+  const ProductKernel scores_, output_;
+  const uint32_t fragments_;   // of 16 rows, of a warp
+  const uint32_t columnPairs_; // of twice 8 columns
+  OnlineSoftmax softmax_;
+  AttentionTile tile_;
+  Value arena_, queries_, keys_, values_; // shared
+  Value lane_, firstRow_;                 // of the warp, in the tile
+};
+
+/// One tile of an operand; as vectors where they are whole and aligned.
+void TensorCoreAttention::bring(const ProductKernel &kernel, const Operand &operand, Value firstColumn, Value to,
+                                Value step) {
+  TileSpace space(kernel, tile_.inBatch, tile_.firstRow, firstColumn);
+  OperandTile tile(kernel, space, core_, operand);
+  k_.branch(tile.isAligned(), [&] { tile.bring(to, step, true); }, [&] { tile.bring(to, step, false); });
+}
+
+void TensorCoreAttention::bringQueries() {
+  for (uint32_t tile = 0; tile < tilesOf(shape_); ++tile)
+    bring(scores_, scores_.product.left, k_.number(0),
+          k_.at(queries_, k_.b.getI8Type(), k_.number(tile * queryBytes())), k_.number(tile));
+}
+
+void TensorCoreAttention::bringKeys(Value firstKey) {
+  for (uint32_t tile = 0; tile < tilesOf(shape_); ++tile)
+    bring(scores_, scores_.product.right, firstKey, k_.at(keys_, k_.b.getI8Type(), k_.number(tile * keyBytes())),
+          k_.number(tile));
+}
+
+void TensorCoreAttention::bringValues(Value firstKey) {
+  bring(output_, output_.product.right, k_.number(0), values_, k_.div(firstKey, k_.number(kKeys)));
+}
+
+/// 16 x 16 elements: four registers.
+TensorCoreAttention::Values TensorCoreAttention::leftFragment(const OperandTile &tile, Value base, Value firstRow,
+                                                              uint32_t part) {
+  Value eight = k_.number(8), row, chunk;
+  if (tile.liesAlongReduced()) {
+    row = k_.add(firstRow, k_.rem(lane_, k_.number(16)));
+    chunk = k_.add(k_.number(part * 2), k_.div(lane_, k_.number(16)));
+  } else {
+    row = k_.add(k_.number(part * kFragmentDepth),
+                 k_.add(k_.mul(k_.div(lane_, k_.number(16)), eight), k_.rem(lane_, eight)));
+    chunk = k_.add(k_.div(firstRow, eight), k_.rem(k_.div(lane_, eight), k_.number(2)));
+  }
+  return core_.loadMatrices(k_.at(base, k_.b.getI8Type(), const_cast<OperandTile &>(tile).offsetOf(row, chunk)),
+                            !tile.liesAlongReduced());
+}
+
+/// Twice 16 x 8 elements side by side: two registers each.
+TensorCoreAttention::Values TensorCoreAttention::rightFragments(const OperandTile &tile, Value base, uint32_t pair,
+                                                                uint32_t part) {
+  Value eight = k_.number(8), row, chunk;
+  Value inDepth = k_.rem(k_.div(lane_, eight), k_.number(2)), inPair = k_.div(lane_, k_.number(16));
+  if (tile.liesAlongReduced()) {
+    row = k_.add(k_.number(pair * 2 * kFragmentColumns), k_.add(k_.mul(inPair, eight), k_.rem(lane_, eight)));
+    chunk = k_.add(k_.number(part * 2), inDepth);
+  } else {
+    row = k_.add(k_.number(part * kFragmentDepth), k_.add(k_.mul(inDepth, eight), k_.rem(lane_, eight)));
+    chunk = k_.add(k_.number(pair * 2), inPair);
+  }
+  return core_.loadMatrices(k_.at(base, k_.b.getI8Type(), const_cast<OperandTile &>(tile).offsetOf(row, chunk)),
+                            !tile.liesAlongReduced());
+}
+
+/// [16 rows][8 keys][4].
+TensorCoreAttention::Values TensorCoreAttention::scoresOf(TileSpace &space) {
+  constexpr uint32_t kPairs = kKeys / (2 * kFragmentColumns);
+  const OperandTile queries(scores_, space, core_, scores_.product.left),
+      keys(scores_, space, core_, scores_.product.right);
+  Values sums(fragments_ * kPairs * 2 * 4, neutral(k_, scores_.product.sum.sum));
+  const uint32_t inTile = scores_.depth / kFragmentDepth;
+  for (uint32_t depth = 0; depth < llvm::divideCeil(shape_.depth, kFragmentDepth); ++depth) {
+    const uint32_t tile = depth / inTile, part = depth % inTile;
+    Value ofQueries = k_.at(queries_, k_.b.getI8Type(), k_.number(tile * queryBytes())),
+          ofKeys = k_.at(keys_, k_.b.getI8Type(), k_.number(tile * keyBytes()));
+    SmallVector<Values> left;
+    for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
+      left.push_back(leftFragment(queries, ofQueries, k_.add(firstRow_, k_.number(fragment * kFragmentRows)), part));
+    for (uint32_t pair = 0; pair < kPairs; ++pair) {
+      const Values right = rightFragments(keys, ofKeys, pair, part);
+      for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
+        for (uint32_t half = 0; half < 2; ++half) {
+          Value *first = sums.begin() + 4 * ((fragment * kPairs + pair) * 2 + half);
+          llvm::copy(core_.multiply(left[fragment], ArrayRef(right).slice(2 * half, 2), ArrayRef<Value>(first, 4)),
+                     first);
+        }
+    }
+  }
+  return sums;
+}
+
+/// Two weights in the type in which they are multiplied, 32 bits.
+Value TensorCoreAttention::packed(Value low, Value high) {
+  Value both = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, k_.b.getF32Type()));
+  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, low, k_.number(0));
+  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, high, k_.number(1));
+  Value narrow = LLVM::FPTruncOp::create(k_.b, k_.loc, VectorType::get(2, element_), both);
+  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), narrow);
+}
+
+/// Left factors of 16 x 16, one for each 16 keys, from weights[8 rows][keys of a thread]: of a row a thread has two of
+/// each eight.
+SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef<Values> weights) {
+  SmallVector<Values> factors(fragments_);
+  for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
+    for (uint32_t first = 0; first < 2 * kKeys / kFragmentColumns; first += 2)
+      for (uint32_t half = 0; half < 2; ++half) {
+        const Values &row = weights[2 * fragment + half];
+        factors[fragment].push_back(packed(row[first], row[first + 1]));
+      }
+  return factors;
+}
+
+/// sums[16 rows][8 columns][4] += weights * values
+TensorCoreAttention::Values TensorCoreAttention::weighted(ArrayRef<Values> weights, Values sums) {
+  TileSpace space(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  const OperandTile values(output_, space, core_, output_.product.right);
+  for (uint32_t part = 0; part < kKeys / kFragmentDepth; ++part) {
+    for (uint32_t pair = 0; pair < columnPairs_; ++pair) {
+      const Values right = rightFragments(values, values_, pair, part);
+      for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
+        for (uint32_t half = 0; half < 2; ++half) {
+          Value *first = sums.begin() + 4 * ((fragment * columnPairs_ + pair) * 2 + half);
+          llvm::copy(core_.multiply(ArrayRef(weights[fragment]).slice(4 * part, 4), ArrayRef(right).slice(2 * half, 2),
+                                    ArrayRef<Value>(first, 4)),
+                     first);
+        }
+    }
+  }
+  return sums;
+}
+
+/// Carried: what softmax does, then the sums of the result.
+TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Value firstKey, ValueRange carried) {
+  Bodies::Scope scope(kernel_.bodies);
+  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, firstKey);
+  core_.waitForGroups(0);
+  k_.barrier(); // keys are there; everybody has read the values of the block before
+  bringValues(firstKey);
+  core_.closeGroup();
+  const Values scores = scoresOf(space);
+
+  Value row = k_.add(k_.add(tile_.firstRow, firstRow_), k_.div(lane_, k_.number(4)));
+  Value key = k_.add(firstKey, k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2)));
+  constexpr uint32_t kColumns = kKeys / kFragmentColumns;
+  SmallVector<LogitRun> runs;
+  for (uint32_t half = 0; half < 2 * fragments_; ++half) // 8 rows each
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      const Value *first = scores.begin() + 4 * (half / 2 * kColumns + column) + 2 * (half % 2);
+      runs.push_back({k_.add(row, k_.number(half * 8)), k_.add(key, k_.number(column * kFragmentColumns)),
+                      Values(first, first + 2)});
+    }
+  range.computeLogits(space, firstKey, runs);
+  SmallVector<Values> weights(2 * fragments_);
+  for (auto [number, run] : llvm::enumerate(runs))
+    llvm::append_range(weights[number / kColumns], run.scores);
+  OnlineSoftmax::Step step = softmax_.step(carried.take_front(4 * fragments_), weights);
+
+  const SmallVector<Values> factors = factorsOf(weights); // half as many registers
+  core_.waitForGroups(0);
+  k_.barrier(); // values are there; everybody has read the keys
+  Value next = k_.add(firstKey, k_.number(kKeys));
+  k_.when(k_.less(next, range.last()), [&] { bringKeys(next); });
+  core_.closeGroup();
+  Values sums;
+  for (auto [i, sum] : llvm::enumerate(carried.drop_front(4 * fragments_))) {
+    const uint32_t fragment = i / (columnPairs_ * 8), half = i % 4 / 2;
+    sums.push_back(arith::MulFOp::create(k_.b, k_.loc, sum, step.factors[2 * fragment + half]));
+  }
+  Values after = step.carried;
+  llvm::append_range(after, weighted(factors, sums));
+  return after;
+}
+
+void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
+  const Values inverses = softmax_.inverses(carried.take_front(4 * fragments_));
+  const Value *sums = carried.begin() + 4 * fragments_;
+  Value inPart =
+      k_.add(k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(kFragmentRows)), k_.div(lane_, k_.number(4)));
+  Value pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
+  SmallVector<ResultPart> parts;
+  for (uint32_t fragment = 0; fragment < fragments_; ++fragment) {
+    ResultPart &part = parts.emplace_back();
+    part.rows = kPartRows;
+    part.columns = columnsOf(shape_);
+    part.rowOf = [this, fragment](Value row) {
+      Value warp = k_.mul(k_.div(row, k_.number(kFragmentRows)), k_.number(fragments_ * kFragmentRows));
+      return k_.add(k_.add(warp, k_.number(fragment * kFragmentRows)), k_.rem(row, k_.number(kFragmentRows)));
+    };
+    for (uint32_t column = 0; column < 2 * columnPairs_; ++column)
+      for (uint32_t half = 0; half < 2; ++half) {
+        const Value *first = sums + 4 * (fragment * 2 * columnPairs_ + column) + 2 * half;
+        Values values;
+        for (uint32_t i = 0; i < 2; ++i)
+          values.push_back(
+              range.orNothing(arith::MulFOp::create(k_.b, k_.loc, first[i], inverses[2 * fragment + half])));
+        part.runs.push_back(
+            {k_.add(inPart, k_.number(half * 8)), k_.add(pair, k_.number(column * kFragmentColumns)), values});
+      }
+  }
+  TileSpace space(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  writeResult(output_, space, arena_, parts);
+}
+
+void TensorCoreAttention::run() {
+  k_.wantResident(2); // one computes while the other waits
+  arena_ = k_.dynamicShared();
+  queries_ = inArena(0);
+  keys_ = inArena(tilesOf(shape_) * queryBytes());
+  values_ = inArena(tilesOf(shape_) * (queryBytes() + keyBytes()));
+  tile_ = tileOf(kernel_, k_.block());
+  lane_ = k_.rem(k_.thread(), k_.number(32));
+  firstRow_ = k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(fragments_ * kFragmentRows));
+  const KeyRange range(kernel_, scores_, tile_, shape_.rows, kKeys);
+  bringQueries();
+  k_.when(k_.less(range.first(), range.last()), [&] { bringKeys(range.first()); });
+  core_.closeGroup();
+  Values start = softmax_.start();
+  start.append(fragments_ * columnPairs_ * 8, neutral(k_, output_.product.sum.sum));
+  const Values carried = k_.loop(range.first(), range.last(), k_.number(kKeys), start,
+                                 [&](Value firstKey, ValueRange inside) { return block(range, firstKey, inside); });
+  core_.waitForGroups(0);
+  write(range, carried);
+}
+
+} // namespace
+
+uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape) {
+  const uint32_t operands = 2 * (tilesOf(shape) * depthOfTile(shape) * (shape.rows + kKeys) + kKeys * columnsOf(shape));
+  return std::max(operands, stagedBytes(kPartRows, columnsOf(shape), sizeof(float)));
+}
+
+void writeTensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape) {
+  TensorCoreAttention(kernel, shape).run();
+}
+
+} // namespace tenon::compiler::codegen

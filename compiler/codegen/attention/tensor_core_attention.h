@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention on tensor cores, a warp at a time (mma.sync, sm_80 and later; f16, bf16). Four warps share a tile of 64 or
+// 128 queries; each has 16 or 32 rows of it, all their scores against a block of 64 keys, and all columns of their
+// result. What a thread holds of 16 x 8 scores is what it gives of a left factor of 16 x 16, so weights never leave its
+// registers.
+//
+// Queries stay in shared memory; keys and values of a block lie beside them, and are copied while the other is used:
+//
+//   wait for keys, copy values | scores | wait for values, copy the next keys | softmax, result += weights * values
+#pragma once
+
+#include "compiler/codegen/attention/attention_kernel.h"
+
+namespace tenon::compiler::codegen {
+
+struct TensorCoreAttentionShape {
+  uint32_t rows, depth, columns; // of a tile; of the first product's sums; of the values
+};
+
+inline constexpr uint32_t kTensorCoreAttentionThreads = 128;
+/// Shared memory, dynamic.
+uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape);
+void writeTensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape);
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/attention.h"
+
+#include "compiler/codegen/attention/scalar_attention.h"
+#include "compiler/codegen/attention/tensor_core_attention.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr int64_t kLargeTile = 128, kSmallTile = 64;
+// Columns of values that a block computes at once; of more, each part computes the scores again.
+constexpr int64_t kMostColumns = 256, kPartColumns = 128;
+// As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made.
+constexpr int64_t kManyTiles = 128;
+
+std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+  int64_t size = 1;
+  for (unsigned axis : axes) {
+    if (!shape.axes[axis].size)
+      return std::nullopt;
+    size *= *shape.axes[axis].size;
+  }
+  return size;
+}
+
+/// Whether tensor cores compute it, where there are some: both depths are known, and fit.
+std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shape, const Attention &attention,
+                                                          int64_t rows) {
+  const std::optional<int64_t> depth = sizeOf(shape, attention.scores.reduced),
+                               columns = sizeOf(shape, attention.output.columns);
+  if (!attention.tensorCoreElement() || !depth || !columns || *depth == 0 || *columns == 0 || *depth > kMostColumns ||
+      *columns > kMostColumns)
+    return std::nullopt;
+  return TensorCoreAttentionShape{uint32_t(rows), uint32_t(*depth), uint32_t(*columns)};
+}
+
+bool hasTensorCores(const abi::TargetArch &target) {
+  return target.number >= 80;
+}
+
+} // namespace
+
+std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  if (!attention)
+    return std::nullopt;
+  auto extents = [&](ArrayRef<unsigned> axes) {
+    SmallVector<SpaceAxis> chosen;
+    for (unsigned axis : axes)
+      chosen.push_back(shape.axes[axis]);
+    return extentsOf(chosen);
+  };
+  const Product &output = attention->output;
+  const std::optional<int64_t> depth = sizeOf(shape, attention->scores.reduced), width = sizeOf(shape, output.columns),
+                               batch = sizeOf(shape, output.batch), length = sizeOf(shape, output.rows);
+  const int64_t columns = width && *width <= kMostColumns
+                              ? std::max<int64_t>(1, llvm::divideCeil(*width, kSmallTile)) * kSmallTile
+                              : kPartColumns;
+  // Sums of many columns take the registers of more rows.
+  const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
+  const bool isSmall = isDeep || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
+                       (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < kManyTiles);
+  const int64_t rows = isSmall ? kSmallTile : kLargeTile;
+  Plan plan{name(),
+            kScalarAttentionThreads,
+            {{"rows", rows}, {"columns", columns}},
+            {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
+  if (const auto cores = tensorCoreShapeOf(shape, *attention, rows))
+    plan.dynamicSharedBytes = tensorCoreAttentionBytes(*cores);
+  return plan;
+}
+
+bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
+  if (choice == "threads")
+    return value == kScalarAttentionThreads;
+  if (choice == "rows")
+    return value == kSmallTile || value == kLargeTile;
+  return value > 0 && value <= kMostColumns && value % kSmallTile == 0;
+}
+
+uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
+  const GroupShape shape = GroupShape::of(kernel);
+  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
+  const bool usesCores =
+      hasTensorCores(target) && attention && rows && tensorCoreShapeOf(shape, *attention, rows.getInt());
+  return usesCores ? kTensorCoreAttentionThreads : kernel.threads;
+}
+
+void AttentionStrategy::write(Writer &writer) const {
+  const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
+  const AttentionKernel kernel{.kernel = writer.kernel,
+                               .shape = writer.shape,
+                               .attention = *attention,
+                               .k = writer.k,
+                               .space = writer.space,
+                               .bodies = writer.bodies,
+                               .rows = uint32_t(writer.choice("rows")),
+                               .columns = uint32_t(writer.choice("columns"))};
+  const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
+  if (cores && hasTensorCores(writer.target))
+    writeTensorCoreAttention(kernel, *cores);
+  else
+    writeScalarAttention(kernel);
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention: two products with a softmax between, in one kernel that stores no score (codegen/attention).
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+class AttentionStrategy : public Strategy {
+public:
+  llvm::StringRef name() const override { return "attention"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  bool takes(llvm::StringRef choice, int64_t value) const override;
+  void write(Writer &writer) const override;
+  uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
+  unsigned variantFor(const abi::TargetArch &target) const override { return target.number >= 80; }
+};
+
+} // namespace tenon::compiler::codegen

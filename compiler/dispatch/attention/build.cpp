@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/build.h"
+
+#include "compiler/dispatch/dimensions.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Operations of a body that are computed again for each logit, rather than stored and read.
+constexpr unsigned kMostCheap = 12;
+
+class Builder {
+public:
+  explicit Builder(const AttentionMatch &match)
+      : match_(match), b_(linalg::GenericOp(match.output)), loc_(linalg::GenericOp(match.output).getLoc()),
+        terms_([this](linalg::GenericOp op) { return isPartOfLogits(op); }) {
+    for (auto [dimension, loop] : llvm::enumerate(match.parallel))
+      dimensionOfLoop_[loop] = dimension;
+    dimensionOfLoop_[match.keys] = match.parallel.size();
+  }
+
+  void run();
+
+private:
+  bool knowsScores(Operation *op);
+  bool isPartOfLogits(linalg::GenericOp op);
+  Value sizeOf(unsigned loop);
+  Value emptyLogits(Type element);
+  void collectInputs(const Term &term);
+  AffineExpr here(AffineExpr anchor) const;
+  AffineMap mapOf(const Term &element) const;
+  Value emit(const Term &term, OpBuilder &b, ValueRange arguments);
+  Value buildLogits();
+  void buildOutput(Value weights);
+
+  using Key = std::pair<const void *, std::vector<const void *>>;
+  static Key keyOf(const Term &term);
+
+  const AttentionMatch &match_;
+  OpBuilder b_;
+  Location loc_;
+  Terms terms_;
+  llvm::DenseMap<Operation *, bool> knows_;
+  llvm::DenseMap<unsigned, unsigned> dimensionOfLoop_; // loop of the anchor -> dimension of the logits
+  SmallVector<Term> inputs_;
+  std::map<Key, unsigned> inputOf_;
+  std::map<Key, Value> emitted_;
+};
+
+Builder::Key Builder::keyOf(const Term &term) {
+  Key key{term.value.getAsOpaquePointer(), {}};
+  for (AffineExpr expr : term.place)
+    key.second.push_back(expr.getAsOpaquePointer());
+  return key;
+}
+
+bool Builder::knowsScores(Operation *op) {
+  if (!op)
+    return false;
+  if (op == match_.scores)
+    return true;
+  if (auto known = knows_.find(op); known != knows_.end())
+    return known->second;
+  const bool knows =
+      llvm::any_of(op->getOperands(), [&](Value operand) { return knowsScores(operand.getDefiningOp()); });
+  return knows_[op] = knows;
+}
+
+/// What is computed from the scores, and what is cheap: comparisons of indices, casts. A bias that takes more is
+/// computed before.
+bool Builder::isPartOfLogits(linalg::GenericOp op) {
+  if (knowsScores(op))
+    return true;
+  unsigned work = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner))
+      return false;
+    ++work;
+  }
+  return work <= kMostCheap;
+}
+
+Value Builder::sizeOf(unsigned loop) {
+  linalg::GenericOp op = match_.output;
+  Value size;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loop)
+        if (!size || (!type.isDynamicDim(dimension) && !size.getDefiningOp<arith::ConstantOp>()))
+          size = dimensionOf(b_, loc_, operand.get(), dimension);
+  }
+  return size;
+}
+
+Value Builder::emptyLogits(Type element) {
+  SmallVector<OpFoldResult> sizes(match_.parallel.size() + 1);
+  for (auto [loop, dimension] : dimensionOfLoop_)
+    sizes[dimension] = getAsOpFoldResult(sizeOf(loop));
+  return tensor::EmptyOp::create(b_, loc_, sizes, element);
+}
+
+AffineExpr Builder::here(AffineExpr anchor) const {
+  SmallVector<AffineExpr> dims;
+  for (unsigned loop = 0, loops = linalg::GenericOp(match_.output).getNumLoops(); loop < loops; ++loop) {
+    auto dimension = dimensionOfLoop_.find(loop);
+    dims.push_back(dimension == dimensionOfLoop_.end() ? getAffineConstantExpr(0, b_.getContext())
+                                                       : getAffineDimExpr(dimension->second, b_.getContext()));
+  }
+  return anchor.replaceDims(dims);
+}
+
+AffineMap Builder::mapOf(const Term &element) const {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : element.place)
+    results.push_back(here(expr));
+  return AffineMap::get(match_.parallel.size() + 1, 0, results, b_.getContext());
+}
+
+void Builder::collectInputs(const Term &term) {
+  if (term.kind == Term::Kind::Element && !splatOf(term.value)) {
+    if (inputOf_.insert({keyOf(term), inputs_.size()}).second)
+      inputs_.push_back(term);
+    return;
+  }
+  if (term.kind != Term::Kind::Computed || !emitted_.insert({keyOf(term), Value()}).second)
+    return;
+  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
+    collectInputs(terms_.operand(term, i));
+}
+
+Value Builder::emit(const Term &term, OpBuilder &b, ValueRange arguments) {
+  if (term.kind == Term::Kind::Outside)
+    return term.value;
+  Value &known = emitted_[keyOf(term)];
+  if (known)
+    return known;
+  if (term.kind == Term::Kind::Element) {
+    if (TypedAttr splat = splatOf(term.value))
+      return known = arith::ConstantOp::create(b, loc_, splat);
+    return known = arguments[inputOf_.at(keyOf(term))];
+  }
+  Operation *op = term.operation();
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    AffineExpr place = here(term.place[index.getDim()]);
+    if (auto dim = dyn_cast<AffineDimExpr>(place))
+      return known = linalg::IndexOp::create(b, loc_, dim.getPosition());
+    SmallVector<Value> dims;
+    for (unsigned dimension = 0; dimension <= match_.parallel.size(); ++dimension)
+      dims.push_back(linalg::IndexOp::create(b, loc_, dimension));
+    return known = affine::AffineApplyOp::create(b, loc_, AffineMap::get(dims.size(), 0, place), dims);
+  }
+  IRMapping operands;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    operands.map(op->getOperand(i), emit(terms_.operand(term, i), b, arguments));
+  Operation *copy = b.clone(*op, operands);
+  return emitted_[keyOf(term)] = copy->getResult(cast<OpResult>(term.value).getResultNumber());
+}
+
+/// The logits in the type that softmax is computed in: f32, or f64.
+Value Builder::buildLogits() {
+  // Terms of the match went through everything; these go through what is part of the logits.
+  const Term logits = match_.logits.kind == Term::Kind::Computed
+                          ? terms_.of(match_.logits.value, match_.logits.op, match_.logits.place)
+                          : match_.logits;
+  collectInputs(logits);
+  emitted_.clear();
+  Type element = getElementTypeOrSelf(logits.value.getType());
+  Type wide = element.isF64() ? element : Type(b_.getF32Type());
+  Value empty = emptyLogits(wide);
+  SmallVector<Value> tensors;
+  SmallVector<AffineMap> maps;
+  for (const Term &input : inputs_) {
+    tensors.push_back(input.value);
+    maps.push_back(mapOf(input));
+  }
+  const unsigned loops = match_.parallel.size() + 1;
+  maps.push_back(b_.getMultiDimIdentityMap(loops));
+  SmallVector<utils::IteratorType> types(loops, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b_, loc_, empty.getType(), tensors, empty, maps, types,
+                                   [&](OpBuilder &b, Location, ValueRange arguments) {
+                                     Value value = emit(logits, b, arguments);
+                                     if (element != wide)
+                                       value = arith::ExtFOp::create(b, loc_, wide, value);
+                                     linalg::YieldOp::create(b, loc_, value);
+                                   })
+      .getResult(0);
+}
+
+void Builder::buildOutput(Value weights) {
+  linalg::GenericOp before = match_.output;
+  auto after = cast<linalg::GenericOp>(b_.clone(*before));
+  OpOperand *operand = after.getDpsInputOperand(match_.weights);
+  SmallVector<AffineExpr> read(match_.parallel.size() + 1);
+  for (auto [loop, dimension] : dimensionOfLoop_)
+    read[dimension] = getAffineDimExpr(loop, b_.getContext());
+  SmallVector<Attribute> maps = llvm::to_vector(after.getIndexingMaps());
+  maps[match_.weights] = AffineMapAttr::get(AffineMap::get(after.getNumLoops(), 0, read, b_.getContext()));
+  after.setIndexingMapsAttr(b_.getArrayAttr(maps));
+  operand->set(weights);
+  // In the type in which the program multiplies them.
+  BlockArgument argument = after.getMatchingBlockArgument(operand);
+  Type type = argument.getType(), given = getElementTypeOrSelf(weights.getType());
+  if (type != given) {
+    argument.setType(given);
+    OpBuilder inside = OpBuilder::atBlockBegin(after.getBody());
+    const bool isNarrower = type.getIntOrFloatBitWidth() < given.getIntOrFloatBitWidth();
+    Value cast = isNarrower ? arith::TruncFOp::create(inside, loc_, type, argument).getResult()
+                            : arith::ExtFOp::create(inside, loc_, type, argument).getResult();
+    argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
+  }
+  before->replaceAllUsesWith(after->getResults());
+  if (match_.division) {
+    match_.division->getResult(0).replaceAllUsesWith(match_.division->getOperand(0));
+    match_.division->erase();
+  }
+}
+
+void Builder::run() {
+  Value logits = buildLogits();
+  Value empty = emptyLogits(getElementTypeOrSelf(logits.getType()));
+  auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
+  buildOutput(softmax.getResult()[0]);
+}
+
+} // namespace
+
+void buildAttention(const AttentionMatch &match) {
+  Builder(match).run();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/match.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Tensors that logits are computed from; a kernel has 32 parameters.
+constexpr unsigned kMostElements = 20;
+
+/// What a reduction over one loop adds up or compares, as a term of the anchor.
+struct Reduced {
+  Combiner combiner;
+  Term contributed;
+  Term start;
+};
+
+class Matcher {
+public:
+  Matcher(linalg::GenericOp output, std::string &reason) : reason_(reason) { found_.output = output; }
+
+  std::optional<AttentionMatch> run() {
+    const std::optional<Contraction> product = contractionOf(found_.output);
+    if (!product)
+      return std::nullopt;
+    for (bool isLeft : {true, false}) {
+      const ContractionSide &weights = isLeft ? product->left : product->right;
+      terms_ = Terms();
+      if (matchWeights(weights, *product) && findScores(*product, isLeft) && isAlone())
+        return found_;
+      if (!reason_.empty())
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+private:
+  bool fail(const Twine &why) {
+    if (reason_.empty())
+      reason_ = why.str();
+    return false;
+  }
+
+  SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) const {
+    SmallVector<AffineExpr> loops;
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      loops.push_back(getAffineDimExpr(loop, op.getContext()));
+    return loops;
+  }
+
+  std::optional<Reduced> reducedBy(const Term &term);
+  bool matchWeights(const ContractionSide &weights, const Contraction &product);
+  bool matchExponential(const Term &exponential, Term &difference);
+  bool divisorIs(const Term &divisor, const Term &exponential);
+  bool findDivisionBehind(const Term &exponential);
+  bool findScores(const Contraction &product, bool weightsAreLeft);
+  using Seen = std::set<std::pair<const void *, std::vector<const void *>>>; // values at places
+  void collectElements(const Term &term, SmallVectorImpl<Term> &elements, Seen &seen);
+  bool isAlone();
+
+  AttentionMatch found_;
+  std::string &reason_;
+  Terms terms_;
+};
+
+/// The loop over the keys is that of the reduction, wherever it stands there.
+std::optional<Reduced> Matcher::reducedBy(const Term &given) {
+  const Term term = terms_.withoutCasts(given);
+  auto op = term.kind == Term::Kind::Element ? term.value.getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+  if (!op || op->getNumResults() != 1 || op.getNumReductionLoops() != 1 || !op.hasPureTensorSemantics())
+    return std::nullopt;
+  const auto accumulators = reductionBodyOf(op);
+  if (!accumulators)
+    return std::nullopt;
+  SmallVector<AffineExpr> place(op.getNumLoops());
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [expr, index] : llvm::zip_equal(written.getResults(), term.place)) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      place[dim.getPosition()] = index;
+    else if (!isa<AffineConstantExpr>(expr))
+      return std::nullopt;
+  }
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  place[reduced.front()] = getAffineDimExpr(found_.keys, op.getContext());
+  if (llvm::is_contained(place, AffineExpr()))
+    return std::nullopt;
+  terms_.visit(op);
+  Value init = op.getDpsInits()[0];
+  Term start{Term::Kind::Element, init, {}, {}};
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    start = {Term::Kind::Outside, fill.getInputs()[0], {}, {}};
+  return Reduced{accumulators->front().combiner, terms_.of(accumulators->front().contributed, op, place), start};
+}
+
+/// exp(logits - max of the logits); `difference`: what is subtracted from.
+bool Matcher::matchExponential(const Term &exponential, Term &logits) {
+  const Term difference = terms_.withoutCasts(terms_.operand(exponential, 0));
+  if (!difference.is<arith::SubFOp>())
+    return fail("its weights are exponentials from which no maximum is subtracted before: they may overflow, which a "
+                "kernel of its own would hide");
+  logits = terms_.withoutCasts(terms_.operand(difference, 0));
+  const std::optional<Reduced> largest = reducedBy(terms_.operand(difference, 1));
+  if (!largest || (largest->combiner != Combiner::MaximumF && largest->combiner != Combiner::MaxNumF))
+    return fail("what is subtracted before the exponential is no maximum over the keys");
+  if (!terms_.areEqual(largest->contributed, logits))
+    return fail("the maximum that is subtracted before the exponential is that of other numbers");
+  // maxnum passes a NaN by.
+  const bool passesNaN = largest->combiner == Combiner::MaxNumF;
+  const bool startsLow = isConstant(largest->start, [&](const APFloat &start) {
+    return (start.isNegative() && (start.isInfinity() || start.isLargest())) || (passesNaN && start.isNaN());
+  });
+  return startsLow || fail("the maximum over the keys starts from another number than the least there is");
+}
+
+bool Matcher::divisorIs(const Term &divisor, const Term &exponential) {
+  const std::optional<Reduced> sum = reducedBy(divisor);
+  return sum && sum->combiner == Combiner::AddF &&
+         isConstant(sum->start, [](const APFloat &start) { return start.isZero(); }) &&
+         terms_.areEqual(sum->contributed, exponential);
+}
+
+/// Every result of the last product is divided, where it is read, by the sum that belongs to it.
+bool Matcher::findDivisionBehind(const Term &exponential) {
+  Value result = found_.output->getResult(0);
+  linalg::GenericOp reader;
+  if (result.hasOneUse())
+    reader = dyn_cast<linalg::GenericOp>(*result.getUsers().begin());
+  if (!reader || reader.getNumReductionLoops() != 0)
+    return fail("nothing divides by the sum of the exponentials over the keys");
+  OpOperand *read = &*result.getUses().begin();
+  AffineMap written = found_.output.getMatchingIndexingMap(found_.output.getDpsInitOperand(0));
+  // The reader's loops as those of the anchor.
+  SmallVector<AffineExpr> place(reader.getNumLoops());
+  for (auto [here, there] : llvm::zip_equal(reader.getMatchingIndexingMap(read).getResults(), written.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(here))
+      place[dim.getPosition()] = there;
+  if (llvm::is_contained(place, AffineExpr()))
+    return fail("nothing divides by the sum of the exponentials over the keys");
+  Value sum = reader.getMatchingBlockArgument(read);
+  while (sum.hasOneUse() && isa<arith::ExtFOp, arith::TruncFOp>(*sum.getUsers().begin()))
+    sum = (*sum.getUsers().begin())->getResult(0);
+  auto division = sum.hasOneUse() ? dyn_cast<arith::DivFOp>(*sum.getUsers().begin()) : arith::DivFOp();
+  if (!division || division.getLhs() != sum || !divisorIs(terms_.of(division.getRhs(), reader, place), exponential))
+    return fail("nothing divides by the sum of the exponentials over the keys");
+  found_.divides = reader;
+  found_.division = division;
+  return true;
+}
+
+bool Matcher::matchWeights(const ContractionSide &weights, const Contraction &product) {
+  const Term term = terms_.withoutCasts(terms_.of(weights.value, found_.output, loopsOf(found_.output)));
+  found_.keys = product.reduced.front();
+  Term exponential = term, divisor;
+  if (term.is<arith::DivFOp>()) {
+    exponential = terms_.withoutCasts(terms_.operand(term, 0));
+    divisor = terms_.operand(term, 1);
+  } else if (term.is<arith::MulFOp>()) {
+    for (unsigned side : {0, 1}) {
+      const Term inverse = terms_.withoutCasts(terms_.operand(term, side));
+      if (inverse.is<arith::DivFOp>() &&
+          isConstant(terms_.operand(inverse, 0), [](const APFloat &one) { return one.isExactlyValue(1.0); })) {
+        exponential = terms_.withoutCasts(terms_.operand(term, 1 - side));
+        divisor = terms_.operand(inverse, 1);
+      }
+    }
+  }
+  if (!exponential.is<math::ExpOp>())
+    return false;
+  if (product.reduced.size() != 1)
+    return fail("keys are more than one dimension");
+  if (weights.inputs.size() != 1)
+    return fail("its weights are computed from several tensors in the product itself");
+  found_.weights = weights.inputs.front();
+  if (!matchExponential(exponential, found_.logits))
+    return false;
+  if (!divisor.value)
+    return findDivisionBehind(exponential);
+  return divisorIs(divisor, exponential) || fail("what its weights are divided by is not their sum over the keys");
+}
+
+void Matcher::collectElements(const Term &term, SmallVectorImpl<Term> &elements, Seen &seen) {
+  if (term.kind == Term::Kind::Element) {
+    elements.push_back(term);
+    return;
+  }
+  std::vector<const void *> place;
+  for (AffineExpr expr : term.place)
+    place.push_back(expr.getAsOpaquePointer());
+  if (term.kind != Term::Kind::Computed || !seen.insert({term.value.getAsOpaquePointer(), place}).second)
+    return;
+  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
+    collectElements(terms_.operand(term, i), elements, seen);
+}
+
+bool Matcher::findScores(const Contraction &product, bool weightsAreLeft) {
+  SmallVector<Term> elements;
+  Seen seen;
+  collectElements(found_.logits, elements, seen);
+  const auto &rows = weightsAreLeft ? product.rows : product.columns;
+  const auto &columns = weightsAreLeft ? product.columns : product.rows;
+  if (columns.empty())
+    return fail("its values are one number for each key");
+  llvm::DenseSet<Value> tensors;
+  Term scores;
+  std::optional<Contraction> form;
+  for (const Term &element : elements) {
+    tensors.insert(element.value);
+    auto op = element.value.getDefiningOp<linalg::GenericOp>();
+    const bool hasKeys = llvm::is_contained(element.place, getAffineDimExpr(found_.keys, found_.output.getContext()));
+    std::optional<Contraction> each = op && hasKeys ? contractionOf(op) : std::nullopt;
+    if (!each || each->combiner != Combiner::AddF)
+      continue;
+    if (scores.value && !terms_.areEqual(scores, element))
+      return fail("its logits are computed from two products");
+    scores = element;
+    form = each;
+  }
+  if (!form)
+    return fail("its logits are computed from no product of queries and keys");
+  if (tensors.size() > kMostElements)
+    return fail("its logits are computed from more tensors than a kernel takes");
+
+  // The loops of the scores' product, as those of the anchor.
+  found_.scores = form->op;
+  AffineMap written = found_.scores.getMatchingIndexingMap(found_.scores.getDpsInitOperand(0));
+  llvm::SmallDenseMap<unsigned, unsigned> anchorOf;
+  for (auto [expr, index] : llvm::zip_equal(written.getResults(), scores.place)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr), anchor = dyn_cast<AffineDimExpr>(index);
+    if (!loop || !anchor)
+      return fail("its scores are read elsewhere than they are computed");
+    anchorOf[loop.getPosition()] = anchor.getPosition();
+  }
+  auto areSame = [&](ArrayRef<unsigned> ofScores, ArrayRef<unsigned> ofAnchor) {
+    llvm::SmallDenseSet<unsigned> seenHere;
+    for (unsigned loop : ofScores) {
+      auto anchor = anchorOf.find(loop);
+      if (anchor == anchorOf.end() || !seenHere.insert(anchor->second).second)
+        return false;
+    }
+    return seenHere.size() == ofAnchor.size() &&
+           llvm::all_of(ofAnchor, [&](unsigned loop) { return seenHere.contains(loop); });
+  };
+  const SmallVector<unsigned> keys = {found_.keys};
+  const bool isPlain = areSame(form->rows, rows) && areSame(form->columns, keys);
+  const bool isTurned = areSame(form->columns, rows) && areSame(form->rows, keys);
+  if (!areSame(form->batch, product.batch) || (!isPlain && !isTurned))
+    return fail(
+        "queries, keys and values do not share their dimensions: those of the batch must be in all three, those "
+        "of the queries in neither keys nor values");
+  for (unsigned loop = 0; loop < found_.output.getNumLoops(); ++loop)
+    if (llvm::is_contained(product.batch, loop) || llvm::is_contained(rows, loop))
+      found_.parallel.push_back(loop);
+  auto isOfLogits = [&](AffineExpr expr) {
+    bool others = false;
+    expr.walk([&](AffineExpr inner) {
+      if (auto dim = dyn_cast<AffineDimExpr>(inner))
+        others |= dim.getPosition() != found_.keys && !llvm::is_contained(found_.parallel, dim.getPosition());
+    });
+    return !others;
+  };
+  for (const Term &element : elements)
+    if (!llvm::all_of(element.place, isOfLogits))
+      return fail("its logits differ along the dimensions of the values");
+  return true;
+}
+
+/// What runs over queries and keys is read by nothing else: else it is stored anyway.
+bool Matcher::isAlone() {
+  llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, terms_.visited());
+  inside.insert(found_.output);
+  if (found_.divides)
+    inside.insert(found_.divides);
+  auto isReadElsewhere = [&](Operation *op) {
+    for (Operation *user : op->getUsers()) {
+      while (user && user->getBlock() != op->getBlock())
+        user = user->getParentOp();
+      if (!user || !inside.contains(user))
+        return true;
+    }
+    return false;
+  };
+  // What knows the scores.
+  llvm::SmallPtrSet<Operation *, 16> knows = {found_.scores};
+  SmallVector<Operation *> open = {found_.scores};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (isReadElsewhere(op))
+      return fail("its scores, or what is computed from them, are read by another operation too");
+    for (Operation *user : op->getUsers())
+      if (user != found_.output && user != found_.divides.getOperation() && knows.insert(user).second)
+        open.push_back(user);
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<AttentionMatch> matchAttention(linalg::GenericOp output, std::string &reason) {
+  return Matcher(output, reason).run();
+}
+
+} // namespace tenon::compiler::dispatch

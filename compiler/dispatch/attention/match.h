@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention, found in plain linalg, whatever operations say it:
+//
+//   scores[b, i, j]  = sum over k of q[b, i, k] * key[b, j, k]        a contraction
+//   logits[b, i, j]  = f(scores[b, i, j], i, j, masks, biases)        any arithmetic
+//   weights[b, i, j] = exp(logits - max over j) / sum over j of that  softmax over the keys
+//   out[b, i, e]     = sum over j of weights[b, i, j] * value[b, j, e]
+//
+// Each of b, i, e and k is any number of dimensions, in any order; the division may also come behind the last sum.
+#pragma once
+
+#include "compiler/dispatch/attention/expression.h"
+#include "compiler/dispatch/contraction.h"
+
+namespace tenon::compiler::dispatch {
+
+struct AttentionMatch {
+  mlir::linalg::GenericOp output;       // the anchor of all terms
+  unsigned weights = 0;                 // which input of it
+  unsigned keys = 0;                    // its loop over the keys
+  llvm::SmallVector<unsigned> parallel; // its loops that the logits have, in order: without keys
+  Term logits;
+  mlir::linalg::GenericOp scores;
+  // Where the division comes behind: the operation, and what in its body divides.
+  mlir::linalg::GenericOp divides;
+  mlir::Operation *division = nullptr;
+};
+
+/// Sees `output` as the last product of an attention. Otherwise, where it looks like one, `reason` says what is in the
+/// way ("nothing divides by the sum ..."); elsewhere it is left empty.
+std::optional<AttentionMatch> matchAttention(mlir::linalg::GenericOp output, std::string &reason);
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention in the forms that programs have it in: orders of dimensions, scales, ways to say softmax, masks and biases, on ragged
+lengths and numbers that are hard for a softmax computed block by block. NumPy computes the plain form in float64."""
+import itertools
+
+import numpy as np
+
+import bounded
+import elements
+from cases import Case, Raw, argument, generator
+from elements import EPS
+from program import Program
+
+# Dimensions of queries, keys, values, scores and result. b, h: the batch; g: heads that share their keys.
+LAYOUTS = {
+    "bmd": ("bmd", "bnd", "bne", "bmn", "bme"),
+    "transposed keys": ("bmd", "bdn", "bne", "bmn", "bme"),
+    "bhmd": ("bhmd", "bhnd", "bhne", "bhmn", "bhme"),
+    "bmhd": ("bmhd", "bnhd", "bnhe", "bhmn", "bmhe"),
+    "grouped": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
+    "one head of keys": ("bhmd", "bnd", "bne", "bhmn", "bhme"),
+    "everything turned": ("bdm", "bdn", "ben", "bnm", "bem"),
+}
+SCALES = ("multiplied", "divided", "queries before", "none")
+SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions")
+MASKS = ("none", "causal", "causal, large", "causal, added", "window", "bias", "chosen", "lengths", "soft cap", "shifted causal")
+INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
+
+
+def indices(spec, loops):
+    return [loops.index(c) for c in spec]
+
+
+class Writer:
+    """One attention as MLIR."""
+
+    def __init__(self, f, layout, operand, scale, softmax, mask, size):
+        self.f, self.specs, self.operand, self.how = f, LAYOUTS[layout], operand, (scale, softmax, mask)
+        self.kind = "f64" if operand == "f64" else "f32"
+        self.factor = size["d"] ** -0.5
+
+    def shape(self, spec):
+        return [self.size[c] for c in spec]
+
+    def product(self, a, b, of_a, of_b, out):
+        f = self.f
+        loops = out + "".join(sorted(set(of_a + of_b) - set(out)))
+        start = f.fill(self.kind, self.shape(out), 0.0)
+
+        def body(x, y, total):
+            x, y = f.convert(x, a.kind, self.kind), f.convert(y, b.kind, self.kind)
+            return f.op("arith.addf", self.kind, total, f.op("arith.mulf", self.kind, x, y))
+
+        return f.generic([(a, indices(of_a, loops)), (b, indices(of_b, loops))], [(start, range(len(out)))],
+                         "".join("p" if c in out else "r" for c in loops), body)[0]
+
+    def each(self, spec, body, *tensors, kind=None):
+        """Elementwise over `spec`; tensors: (tensor, spec), a '1' being a dimension of one."""
+        f = self.f
+        start = f.empty(kind or self.kind, self.shape(spec))
+        inputs = [(t, ["0" if c == "1" else spec.index(c) for c in s]) for t, s in tensors]
+        return f.generic(inputs, [(start, range(len(spec)))], "p" * len(spec), lambda *x: body(*x[:-1]))[0]
+
+    def reduced(self, x, spec, kept, operation, start):
+        f = self.f
+        shape = [1 if c == "1" else self.size[c] for c in kept]
+        filled = f.fill(self.kind, shape, start)
+        return f.generic([(x, range(len(spec)))], [(filled, ["0" if c == "1" else spec.index(c) for c in kept])],
+                         "".join("r" if c == "n" else "p" for c in spec), lambda e, s: f.op(operation, self.kind, s, e))[0]
+
+    def seen(self, spec, mask):
+        """A condition on the loops of `spec`, in a body."""
+        f = self.f
+        m, n = (f.loop_index(spec.index(c)) for c in "mn")
+
+        def compare(predicate, x, y):
+            result = f.fresh()
+            f.line(f"{result} = arith.cmpi {predicate}, {x}, {y} : index")
+            return result
+
+        def more(x, by):
+            constant, result = f.fresh(), f.fresh()
+            f.line(f"{constant} = arith.constant {by} : index")
+            f.line(f"{result} = arith.addi {x}, {constant} : index")
+            return result
+
+        if mask == "window":
+            return f.op("arith.andi", "i1", compare("sle", n, m), compare("slt", m, more(n, 20)))
+        if mask == "shifted causal":
+            return compare("uge", more(m, 3), n)
+        return compare("sge", m, n)
+
+    def logits(self, scores, extra):
+        f, kind, spec = self.f, self.kind, self.specs[3]
+        scale, _, mask = self.how
+        if scale in ("multiplied", "divided"):
+            def scaled(x):
+                by = f.constant(kind, self.factor if scale == "multiplied" else 1 / self.factor)
+                return f.op("arith.mulf" if scale == "multiplied" else "arith.divf", kind, x, by)
+            scores = self.each(spec, scaled, (scores, spec))
+        if mask in ("causal", "causal, large", "window", "shifted causal"):
+            def hidden(x):
+                return f.select(self.seen(spec, mask), kind, x, f.constant(kind, -1e30 if mask == "causal, large" else -np.inf))
+            return self.each(spec, hidden, (scores, spec))
+        if mask == "causal, added":
+            order = "mn" if spec.index("m") < spec.index("n") else "nm"
+            added = self.each(order, lambda: f.select(self.seen(order, mask), kind, f.constant(kind, 0.0), f.constant(kind, -np.inf)))
+            return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, y), (scores, spec), (added, order))
+        if mask == "bias":
+            return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, f.convert(y, extra.kind, kind)),
+                             (scores, spec), (extra, "mn"))
+        if mask == "chosen":
+            return self.each(spec, lambda x, y: f.select(y, kind, x, f.constant(kind, -np.inf)), (scores, spec), (extra, "bmn"))
+        if mask == "lengths":
+            def inside(x, length):
+                result = f.fresh()
+                n = f.loop_index(spec.index("n"), "i32")
+                f.line(f"{result} = arith.cmpi slt, {n}, {length} : i32")
+                return f.select(result, kind, x, f.constant(kind, -np.inf))
+            return self.each(spec, inside, (scores, spec), (extra, "b"))
+        if mask == "soft cap":
+            def capped(x):
+                by = f.constant(kind, 5.0)
+                return f.op("arith.mulf", kind, f.op("math.tanh", kind, f.op("arith.divf", kind, x, by)), by)
+            return self.each(spec, capped, (scores, spec))
+        return scores
+
+    def weights(self, logits):
+        """Those of the second product, and what divides its result."""
+        f, kind, spec = self.f, self.kind, self.specs[3]
+        softmax = self.how[1]
+        if softmax == "operation":
+            start = f.empty(kind, logits.shape)
+            result = type(start)(f.fresh(), kind, logits.shape)
+            f.line(f"{result.name} = linalg.softmax dimension({spec.index('n')}) ins({logits.name} : {logits.type}) "
+                   f"outs({start.name} : {start.type}) -> {start.type}")
+            return result, None
+        kept = spec.replace("n", "1") if softmax == "kept dimensions" else spec.replace("n", "")
+        largest = self.reduced(logits, spec, kept, "arith.maximumf", -np.inf)
+        if softmax == "steps":
+            apart = self.each(spec, lambda x, y: f.op("arith.subf", kind, x, y), (logits, spec), (largest, kept))
+            powers = self.each(spec, lambda x: f.op("math.exp", kind, x), (apart, spec))
+        else:
+            powers = self.each(spec, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)),
+                               (logits, spec), (largest, kept))
+        total = self.reduced(powers, spec, kept, "arith.addf", 0.0)
+        if softmax == "behind":
+            return powers, (total, kept)
+        if softmax == "reciprocal":
+            inverse = self.each(kept, lambda x: f.op("arith.divf", kind, f.constant(kind, 1.0), x), (total, kept))
+            return self.each(spec, lambda x, y: f.op("arith.mulf", kind, x, y), (powers, spec), (inverse, kept)), None
+        return self.each(spec, lambda x, y: f.op("arith.divf", kind, x, y), (powers, spec), (total, kept)), None
+
+    def write(self, q, k, v, extra=None):
+        f = self.f
+        of_q, of_k, of_v, of_scores, of_result = self.specs
+        self.size = {c: size for t, spec in ((v, of_v), (k, of_k), (q, of_q)) for c, size in zip(spec, t.shape)}
+        if self.how[0] == "queries before":
+            q = self.each(of_q, lambda x: f.op("arith.mulf", q.kind, x, f.constant(q.kind, self.factor)), (q, of_q), kind=q.kind)
+        scores = self.product(q, k, of_q, of_k, of_scores)
+        weights, total = self.weights(self.logits(scores, extra))
+        if self.operand != self.kind:
+            weights = self.each(of_scores, lambda x: f.op("arith.truncf", self.kind, x, to=self.operand), (weights, of_scores),
+                                kind=self.operand)
+        result = self.product(weights, v, of_scores, of_v, of_result)
+        if total:
+            result = self.each(of_result, lambda x, y: f.op("arith.divf", self.kind, x, y), (result, of_result), total)
+        if self.operand != self.kind:
+            result = self.each(of_result, lambda x: f.op("arith.truncf", self.kind, x, to=self.operand), (result, of_result),
+                               kind=self.operand)
+        return result
+
+
+def reference(layout, operand, scale, mask, q, k, v, extra):
+    """The result in float64, and how far a right one may be from it."""
+    of_q, of_k, of_v, of_scores, of_result = LAYOUTS[layout]
+    factor = q.shape[of_q.index("d")] ** -0.5 if scale != "none" else 1.0
+    letters = "bhgmn"
+    full = "".join(c for c in letters if c in of_scores)
+    scores = np.einsum(f"{of_q},{of_k}->{full}", q, k) * factor
+    size = np.einsum(f"{of_q},{of_k}->{full}", np.abs(q), np.abs(k)) * factor
+    m, n = np.arange(scores.shape[-2])[:, None], np.arange(scores.shape[-1])[None, :]
+    eps = max(EPS["f64"], min(EPS[operand], EPS["f32"]))
+    gap = (q.shape[of_q.index("d")] + 4) * eps * size + (EPS[operand] * size if scale == "queries before" else 0)
+    hidden = np.zeros((1, 1), bool)
+    away = -np.inf
+    if mask in ("causal", "causal, large", "causal, added"):
+        hidden, away = n > m, -1e30 if mask == "causal, large" else -np.inf
+    elif mask == "shifted causal":
+        hidden = n > m + 3
+    elif mask == "window":
+        hidden = (n > m) | (n + 20 <= m)
+    elif mask == "bias":
+        scores = scores + extra
+    elif mask == "chosen":
+        hidden = ~np.asarray(extra, bool).reshape(extra.shape[:1] + (1,) * (scores.ndim - 3) + extra.shape[1:])
+    elif mask == "lengths":
+        hidden = n >= np.asarray(extra).reshape((-1,) + (1,) * (scores.ndim - 1))
+    elif mask == "soft cap":
+        scores = 5 * np.tanh(scores / 5)
+    scores = np.where(hidden, away, scores)
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-np.inf))
+        weights = powers / powers.sum(-1, keepdims=True)
+        result = np.einsum(f"{full},{of_v}->{of_result}", weights, v)
+        whole = np.where(hidden, 0, np.abs(scores) * 8 * eps + gap)
+        error = 2 * whole.max(-1, keepdims=True, initial=0) + EPS[operand] + (scores.shape[-1] + 16) * eps
+        bound = np.einsum(f"{full},{of_v}->{of_result}", weights * error, np.abs(v))
+    return result, bound
+
+
+def drawn(random, layout, operand, size, inputs):
+    of_q, of_k, of_v = LAYOUTS[layout][:3]
+    shapes = [[size[c] for c in spec] for spec in (of_q, of_k, of_v)]
+    q, k, v = (random.uniform(-2, 2, shape) for shape in shapes)
+    along = [1] * k.ndim
+    along[of_k.index("n")] = size["n"]
+    if inputs == "dominating key":
+        k = k * np.where(np.arange(size["n"]) == size["n"] * 2 // 3, 6.0, 0.2).reshape(along)
+    elif inputs == "growing keys":
+        k = np.abs(k) * (0.05 + np.arange(size["n"]) / max(1, size["n"])).reshape(along) * 3
+        q = np.abs(q)
+    elif inputs == "times 8":
+        q = q * 8
+    elif inputs == "constant rows":
+        q, k = np.ones_like(q), np.ones_like(k)
+    elif inputs == "large":  # a naive softmax overflows
+        q, k = q * 16, k * 16
+    return [elements.rounded(operand, x) for x in (q, k, v)]
+
+
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic):
+    size = dict(b=2, h=3, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
+    random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths)
+    tensors = drawn(random, layout, operand, size, inputs)
+    given = [argument(operand, x, dynamic) for x in tensors]
+    if mask == "bias":
+        given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
+    elif mask == "chosen":
+        given.append(argument("i1", random.integers(0, 3, (size["b"], size["m"], size["n"])) > 0, dynamic))
+    elif mask == "lengths":
+        given.append(argument("i32", random.integers(0, size["n"] + 1, size["b"]), dynamic))
+
+    def write(f, *arrays):
+        return Writer(f, layout, operand, scale, softmax, mask, size).write(*arrays)
+
+    def evaluate(q, k, v, extra=None):
+        result, bound = reference(layout, operand, scale, mask, q.v, k.v, v.v, None if extra is None else extra.v)
+        return bounded.finish(operand, result, bound, 2.0)
+
+    def raw(q, k, v, extra=None):
+        return reference(layout, operand, scale, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
+
+    program = Program([*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)], [(len(given), 0)])
+    return Case(f"attention {layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
+
+
+# Whole blocks of keys, ragged ones, one key, one query; depths that are whole, that are not, and ones for which no tensor core is.
+LENGTHS = ((1, 1), (31, 31), (64, 64), (70, 130), (129, 64), (1, 257), (200, 33))
+DEPTHS = ((64, 64), (128, 128), (32, 32), (40, 72), (192, 128), (80, 80), (256, 256), (7, 5))
+FEW_LENGTHS = ((33, 70), (1, 1), (65, 31), (1, 129), (70, 64))
+FEW_DEPTHS = ((32, 32), (64, 64), (40, 24), (7, 5))
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    kinds = ("f16", "bf16", "f32", "f64")
+    lengths, depths = (LENGTHS, DEPTHS) if whole else (FEW_LENGTHS, FEW_DEPTHS)
+    # Every form, with everything else in turn.
+    turn = itertools.count()
+    for number, (layout, scale, softmax, mask) in enumerate(itertools.product(LAYOUTS, SCALES, SOFTMAXES, MASKS)):
+        if not whole and number % 33 != 0:
+            continue
+        t = next(turn)
+        yield attention(layout, kinds[t % (4 if t % 3 == 0 else 2)], scale, softmax, mask, INPUTS[t % 5 if t % 4 == 0 else 0],
+                        lengths[(t * 3) % len(lengths)], depths[t % len(depths)], t % 3 == 1)
+    # Lengths and depths of each type, and numbers that are hard.
+    for number, (kind, length, depth) in enumerate(itertools.product(kinds, LENGTHS, DEPTHS)):
+        if not whole and number % 31 != 0:
+            continue
+        yield attention("bhmd", kind, "multiplied", "operation", MASKS[number % 2], "plain", length, depth, number % 5 == 0)
+    for number, (kind, inputs, mask) in enumerate(itertools.product(kinds, INPUTS, ("none", "causal", "window"))):
+        if not whole and number % 7 != 0:
+            continue
+        yield attention("bmd", kind, "multiplied", "operation", mask, inputs, (150, 150) if whole else (65, 130), (64, 64) if whole else (32, 32),
+                        False)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/match.h"
+
+#include "compiler/dispatch/attention/build.h"
+#include "compiler/dispatch/group.h"
+#include "compiler/dispatch/prepare.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/IR/Verifier.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// The usual form. Tests change a part of it.
+const char kAttention[] = R"mlir(
+func.func @f(%q: tensor<2x8x4xf32>, %k: tensor<2x16x4xf32>, %v: tensor<2x16x6xf32>, %x: tensor<2x8x16xf32>) -> (tensor<2x8x6xf32>MORE_TYPES) {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant LOW : f32
+  %scale = arith.constant dense<0.5> : tensor<2x8x16xf32>
+  %es = tensor.empty() : tensor<2x8x16xf32>
+  %er = tensor.empty() : tensor<2x8xf32>
+  %eo = tensor.empty() : tensor<2x8x6xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %fm = linalg.fill ins(%low : f32) outs(%er : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %fz = linalg.fill ins(%zero : f32) outs(%er : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x8x6xf32>) -> tensor<2x8x6xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x8x4xf32>, tensor<2x16x4xf32>) outs(%fs : tensor<2x8x16xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %p = arith.mulf %a, %c : f32
+      %t = arith.addf %o, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2x8x16xf32>
+  %scaled = arith.mulf %s, %scale : tensor<2x8x16xf32>
+  %l = arith.addf %scaled, %x : tensor<2x8x16xf32>
+  %m = linalg.reduce { arith.maximumf } ins(MAX_OF : tensor<2x8x16xf32>) outs(%fm : tensor<2x8xf32>) dimensions = [2]
+  %wide_m = linalg.broadcast ins(%m : tensor<2x8xf32>) outs(%es : tensor<2x8x16xf32>) dimensions = [2]
+  %apart = arith.subf %l, %wide_m : tensor<2x8x16xf32>
+  %e = math.exp EXP_OF : tensor<2x8x16xf32>
+  %sum = linalg.reduce { arith.addf } ins(SUM_OF : tensor<2x8x16xf32>) outs(%fz : tensor<2x8xf32>) dimensions = [2]
+  %wide_sum = linalg.broadcast ins(%sum : tensor<2x8xf32>) outs(%es : tensor<2x8x16xf32>) dimensions = [2]
+  %w = arith.divf %e, %wide_sum : tensor<2x8x16xf32>
+  %o = linalg.batch_matmul ins(WEIGHTS, %v : tensor<2x8x16xf32>, tensor<2x16x6xf32>) outs(%fo : tensor<2x8x6xf32>) -> tensor<2x8x6xf32>
+  %wide_o = linalg.broadcast ins(%sum : tensor<2x8xf32>) outs(%eo : tensor<2x8x6xf32>) dimensions = [2]
+  %behind = arith.divf %o, %wide_o : tensor<2x8x6xf32>
+  return RESULTMORE : tensor<2x8x6xf32>MORE_TYPES
+}
+)mlir";
+
+struct Change {
+  std::string what, with;
+};
+
+class MatchAttentionTest : public KernelTextTest {
+protected:
+  std::optional<AttentionMatch> match(std::vector<Change> changes) {
+    changes.insert(changes.end(), {{"LOW", "0xFF800000"},
+                                   {"MAX_OF", "%l"},
+                                   {"EXP_OF", "%apart"},
+                                   {"SUM_OF", "%e"},
+                                   {"WEIGHTS", "%w"},
+                                   {"RESULT", "%o"},
+                                   {"MORE_TYPES", ""},
+                                   {"MORE", ""}});
+    std::string text = kAttention;
+    for (const Change &change : changes)
+      for (size_t at = text.find(change.what); at != std::string::npos;
+           at = text.find(change.what, at + change.with.size()))
+        text.replace(at, change.what.size(), change.with);
+    function_ = parseFunction(text);
+    generalizeOperations(function_);
+    eraseDeadOperations(function_);
+    std::optional<AttentionMatch> found;
+    reason_.clear();
+    for (auto op : function_.getOps<mlir::linalg::GenericOp>())
+      if (auto match = matchAttention(op, reason_))
+        found = match;
+    return found;
+  }
+
+  mlir::func::FuncOp function_;
+  std::string reason_;
+};
+
+TEST_F(MatchAttentionTest, SeesTheUsualForm) {
+  auto found = match({});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  EXPECT_EQ(found->keys, 3u); // of batch_matmul
+  EXPECT_EQ(found->parallel, (llvm::SmallVector<unsigned>{0, 1}));
+  EXPECT_EQ(found->division, nullptr);
+}
+
+TEST_F(MatchAttentionTest, SeesADivisionBehindTheLastProduct) {
+  auto found = match({{"WEIGHTS", "%e"}, {"RESULT", "%behind"}});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  EXPECT_NE(found->division, nullptr);
+}
+
+TEST_F(MatchAttentionTest, BuildsOneForm) {
+  for (const std::vector<Change> &changes : {std::vector<Change>{}, {{"WEIGHTS", "%e"}, {"RESULT", "%behind"}}}) {
+    auto found = match(changes);
+    ASSERT_TRUE(found.has_value()) << reason_;
+    buildAttention(*found);
+    eraseDeadOperations(function_);
+    ASSERT_TRUE(mlir::succeeded(prepareFunction(function_)));
+    eraseDeadOperations(function_);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(function_)));
+    auto softmaxes = llvm::to_vector(function_.getOps<mlir::linalg::SoftmaxOp>());
+    ASSERT_EQ(softmaxes.size(), 1u);
+    auto logits = beforeSoftmax(softmaxes[0]->getResult(0)).getDefiningOp<mlir::linalg::GenericOp>();
+    ASSERT_TRUE(logits);
+    EXPECT_EQ(logits.getNumDpsInputs(), 2u); // scores and %x
+    for (auto op : function_.getOps<mlir::linalg::GenericOp>())
+      EXPECT_EQ(isOfAttention(op), op.getNumReductionLoops() != 0);
+    // Both products, the logits, and what is left of the division.
+    auto ops = llvm::to_vector(function_.getOps<mlir::linalg::GenericOp>());
+    std::string why;
+    auto group = groupOf(ops, why);
+    ASSERT_TRUE(group.has_value()) << why;
+    EXPECT_TRUE(group->softmax);
+    EXPECT_EQ(llvm::count(group->isReduced, true), 2); // the keys, and the first product's sums
+    EXPECT_EQ(group->numAxes(), 5u);
+  }
+}
+
+TEST_F(MatchAttentionTest, SaysWhyANearMissIsNone) {
+  struct Case {
+    std::vector<Change> changes;
+    const char *reason;
+  };
+  const Case cases[] = {
+      {{{"EXP_OF", "%l"}}, "no maximum is subtracted"},
+      {{{"MAX_OF", "%x"}}, "that of other numbers"},
+      {{{"LOW", "0.0"}}, "starts from another number"},
+      {{{"SUM_OF", "%apart"}}, "is not their sum"},
+      {{{"WEIGHTS", "%e"}}, "nothing divides by the sum"},
+      {{{"MORE_TYPES", ", tensor<2x8x16xf32>"}, {"MORE", ", %w"}}, "read by another operation too"},
+      {{{"MORE_TYPES", ", tensor<2x8x16xf32>"}, {"MORE", ", %s"}}, "read by another operation too"},
+  };
+  for (const Case &each : cases) {
+    EXPECT_FALSE(match(each.changes).has_value()) << each.reason;
+    EXPECT_NE(reason_.find(each.reason), std::string::npos) << reason_;
+  }
+}
+
+TEST_F(MatchAttentionTest, SaysNothingOfOtherProducts) {
+  EXPECT_FALSE(match({{"WEIGHTS", "%x"}}).has_value());
+  EXPECT_EQ(reason_, "");
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
