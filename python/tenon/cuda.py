@@ -194,7 +194,7 @@ def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | None,
     nvcc = find_nvcc()
     if nvcc is None:
         raise ToolError("no nvcc is found on PATH, in $CUDA_HOME, /usr/local/cuda or NVIDIA's wheels: install a CUDA toolkit, or "
-                        "pip install nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl")
+                        "pip install nvidia-{cuda-nvcc,cuda-crt,nvvm,cuda-runtime,cuda-cccl}==13.0.*")
     common = ["-o", built, f"--nvcc={nvcc}", f"--cu-flag=-I{_CORE / 'include'}", "--cu-flag=-lineinfo", "--cu-flag=-std=c++17",
               *(f"--cu-flag={flag}" for flag in flags)]
     if shutil.which("ptxas", path=f"{pathlib.Path(nvcc).parent}{os.pathsep}{os.environ.get('PATH', '')}") is None:

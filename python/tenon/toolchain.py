@@ -2,7 +2,7 @@
 """The tools as functions. They run as processes: what they print when they fail is the exception's text.
 
 tenon-link, tenon-dump, tenon-run, tenon-check and tenon-check-kernel come with the package. tenon-compile is looked for
-in $TENON_COMPILE, in the package tenon-compiler (`pip install "tenon[compiler]"`), then on PATH.
+in $TENON_COMPILE, in the package tenon-compiler (the extra `compiler`), then on PATH.
 """
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def find_tool(name: str) -> str:
     for candidate in (given, str(_CORE / name), packaged, shutil.which(name)):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
-    hint = (': the compiler comes apart from this package: pip install "tenon[compiler]", put it on PATH, or name it in '
+    hint = (": the compiler comes apart from this package: install the wheel tenon_compiler, put it on PATH, or name it in "
             "$TENON_COMPILE" if name == "tenon-compile" else "")
     raise ToolError(f"{name} is not found in {_CORE} or on PATH{hint}")
 
@@ -67,6 +67,8 @@ def run_tool(name: str, arguments: Iterable[Any], *, text: str | None = None, en
                           env={**os.environ, **(environment or {})})
     if done.returncode not in allowed:
         said = (done.stderr.strip() + "\n" + done.stdout.strip()).strip()
+        if "host compiler" in said and not shutil.which("g++") and not shutil.which("gcc"):
+            said += "\nnvcc needs a C++ compiler for the host's half of a source: apt-get install g++, or what your distribution calls it"
         raise ToolError(said or f"{name} ended with status {done.returncode}", done.returncode, tuple(command))
     return done
 
