@@ -8,7 +8,9 @@
 #include "emulator/machine/fault.h"
 #include "emulator/machine/grid.h"
 #include "emulator/machine/lanes.h"
+#include "emulator/memory/memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <cuda.h>
 
@@ -127,6 +129,17 @@ bool isReduction(ElementOp op, TensorElement type) {
   }
 }
 
+/// What a launch declares read-only is no target of a map either.
+bool mayWrite(Warp &warp, const Decoded &i, uint32_t lane, const CopyPlan &plan) {
+  if (warp.executor->launch->readOnly.empty())
+    return true;
+  const uint64_t bias = warp.executor->memory->hostBias();
+  return std::all_of(plan.pieces.begin(), plan.pieces.end(), [&](const CopyPiece &piece) {
+    return rangeAt(warp, i, lane, reinterpret_cast<uint64_t>(piece.to) - bias,
+                   {piece.bytes, 1, true, "the tensor of a tensor copy"}) != nullptr;
+  });
+}
+
 bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
   const uint32_t *o = vectorOperands(warp, i);
   TensorMap map;
@@ -175,6 +188,8 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     }
     if (lock)
       lock.unlock();
+    if (!isLoad && !mayWrite(warp, i, lane, plan))
+      return false;
     if (isLoad) {
       plan.mbarrier = mbarrierAt(warp, i, lane, target.mbarrier);
       plan.mbarrierBytes = bytes;

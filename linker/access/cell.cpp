@@ -18,7 +18,7 @@ void kernelArgument(const ParameterSlots &slots, uint32_t parameter, uint64_t by
   cell.clear();
   Origins rest = Origins::number();
   for (uint32_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].parameter != parameter)
+    if (slots[i].parameter != parameter || slots[i].isMap)
       continue;
     if (slots[i].isPointer)
       cell.push_back({static_cast<int64_t>(slots[i].offset), kPointerBytes, Origins::of(slotOf(i))});

@@ -7,7 +7,7 @@ void OriginTable::clear() {
   all_.assign(1, Origins());
   places_.assign(256, kUnknown);
   answers_.fill(Answer());
-  hasIndices_ = false;
+  hasIndices_ = hasPlaces_ = false;
   idOf(Origins::number());
 }
 
@@ -50,6 +50,7 @@ OriginTable::Id OriginTable::idOf(const Origins &value) {
     id = static_cast<Id>(all_.size());
     all_.push_back(value);
     hasIndices_ |= value.index != 0;
+    hasPlaces_ |= ((value.plus | value.minus) & kExact) != 0;
   }
   return id;
 }

@@ -37,7 +37,7 @@ public:
     return a == kUnknown ? b : answer(Operation::Join, a, b);
   }
   Id sum(Id a, Id b) {
-    if ((a == kNumber || b == kNumber) && !hasIndices_) // a number moves an index
+    if ((a == kNumber || b == kNumber) && !hasIndices_ && !hasPlaces_) // a number moves an index and a place
       return a == kNumber ? b : a;
     return answer(Operation::Sum, a, b);
   }
@@ -99,9 +99,9 @@ private:
 
   static constexpr size_t kAnswers = 512;
   OriginAlgebra algebra_;
-  bool hasIndices_ = false;
-  std::vector<Origins> all_; // by id
-  std::vector<Id> places_;   // a power of two, by hash; kUnknown: free
+  bool hasIndices_ = false, hasPlaces_ = false; // some value has an index; some is an exact place
+  std::vector<Origins> all_;                    // by id
+  std::vector<Id> places_;                      // a power of two, by hash; kUnknown: free
   std::array<Answer, kAnswers> answers_;
 };
 

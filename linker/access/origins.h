@@ -19,6 +19,10 @@
 // For every slot (a pointer, another parameter, or one of a few other sources of addresses) a value holds the set of
 // roles that it may have. One bit per slot and role, so that join and sum are a few words of logic for all slots at
 // once. The empty set for a slot means "not computed yet"; joins only add bits, which is what makes the fixpoint end.
+//
+// One more slot, kExactPlace, is no source of addresses: a value that has it as `plus` on every path is, bit by bit,
+// the address of a place in the kernel's parameters that the text names. What is put down with it says which place, so
+// only what copies a value keeps it: in a sum it is mixed.
 #pragma once
 
 #include <bit>
@@ -34,6 +38,7 @@ inline constexpr uint32_t kLocalMemory = 59; // an address of thread-private mem
 inline constexpr uint32_t kSharedMemory = 60;
 inline constexpr uint32_t kModuleMemory = 61; // a .global or .const variable
 inline constexpr uint32_t kForeign = 62;      // loaded from memory, or returned by an unknown function
+inline constexpr uint32_t kExactPlace = 63;   // nothing but the address of a place in the parameters
 
 /// The bit of a slot that was asked for.
 constexpr uint32_t slotOf(uint32_t asked) {
@@ -46,6 +51,8 @@ inline constexpr uint64_t kParameterBits = slotBit(kFurtherSlots + 1) - 1;
 inline constexpr uint64_t kPrivateBits = slotBit(kParamMemory) | slotBit(kLocalMemory) | slotBit(kSharedMemory);
 /// Slots of which every value is the same P: only their differences cancel.
 inline constexpr uint64_t kSinglePointers = slotBit(kFurtherSlots) - 1;
+
+inline constexpr uint64_t kExact = slotBit(kExactPlace);
 
 /// Bits of a pointer that are public, as a mask.
 inline constexpr uint64_t kPublicBits = 255;
@@ -88,7 +95,17 @@ struct Origins {
     return *this;
   }
   Origins negated() const {
-    return {.none = none, .plus = minus, .minus = plus, .mixed = mixed, .few = few, .near = index | near, .part = part};
+    return Origins{
+        .none = none, .plus = minus, .minus = plus, .mixed = mixed, .few = few, .near = index | near, .part = part}
+        .inexact();
+  }
+  /// The same but for a number that may have been added.
+  Origins inexact() const {
+    Origins value = *this;
+    value.mixed |= (plus | minus) & kExact;
+    value.plus &= ~kExact;
+    value.minus &= ~kExact;
+    return value;
   }
   /// Times a number from 1 to kLargestScale.
   Origins scaled() const {
@@ -96,7 +113,7 @@ struct Origins {
   }
   /// With some of its low 8 bits changed to public ones.
   Origins adjusted() const {
-    Origins value = *this;
+    Origins value = inexact();
     value.few |= value.near;
     value.near = 0;
     return value;
@@ -109,15 +126,16 @@ inline Origins sum(const Origins &a, const Origins &b) {
     return {};
   const uint64_t opposite = (a.plus & b.minus) | (a.minus & b.plus), cancelled = opposite & kSinglePointers;
   const uint64_t wholeA = a.plus | a.minus | a.mixed, wholeB = b.plus | b.minus | b.mixed;
-  return {.none = (a.none & b.none) | cancelled,
-          .plus = (a.none & b.plus) | (a.plus & b.none),
-          .minus = (a.none & b.minus) | (a.minus & b.none),
-          .mixed = (a.none & b.mixed) | (a.mixed & b.none) | (opposite & ~cancelled) | (a.plus & b.plus) |
-                   (a.minus & b.minus) | (a.mixed & wholeB) | (wholeA & b.mixed),
-          .few = (a.none & b.few) | (a.few & b.none),
-          .near = (a.none & (b.index | b.near)) | ((a.index | a.near) & b.none),
-          .part = (a.none & b.part) | (a.part & b.none) | (a.part & b.involved()) | (a.involved() & b.part) |
-                  (a.little() & b.involved()) | (a.involved() & b.little())};
+  return Origins{.none = (a.none & b.none) | cancelled,
+                 .plus = (a.none & b.plus) | (a.plus & b.none),
+                 .minus = (a.none & b.minus) | (a.minus & b.none),
+                 .mixed = (a.none & b.mixed) | (a.mixed & b.none) | (opposite & ~cancelled) | (a.plus & b.plus) |
+                          (a.minus & b.minus) | (a.mixed & wholeB) | (wholeA & b.mixed),
+                 .few = (a.none & b.few) | (a.few & b.none),
+                 .near = (a.none & (b.index | b.near)) | ((a.index | a.near) & b.none),
+                 .part = (a.none & b.part) | (a.part & b.none) | (a.part & b.involved()) | (a.involved() & b.part) |
+                         (a.little() & b.involved()) | (a.involved() & b.little())}
+      .inexact();
 }
 
 /// A function of a and b of whose result the low 8 bits depend on their low 8 bits only: a product, a bitwise one.
@@ -172,13 +190,14 @@ inline Origins within(const Origins &value, const Origins &place) {
   if (!value.isKnown())
     return {};
   const uint64_t slots = place.plus;
-  return {.none = value.none & ~slots,
-          .plus = value.plus | slots,
-          .minus = value.minus & ~slots,
-          .mixed = value.mixed & ~slots,
-          .few = value.few & ~slots,
-          .near = (value.index | value.near) & ~slots,
-          .part = value.part & ~slots};
+  const Origins address = {.none = value.none & ~slots,
+                           .plus = value.plus | slots,
+                           .minus = value.minus & ~slots,
+                           .mixed = value.mixed & ~slots,
+                           .few = value.few & ~slots,
+                           .near = (value.index | value.near) & ~slots,
+                           .part = value.part & ~slots};
+  return slots == slotBit(kParamMemory) ? address : address.inexact();
 }
 
 /// Which slots are pointers, and what is lost of a value that is cut. Other parameters are numbers; of them it is told
@@ -187,7 +206,7 @@ struct Secrets {
   uint64_t pointers = 0;
 
   uint64_t asked() const { return pointers | slotBit(kForeign); }
-  uint64_t whole() const { return pointers | kPrivateBits; }
+  uint64_t whole() const { return pointers | kPrivateBits | kExact; }
 
   /// Of at most 4096 values.
   Origins narrowed(const Origins &v) const {
@@ -204,7 +223,7 @@ struct Secrets {
   }
   /// Its low bytes, 2 or more.
   Origins truncated(const Origins &v) const {
-    const uint64_t some = (v.plus | v.minus) & pointers;
+    const uint64_t some = (v.plus | v.minus) & (pointers | kExact);
     return {.none = v.none,
             .plus = v.plus & ~some,
             .minus = v.minus & ~some,
@@ -218,7 +237,7 @@ struct Secrets {
   /// The same, as an unsigned number.
   Origins lowIndex(const Origins &v) const { return indexed(withoutWhole(v)); }
   /// Of several threads together.
-  Origins gathered(const Origins &v) const { return reduced(v, pointers); }
+  Origins gathered(const Origins &v) const { return reduced(v, pointers | kExact); }
   /// Some of its bytes, perhaps beside others.
   Origins cut(const Origins &v) const { return reduced(v, whole()); }
   /// What it tells to read at this address: where the address is no pointer and a number, the place depends on it.

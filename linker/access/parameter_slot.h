@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the caller of a trace wants to know of: a kernel's parameters, and pointers that stand inside of them. Mostly
 // there is one slot per parameter. A struct passed by value that holds pointers has several: one for itself, which is
-// no pointer and stands for the bytes that are none, and one for each pointer at its byte offset.
+// no pointer and stands for the bytes that are none, and one for each pointer at its byte offset. A tensor map has one
+// besides, which stands for its address: what is stored through it is told under that one.
 #pragma once
 
 #include "linker/access/origins.h"
@@ -16,6 +17,7 @@ struct ParameterSlot {
   uint32_t parameter = 0; // of the kernel
   uint64_t offset = 0;    // bytes, in the parameter
   bool isPointer = false; // 8 bytes; else all that no pointer of this parameter takes
+  bool isMap = false;     // the address of the tensor map at the offset, not what stands there
   bool operator==(const ParameterSlot &) const = default;
 };
 using ParameterSlots = std::vector<ParameterSlot>;

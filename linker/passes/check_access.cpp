@@ -28,18 +28,27 @@ AccessVerdict verdictOf(const KernelTrace &trace, const SlotAccess &access) {
 }
 
 /// Calls visit(place, slot) for each slot of the trace: every parameter, and behind it the pointers that stand within
-/// it. `slot` is what stands at the place; null where it is the rest of a struct.
+/// it and the addresses of described tensor maps. `slot` is what stands at the place; null where it is the rest of a
+/// struct.
 template <typename Visit> void forEachSlot(const abi::ParameterLayout &layout, Visit visit) {
   auto slot = layout.slots.begin();
+  auto visitMap = [&](const abi::Slot &constant) {
+    if (constant.kind == abi::ParameterKind::Constant && constant.tensorMap != abi::Slot::kNoTensorMap)
+      visit(ParameterSlot{.parameter = constant.parameter, .offset = layout.offsetIn(constant), .isMap = true},
+            &constant);
+  };
   for (uint32_t k = 0; k < layout.parameters.size(); ++k) {
     const abi::ParameterKind kind = layout.parameters[k].kind;
     const bool isPointer = kind == abi::ParameterKind::Binding || kind == abi::ParameterKind::Hidden;
     const bool isOne = kind != abi::ParameterKind::Struct;
     visit(ParameterSlot{.parameter = k, .isPointer = isPointer}, isOne ? &*slot : nullptr);
-    slot += isOne;
+    if (isOne)
+      visitMap(*slot++);
     for (; slot != layout.slots.end() && slot->parameter == k; ++slot)
       if (slot->kind != abi::ParameterKind::Constant)
         visit(ParameterSlot{.parameter = k, .offset = layout.offsetIn(*slot), .isPointer = true}, &*slot);
+      else
+        visitMap(*slot);
   }
 }
 
@@ -87,12 +96,10 @@ private:
     return slots;
   }
 
-  /// A binding that a tensor map describes is read and written through the map. Which map a store names does not show
-  /// where there are several.
+  /// A binding that a tensor map describes is read and written through the map. A store whose map is not certain may
+  /// write what any of them describes.
   const KernelTrace &withTensorMaps(const KernelTrace &trace) {
-    const std::vector<abi::Constant> &constants = declared_.layout.constants;
-    const auto maps = std::ranges::count(constants, abi::ConstantKind::TensorMap, &abi::Constant::kind);
-    if (maps == 0)
+    if (layout_.tensorMaps.empty())
       return trace;
     completed_ = trace;
     for (uint32_t &slot : slotOfBinding_)
@@ -100,15 +107,19 @@ private:
         slot = uint32_t(completed_.slots.size());
         completed_.slots.emplace_back();
       }
-    for (const abi::Constant &constant : constants) {
-      if (!constant.map)
-        continue;
-      SlotAccess &access = completed_.slots[slotOf(constant.map->binding)];
+    uint32_t next = 0;
+    forEachSlot(layout_, [&](const ParameterSlot &place, const abi::Slot *slot) {
+      const SlotAccess &through = trace.slots[next++];
+      if (!place.isMap)
+        return;
+      SlotAccess &access = completed_.slots[slotOf(declared_.layout.constants[slot->index].map->binding)];
       access.named = access.addressed = true;
-      MaybePlace &write = maps == 1 ? access.written : access.maybeWritten;
-      if (!write)
-        write = trace.storedToMap;
-    }
+      for (MaybePlace SlotAccess::*how : {&SlotAccess::written, &SlotAccess::maybeWritten})
+        if (!(access.*how))
+          access.*how = through.*how;
+      if (!access.maybeWritten)
+        access.maybeWritten = trace.storedToMap;
+    });
     return completed_;
   }
 
@@ -181,6 +192,8 @@ private:
 
   std::string whyUnknown(uint32_t i) const {
     const SlotAccess &access = accessOf(i);
+    if (access.maybeWritten && instructionAt(*access.maybeWritten).hasModifier("tensor"))
+      return concat("the tensor map that ", opcodeAt(*access.maybeWritten), " stores through may lead to it");
     if (access.maybeWritten)
       return concat("the address that ", opcodeAt(*access.maybeWritten), " writes may derive from it");
     if (access.stored)

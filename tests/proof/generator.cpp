@@ -18,12 +18,18 @@ public:
   Case run() {
     result_.bindings = 2 + random_.below(3);
     result_.constants = random_.below(3);
+    const uint32_t hostile = classes_ & ~(maskOf(Class::Benign) | maskOf(Class::Maps));
+    const bool storesByMap =
+        (classes_ & maskOf(Class::Maps)) && (random_.chance(15) || classes_ == maskOf(Class::Maps));
+    if (storesByMap)
+      result_.maps = {1 + random_.below(result_.bindings), random_.chance(50), random_.chance(50)};
     readParameters();
     const size_t head = body_.lines().size();
-    const uint32_t hostile = classes_ & ~maskOf(Class::Benign);
     const uint32_t statements = random_.chance(70) ? 1 : 2;
     for (uint32_t i = 0; i < statements; ++i) {
-      if (!hostile || ((classes_ & maskOf(Class::Benign)) && random_.chance(20)))
+      if (storesByMap && (i == 0 || random_.chance(50) || classes_ == maskOf(Class::Maps)))
+        storeThroughMap(body_, result_.maps, result_.classes, result_.ways);
+      else if (!hostile || ((classes_ & maskOf(Class::Benign)) && random_.chance(20)))
         benign();
       else
         hostile_(hostile);
@@ -60,8 +66,10 @@ private:
   }
 
   void readParameters() {
+    if (result_.maps.count && result_.maps.isFirst)
+      head_ = mapParameters(result_.maps);
     for (uint32_t i = 0; i < result_.bindings; ++i) {
-      head_ += concat(i ? ", " : "", ".param .u64 k_param_", i);
+      head_ += concat(head_.empty() ? "" : ", ", ".param .u64 k_param_", i);
       std::string p = body_.r64();
       body_.line("ld.param.u64 ", p, ", [k_param_", i, "];");
       if (random_.chance(60)) {
@@ -73,6 +81,8 @@ private:
     }
     for (uint32_t i = 0; i < result_.constants; ++i)
       head_ += concat(", .param .u32 k_param_", result_.bindings + i);
+    if (result_.maps.count && !result_.maps.isFirst)
+      head_ += concat(", ", mapParameters(result_.maps));
     count_ = body_.r32();
     if (result_.constants)
       body_.line("ld.param.u32 ", count_, ", [k_param_", result_.bindings, "];");

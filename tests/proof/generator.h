@@ -3,7 +3,7 @@
 // round, and those that do what kernels really do, which nobody should refuse.
 #pragma once
 
-#include "tests/proof/launder.h"
+#include "tests/proof/maps.h"
 
 namespace tenon::proof {
 
@@ -12,6 +12,7 @@ struct Case {
   std::string ptx;       // one kernel, `k`
   uint32_t bindings = 0; // parameters: pointers, then words
   uint32_t constants = 0;
+  MapShape maps;        // of the first bindings
   uint32_t classes = 0; // what it uses, a mask
   std::string ways;     // how, in words: "split marked", "benign:histogram"
   bool operator==(const Case &) const = default;

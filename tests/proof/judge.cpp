@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/proof/judge.h"
 
+#include "emulator/async/tensor_map.h"
 #include "emulator/decode/decode.h"
 #include "emulator/machine/run_control.h"
 #include "emulator/memory/memory.h"
@@ -32,12 +33,62 @@ uint64_t nextArena() {
   return 0x2000'0000'0000 + (count++ << 28);
 }
 
-std::vector<Verdict> prove(const std::string &ptx, uint32_t bindings, uint32_t constants, std::string &problem) {
+constexpr uint64_t kTensorElements = 1024; // of 4 bytes, behind the pointer
+constexpr uint32_t kBox = 4;
+
+/// Constants for the maps, and the order of the parameters where it is not the usual one.
+void declareMaps(abi::Layout &layout, const MapShape &maps) {
+  const auto first = uint32_t(layout.constants.size());
+  std::vector<abi::DeclaredParameter> ofMaps;
+  std::vector<abi::ParameterMember> members;
+  for (uint32_t i = 0; i < maps.count; ++i) {
+    abi::Constant map;
+    map.kind = abi::ConstantKind::TensorMap;
+    map.element = abi::ElementType::I32;
+    map.size = MapShape::kBytes;
+    map.alignment = MapShape::kAlignment;
+    map.map = abi::TensorMap{.binding = i, .box = {kBox}};
+    layout.constants.push_back(map);
+    layout.bindings[i].alignment = 16;
+    ofMaps.push_back(abi::DeclaredParameter::constant(first + i));
+    members.push_back({.kind = abi::ParameterKind::Constant, .index = first + i, .offset = MapShape::offset(i)});
+  }
+  if (maps.isStruct)
+    ofMaps = {abi::DeclaredParameter::structOf(maps.structBytes(), MapShape::kAlignment, std::move(members))};
+  if (maps.count == 0 || !(maps.isStruct || maps.isFirst))
+    return;
+  for (uint32_t i = 0; i < layout.bindings.size(); ++i)
+    layout.parameters.push_back(abi::DeclaredParameter::binding(i));
+  for (uint32_t i = 0; i < first; ++i)
+    layout.parameters.push_back(abi::DeclaredParameter::constant(i));
+  layout.parameters.insert(maps.isFirst ? layout.parameters.begin() : layout.parameters.end(), ofMaps.begin(),
+                           ofMaps.end());
+}
+
+emulator::TensorMap tensorMapOf(uint64_t pointer) {
+  constexpr uint64_t sizes[] = {kTensorElements};
+  constexpr uint32_t box[] = {kBox}, steps[] = {1};
+  return emulator::encodeTensorMap({.type = uint32_t(emulator::TensorElement::U32),
+                                    .rank = 1,
+                                    .address = pointer,
+                                    .sizes = sizes,
+                                    .strides = nullptr,
+                                    .box = box,
+                                    .steps = steps,
+                                    .interleave = 0,
+                                    .swizzle = 0,
+                                    .promotion = 0,
+                                    .fill = 0});
+}
+
+std::vector<Verdict> prove(const std::string &ptx, uint32_t bindings, uint32_t constants, const MapShape &maps,
+                           std::string &problem) {
   linker::LinkJob job{.name = "proof"};
   abi::Export declared;
   declared.name = declared.symbol = "k";
   declared.layout.bindings.resize(bindings);
   declared.layout.constants.assign(constants, abi::Constant::word());
+  declareMaps(declared.layout, maps);
   declared.launch.workgroupSize = {kThreads, 1, 1};
   job.exports.push_back(std::move(declared));
   job.objects.push_back({.path = "k.ptx", .bytes = ptx, .target = *abi::parseTargetArch("sm_90")});
@@ -165,7 +216,7 @@ struct Judge::Machine {
   };
 
   /// @param proved bindings that must not be written, a mask
-  Run run(uint32_t bindings, uint32_t constants, uint32_t proved, uint64_t seed, bool isNear) {
+  Run run(uint32_t bindings, uint32_t constants, const MapShape &maps, uint32_t proved, uint64_t seed, bool isNear) {
     Random random(seed);
     std::vector<Buffer> buffers;
     for (uint32_t i = 0; i < bindings; ++i)
@@ -173,16 +224,27 @@ struct Judge::Machine {
     emulator::Launch launch;
     launch.kernel = kernel.get();
     launch.block.x = kThreads;
-    std::vector<uint8_t> parameters(8 * bindings + 4 * constants);
+    std::vector<uint8_t> parameters(kernel->parameterBytes);
+    const uint32_t ofMaps = maps.isStruct ? 1 : maps.count, first = maps.isFirst ? ofMaps : 0;
+    auto put = [&](uint32_t parameter, uint32_t offset, const void *from, uint32_t bytes) {
+      if (parameter < kernel->parameters.size() &&
+          kernel->parameters[parameter].offset + offset + bytes <= parameters.size())
+        memcpy(parameters.data() + kernel->parameters[parameter].offset + offset, from, bytes);
+    };
+    for (uint32_t i = 0; i < maps.count; ++i) {
+      const emulator::TensorMap map = tensorMapOf(buffers[i].pointer);
+      const uint32_t begin = maps.isFirst ? 0 : bindings + constants;
+      maps.isStruct ? put(begin, MapShape::offset(i), &map, sizeof map) : put(begin + i, 0, &map, sizeof map);
+    }
     for (uint32_t i = 0; i < bindings; ++i) {
-      memcpy(parameters.data() + 8 * i, &buffers[i].pointer, 8);
+      put(first + i, 0, &buffers[i].pointer, 8);
       if (proved >> i & 1)
         launch.readOnly.push_back(
             {reinterpret_cast<uint64_t>(buffers[i].region) - memory.hostBias(), kRegion, concat("binding ", i)});
     }
     for (uint32_t i = 0; i < constants; ++i) {
       const uint32_t word = 32 + random.below(100);
-      memcpy(parameters.data() + 8 * bindings + 4 * i, &word, 4);
+      put(first + bindings + i, 0, &word, 4);
     }
     launch.parameters = parameters.data();
     launch.parameterBytes = static_cast<uint32_t>(parameters.size());
@@ -210,17 +272,18 @@ struct Judge::Machine {
 Judge::Judge() : machine_(std::make_unique<Machine>()) {}
 Judge::~Judge() = default;
 
-Outcome Judge::judge(const std::string &ptx, uint32_t bindings, uint32_t constants, uint64_t seed) {
+Outcome Judge::judge(const std::string &ptx, uint32_t bindings, uint32_t constants, uint64_t seed, MapShape maps) {
   Outcome outcome;
-  outcome.verdicts = prove(ptx, bindings, constants, outcome.problem);
+  outcome.verdicts = prove(ptx, bindings, constants, maps, outcome.problem);
   if (!outcome.problem.empty()) {
     outcome.state = Outcome::State::NotLinked;
     return outcome;
   }
-  return refute(ptx, std::move(outcome.verdicts), constants, seed);
+  return refute(ptx, std::move(outcome.verdicts), constants, seed, maps);
 }
 
-Outcome Judge::refute(const std::string &ptx, std::vector<Verdict> claimed, uint32_t constants, uint64_t seed) {
+Outcome Judge::refute(const std::string &ptx, std::vector<Verdict> claimed, uint32_t constants, uint64_t seed,
+                      MapShape maps) {
   Outcome outcome;
   outcome.verdicts = std::move(claimed);
   const auto bindings = static_cast<uint32_t>(outcome.verdicts.size());
@@ -233,7 +296,7 @@ Outcome Judge::refute(const std::string &ptx, std::vector<Verdict> claimed, uint
   for (uint32_t i = 0; i < bindings; ++i)
     proved |= uint32_t(outcome.verdicts[i] == Verdict::ProvedReadOnly || outcome.verdicts[i] == Verdict::Unused) << i;
   auto run = [&](uint64_t placement, bool isNear) {
-    return machine_->run(bindings, constants, proved, seed * 64 + placement, isNear);
+    return machine_->run(bindings, constants, maps, proved, seed * 64 + placement, isNear);
   };
   const uint32_t first = proved ? 2 : 1; // where nothing is proved, one run tells whether it was refused in vain
   for (uint32_t i = 0; i < first && outcome.refuted < 0; ++i) {

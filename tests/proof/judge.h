@@ -43,9 +43,10 @@ public:
   Judge &operator=(const Judge &) = delete;
 
   /// Same text and seed, same outcome, but for where buffers lie when a place is taken.
-  Outcome judge(const std::string &ptx, uint32_t bindings, uint32_t constants, uint64_t seed);
+  Outcome judge(const std::string &ptx, uint32_t bindings, uint32_t constants, uint64_t seed, MapShape maps = {});
   /// As judge(), against what the caller claims instead of what the linker proves. claimed: [bindings]
-  Outcome refute(const std::string &ptx, std::vector<Verdict> claimed, uint32_t constants, uint64_t seed);
+  Outcome refute(const std::string &ptx, std::vector<Verdict> claimed, uint32_t constants, uint64_t seed,
+                 MapShape maps = {});
 
 private:
   struct Machine;

@@ -55,6 +55,20 @@ TEST_F(Laundering, EveryGuessFindsThePointer) {
     }
 }
 
+TEST(Maps, EveryStoreWritesBehindOneOfThem) {
+  Judge judge;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const Case made = makeCase(seed, classMask("maps"));
+    ASSERT_GE(made.maps.count, 1u);
+    const Outcome outcome =
+        judge.refute(made.ptx, std::vector<Verdict>(made.bindings), made.constants, seed, made.maps);
+    ASSERT_EQ(outcome.state, Outcome::State::Ran) << seed << ": " << outcome.problem << made.ptx;
+    ASSERT_TRUE(outcome.ended) << seed << ": " << outcome.fault << made.ptx;
+    EXPECT_NE(outcome.written & ((1u << made.maps.count) - 1), 0u) << seed << "\n" << made.ptx;
+    EXPECT_EQ(outcome.written >> made.maps.count, 0u) << seed << ": a buffer without a map\n" << made.ptx;
+  }
+}
+
 TEST(Generator, MakesTheSameKernelFromTheSameSeed) {
   const uint32_t all = classMask("all");
   EXPECT_EQ(makeCase(7, all), makeCase(7, all));
@@ -62,8 +76,8 @@ TEST(Generator, MakesTheSameKernelFromTheSameSeed) {
 }
 
 TEST(Generator, KeepsToTheClassesThatItIsGiven) {
-  for (const char *name :
-       {"arithmetic", "memory", "parameters", "calls", "predicates", "control", "lanes", "atomics", "copies", "benign"})
+  for (const char *name : {"arithmetic", "memory", "parameters", "calls", "predicates", "control", "lanes", "atomics",
+                           "copies", "maps", "benign"})
     for (uint64_t seed = 1; seed < 20; ++seed)
       EXPECT_EQ(makeCase(seed, classMask(name)).classes, classMask(name)) << name << " " << seed;
   EXPECT_EQ(classMask("other"), 0u);
@@ -76,6 +90,31 @@ TEST(Judge, SeesAWriteThatRefutesAClaim) {
   EXPECT_EQ(outcome.refuted, 1);
   EXPECT_EQ(outcome.again, 16u);
   EXPECT_NE(outcome.by.find("[readonly] global write of 4 bytes"), std::string::npos) << outcome.by;
+}
+
+TEST(Judge, SeesAStoreThroughAMap) {
+  Judge judge;
+  for (const MapShape &maps :
+       {MapShape{2, false, false}, MapShape{2, false, true}, MapShape{2, true, false}, MapShape{2, true, true}}) {
+    const std::string pointers = ".param .u64 p, .param .u64 q";
+    const std::string ptx = concat(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(",
+        maps.isFirst ? concat(mapParameters(maps), ", ", pointers) : concat(pointers, ", ", mapParameters(maps)),
+        ")\n{\n.reg .b64 %rd<8>;\n.reg .b32 %r<4>;\n.shared .align 128 .b8 s[16];\nmov.u32 %r1, s;\nmov.u32 %r2, 8;\n"
+        "st.shared.u32 [s], 77;\n",
+        maps.isStruct ? concat("mov.b64 %rd2, k_maps;\nadd.s64 %rd3, %rd2, ", MapShape::offset(1), ";\n")
+                      : std::string("mov.b64 %rd3, k_map_1;\n"),
+        "cvta.param.u64 %rd4, %rd3;\n"
+        "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd4, {%r2}], [%r1];\n"
+        "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n");
+    const Outcome outcome = judge.refute(ptx, kBothProved, 0, 1, maps);
+    EXPECT_EQ(outcome.refuted, 1) << outcome.problem << outcome.fault;
+    EXPECT_EQ(outcome.again, 16u);
+    EXPECT_NE(outcome.by.find("[readonly] it reaches binding 1"), std::string::npos) << outcome.by;
+    const Outcome linked = judge.judge(ptx, 2, 0, 1, maps);
+    EXPECT_EQ(linked.verdicts, (std::vector<Verdict>{Verdict::ProvedReadOnly, Verdict::Written})) << linked.problem;
+    EXPECT_EQ(linked.written, 2u) << linked.fault;
+  }
 }
 
 TEST(Judge, SeesWritesThatOnlyNearBuffersAllow) {

@@ -5,8 +5,9 @@
 
 namespace tenon::proof {
 
-static constexpr std::array<std::string_view, kClasses> kClassTexts = {
-    "arithmetic", "memory", "parameters", "calls", "predicates", "control", "lanes", "atomics", "copies", "benign"};
+static constexpr std::array<std::string_view, kClasses> kClassTexts = {"arithmetic", "memory",  "parameters", "calls",
+                                                                       "predicates", "control", "lanes",      "atomics",
+                                                                       "copies",     "maps",    "benign"};
 
 std::string_view classText(Class value) {
   return kClassTexts[static_cast<size_t>(value)];

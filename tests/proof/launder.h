@@ -27,9 +27,10 @@ enum class Class : uint8_t {
   Lanes,
   Atomics,
   Copies,
+  Maps,
   Benign
 };
-inline constexpr uint32_t kClasses = 10;
+inline constexpr uint32_t kClasses = 11;
 std::string_view classText(Class value);
 /// All classes but Benign, or the one named; 0: there is none of that name.
 uint32_t classMask(std::string_view name);

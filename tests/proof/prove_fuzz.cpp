@@ -23,12 +23,13 @@ constexpr const char *kUsage = R"(usage: tenon-prove-fuzz [OPTION]...
   --count=N      how many kernels (1000)
   --threads=N    threads (1)
   --seconds=N    stop after so long, whatever is left (no limit)
-  --class=NAME   arithmetic, memory, parameters, calls, predicates, control, lanes, atomics, copies, benign; several with
-                 commas (all)
+  --class=NAME   arithmetic, memory, parameters, calls, predicates, control, lanes, atomics, copies, maps, benign; several
+                 with commas (all)
   --out=DIR      write each kernel that fails there, as small as it gets, with what wrote as its first line
   --most=N       stop after so many failures (20)
   --print        print the kernels instead of judging them
-  FILE.ptx       judge these instead: kernel `k`, of pointers, then words
+  FILE.ptx       judge these instead: kernel `k`, of pointers, then words; tensor maps
+                 (k_map_0[128] ..., or one struct of them, k_maps) in front or behind
 )";
 
 struct Options {
@@ -105,8 +106,17 @@ bool readCase(const std::string &path, Case &kernel) {
     return false;
   const std::string head = kernel.ptx.substr(entry, kernel.ptx.find(')', entry) - entry);
   for (size_t at = head.find(".param"); at != std::string::npos; at = head.find(".param", at + 1)) {
-    const std::string_view type = std::string_view(head).substr(at + 6, 6);
-    if (type.find("64") != std::string_view::npos)
+    const std::string_view text = std::string_view(head).substr(at + 6, head.find(',', at) - at - 6),
+                           type = text.substr(0, 6);
+    if (const size_t maps = text.find(" k_map"); maps != std::string_view::npos) {
+      kernel.maps.isStruct = text.substr(maps).starts_with(" k_maps");
+      kernel.maps.isFirst = kernel.bindings == 0;
+      if (kernel.maps.isStruct)
+        while (kernel.maps.structBytes() < strtoul(std::string(text.substr(text.find('[') + 1)).c_str(), nullptr, 10))
+          ++kernel.maps.count;
+      else
+        ++kernel.maps.count;
+    } else if (type.find("64") != std::string_view::npos)
       ++kernel.bindings;
     else
       ++kernel.constants;
@@ -123,7 +133,7 @@ int judgeFiles(const Options &options) {
       fprintf(stderr, "tenon-prove-fuzz: '%s' cannot be read, or has no kernel 'k' with pointers\n", path.c_str());
       return 2;
     }
-    const Outcome outcome = judge.judge(kernel.ptx, kernel.bindings, kernel.constants, options.seed);
+    const Outcome outcome = judge.judge(kernel.ptx, kernel.bindings, kernel.constants, options.seed, kernel.maps);
     std::string text = path + ":";
     for (Verdict verdict : outcome.verdicts)
       text += concat(" ", verdictText(verdict));
@@ -176,7 +186,7 @@ int run(const Options &options) {
     Report mine;
     for (uint64_t i = next++; i < options.count && failures < options.most && !isOver(); i = next++) {
       const Case kernel = makeCase(options.seed + i, options.classes);
-      const Outcome outcome = judge.judge(kernel.ptx, kernel.bindings, kernel.constants, kernel.seed);
+      const Outcome outcome = judge.judge(kernel.ptx, kernel.bindings, kernel.constants, kernel.seed, kernel.maps);
       mine.add(kernel, outcome);
       failures += outcome.isFailure();
     }

@@ -105,7 +105,8 @@ static bool stillFails(const std::string &ptx, const Failure &failure) {
   if (child == 0) {
     alarm(2);
     Judge judge;
-    const Outcome outcome = judge.judge(ptx, failure.kernel.bindings, failure.kernel.constants, failure.kernel.seed);
+    const Outcome outcome =
+        judge.judge(ptx, failure.kernel.bindings, failure.kernel.constants, failure.kernel.seed, failure.kernel.maps);
     _exit(outcome.isFailure() && outcome.refuted == failure.outcome.refuted ? 42 : 0);
   }
   int status = 0;

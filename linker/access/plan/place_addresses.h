@@ -4,10 +4,8 @@
 // at constant places in it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace tenon::linker {
@@ -20,22 +18,23 @@ struct VariablePlace {
 
 class PlaceAddresses {
 public:
-  void clear() { known_.clear(); }
-  /// Beyond a number of registers nothing more is kept: they are looked through one by one.
+  void clear() { ++body_; }
   void add(uint32_t reg, VariablePlace place) {
-    if (known_.size() < kMost)
-      known_.emplace_back(reg, place);
+    if (known_.size() <= reg)
+      known_.resize(reg + 1);
+    known_[reg] = {place, body_};
   }
   std::optional<VariablePlace> find(uint32_t reg) const {
-    for (const auto &[known, place] : known_)
-      if (known == reg)
-        return place;
-    return {};
+    return reg < known_.size() && known_[reg].body == body_ ? std::optional(known_[reg].place) : std::nullopt;
   }
 
 private:
-  static constexpr size_t kMost = 64;
-  std::vector<std::pair<uint32_t, VariablePlace>> known_;
+  struct Known {
+    VariablePlace place;
+    uint64_t body = 0; // that the register belongs to
+  };
+  uint64_t body_ = 1;
+  std::vector<Known> known_; // by register
 };
 
 } // namespace tenon::linker

@@ -36,7 +36,7 @@ enum class StepKind : uint8_t {
   Atomic,        // as Store, and a result
   CopyToGlobal,  // source 0 is written with what shared memory holds, where the others say
   CopyToShared,  // source 0 is read, source 1 is written, the others say how
-  StoreToMap,    // the sources are stored somewhere that no binding leads to
+  StoreToMap,    // the sources are stored where a tensor map leads, which stands `offset` behind source 0
   SharedProduct, // of the sources and of what shared memory holds
   TensorLoad,    // what tensor memory holds, and the sources say where
   TensorStore,   // the sources, and what shared memory holds, go to tensor memory
@@ -52,6 +52,7 @@ struct Step {
   bool late = false;        // an earlier step, or this one, reads a result: what it saw may not have been all
   Transfer transfer;        // Compute
   bool mayBeBlank = false;  // LoadCell: it may find what was left there
+  bool isFilled = false;    // LoadCell: every path has stored to all of it
   bool isSomewhere = false; // LoadCell, StoreCell: of some of these bytes
   uint16_t results = 0, sources = 0;
   uint32_t instruction = 0;
@@ -117,6 +118,7 @@ struct Plan {
   std::vector<uint32_t> disagreeing; // found since `tracked` was set
   std::vector<uint32_t> undefined;   // registers that steps read and no reachable instruction sets
 
+  bool isParameter(uint32_t cell) const { return cell < parameterCount; }
   uint32_t returnCell(size_t i) const { return static_cast<uint32_t>(parameterCount + i); }
   /// A variable of thread-private or shared memory.
   bool isPlaceCell(uint32_t cell) const { return cell >= firstPlaceCell; }

@@ -177,10 +177,9 @@ std::optional<PlanBuilder::PlaceRange> PlanBuilder::rangeOf(const Leaf &leaf, ui
     if (a && b)
       range = moved(rangeAt(3), bounded(static_cast<unsigned __int128>(*a) * *b));
   }
-  if (!range || range->span > kLargest ||
-      !(known_.table[known_.peek(leaf.ref.index)] == Origins::of(plan_->slotOfCell(range->place.cell))))
-    return {};
-  return range;
+  const bool isRange = range && range->span <= kLargest && !plan_->isParameter(range->place.cell) &&
+                       known_.table[known_.peek(leaf.ref.index)] == Origins::of(plan_->slotOfCell(range->place.cell));
+  return isRange ? range : std::nullopt;
 }
 
 /// ld and st somewhere in a variable. False where that is not known to be all.
@@ -208,7 +207,7 @@ bool PlanBuilder::addRangeAccess(bool loads, const Leaf &base, int64_t offset) {
     step.bytes = static_cast<uint32_t>(bytes);
     step.element = form_->width.element;
     step.isSomewhere = true;
-    step.mayBeBlank = loads && noteFilled(step);
+    noteFilled(step);
     finish(step, sources_, loads ? std::span(&leaf, 1) : std::span<const Leaf>());
   }
   return true;

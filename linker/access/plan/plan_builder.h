@@ -90,18 +90,24 @@ private:
   // plan_memory.cpp: accesses and calls
   void noteAddress(uint32_t operand);
   std::optional<VariablePlace> placeOf(const Leaf &leaf);
-  void followPlace();
+  std::optional<VariablePlace> followPlace();
   void addMemory(const EffectOf &effect);
   bool loadKnown(const EffectOf &effect);
   void addCopyToGlobal(Step step, PlannedValue at, const Leaf *base);
   void addLoad(Step step, PlannedValue address);
   OriginTable::Id foreignBehind(OriginTable::Id address);
   Origins loadArgument(uint32_t parameter, int64_t offset, uint32_t bytes) const;
-  bool noteFilled(const Step &step);
+  bool isFilled(const Step &step) const;
+  void noteFilled(Step &step);
   void addCellAccess(bool loads, uint32_t cell, int64_t offset);
   void noteLoaded(uint32_t parameter, int64_t offset, uint32_t bytes);
   void addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset, uint32_t bytes);
   void addCall();
+
+  // plan_places.cpp: places in the parameters that the text names
+  Origins addressOf(VariablePlace place) const;
+  bool keepsExactly() const;
+  bool defineAsPlace(const std::optional<VariablePlace> &place);
 
   // plan_blank.cpp: .param variables that some path does not store to
   void noteStored(uint32_t cell, int64_t offset, uint64_t bytes);
@@ -169,7 +175,7 @@ private:
     int64_t offset = 0;
     uint64_t bytes = 0;
   };
-  std::vector<Filled> filled_; // places of local variables that were stored to, of a function that is called
+  std::vector<Filled> filled_; // places of variables that were stored to
   std::vector<Filled> stored_; // .param variables, in the last block that stores to one
   Halves halves_;
   WholePointers whole_;

@@ -40,26 +40,27 @@ std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) {
   if (leaf.ref.kind != Kind::Register)
     return {};
   const std::optional<VariablePlace> place = places_.find(leaf.ref.index);
-  if (!place || !(known_.table[known_.peek(leaf.ref.index)] == Origins::of(plan_->slotOfCell(place->cell))))
-    return {};
-  return place;
+  return place && known_.table[known_.peek(leaf.ref.index)] == addressOf(*place) ? place : std::nullopt;
 }
 
-/// `mov`, `cvta`, `cvt` of a shared address and `add` of a constant carry a place along.
-void PlanBuilder::followPlace() {
+/// `mov`, `cvta`, `cvt` of a shared address and `add` of a constant carry a place along: which one, if they do.
+std::optional<VariablePlace> PlanBuilder::followPlace() {
   if ((plan_->firstPlaceCell == plan_->cellCount && !parametersAreKnown_) || leaves_.size() < 2 ||
       !instruction_->predicate.empty())
-    return;
+    return {};
   const Leaf &result = leaves_[0];
   if (!result.isResult() || !known_.hasOneDefinition(result.ref.index))
-    return;
+    return {};
   const std::string_view opcode = instruction_->opcode;
   const std::optional<VariablePlace> place = placeOf(leaves_[1]);
   const bool sums = opcode == "add" && leaves_.size() == 3 && leaves_[2].isImmediate;
   const bool widens = opcode == "cvt" && form_->transfer.combine == Combine::Join && form_->width.element >= 4;
   const bool copies = (opcode == "mov" || opcode == "cvta" || widens) && leaves_.size() == 2;
-  if (place && (sums || copies))
-    places_.add(result.ref.index, place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset)));
+  if (!place || !(sums || copies) || (plan_->isParameter(place->cell) && !keepsExactly()))
+    return {};
+  const VariablePlace to = place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset));
+  places_.add(result.ref.index, to);
+  return to;
 }
 
 /// An address that no step will look at, in operand 0 or behind a result: parameters that go into it as they are.
@@ -174,6 +175,7 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
     break;
   case Effect::StoreToMap:
     step.kind = StepKind::StoreToMap;
+    step.offset = offset;
     break;
   default:
     break;
@@ -242,21 +244,27 @@ Origins PlanBuilder::loadArgument(uint32_t parameter, int64_t offset, uint32_t b
   return any;
 }
 
-/// A local variable of a function that is called begins with what another function has left there. Whether a load may
-/// find that: no store of the whole place stands before it in its block or in the first one.
-bool PlanBuilder::noteFilled(const Step &step) {
-  if (function_->isEntry || plan_->slotOfCell(step.cell) != kLocalMemory)
-    return false;
+/// Whether the whole place that a step loads was stored to on every path: in its block, or in the first one. A function
+/// finds its parameters stored; other .param variables are stored in the block of the call.
+bool PlanBuilder::isFilled(const Step &step) const {
+  if (plan_->isParameter(step.cell))
+    return true;
   const uint32_t block = plan_->flow.blockOf[current_];
-  if (step.kind == StepKind::StoreCell) {
-    if (!step.predicated)
-      filled_.push_back({step.cell, block, step.offset, step.bytes});
-    return false;
-  }
-  return std::ranges::none_of(filled_, [&](const Filled &place) {
-    return place.cell == step.cell && (place.block == block || place.block == 0) &&
+  const bool isPlace = plan_->isPlaceCell(step.cell);
+  return std::ranges::any_of(isPlace ? filled_ : stored_, [&](const Filled &place) {
+    return place.cell == step.cell && (place.block == block || (isPlace && place.block == 0)) &&
            isWithin(step.offset, step.bytes, place.offset, place.bytes);
   });
+}
+
+/// A local variable of a function that is called begins with what another function has left there.
+void PlanBuilder::noteFilled(Step &step) {
+  if (step.kind == StepKind::LoadCell) {
+    step.isFilled = isFilled(step);
+    step.mayBeBlank = !step.isFilled && !function_->isEntry && plan_->slotOfCell(step.cell) == kLocalMemory;
+  } else if (!step.predicated && !step.isSomewhere && plan_->isPlaceCell(step.cell)) {
+    filled_.push_back({step.cell, plan_->flow.blockOf[current_], step.offset, step.bytes});
+  }
 }
 
 /// ld.param, st.param of a .param variable by name, accesses of a known place: element by element.
@@ -279,7 +287,7 @@ void PlanBuilder::addCellAccess(bool loads, uint32_t cell, int64_t offset) {
     step.cell = cell;
     step.bytes = bytes;
     step.offset = static_cast<int64_t>(static_cast<uint64_t>(offset) + i * bytes);
-    step.mayBeBlank = noteFilled(step);
+    noteFilled(step);
     if (!loads)
       noteStored(cell, step.offset, bytes);
     finish(step, sources_, loads ? elements.subspan(i, 1) : std::span<const Leaf>());
@@ -293,6 +301,8 @@ void PlanBuilder::noteLoaded(uint32_t parameter, int64_t offset, uint32_t bytes)
     if (slot.parameter != parameter)
       continue;
     const auto begin = static_cast<int64_t>(slot.offset);
+    if (slot.isMap)
+      continue;
     if (slot.isPointer && (offset >= begin + 8 || offset + int64_t(bytes) <= begin))
       continue;
     plan_->notes[i].named = true;

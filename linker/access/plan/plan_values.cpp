@@ -138,7 +138,8 @@ void PlanBuilder::addComputed() {
   const Effect effect = form_->effect.effect;
   const uint32_t operands = static_cast<uint32_t>(instruction_->operands.size());
   if (effect == Effect::Sum || effect == Effect::ToAddress || effect == Effect::Convert)
-    followPlace();
+    if (defineAsPlace(followPlace()))
+      return;
   if (effect == Effect::Mask)
     addTestOfLowBits();
   sourcesOf(0, operands);
@@ -189,11 +190,15 @@ void PlanBuilder::addMove() {
   const uint32_t bytes = form_->width.element;
   const bool splits = operands.size() == 2 && operands[0].kind == ptx::Operand::Kind::Vector;
   const bool packs = operands.size() == 2 && operands[1].kind == ptx::Operand::Kind::Vector;
-  followPlace();
+  if (defineAsPlace(followPlace()))
+    return;
   if (bytes >= kWidest || (!splits && !packs)) {
     if (!splits && addMovedHalf({}))
       return;
-    return compute(form_->transfer, sourcesOf(1, static_cast<uint32_t>(operands.size())), leaves_);
+    Transfer transfer = form_->transfer;
+    if (operands.size() == 2 && operands[1].offset != 0)
+      transfer.combine = Combine::Sum;
+    return compute(transfer, sourcesOf(1, static_cast<uint32_t>(operands.size())), leaves_);
   }
   if (packs)
     return addJoinedHalves() ? void() : compute({Combine::Pack, Finish::Keep}, sourcesOf(1, 2), leaves_);

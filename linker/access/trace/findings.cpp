@@ -9,10 +9,12 @@ void Findings::reset(const ParameterSlots &slots) {
   clear();
   slots_ = &slots;
   trace_.slots.resize(slots.size());
-  pointerBits_ = 0;
+  pointerBits_ = mapBits_ = 0;
   for (uint32_t i = 0; i < slots.size(); ++i)
     if (slots[i].isPointer)
       pointerBits_ |= slotBit(slotOf(i));
+    else if (slots[i].isMap)
+      mapBits_ |= slotBit(slotOf(i));
 }
 
 void Findings::clear() {
@@ -116,6 +118,18 @@ void Findings::written(const Origins &address, const Step &step, AccessPlace pla
     trace_.writesElsewhere = true;
   if ((address.plus & slotBit(kModuleMemory)) && !trace_.writesModule)
     trace_.writesModule = place;
+}
+
+/// Which of several maps it is may be chosen by what tells little of a pointer; so may the map that leads to it.
+void Findings::storedToKnownMap(AccessPlace place, const Origins &map) {
+  const uint64_t maps = map.plus & mapBits_ & kSinglePointers;
+  const bool isOne = std::has_single_bit(maps);
+  forEachSlot(maps, [&](SlotAccess &access) {
+    MaybePlace &written = isOne && (map.surely() & maps) ? access.written : access.maybeWritten;
+    if (!written)
+      written = place;
+  });
+  storedWhere(place, map);
 }
 
 void Findings::steered(const Origins &value, AccessPlace place) {

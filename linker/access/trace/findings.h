@@ -41,9 +41,10 @@ public:
   void storedToMap(AccessPlace place, const Origins &where) {
     if (!trace_.storedToMap)
       trace_.storedToMap = place;
-    if ((where.involved() & slotBit(kForeign)) && !foreignWrite_)
-      foreignWrite_ = place;
+    storedWhere(place, where);
   }
+  /// @param map  the address of one of the tensor maps that it tells, or of one that no slot stands for
+  void storedToKnownMap(AccessPlace place, const Origins &map);
   void writesElsewhere() { trace_.writesElsewhere = true; }
   void gaveUp() { trace_.gaveUp = true; }
   /// Forgets all that was put down.
@@ -52,11 +53,17 @@ public:
 
 private:
   template <typename Function> void forEachSlot(uint64_t bits, Function function);
+  /// A tensor map leads where this tells.
+  void storedWhere(AccessPlace place, const Origins &where) {
+    escaped(where.involved(), &SlotAccess::maybeWritten, place);
+    if ((where.involved() & slotBit(kForeign)) && !foreignWrite_)
+      foreignWrite_ = place;
+  }
   void addressed(const Origins &address, const Step &step, AccessPlace place);
 
   void settleLeaks();
 
-  uint64_t pointerBits_ = 0;
+  uint64_t pointerBits_ = 0, mapBits_ = 0; // slots that are declared as pointers; that are addresses of tensor maps
   uint64_t leaked_ = 0;
   MaybePlace foreignWrite_, foreignSteer_; // the first write, the first branch that loaded values have a say in
   uint64_t soleBases_ = 0, jointBases_ = 0, choiceBases_ = 0; // SlotAccess::soleBase and so on: slots

@@ -27,7 +27,8 @@ private:
   AccessPlace place_ = {kNone, 0};
 };
 
-/// What is done with one slot. A place is that of the first such instruction, in the order of the body.
+/// What is done with one slot. A place is that of the first such instruction, in the order of the body. Of the address
+/// of a tensor map: `written` and `maybeWritten` are stores through it.
 struct SlotAccess {
   bool named = false;         // some instruction reads it
   bool addressed = false;     // it is, or may be, the base of an address
@@ -52,7 +53,7 @@ struct KernelTrace {
   MaybePlace writesModule;       // a variable of the module is, or may be, written here
   bool gaveUp = false;           // too deep, or no fixpoint in bounds: every access is unknown
   bool writesElsewhere = false;  // memory that no parameter leads to, or nobody knows which
-  MaybePlace storedToMap;        // a write through a tensor map or a surface, which says where to
+  MaybePlace storedToMap;        // a write through a surface, or a tensor map, any one
 };
 
 } // namespace tenon::linker

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/access/trace/private_memory.h"
 
+#include <utility>
+
 namespace tenon::linker {
 
 static constexpr uint32_t kWord = 8;
@@ -33,14 +35,15 @@ void PrivateMemory::reset(Secrets secrets) {
   secrets_ = secrets;
   contents_.fill(MemoryContents());
   scattered_.fill(MemoryContents());
+  isScattered_ = {};
   parametersEscaped = false;
   contents_[kSharedMemory - kParamMemory] = MemoryContents(Origins::of(kForeign));
   tensor = MemoryContents(Origins::of(kForeign));
 }
 
 bool PrivateMemory::scatter(uint32_t slot, uint32_t bytes, const Origins &value) {
-  const bool isNew = remember(slot, bytes, value);
-  return scattered_[slot - kParamMemory].store(bytes, value, secrets_) || isNew;
+  const bool isNew = remember(slot, bytes, value), isFirst = !std::exchange(isScattered_[slot - kParamMemory], true);
+  return scattered_[slot - kParamMemory].store(bytes, value, secrets_) || isNew || isFirst;
 }
 
 Origins PrivateMemory::behind(const Origins &address, ptx::StateSpace space, uint32_t bytes) const {

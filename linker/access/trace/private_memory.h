@@ -45,6 +45,7 @@ public:
   const MemoryContents &at(uint32_t slot) const { return contents_[slot - kParamMemory]; }
   /// What may stand in any place of it, since it was stored nobody knows where.
   const MemoryContents &scattered(uint32_t slot) const { return scattered_[slot - kParamMemory]; }
+  bool isScattered(uint32_t slot) const { return isScattered_[slot - kParamMemory]; }
   /// `value` was stored at a place that is told apart. Whether it is new there, as in the next ones.
   bool remember(uint32_t slot, uint32_t bytes, const Origins &value) {
     return contents_[slot - kParamMemory].store(bytes, value, secrets_);
@@ -64,6 +65,7 @@ public:
 private:
   Secrets secrets_;
   std::array<MemoryContents, 3> contents_, scattered_;
+  std::array<bool, 3> isScattered_ = {};
 };
 
 } // namespace tenon::linker

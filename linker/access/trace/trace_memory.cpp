@@ -26,7 +26,7 @@ Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
     Origins value = anywhere.over(loadFrom(instance.cells[cell], offset, bytes, secrets), secrets);
     if (slot == kParamMemory && !alone_ && !isStored(instance.cells[cell], offset, bytes))
       value.join(Origins::partOf(secrets.pointers)); // what another call has left there
-    return value.join(anywhere.load(bytes, secrets));
+    return step.isFilled && !memory_.isScattered(slot) ? value : value.join(anywhere.load(bytes, secrets));
   }
   Origins value = memory_.at(slot).load(bytes, secrets);
   for (uint32_t other = 0; slot == kParamMemory && other < plan.firstPlaceCell; ++other) {
@@ -143,22 +143,22 @@ void KernelTracer::copyToGlobal(const Origins &to, const Origins &from, const St
   store(to, from.isKnown() ? select(value, algebra_.secrets.told(from)) : from, step, place);
 }
 
-/// A map says where to: one that the kernel has made itself leads where it was told.
+/// A map says where to: one that the kernel has made itself leads where it was told, one that it was passed where the
+/// caller wants, and a described one to its binding.
 void KernelTracer::storeToMap(const Origins &map, const Origins &value, const Step &step, AccessPlace place) {
   if (!map.isKnown() || !value.isKnown()) {
     gaveUp_ |= recording_;
     return;
   }
-  const Origins where = behind(map, ptx::StateSpace::Generic, 8);
+  const bool isPassed = (map.surely() & kExact) && step.offset == 0;
+  const Origins where = isPassed ? map : behind(map, ptx::StateSpace::Generic, 8);
   noteRead(map, step, place);
   escape(value, &SlotAccess::stored, place);
   escape(contents(kSharedMemory).all(), &SlotAccess::stored, place);
   if (!recording_)
     return;
   findings_.writesElsewhere();
-  findings_.storedToMap(place, where);
-  if (where.involved() & findings_.pointerBits())
-    findings_.escaped(where.involved(), &SlotAccess::maybeWritten, place);
+  isPassed ? findings_.storedToKnownMap(place, map) : findings_.storedToMap(place, where);
 }
 
 /// An asynchronous copy puts into shared memory what is read, byte by byte.

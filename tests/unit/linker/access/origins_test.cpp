@@ -180,6 +180,22 @@ TEST(Secrets, OfPrivateMemoryAnAddressIsCutAndNoMore) {
   }
 }
 
+TEST(Secrets, OnlyACopyOfAnExactPlaceIsOne) {
+  const Origins exact = of(Plus, kExactPlace), number = Origins::number(), param = Origins::of(kParamMemory);
+  auto role = [](const Origins &value) { return rolesOf(value, kExactPlace); };
+  for (const Origins &sumOf : {sum(exact, number), sum(number, exact), sum(exact, of(Plus)), sum(exact, exact)})
+    EXPECT_EQ(role(sumOf), "m");
+  EXPECT_EQ(role(exact.negated()) + role(exact.negated().negated()), "mm");
+  EXPECT_EQ(role(exact.adjusted()) + role(exact.scaled()) + role(mix(exact, number)), "mmm");
+  EXPECT_EQ(role(blend(exact, number)) + role(pack(exact, number)) + role(pack(number, exact)), "pmm");
+  EXPECT_EQ(role(select(exact, kSecrets.narrowed(of(Plus)))), "+");
+  EXPECT_EQ(role(within(exact, param)), "+");
+  EXPECT_EQ(role(within(exact, Origins::of(kSharedMemory))) + role(within(exact, Origins::of(kLocalMemory))), "mm");
+  EXPECT_EQ(role(kSecrets.truncated(exact)) + role(kSecrets.cut(exact)) + role(kSecrets.gathered(exact)), "mpp");
+  EXPECT_EQ(role(kSecrets.narrowed(exact)) + role(kSecrets.indexed(exact)) + role(kSecrets.lowByte(exact)), "nnn");
+  EXPECT_EQ(Origins(exact).join(number).surely() & kExact, 0u);
+}
+
 TEST(Secrets, AnIndexComesOfOnePointer) {
   const Origins two = sum(of(Part), of(Part, 4)), further = of(Part, kFurtherSlots);
   EXPECT_EQ(rolesOf(kSecrets.indexed(two)) + rolesOf(kSecrets.indexed(two), 4), "ff") << "it tells their distance";

@@ -299,6 +299,21 @@ TEST(Import, TakesAggregatesForConstants) {
   EXPECT_TRUE(result.has("\"constants\": [{\"kind\": \"TensorMap\"}]")) << result.text;
 }
 
+// Where a map leads that the caller passes is the caller's business: what else the kernel takes is proved beside it.
+TEST(Import, DraftsInputsBesideAStoreThroughAMap) {
+  const std::string store = "  cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%r3, {%w1}], [t]; ret; }\n";
+  const std::string head = " .reqntid 32 { .reg .b64 %r<4>; .reg .b32 %w<3>; .shared .align 128 .b8 t[128];\n"
+                           "  ld.param.u64 %r1, [a]; ld.global.u32 %w1, [%r1]; st.shared.u32 [t], %w1;\n"
+                           "  mov.b64 %r2, m; cvta.param.u64 %r3, %r2; mov.u32 %w1, 0;\n";
+  for (std::string_view parameters :
+       {".param .u64 a, .param .align 64 .b8 m[128]", ".param .align 64 .b8 m[128], .param .u64 a"}) {
+    const std::string body = concat(".visible .entry k(", parameters, ")", head, store);
+    Draft result = draft(body, {}, "sm_90");
+    EXPECT_TRUE(result.has("\"bindings\": [{\"read_only\": true}],")) << result.text << result.findings;
+    expectLinks(result, body, "sm_90");
+  }
+}
+
 TEST(Import, TakesRecordsAsTheyAre) {
   const std::string body = recordOf("k", kRecordOfPw) + entry("k", "pw");
   Draft result = draft(body);

@@ -3,6 +3,9 @@
 
 #include "tests/unit/linker/link_testing.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tenon::linker {
 namespace {
 
@@ -214,6 +217,61 @@ TEST(CheckAccess, ABindingMayBeReachedThroughItsMapAlone) {
   EXPECT_EQ(verdicts(link("  ret;")), (std::vector{fb::AccessVerdict::ProvedReadOnly, fb::AccessVerdict::Written}));
   EXPECT_FINDS(link("  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {%r2, %r3}], [%r1];"),
                "[K-13] 'k' writes binding 0 (cp.async.bulk.tensor");
+}
+
+/// A and B are loaded by maps, D is stored by one, in any order, by themselves or in a struct.
+TEST(CheckAccess, AStoreThroughAMapWritesTheBindingOfThatMap) {
+  constexpr uint32_t a = 0, b = 1, d = 2;
+  constexpr std::array<uint32_t, 3> orders[] = {{a, b, d}, {d, b, a}, {b, d, a}};
+  for (const std::array<uint32_t, 3> &order : orders)
+    for (bool isStruct : {false, true})
+      for (bool isKnown : {true, false}) {
+        abi::Export value = makeExport("k", 3);
+        std::vector<abi::ParameterMember> members;
+        std::string head;
+        for (uint32_t i = 0; i < 3; ++i) {
+          abi::Constant map;
+          map.kind = abi::ConstantKind::TensorMap;
+          map.element = abi::ElementType::F32;
+          map.size = 128;
+          map.alignment = 64;
+          map.map = abi::TensorMap{.binding = order[i], .box = {8, 16}};
+          value.layout.constants.push_back(map);
+          value.layout.bindings[i].alignment = 16;
+          value.layout.bindings[i].readOnly = i != d;
+          members.push_back({.kind = abi::ParameterKind::Constant, .index = i, .offset = 192 * i});
+          if (!isStruct)
+            value.layout.parameters.push_back(abi::DeclaredParameter::constant(i));
+          head += concat(i ? ", " : "", ".param .align 64 .b8 m", order[i], "[128]");
+        }
+        if (isStruct)
+          value.layout.parameters = {abi::DeclaredParameter::structOf(576, 64, members)};
+        const auto at = std::ranges::find(order, d) - order.begin();
+        Job job;
+        job.job.strict = isKnown;
+        job.add(value).object(
+            "a.ptx",
+            ptxModule(concat(".visible .entry k(", isStruct ? ".param .align 64 .b8 s[576]" : head,
+                             ")\n{\n  .reg .b64 %rd<9>; .reg .b32 %r<9>; .shared .b8 t[512];\n  mov.u32 %r1, t;\n",
+                             "  mov.u32 %r2, 0; mov.b64 %rd1, ", isStruct ? "s" : concat("m", d),
+                             "; cvta.param.u64 %rd2, %rd1; mov.u64 %rd4, 0;\n  add.s64 %rd3, %rd2, ",
+                             isKnown ? std::to_string(isStruct ? 192 * at : 0) : "%rd4",
+                             ";\n  cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r2, %r2}], [%r1];",
+                             "\n  ret;\n}\n"),
+                      "sm_90"),
+            "sm_90");
+        const Linked linked = linkJob(job);
+        if (isKnown) {
+          EXPECT_EQ(verdicts(linked), (std::vector{fb::AccessVerdict::ProvedReadOnly, fb::AccessVerdict::ProvedReadOnly,
+                                                   fb::AccessVerdict::Written}));
+          continue;
+        }
+        for (uint32_t binding : {a, b})
+          EXPECT_FINDS(linked, concat("[K-13] cannot prove that 'k' does not write binding ", binding,
+                                      ", which the layout declares read-only: the tensor map that "
+                                      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group stores through may lead "
+                                      "to it"));
+      }
 }
 
 TEST(CheckAccess, WideAccessesNeedTheirAlignment) {

@@ -80,7 +80,7 @@ TEST(TraceCall, AFunctionDoesWhatItIsGiven) {
        {"a: named addressed passed@7", "b: named", "n: named", "kernel: elsewhere"}},
       {".local .align 8 .b8 d[16]; st.local.u64 [d], %rd1; mov.u64 %rd8, d; cvta.local.u64 %rd8, %rd8; { .param .b64 "
        "x; st.param.b64 [x], %rd8; call loader, (x); }",
-       {"a: named addressed sole maybe@11:2", "b: named", "n: named", "kernel: elsewhere"}},
+       {"a: named addressed sole written@11:2", "b: named", "n: named"}},
       {"{ .param .b64 x; st.param.b32 [x], %rd1; call writer, (x); }",
        {"a: named addressed maybe@1:1", "b: named addressed maybe@1:1", "n: named", "kernel: elsewhere"}},
       {"{ .param .b64 x; st.param.b64 [x], %rd1; call writer, (x); } { .param .b64 x; st.param.b64 [x], %rd2; call "
