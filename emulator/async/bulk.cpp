@@ -153,6 +153,8 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "the instruction names " + std::to_string(i.flag) +
                                                       " coordinates, the tensor map has " + std::to_string(map.rank) +
                                                       " dimensions");
+  if (const std::string wrong = checkTensorMap(map); !wrong.empty())
+    return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "the tensor map cannot be used: " + wrong);
   if (!isReduction(operationOf(i.imm), map.type))
     return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "the tensor map's elements do not know this reduction");
   if (map.interleave)
@@ -163,7 +165,8 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
   bool isLoad = o[2] != kNoOperand;
   uint64_t shared = at<uint64_t>(warp, o[1])[lane], mbarrier = isLoad ? at<uint64_t>(warp, o[2])[lane] : 0;
   const uint32_t element = tensorElementBytes(map.type), row = boxExtent(map, 0) * element;
-  const uint32_t bytes = boxBytes(map), pitch = map.swizzle ? 16u << map.swizzle : row;
+  const uint64_t bytes = boxBytes(map);
+  const uint32_t pitch = map.swizzle ? 16u << map.swizzle : row;
   if (int64_t(coordinates[0]) * element % 16)
     return refuse(CUDA_ERROR_ILLEGAL_INSTRUCTION, "along a row the box does not begin at a multiple of 16 bytes");
   // A box may reach out of the tensor on every side when it is loaded, when it is written not at its first corner (CUDA
@@ -177,7 +180,7 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
     CopyPlan plan;
     plan.op = operationOf(i.imm);
     uint8_t *box =
-        rangeAt(warp, i, lane, target.shared, {uint64_t(bytes / row) * pitch, 128, isLoad, "the box of a tensor copy"});
+        rangeAt(warp, i, lane, target.shared, {bytes / row * pitch, 128, isLoad, "the box of a tensor copy"});
     uint64_t bad = 0;
     if (!box)
       return false;
@@ -192,7 +195,7 @@ bool tensorCopyLane(Warp &warp, const Decoded &i, uint32_t lane) {
       return false;
     if (isLoad) {
       plan.mbarrier = mbarrierAt(warp, i, lane, target.mbarrier);
-      plan.mbarrierBytes = bytes;
+      plan.mbarrierBytes = static_cast<uint32_t>(bytes);
       if (!plan.mbarrier)
         return false;
     }

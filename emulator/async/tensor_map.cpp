@@ -136,11 +136,30 @@ uint32_t boxExtent(const TensorMap &map, uint32_t d) {
   return d == 0 ? map.box[0] : (map.box[d] + map.step[d] - 1u) / map.step[d];
 }
 
-uint32_t boxBytes(const TensorMap &map) {
-  uint32_t bytes = tensorElementBytes(map.type);
+uint64_t boxBytes(const TensorMap &map) {
+  uint64_t bytes = tensorElementBytes(map.type);
   for (uint32_t d = 0; d < map.rank; ++d)
     bytes *= boxExtent(map, d);
   return bytes;
+}
+
+std::string checkTensorMap(const TensorMap &map) {
+  if (map.type >= TensorElement::Count)
+    return "its element type is " + number(uint32_t(map.type));
+  if (map.address % 16)
+    return "its address is no multiple of 16";
+  for (uint32_t d = 0; d < map.rank; ++d) {
+    if (map.box[d] < 1 || map.box[d] > 256)
+      return "extent " + number(d) + " of its box is " + number(map.box[d]);
+    if (map.step[d] < 1 || map.step[d] > 8)
+      return "step " + number(d) + " is " + number(map.step[d]);
+    if (d + 1 < map.rank && map.stride[d] % 16)
+      return "stride " + number(d) + " is no multiple of 16";
+  }
+  const uint32_t row = boxExtent(map, 0) * tensorElementBytes(map.type), span = 16u << map.swizzle;
+  if (row % 16 || (map.swizzle && row > span))
+    return "a row of its box has " + number(row) + " bytes";
+  return "";
 }
 
 bool planTensorCopy(const TensorMap &map, const TensorBox &box, const Memory &memory, CopyPlan &plan, uint64_t &bad) {

@@ -61,7 +61,9 @@ TensorMap encodeTensorMap(const TensorRequest &request);
 
 /// Elements of the box along dimension d that are copied.
 uint32_t boxExtent(const TensorMap &map, uint32_t d);
-uint32_t boxBytes(const TensorMap &map);
+uint64_t boxBytes(const TensorMap &map);
+/// Whether a copy can go by these numbers, or what is wrong with them: a kernel may have made the map itself.
+std::string checkTensorMap(const TensorMap &map);
 /// Where a byte of the box goes: shared addresses, before and after the swizzle.
 inline uint64_t swizzled(uint64_t address, uint32_t swizzle) {
   uint64_t mask = (1u << swizzle) - 1; // 0, 1, 3, 7

@@ -150,6 +150,41 @@ TEST(EmulatorTensorMap, ShortRowsBeginWhereTheSwizzleSpans) {
     }
 }
 
+/// A kernel may copy a map in part, or set its fields one by one.
+TEST(EmulatorTensorMap, AMapThatAKernelMadeIsChecked) {
+  TensorMap good;
+  good.rank = 2;
+  good.address = 256;
+  good.type = TensorElement::F32;
+  for (uint32_t d = 0; d < 2; ++d) {
+    good.box[d] = 8;
+    good.step[d] = 1;
+  }
+  good.stride[0] = 32;
+  EXPECT_EQ(checkTensorMap(good), "");
+  const std::pair<std::function<void(TensorMap &)>, const char *> cases[] = {
+      {[](TensorMap &m) { m.type = TensorElement::Count; }, "its element type is 13"},
+      {[](TensorMap &m) { m.address = 8; }, "its address is no multiple of 16"},
+      {[](TensorMap &m) { m.box[0] = 0; }, "extent 0 of its box is 0"},
+      {[](TensorMap &m) { m.rank = 3; }, "extent 2 of its box is 0"},
+      {[](TensorMap &m) { m.box[1] = 257; }, "extent 1 of its box is 257"},
+      {[](TensorMap &m) { m.step[1] = 0; }, "step 1 is 0"},
+      {[](TensorMap &m) { m.step[0] = 9; }, "step 0 is 9"},
+      {[](TensorMap &m) { m.stride[0] = 24; }, "stride 0 is no multiple of 16"},
+      {[](TensorMap &m) { m.box[0] = 3; }, "a row of its box has 12 bytes"},
+      {[](TensorMap &m) { m.box[0] = 16, m.swizzle = 1; }, "a row of its box has 64 bytes"}};
+  for (const auto &[change, wanted] : cases) {
+    TensorMap map = good;
+    change(map);
+    EXPECT_EQ(checkTensorMap(map), wanted);
+  }
+  TensorMap large = good;
+  large.rank = 5;
+  for (uint32_t d = 0; d < 5; ++d)
+    large.box[d] = 256, large.step[d] = 1;
+  EXPECT_EQ(boxBytes(large), uint64_t(4) << 40);
+}
+
 TEST(EmulatorTensorMap, ABoxBeginsAtAMultipleOf16BytesAlongItsRow) {
   for (int x : {-1, 1, 3, 62}) {
     Session session;
