@@ -201,7 +201,12 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
 
   // The linker proves every object against its declaration and makes the executables.
   FailureOr<bridge::LinkedModule> linked = failure();
-  measure(report, "link", [&] { linked = bridge::linkExecutables(module, options.objects, options.link); });
+  measure(report, "link", [&] {
+    linked = bridge::linkExecutables(
+        module, options.objects,
+        {.cudaPath = options.cudaPath, .contractProducts = options.contractProducts, .fastMath = options.fastMath},
+        options.link);
+  });
   if (failed(linked) ||
       failed(dump(module, options.dumpBinaries,
                   [&](const std::string &folder) { return bridge::dumpBinaries(*linked, folder); })) ||

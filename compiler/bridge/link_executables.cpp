@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/bridge/link_executables.h"
 
+#include "compiler/bridge/gpu_object.h"
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/objects.h"
 #include "compiler/dialect/hal/declarations.h"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 #include <thread>
+#include <utility>
 
 using namespace mlir;
 
@@ -26,8 +28,9 @@ constexpr const char *kFallbackVariant = "fallback";
 
 class ExecutableLinker {
 public:
-  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, const linker::LinkJob &settings)
-      : source_(source), search_(search), job_(settings) {}
+  ExecutableLinker(hal::ExecutableSourceOp source, const ObjectSearch &search, const codegen::PtxOptions &ptx,
+                   const linker::LinkJob &settings)
+      : source_(source), search_(search), ptx_(ptx), job_(settings) {}
 
   /// Makes the job; compiles its sources.
   LogicalResult prepare() {
@@ -149,8 +152,16 @@ private:
     if (!bytes.ok())
       return source_.emitOpError() << std::string(bytes.status().message());
     job_.inputFiles.push_back(*path);
-    input.path = *path;
+    const std::string named = std::exchange(input.path, *path);
     input.bytes = bytes.take();
+    if (isGpuObject(input.path)) {
+      FailureOr<std::string> ptx = compileGpuObject(*path, named, input.bytes, input.target, ptx_, source_.getLoc());
+      if (failed(ptx))
+        return failure();
+      input.bytes = std::move(*ptx);
+      input.path += ":" + input.target.toString() + ".ptx";
+      return success();
+    }
     input.isSource = linker::isCudaSource(input.path, input.bytes);
     return success();
   }
@@ -165,6 +176,7 @@ private:
 
   hal::ExecutableSourceOp source_;
   const ObjectSearch &search_;
+  const codegen::PtxOptions &ptx_;
   LocationMap locations_;
   linker::LinkJob job_;
   Diagnostics diagnostics_;
@@ -186,7 +198,8 @@ static void findAssembler(ModuleOp module, linker::LinkJob &settings) {
   module.emitRemark() << "[K-16] images stay PTX: " << std::string(ptxas.status().message());
 }
 
-FailureOr<LinkedModule> linkExecutables(ModuleOp module, const ObjectSearch &search, linker::LinkJob settings) {
+FailureOr<LinkedModule> linkExecutables(ModuleOp module, const ObjectSearch &search, const codegen::PtxOptions &ptx,
+                                        linker::LinkJob settings) {
   auto sources = llvm::to_vector(module.getOps<hal::ExecutableSourceOp>());
   if (!sources.empty())
     findAssembler(module, settings);
@@ -199,7 +212,7 @@ FailureOr<LinkedModule> linkExecutables(ModuleOp module, const ObjectSearch &sea
   {
     JobPool pool(std::min(threads, sources.size()), kLargeStackBytes);
     for (hal::ExecutableSourceOp source : sources) {
-      auto linker = std::make_unique<ExecutableLinker>(source, search, shared);
+      auto linker = std::make_unique<ExecutableLinker>(source, search, ptx, shared);
       if (failed(linker->prepare())) {
         ok = false;
         continue;

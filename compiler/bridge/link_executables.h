@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/bridge/object_search.h"
+#include "compiler/codegen/ptx/emit_ptx.h"
 #include "compiler/host/executable_table.h"
 #include "linker/link.h"
 
@@ -26,8 +27,9 @@ struct LinkedModule {
 /// Links the executable sources of a normalized module: every object has a key that names its architecture.
 /// Errors of all executables are reported before it fails: a file not found (with every path tried), an executable
 /// without objects, whatever the linker finds. CUDA sources among the objects are compiled.
+/// @param ptx how objects in MLIR's gpu dialect become PTX
 /// @param settings a job without exports and objects: its options are those of every link
 mlir::FailureOr<LinkedModule> linkExecutables(mlir::ModuleOp module, const ObjectSearch &search,
-                                              linker::LinkJob settings);
+                                              const codegen::PtxOptions &ptx, linker::LinkJob settings);
 
 } // namespace tenon::compiler::bridge

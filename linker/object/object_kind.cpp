@@ -40,6 +40,9 @@ static ObjectKind detectText(std::string_view text) {
   if (body[0] == ';' || body.starts_with("target ") || body.starts_with("source_filename") ||
       body.starts_with("define "))
     return ObjectKind::LlvmText;
+  if (body.starts_with("gpu.module") || body.starts_with("module {") || body.starts_with("module @") ||
+      body.starts_with("module attributes"))
+    return ObjectKind::MlirText;
   if (body[0] == '#' || (body[0] != '{' && text.find("__global__") != std::string_view::npos))
     return ObjectKind::CudaSource;
   // Something before .version that is no PTX: the parser says where and what.
@@ -105,6 +108,8 @@ std::string_view describe(ObjectKind kind) {
     return "LLVM bitcode";
   case ObjectKind::LlvmText:
     return "LLVM IR text";
+  case ObjectKind::MlirText:
+    return "MLIR text";
   case ObjectKind::CudaSource:
     return "C++ source";
   case ObjectKind::Executable:
@@ -142,6 +147,8 @@ std::string_view adviceFor(ObjectKind kind) {
     return "bitcode objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)";
   case ObjectKind::LlvmText:
     return "LLVM IR objects are not supported yet; give PTX (llc -mcpu=sm_80 of an nvptx64 module)";
+  case ObjectKind::MlirText:
+    return "tenon-compile takes a gpu.module as a file, path = \"kernels.mlir\"; for tenon-link compile it to PTX";
   case ObjectKind::CudaSource:
     return "name it as a file, path = \"kernels.cu\", or compile it to PTX (nvcc -ptx)";
   case ObjectKind::Executable:

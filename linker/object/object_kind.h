@@ -16,6 +16,7 @@ enum class ObjectKind : uint8_t {
   LtoIr,      // nvcc -dlto
   Bitcode,    // LLVM, raw or wrapped
   LlvmText,   // .ll
+  MlirText,   // .mlir
   CudaSource, // .cu
   Executable, // our own TNX1
   Program,    // our own TNP1

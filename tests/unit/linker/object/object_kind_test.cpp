@@ -36,6 +36,8 @@ TEST(ObjectKind, KnowsEveryKindByItsBytes) {
 TEST(ObjectKind, KnowsTextsBehindCommentsAndBlanks) {
   EXPECT_EQ(detectObjectKind("// made by hand\n/* twice */\n.version 8.0\n"), ObjectKind::Ptx);
   EXPECT_EQ(detectObjectKind("; ModuleID = 'x'\ntarget triple = \"nvptx64\"\n"), ObjectKind::LlvmText);
+  EXPECT_EQ(detectObjectKind("// Kernels.\ngpu.module @k {\n}\n"), ObjectKind::MlirText);
+  EXPECT_EQ(detectObjectKind("module attributes {a} {\n}\n"), ObjectKind::MlirText);
   EXPECT_EQ(detectObjectKind("#include <x>\n"), ObjectKind::CudaSource);
   EXPECT_EQ(detectObjectKind("extern \"C\" __global__ void f() {}\n"), ObjectKind::CudaSource);
   EXPECT_EQ(detectObjectKind(""), ObjectKind::Empty);
