@@ -39,7 +39,7 @@ bool hasWork(func::FuncOp function) {
                 ? !isReadLater(op)
                 : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
                       linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp, linalg_ext::ArgCompareOp,
-                      linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::TopkV2Op>(op);
+                      linalg_ext::AttentionOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::TopkV2Op>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -65,6 +65,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
         addBranchPatterns(patterns);
         addAggregatePatterns(patterns);
         addAlongPatterns(patterns);
+        addAttentionPatterns(patterns);
         addElementPatterns(patterns);
         addGatherPatterns(patterns);
         addPackPatterns(patterns);

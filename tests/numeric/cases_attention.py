@@ -23,7 +23,7 @@ LAYOUTS = {
 }
 SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions")
-MASKS = ("none", "causal", "causal, large", "causal, added", "window", "bias", "chosen", "lengths", "soft cap", "shifted causal")
+MASKS = ("none", "causal", "causal, large", "causal, added", "window", "bias", "chosen", "lengths", "soft cap", "shifted causal", "causal and chosen")
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
 
 
@@ -111,6 +111,10 @@ class Writer:
                              (scores, spec), (extra, "mn"))
         if mask == "chosen":
             return self.each(spec, lambda x, y: f.select(y, kind, x, f.constant(kind, -np.inf)), (scores, spec), (extra, "bmn"))
+        if mask == "causal and chosen":
+            def both(x, y):
+                return f.select(f.op("arith.andi", "i1", self.seen(spec, mask), y), kind, x, f.constant(kind, -np.inf))
+            return self.each(spec, both, (scores, spec), (extra, "bmn"))
         if mask == "lengths":
             def inside(x, length):
                 result = f.fresh()
@@ -192,8 +196,9 @@ def reference(layout, operand, scale, mask, q, k, v, extra):
         hidden = (n > m) | (n + 20 <= m)
     elif mask == "bias":
         scores = scores + extra
-    elif mask == "chosen":
+    elif mask in ("chosen", "causal and chosen"):
         hidden = ~np.asarray(extra, bool).reshape(extra.shape[:1] + (1,) * (scores.ndim - 3) + extra.shape[1:])
+        hidden = hidden | (n > m) if mask == "causal and chosen" else hidden
     elif mask == "lengths":
         hidden = n >= np.asarray(extra).reshape((-1,) + (1,) * (scores.ndim - 1))
     elif mask == "soft cap":
@@ -229,14 +234,15 @@ def drawn(random, layout, operand, size, inputs):
     return [elements.rounded(operand, x) for x in (q, k, v)]
 
 
-def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic):
-    size = dict(b=2, h=3, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
-    random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths)
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False):
+    """many: elements of the batch enough that a large device has large tiles."""
+    size = dict(b=8 if many else 2, h=8 if many else 3, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
+    random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths, many)
     tensors = drawn(random, layout, operand, size, inputs)
     given = [argument(operand, x, dynamic) for x in tensors]
     if mask == "bias":
         given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
-    elif mask == "chosen":
+    elif mask in ("chosen", "causal and chosen"):
         given.append(argument("i1", random.integers(0, 3, (size["b"], size["m"], size["n"])) > 0, dynamic))
     elif mask == "lengths":
         given.append(argument("i32", random.integers(0, size["n"] + 1, size["b"]), dynamic))
@@ -252,7 +258,7 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
         return reference(layout, operand, scale, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
 
     program = Program([*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)], [(len(given), 0)])
-    return Case(f"attention {layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
+    return Case(f"attention {'of many ' if many else ''}{layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
 
 
 # Whole blocks of keys, ragged ones, one key, one query; depths that are whole, that are not, and ones for which no tensor core is.
@@ -274,13 +280,19 @@ def cases(sizes):
         t = next(turn)
         yield attention(layout, kinds[t % (4 if t % 3 == 0 else 2)], scale, softmax, mask, INPUTS[t % 5 if t % 4 == 0 else 0],
                         lengths[(t * 3) % len(lengths)], depths[t % len(depths)], t % 3 == 1)
+    # Large tiles: one, whole blocks of keys, several, ragged ones.
+    many = itertools.product(("bhmd", "grouped", "bmhd"), MASKS, ((70, 130), (33, 128), (129, 384), (1, 5), (150, 301)), ((64, 64), (128, 128), (128, 64)))
+    for number, (layout, mask, length, depth) in enumerate(many):
+        if number % (43 if whole else 111) == 0:
+            yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 5], mask, INPUTS[number // 3 % 5], length, depth,
+                            number % 7 == 3, many=True)
     # Lengths and depths of each type, and numbers that are hard.
     for number, (kind, length, depth) in enumerate(itertools.product(kinds, LENGTHS, DEPTHS)):
         if not whole and number % 31 != 0:
             continue
         yield attention("bhmd", kind, "multiplied", "operation", MASKS[number % 2], "plain", length, depth, number % 5 == 0)
-    for number, (kind, inputs, mask) in enumerate(itertools.product(kinds, INPUTS, ("none", "causal", "window"))):
-        if not whole and number % 7 != 0:
+    for number, (kind, inputs, mask) in enumerate(itertools.product(kinds, INPUTS, ("none", "causal and chosen", "causal", "window"))):
+        if not whole and number % 9 != 0:
             continue
         yield attention("bmd", kind, "multiplied", "operation", mask, inputs, (150, 150) if whole else (65, 130), (64, 64) if whole else (32, 32),
                         False)

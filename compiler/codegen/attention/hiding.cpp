@@ -159,7 +159,6 @@ private:
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       if (isOf(index.getDim(), scores.columns))
         return Growth{1, 0};
-      // Of rows that are several dimensions, the last follows a tile; others do not.
       if (isOf(index.getDim(), scores.rows))
         return isOnlyRow(index.getDim()) ? std::optional(Growth{0, 1}) : std::nullopt;
       return Growth{};
@@ -181,10 +180,19 @@ private:
     return isSame ? std::optional(Growth{}) : std::nullopt;
   }
 
-  /// Whether the loop is the rows, and nothing else is.
+  /// Whether the loop grows by one from row to row of a tile: it is the innermost of the rows, and tiles begin anew
+  /// with it.
   bool isOnlyRow(unsigned loop) {
     const SmallVector<unsigned> &rows = kernel_.attention.scores.rows;
-    return rows.size() == 1 && kernel_.shape.axes[rows[0]].axes.size() == 1;
+    const SpaceAxis &last = kernel_.shape.axes[rows.back()];
+    if (kernel_.shape.group.axisOf.lookup(op_)[loop] != last.axes.back())
+      return false;
+    auto isOne = [](const Extent &extent) { return !extent.value && extent.size == 1; };
+    bool others = false;
+    for (unsigned axis : rows)
+      for (const Extent &extent : kernel_.shape.axes[axis].extents)
+        others |= &extent != &last.extents.back() && !isOne(extent);
+    return !others || (!last.extents.back().value && last.extents.back().size % kernel_.rows == 0);
   }
 
   const AttentionKernel &kernel_;

@@ -46,6 +46,8 @@ KeyRange::KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, c
     : kernel_(kernel), k_(kernel.k), keys_(keys) {
   TileSpace space(scores, tile.inBatch, tile.firstRow, k_.number(0));
   count_ = space.columns();
+  const std::optional<int64_t> known = space.knownSize(kernel_.attention.scores.columns);
+  mayEnd_ = !known || *known % keys_ != 0;
   first_ = k_.number(0);
   last_ = count_;
   limit(tile.firstRow, rows, space);
@@ -58,19 +60,22 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
     return;
   Value lastRow = k_.min(k_.add(tileRow, k_.number(rows - 1)), k_.sub(space.rows(), k_.number(1)));
   Value zero = k_.number(0), first = zero, last = count_, wholeFrom = zero, wholeTo = count_;
-  bool hasLower = false;
   for (const KeyBound &bound : hiding->bounds) {
     Value ofFirst = keyOf(kernel_, bound, space, tileRow), ofLast = keyOf(kernel_, bound, space, lastRow);
     holding_.push_back({arith::CmpIOp(bound.comparison).getResult(), bound.holds});
+    hasUpper_ |= bound.isUpper;
     if (bound.isUpper) {
       last = smallerOf(k_, last, largerOf(k_, ofLast, zero));
       wholeTo = smallerOf(k_, wholeTo, largerOf(k_, ofFirst, zero));
     } else {
-      hasLower = true;
+      hasLower_ = true;
       first = largerOf(k_, first, ofFirst);
       wholeFrom = largerOf(k_, wholeFrom, ofLast);
     }
   }
+  isKnown_ = hiding->isWhole;
+  if (!isKnown_)
+    holding_.clear(); // some key of a block may still be hidden
   if (hiding->isWhole) {
     wholeFrom_ = wholeFrom;
     wholeTo_ = wholeTo;
@@ -79,17 +84,41 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   if (hiding->isInfinite) {
     first_ = first;
     last_ = last;
-  } else if (hiding->isWhole && hiding->isOnly && !hasLower) {
+  } else if (hiding->isWhole && hiding->isOnly && !hasLower_) {
     // The first row sees a key, and so do all others.
     last_ = k_.select(k_.less(zero, wholeTo), last, count_);
   }
 }
 
+SmallVector<KeyRange::Segment> KeyRange::segments() const {
+  if (!isKnown_)
+    return {{first_, last_, false}};
+  Value keys = k_.number(keys_);
+  auto roundedDown = [&](Value key) { return k_.mul(k_.div(key, keys), keys); };
+  SmallVector<Segment> segments;
+  Value from = first_;
+  if (hasLower_) {
+    from = smallerOf(k_, roundedDown(k_.add(wholeFrom_, k_.number(keys_ - 1))), last_);
+    segments.push_back({first_, from, false});
+  }
+  Value to = largerOf(k_, roundedDown(smallerOf(k_, wholeTo_ ? wholeTo_ : count_, last_)), from);
+  segments.push_back({from, to, true});
+  if (hasUpper_ || mayEnd_)
+    segments.push_back({to, last_, false});
+  return segments;
+}
+
+void KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+  if (isWhole)
+    for (auto [value, holds] : holding_)
+      kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
+  codegen::computeLogits(kernel_, space, runs, /*mayEnd=*/!isWhole && mayEnd_);
+  kernel_.bodies.assumeNothing();
+}
+
 void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<LogitRun> runs) const {
-  const std::optional<int64_t> known = space.knownSize(kernel_.attention.scores.columns);
-  const bool mayEnd = !known || *known % keys_ != 0;
-  if (!wholeTo_ && !mayEnd)
-    return codegen::computeLogits(kernel_, space, runs, /*mayEnd=*/false);
+  if (!wholeTo_ && !mayEnd_)
+    return computeLogits(space, runs, /*isWhole=*/false);
   Value lastKey = k_.add(firstKey, k_.number(keys_));
   Value isWhole = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::sle, lastKey, wholeTo_ ? wholeTo_ : count_);
   if (wholeFrom_)
@@ -99,11 +128,7 @@ void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<L
     types.append(run.scores.size(), kernel_.attention.output.sum.sum.type);
   auto computed = [&](bool isInside) {
     SmallVector<LogitRun> copies(runs.begin(), runs.end());
-    if (isInside)
-      for (auto [value, holds] : holding_)
-        kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
-    codegen::computeLogits(kernel_, space, copies, /*mayEnd=*/!isInside && mayEnd);
-    kernel_.bodies.assumeNothing();
+    computeLogits(space, copies, isInside);
     SmallVector<Value> values;
     for (LogitRun &run : copies)
       llvm::append_range(values, run.scores);

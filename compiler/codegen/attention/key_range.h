@@ -27,7 +27,15 @@ public:
   /// Where blocks begin and end, multiples of `keys`; `last` may lie behind the last key.
   mlir::Value first() const { return first_; }
   mlir::Value last() const { return last_; }
-  /// Logits of a block, of which runs are a part.
+  /// Blocks in order: where some begin and end, and whether all rows see all of their keys.
+  struct Segment {
+    mlir::Value first, last; // multiples of `keys`, but for the last key
+    bool isWhole;
+  };
+  llvm::SmallVector<Segment> segments() const;
+  /// Logits of a block of a segment, of which runs are a part.
+  void computeLogits(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
+  /// Logits of any block.
   void computeLogits(TileSpace &space, mlir::Value firstKey, llvm::MutableArrayRef<LogitRun> runs) const;
   /// What a product over no keys at all is: 0, not 0 / 0.
   mlir::Value orNothing(mlir::Value result) const;
@@ -42,6 +50,9 @@ private:
   mlir::Value first_, last_;
   mlir::Value wholeFrom_, wholeTo_; // keys between them are seen by all rows; null: that is not known
   llvm::SmallVector<std::pair<mlir::Value, bool>> holding_; // what conditions are there
+  bool hasLower_ = false, hasUpper_ = false;                // bounds
+  bool mayEnd_ = true;                                      // the last block may lack keys
+  bool isKnown_ = true;                                     // nothing else hides keys
 };
 
 } // namespace tenon::compiler::codegen

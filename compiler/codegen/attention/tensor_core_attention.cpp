@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kWarps = kTensorCoreAttentionThreads / 32, kKeys = 64;
 constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
+constexpr uint32_t kStaticSharedBytes = 48 << 10;      // that a kernel has without asking for more
 constexpr uint32_t kPartRows = kWarps * kFragmentRows; // of the result, in shared memory at once
 
 /// Elements of a row of a tile of queries or keys: 128 bytes, or 64 where the last ones would be mostly zeros.
@@ -42,6 +43,7 @@ public:
 private:
   using Values = SmallVector<Value>;
 
+  void part();
   ProductKernel product(const Product &product, uint32_t columns, uint32_t depth) const {
     return {.kernel = kernel_.kernel,
             .shape = kernel_.shape,
@@ -67,7 +69,6 @@ private:
   Values scoresOf(TileSpace &space);
   SmallVector<Values> factorsOf(ArrayRef<Values> weights);
   Values weighted(ArrayRef<Values> weights, Values sums);
-  Value packed(Value low, Value high);
   Values block(const KeyRange &range, Value firstKey, ValueRange carried);
   void write(const KeyRange &range, ArrayRef<Value> carried);
 
@@ -168,15 +169,6 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(TileSpace &space) {
   return sums;
 }
 
-/// Two weights in the type in which they are multiplied, 32 bits.
-Value TensorCoreAttention::packed(Value low, Value high) {
-  Value both = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, k_.b.getF32Type()));
-  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, low, k_.number(0));
-  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, high, k_.number(1));
-  Value narrow = LLVM::FPTruncOp::create(k_.b, k_.loc, VectorType::get(2, element_), both);
-  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), narrow);
-}
-
 /// Left factors of 16 x 16, one for each 16 keys, from weights[8 rows][keys of a thread]: of a row a thread has two of
 /// each eight.
 SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef<Values> weights) {
@@ -185,7 +177,7 @@ SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef
     for (uint32_t first = 0; first < 2 * kKeys / kFragmentColumns; first += 2)
       for (uint32_t half = 0; half < 2; ++half) {
         const Values &row = weights[2 * fragment + half];
-        factors[fragment].push_back(packed(row[first], row[first + 1]));
+        factors[fragment].push_back(core_.pair(row[first], row[first + 1]));
       }
   return factors;
 }
@@ -281,15 +273,8 @@ void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) 
   writeResult(output_, space, arena_, parts);
 }
 
-void TensorCoreAttention::run() {
-  k_.wantResident(2); // one computes while the other waits
-  arena_ = k_.dynamicShared();
-  queries_ = inArena(0);
-  keys_ = inArena(tilesOf(shape_) * queryBytes());
-  values_ = inArena(tilesOf(shape_) * (queryBytes() + keyBytes()));
-  tile_ = tileOf(kernel_, k_.block());
-  lane_ = k_.rem(k_.thread(), k_.number(32));
-  firstRow_ = k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(fragments_ * kFragmentRows));
+void TensorCoreAttention::part() {
+  Bodies::Scope scope(kernel_.bodies);
   const KeyRange range(kernel_, scores_, tile_, shape_.rows, kKeys);
   bringQueries();
   k_.when(k_.less(range.first(), range.last()), [&] { bringKeys(range.first()); });
@@ -302,7 +287,41 @@ void TensorCoreAttention::run() {
   write(range, carried);
 }
 
+void TensorCoreAttention::run() {
+  k_.wantResident(2); // one computes while the other waits
+  arena_ = shape_.isDynamic() ? k_.dynamicShared() : k_.shared(k_.b.getI8Type(), tensorCoreAttentionBytes(shape_), 128);
+  queries_ = inArena(0);
+  keys_ = inArena(tilesOf(shape_) * queryBytes());
+  values_ = inArena(tilesOf(shape_) * (queryBytes() + keyBytes()));
+  const AttentionTile tile = tileOf(kernel_, k_.block());
+  tile_ = tile;
+  lane_ = k_.rem(k_.thread(), k_.number(32));
+  firstRow_ = k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(fragments_ * kFragmentRows));
+  if (kernel_.rows == shape_.rows)
+    return part();
+  k_.loop(k_.number(0), k_.number(kernel_.rows), k_.number(shape_.rows), {}, [&](Value first, ValueRange) {
+    tile_.firstRow = k_.add(tile.firstRow, first);
+    TileSpace space(output_, tile.inBatch, tile_.firstRow, k_.number(0));
+    k_.when(k_.less(tile_.firstRow, space.rows()), [&] {
+      part();
+      k_.barrier(); // everybody has read what was in shared memory
+    });
+    return Values();
+  });
+}
+
 } // namespace
+
+TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, uint32_t depth, uint32_t columns) {
+  const TensorCoreAttentionShape whole{rows, depth, columns};
+  const bool isDeep = std::max(depth, columns) > 128;
+  return rows > kPartRows && (whole.isDynamic() || isDeep) ? TensorCoreAttentionShape{kPartRows, depth, columns}
+                                                           : whole;
+}
+
+bool TensorCoreAttentionShape::isDynamic() const {
+  return tensorCoreAttentionBytes(*this) > kStaticSharedBytes;
+}
 
 uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape) {
   const uint32_t operands = 2 * (tilesOf(shape) * depthOfTile(shape) * (shape.rows + kKeys) + kKeys * columnsOf(shape));

@@ -14,11 +14,16 @@
 namespace tenon::compiler::codegen {
 
 struct TensorCoreAttentionShape {
-  uint32_t rows, depth, columns; // of a tile; of the first product's sums; of the values
+  uint32_t rows, depth, columns; // at once; of the first product's sums; of the values
+
+  /// Of a tile with so many rows: all at once, or 64 after 64.
+  static TensorCoreAttentionShape of(uint32_t rows, uint32_t depth, uint32_t columns);
+  /// Its shared memory is that of the launch: it needs more than any kernel has.
+  bool isDynamic() const;
 };
 
 inline constexpr uint32_t kTensorCoreAttentionThreads = 128;
-/// Shared memory, dynamic.
+/// Shared memory.
 uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape);
 void writeTensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape);
 

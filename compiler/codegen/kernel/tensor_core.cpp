@@ -99,6 +99,14 @@ SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, Value
   return membersOf(k_, all, 4);
 }
 
+Value TensorCore::pair(Value low, Value high) {
+  Value both = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, k_.b.getF32Type()));
+  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, low, k_.number(0));
+  both = LLVM::InsertElementOp::create(k_.b, k_.loc, both, high, k_.number(1));
+  Value narrow = LLVM::FPTruncOp::create(k_.b, k_.loc, VectorType::get(2, element_), both);
+  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), narrow);
+}
+
 void TensorCore::publish() {
   MLIRContext *context = k_.b.getContext();
   NVVM::FenceProxyOp::create(k_.b, k_.loc, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
@@ -125,6 +133,59 @@ SmallVector<Value> TensorCore::multiplyGroup(const Step &step, uint32_t columns,
   }
   text += "wgmma.commit_group.sync.aligned;\n}";
   return changing(k_, text, {step.left, step.right, keepsSums}, "l,l,r", sums);
+}
+
+/// {$0, $1, ...}
+static std::string registersFrom(size_t first, size_t count) {
+  std::string registers = "{";
+  for (size_t i = 0; i < count; ++i)
+    registers += (i == 0 ? "$" : ", $") + std::to_string(first + i);
+  return registers + "}";
+}
+
+SmallVector<Value> TensorCore::multiplyTiles(Value left, Value right, uint32_t tiles, uint32_t leftTileBytes,
+                                             uint32_t rightTileBytes, uint32_t columns) {
+  constexpr uint32_t kStepBytes = 32, kSteps = 4; // 16 of 64 elements
+  const size_t count = columns / 2;
+  const std::string type = element_.isBF16() ? "bf16" : "f16", registers = registersFrom(0, count);
+  const std::string leftName = "$" + std::to_string(count), rightName = "$" + std::to_string(count + 1);
+  std::string text = "{\n.reg .b64 a, b;\nwgmma.fence.sync.aligned;\n", constraints;
+  for (uint32_t step = 0; step < tiles * kSteps; ++step) {
+    const uint32_t tile = step / kSteps, inTile = step % kSteps * kStepBytes;
+    // Descriptors count in 16 bytes.
+    text += "add.s64 a, " + leftName + ", " + std::to_string((tile * leftTileBytes + inTile) / 16) + ";\n";
+    text += "add.s64 b, " + rightName + ", " + std::to_string((tile * rightTileBytes + inTile) / 16) + ";\n";
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k16.f32." + type + "." + type + " " +
+            registers + ", a, b, " + (step == 0 ? "0" : "1") + ", 1, 1, 0, 0;\n";
+  }
+  text += "wgmma.commit_group.sync.aligned;\n}";
+  for (size_t i = 0; i < count; ++i)
+    constraints += "=f,";
+  auto assembly =
+      LLVM::InlineAsmOp::create(k_.b, k_.loc, structOf(k_, k_.b.getF32Type(), count), ValueRange{left, right}, text,
+                                constraints + "l,l,~{memory}",
+                                /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(k_.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return membersOf(k_, assembly.getResult(0), count);
+}
+
+SmallVector<Value> TensorCore::multiplyRegisters(ValueRange left, Value right, uint32_t rightBytes, uint32_t columns,
+                                                 ValueRange sums) {
+  const size_t count = sums.size();
+  const std::string type = element_.isBF16() ? "bf16" : "f16", registers = registersFrom(0, count);
+  const std::string rightName = "$" + std::to_string(count + left.size());
+  std::string text = "{\n.reg .b64 b;\nwgmma.fence.sync.aligned;\n", constraints;
+  for (size_t step = 0; step < left.size() / 4; ++step) {
+    text += "add.s64 b, " + rightName + ", " + std::to_string(step * rightBytes / 16) + ";\n";
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k16.f32." + type + "." + type + " " +
+            registers + ", " + registersFrom(count + 4 * step, 4) + ", b, 1, 1, 1, 1;\n";
+  }
+  text += "wgmma.commit_group.sync.aligned;\n}";
+  SmallVector<Value> inputs = llvm::to_vector(left);
+  inputs.push_back(right);
+  for (size_t i = 0; i < left.size(); ++i)
+    constraints += "r,";
+  return changing(k_, text, inputs, constraints + "l", sums);
 }
 
 SmallVector<Value> TensorCore::waitForProducts(uint32_t pending, ValueRange sums) {

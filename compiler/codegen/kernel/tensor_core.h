@@ -28,6 +28,9 @@ public:
   /// multiplied; of tf32 it has one: 8. f32 are rounded to it here.
   llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
 
+  /// Two f32 in the type of the elements, 32 bits.
+  mlir::Value pair(mlir::Value low, mlir::Value high);
+
   /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.
   void publish();
   /// A warpgroup's 64 x `columns` sums += left 64 x 64 * right 64 x `columns`, both described by 64-bit words. Behind
@@ -39,6 +42,15 @@ public:
   };
   llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns, mlir::Value keepsSums,
                                                mlir::ValueRange sums);
+  /// 64 x `columns` new sums = left 64 x 64 `tiles` * right 64 `tiles` x `columns`, in flight behind the call. Both lie
+  /// along the reduced elements, tiles of 64 of them behind each other.
+  llvm::SmallVector<mlir::Value> multiplyTiles(mlir::Value left, mlir::Value right, uint32_t tiles,
+                                               uint32_t leftTileBytes, uint32_t rightTileBytes, uint32_t columns);
+  /// A warpgroup's 64 x `columns` sums += left, from its registers, four for each 16 reduced elements, * right, which
+  /// lies across, 16 of its reduced elements `rightBytes` behind the 16 before. In flight behind the call, and so are
+  /// the registers.
+  llvm::SmallVector<mlir::Value> multiplyRegisters(mlir::ValueRange left, mlir::Value right, uint32_t rightBytes,
+                                                   uint32_t columns, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> waitForProducts(uint32_t pending, mlir::ValueRange sums);
 
 private:

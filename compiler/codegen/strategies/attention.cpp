@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
+#include "compiler/codegen/attention/warpgroup_attention.h"
 
 using namespace mlir;
 
@@ -12,8 +13,9 @@ namespace {
 constexpr int64_t kLargeTile = 128, kSmallTile = 64;
 // Columns of values that a block computes at once; of more, each part computes the scores again.
 constexpr int64_t kMostColumns = 256, kPartColumns = 128;
-// As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made.
-constexpr int64_t kManyTiles = 128;
+// As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made. Warpgroups gain from large
+// ones with fewer.
+constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
 
 std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   int64_t size = 1;
@@ -33,11 +35,21 @@ std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shap
   if (!attention.tensorCoreElement() || !depth || !columns || *depth == 0 || *columns == 0 || *depth > kMostColumns ||
       *columns > kMostColumns)
     return std::nullopt;
-  return TensorCoreAttentionShape{uint32_t(rows), uint32_t(*depth), uint32_t(*columns)};
+  return TensorCoreAttentionShape::of(uint32_t(rows), uint32_t(*depth), uint32_t(*columns));
 }
 
-bool hasTensorCores(const abi::TargetArch &target) {
-  return target.number >= 80;
+/// What multiplies, the best that a target has. The numbers are variantFor's.
+enum class Multiplier : unsigned { Scalar, TensorCore, Warpgroup };
+
+Multiplier multiplierOf(const abi::TargetArch &target) {
+  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+    return Multiplier::Warpgroup;
+  return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
+}
+
+std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape, const Attention &attention,
+                                                        int64_t rows) {
+  return rows == kWarpgroupAttentionRows ? WarpgroupAttentionShape::of(shape, attention) : std::nullopt;
 }
 
 } // namespace
@@ -60,15 +72,23 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
                               : kPartColumns;
   // Sums of many columns take the registers of more rows.
   const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
+  const int64_t enough = warpgroupShapeOf(shape, *attention, kLargeTile) ? kEnoughTiles : kManyTiles;
   const bool isSmall = isDeep || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
-                       (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < kManyTiles);
+                       (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
   Plan plan{name(),
             kScalarAttentionThreads,
             {{"rows", rows}, {"columns", columns}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
-  if (const auto cores = tensorCoreShapeOf(shape, *attention, rows))
+  const auto cores = tensorCoreShapeOf(shape, *attention, rows);
+  if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
+    plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
+    MLIRContext *context = output.left.value.getContext();
+    if (groups->keys)
+      plan.tensorMaps = {groups->keys->type(context), groups->values->type(context)};
+  } else if (cores && cores->isDynamic()) {
     plan.dynamicSharedBytes = tensorCoreAttentionBytes(*cores);
+  }
   return plan;
 }
 
@@ -84,9 +104,16 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Attention> attention = Attention::of(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
-  const bool usesCores =
-      hasTensorCores(target) && attention && rows && tensorCoreShapeOf(shape, *attention, rows.getInt());
-  return usesCores ? kTensorCoreAttentionThreads : kernel.threads;
+  const Multiplier multiplier = multiplierOf(target);
+  if (!attention || !rows || multiplier == Multiplier::Scalar || !tensorCoreShapeOf(shape, *attention, rows.getInt()))
+    return kernel.threads;
+  return multiplier == Multiplier::Warpgroup && warpgroupShapeOf(shape, *attention, rows.getInt())
+             ? kWarpgroupAttentionThreads
+             : kTensorCoreAttentionThreads;
+}
+
+unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
+  return unsigned(multiplierOf(target));
 }
 
 void AttentionStrategy::write(Writer &writer) const {
@@ -99,11 +126,16 @@ void AttentionStrategy::write(Writer &writer) const {
                                .bodies = writer.bodies,
                                .rows = uint32_t(writer.choice("rows")),
                                .columns = uint32_t(writer.choice("columns"))};
+  const Multiplier multiplier = multiplierOf(writer.target);
   const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
-  if (cores && hasTensorCores(writer.target))
-    writeTensorCoreAttention(kernel, *cores);
-  else
-    writeScalarAttention(kernel);
+  if (!cores || multiplier == Multiplier::Scalar)
+    return writeScalarAttention(kernel);
+  if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);
+      groups && multiplier == Multiplier::Warpgroup) {
+    const SmallVector<Value> &maps = writer.arguments.tensorMaps;
+    return writeWarpgroupAttention(kernel, *groups, groups->keys && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+  }
+  writeTensorCoreAttention(kernel, *cores);
 }
 
 } // namespace tenon::compiler::codegen

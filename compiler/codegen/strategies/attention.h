@@ -13,7 +13,7 @@ public:
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
   uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
-  unsigned variantFor(const abi::TargetArch &target) const override { return target.number >= 80; }
+  unsigned variantFor(const abi::TargetArch &target) const override;
 };
 
 } // namespace tenon::compiler::codegen

@@ -161,4 +161,30 @@ def LinalgExt_FftOp : LinalgExt_Op<"fft", [AttrSizedOperandSegments]> {
   }];
 }
 
+
+def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]> {
+  let summary = "softmax(queries keys' scale, masked) values";
+  let description = [{
+    Operands: queries, keys, values, a scale (of a float), and optionally a mask: of i1 one that is true where a key is
+    seen, of floats one that is added. `indexing_maps` has a map for each of them and one for the result; its loops are
+    those of the batch and the queries, the depth (of queries and keys alone), the keys (of keys and values alone), and
+    the values' columns. The region changes a score, which has been multiplied by the scale, before the mask does.
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyRankedTensor>:$outputs,
+                       OptionalAttr<AffineMapArrayAttr>:$indexing_maps);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$region);
+  let assemblyFormat = [{
+    attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    custom<OptionalRegion>($region) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// Of the operand `number`, or of the result behind the last one.
+    ::mlir::AffineMap mapOf(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>((*getIndexingMaps())[number]).getValue();
+    }
+    bool hasMask() { return getInputs().size() == 5; }
+  }];
+}
+
 #endif

@@ -24,6 +24,8 @@ void addAlongPatterns(mlir::RewritePatternSet &patterns);
 void addBranchPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
+/// iree_linalg_ext.attention.
+void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.
 void addWinogradPatterns(mlir::RewritePatternSet &patterns);
 /// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
