@@ -12,6 +12,8 @@
 //   inline           calls of private functions become their bodies           host
 //   branch           loops and conditions become blocks and branches          host
 //   form fallbacks   functions that stand in for hand-written kernels         dispatch
+//   find attention   in any of its forms, it becomes one                      dispatch/attention
+//   align products   large ones read copies of unaligned operands             dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
 //   choose           each kernel gets a strategy, each launch its blocks       codegen
 //   generate         kernel functions become PTX, once for each target        codegen
@@ -19,7 +21,7 @@
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first fourteen are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first sixteen are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -174,6 +176,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     manager.addPass(dispatch::createFormFallbacks());
     // Attention in any of its forms becomes one form.
     manager.addPass(dispatch::createFindAttention({.print = options.printDispatches}));
+    // Operands of large matrix products whose rows are not aligned are copied once.
+    manager.addPass(dispatch::createAlignProducts());
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.

@@ -31,7 +31,7 @@ def main():
         with open(source, "w", encoding="utf-8") as file:
             file.write(program(case))
         done = subprocess.run([os.path.join(arguments.build, "compiler/tools/tenon-compile"), source, "-o", target, "--jobs=1",
-                               "--target=" + arguments.target, *arguments.flags], capture_output=True, text=True, check=False)
+                               "--target=" + arguments.target, *case.flags(), *arguments.flags], capture_output=True, text=True, check=False)
         return case.name(), done
 
     failed = 0

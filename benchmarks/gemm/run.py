@@ -6,10 +6,11 @@ usage: benchmarks/gemm/run.py --programs=build/gemm --output=DIR [--set=first] [
 
 Every result is compared with a product in float64 first. Then, in random order in each round, ten calls of a participant are
 timed after a pause (burst: the device has cooled), and at the end each runs for a while without a pause (sustained: at the
-power limit). A time is the median over the rounds. Writes DIR/gemm.csv. fp32 is exact: no tf32.
+power limit). A time is the median over the rounds. Writes DIR/gemm.csv. fp32 is exact, tf32 are cases of their own.
 """
 import argparse
 import csv
+import dataclasses
 import os
 import random
 import statistics
@@ -24,8 +25,11 @@ import tenon_capi as tenon  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
 from shapes import SETS  # noqa: E402
 
-KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
-EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
+KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "i8": torch.int8}
+# Of a result, and of a product.
+EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7, "tf32": 2.0 ** -23, "i8": 0.0}
+PRODUCT_EPS = {"tf32": 2.0 ** -10}
+ACTIVATIONS = {"relu": torch.relu, "gelu": torch.nn.functional.gelu}
 CALLS = 10
 
 
@@ -33,16 +37,19 @@ def product(case):
     def run(left, right, *bias):
         left = left.mT if case.layout[0] == "t" else left
         right = right.mT if case.layout[1] == "t" else right
-        made = torch.matmul(left, right)
-        return torch.relu(made + bias[0]) if bias else made
+        made = torch._int_mm(left, right) if left.dtype == torch.int8 else torch.matmul(left, right)  # pylint: disable=protected-access
+        return ACTIVATIONS[case.fused](made + bias[0]) if bias else made
     return run
 
 
 def error_of(case, found, inputs):
     """The worst error in units of what rounding and a sum in any order may be; above 1 it is wrong."""
     wide = [t.double() for t in inputs]
-    exact, size = product(case)(*wide), product(case)(*[t.abs() for t in wide])
-    bound = (case.k + 2) * EPS["f32"] * size + EPS[case.kind] * exact.abs() + 1e-30
+    exact = product(case)(*wide)
+    size = product(dataclasses.replace(case, fused="relu" if case.fused else ""))(*[t.abs() for t in wide])
+    bound = ((case.k + 2) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
+    if case.kind == "i8":
+        bound = torch.full_like(exact, 0.5)
     return ((found.double() - exact).abs() / bound).nan_to_num(float("inf")).max().item()
 
 
@@ -57,7 +64,9 @@ def timed(participant):
 
 def measure(case, runtime, folder, rounds):
     generator = torch.Generator("cuda").manual_seed(case.m * 31 + case.n * 7 + case.k)
-    inputs = [torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32).to(KINDS[case.kind]) for shape in case.shapes()]
+    torch.backends.cuda.matmul.allow_tf32 = case.kind == "tf32"
+    spread = 40 if case.kind == "i8" else 1
+    inputs = [(torch.randn(shape, generator=generator, device="cuda") * spread).to(KINDS[case.kind]) for shape in case.shapes()]
     racers = [Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [inputs], []),
               Torch("torch", product(case), [inputs])]
     if case.fused:
@@ -97,7 +106,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=300)
     arguments = parser.parse_args()
-    torch.backends.cuda.matmul.allow_tf32 = False
     torch.set_grad_enabled(False)
     os.makedirs(arguments.output, exist_ok=True)
     runtime = tenon.Runtime(os.path.join(arguments.programs, "libtenon_runtime.so"))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The matrix products that are raced, and their programs: result[m, n] = left * right, with or without bias and an activation.
+"""The matrix products that are raced, and their programs: result[m, n] = left * right, with or without bias and activation.
 
 layout: which side is transposed in memory. nn: left [m, k], right [k, n]; nt: right [n, k]; tn: left [k, m]; tt: both.
-Sums are f32; the result is rounded to the type of the operands once, as in PyTorch.
+Sums are f32; the result is rounded to the type of the operands once, as in PyTorch. tf32 are f32 whose products may be rounded,
+i8 are summed in i32, which is the result.
 """
 import dataclasses
 import itertools
@@ -16,7 +17,7 @@ class Product:
     n: int
     k: int
     batch: int = 0
-    fused: str = ""  # "relu": + bias, relu
+    fused: str = ""  # "relu", "gelu" (by erf): + bias, then that
 
     def name(self):
         batch = f"{self.batch}x" if self.batch else ""
@@ -28,9 +29,30 @@ class Product:
         batch = (self.batch,) if self.batch else ()
         return [batch + left, batch + right] + ([(self.n,)] if self.fused else [])
 
+    def types(self):
+        """Of the operands, of the sums, of the result."""
+        return {"tf32": ("f32", "f32", "f32"), "i8": ("i8", "i32", "i32")}.get(self.kind, (self.kind, "f32", self.kind))
+
+    def flags(self):
+        return ["--f32-products=tf32"] if self.kind == "tf32" else []
+
     def operations(self):
         return 2 * max(self.batch, 1) * self.m * self.n * self.k
 
+
+# From %g to %h.
+ACTIVATIONS = {
+    "relu": "    %h = arith.maximumf %g, %zero : f32\n",
+    "gelu": """    %root = arith.constant 0.70710678118654752 : f32
+    %half = arith.constant 0.5 : f32
+    %one = arith.constant 1.0 : f32
+    %i = arith.mulf %g, %root : f32
+    %j = math.erf %i : f32
+    %k = arith.addf %j, %one : f32
+    %n = arith.mulf %g, %half : f32
+    %h = arith.mulf %n, %k : f32
+""",
+}
 
 SETS = {
     "squares": [Product(kind, layout, n, n, n) for kind in ("bf16", "f16", "f32") for layout in ("nn", "nt")
@@ -42,13 +64,16 @@ SETS = {
     "models": [Product("bf16", "nt", m, n, k) for m, (n, k) in itertools.product(
         (1, 16, 64, 256, 1024, 4096), ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336)))],
     "batched": [Product(kind, layout, 512, 512, 64, batch=96) for kind in ("bf16", "f32") for layout in ("nn", "nt")],
-    "fused": [Product("bf16", "nt", m, 4096, 4096, fused="relu") for m in (256, 1024, 4096)],
+    "fused": [Product("bf16", "nt", m, 4096, 4096, fused=fused) for fused in ("relu", "gelu") for m in (256, 1024, 4096)],
+    "types": [Product(kind, layout, *s) for kind in ("tf32", "i8") for layout in ("nn", "nt")
+              for s in ((1024,) * 3, (4096,) * 3, (8192,) * 3, (256, 4096, 4096))],
+    "few": [Product("bf16", "nt", m, n, k) for m in (17, 32, 64, 128) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))],
 }
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 
 def program(case):
-    result, total = case.kind, "f32"
+    element, total, result = case.types()
     letters = [{"n": "mk", "t": "km"}[case.layout[0]], {"n": "kn", "t": "nk"}[case.layout[1]], "mn"]
     batch = "b" if case.batch else ""
     loops = batch + "mnk"
@@ -60,23 +85,24 @@ def program(case):
         return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
 
     shapes = case.shapes()
-    sides = [tensor(shape, result) for shape in shapes[:2]]
+    sides = [tensor(shape, element) for shape in shapes[:2]]
     out_shape = ((case.batch,) if case.batch else ()) + (case.m, case.n)
     sums, out = tensor(out_shape, total), tensor(out_shape, result)
     maps = ", ".join(affine(batch + each, loops) for each in letters)
     kinds = ", ".join(['"parallel"'] * (len(loops) - 1) + ['"reduction"'])
-    extend = "" if result == total else f"%x = arith.extf %a : {result} to f32\n    %y = arith.extf %b : {result} to f32\n    "
-    names = ("%a", "%b") if result == total else ("%x", "%y")
-    arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (f", %c: {tensor(shapes[2], result)}" if case.fused else "")
+    multiply, add, widen, zero = ("muli", "addi", "extsi", "0") if total == "i32" else ("mulf", "addf", "extf", "0.0")
+    extend = "" if element == total else f"%x = arith.{widen} %a : {element} to {total}\n    %y = arith.{widen} %b : {element} to {total}\n    "
+    names = ("%a", "%b") if element == total else ("%x", "%y")
+    arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (f", %c: {tensor(shapes[2], element)}" if case.fused else "")
     text = f"""func.func @run({arguments}) -> {out} {{
-  %zero = arith.constant 0.0 : f32
+  %zero = arith.constant {zero} : {total}
   %e = tensor.empty() : {sums}
-  %f = linalg.fill ins(%zero : f32) outs(%e : {sums}) -> {sums}
+  %f = linalg.fill ins(%zero : {total}) outs(%e : {sums}) -> {sums}
   %p = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins(%l, %r : {sides[0]}, {sides[1]}) outs(%f : {sums}) {{
-  ^bb0(%a: {result}, %b: {result}, %s: f32):
-    {extend}%m = arith.mulf {names[0]}, {names[1]} : f32
-    %t = arith.addf %s, %m : f32
-    linalg.yield %t : f32
+  ^bb0(%a: {element}, %b: {element}, %s: {total}):
+    {extend}%m = arith.{multiply} {names[0]}, {names[1]} : {total}
+    %t = arith.{add} %s, %m : {total}
+    linalg.yield %t : {total}
   }} -> {sums}
 """
     if result == total and not case.fused:
@@ -86,8 +112,7 @@ def program(case):
     kinds = ", ".join(['"parallel"'] * len(over))
     body, last = "", "%v"
     if case.fused:
-        body = (f"    %d = arith.extf %w : {result} to f32\n" if result != total else "") + \
-            f"    %g = arith.addf %v, {'%d' if result != total else '%w'} : f32\n    %h = arith.maximumf %g, %zero : f32\n"
+        body = f"    %d = arith.extf %w : {result} to f32\n    %g = arith.addf %v, %d : f32\n" + ACTIVATIONS[case.fused]
         last = "%h"
     if result != total:
         body += f"    %o = arith.truncf {last} : f32 to {result}\n"

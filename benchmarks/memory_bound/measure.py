@@ -97,7 +97,7 @@ class Tenon(Participant):
         super().__init__(name)
         self.program = runtime.open(path)
         self.calls = []
-        kinds = {kind: name for name, kind in TYPES.items()}
+        kinds = {kind: name for name, kind in TYPES.items()} | {torch.int8: "i8"}
         for inputs in sets:
             given = [(kinds[t.dtype], runtime.import_buffer(t.data_ptr(), t.nbytes), tuple(t.shape)) for t in inputs]
             self.calls.append(self.program.prepare(given + list(scalars)))

@@ -63,6 +63,27 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AlignProducts : Pass<"tenon-align-products", "::mlir::ModuleOp"> {
+  let summary = "large matrix products read copies of operands whose rows are not aligned";
+  let description = [{
+    Before, rows of 8190 bytes:
+    ```mlir
+    %0 = linalg.matmul indexing_maps = [...] ins(%a, %b : tensor<4097x4095xbf16>, tensor<4096x4095xbf16>) ...
+    ```
+    After:
+    ```mlir
+    %1 = linalg.generic ... -> tensor<4097x4096xbf16> // %a, and a column of zeros
+    %2 = linalg.generic ... -> tensor<4096x4096xbf16> // the same of %b
+    %0 = linalg.matmul indexing_maps = [...] ins(%1, %2 : tensor<4097x4096xbf16>, tensor<4096x4096xbf16>) ...
+    ```
+    Columns whose rows are not aligned, or that are bytes, are transposed instead. Sizes that are not known, and products
+    that are over before a copy is, stay as they are, as do those of attention. Functions that stand in for hand-written
+    kernels are kernels already when it runs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "tensor code of host functions becomes dispatches of generated executables";
   let description = [{

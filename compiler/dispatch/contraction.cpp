@@ -101,6 +101,17 @@ bool isForTensorCores(const Contraction &product) {
   return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
 }
 
+/// Whether the side's elements lie in memory before the product is computed, as they are multiplied.
+static bool isOnlyRead(const Contraction &product, const ContractionSide &side) {
+  Value value = side.value;
+  if (Operation *extension = value.getDefiningOp();
+      isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension))
+    value = extension->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument &&
+         !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
+}
+
 std::optional<FewRows> fewRowsOf(const Contraction &product) {
   const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
   if (llvm::is_contained(sizes, ShapedType::kDynamic) || (product.rows.empty() && product.columns.empty()))
@@ -115,8 +126,10 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
-  const bool isFew = found.fewSize <= (isForTensorCores(product) ? kMostFew : kMostFewScalar);
-  if (!isFew || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
+  const int64_t most = !isForTensorCores(product)         ? kMostFewScalar
+                       : isOnlyRead(product, *found.wide) ? kMostFewRead
+                                                          : kMostFew;
+  if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
     return std::nullopt;
   return found;
 }

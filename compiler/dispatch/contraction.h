@@ -33,8 +33,9 @@ std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
 std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
 
 /// Rows (or columns) that are so few that memory is all that matters: a kernel brings each element of the other side to
-/// registers once, and may compute it there from something else.
-inline constexpr int64_t kMostFew = 64, kMostFewScalar = 16; // on tensor cores, elsewhere
+/// registers once, and may compute it there from something else. Of what is only read, more than 16 go through shared
+/// memory like any other matrix.
+inline constexpr int64_t kMostFew = 64, kMostFewRead = 16, kMostFewScalar = 16; // on tensor cores twice, elsewhere
 inline constexpr int64_t kLeastWide = 16, kLeastReduced = 64;
 struct FewRows {
   const ContractionSide *few, *wide;

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/prepare.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dispatch/align_products.h"
 #include "compiler/dispatch/dimensions.h"
 #include "compiler/dispatch/inline_reads.h"
 #include "compiler/dispatch/kernel_config.h"
@@ -152,7 +153,9 @@ bool readsOnceButUnrolled(linalg::GenericOp consumer, OpOperand *operand) {
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands || !saysLoopSizes(producer, operand))
+  if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands ||
+      !saysLoopSizes(producer, operand) || readsTurnedCopy(*operand) ||
+      (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))

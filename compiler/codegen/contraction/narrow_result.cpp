@@ -8,7 +8,8 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kWarpRows = 16, kLanes = 32, kVector = 8; // columns of 16 bytes
+constexpr uint32_t kWarpRows = 16, kLanes = 32, kThreads = 128;
+constexpr uint32_t kVector = 8; // columns of 16 bytes
 constexpr uint32_t kLineBytes = NarrowResult::kColumns * 2;
 
 /// Whether the operation reads elements that differ along rows and columns: there are as many as results.
@@ -95,24 +96,27 @@ void NarrowResult::store(TileSpace &space, Value from, Value row, Value column) 
   });
 }
 
-void NarrowResult::write(TileSpace &space, Value firstRow, Value arena, ArrayRef<Value> sums) {
+void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums) {
   KernelBuilder &k = kernel_->k;
   kernel_->space.vectorAxis = kernel_->product.columns.front();
   MLIRContext *context = k.b.getContext();
   Value lane = k.rem(k.thread(), k.number(kLanes)), warp = k.div(k.thread(), k.number(kLanes));
   Value warpRow = k.mul(warp, k.number(kWarpRows)), top = k.add(k.add(space.firstRow(), firstRow), warpRow);
   Value row = k.add(top, k.div(lane, k.number(4)));
-  Value column = k.add(space.firstColumn(), k.mul(k.rem(lane, k.number(4)), k.number(2)));
+  Value left = k.add(space.firstColumn(), firstColumn);
+  Value column = k.add(left, k.mul(k.rem(lane, k.number(4)), k.number(2)));
   auto at = [&](Value half, Value line, Value vector) {
     Value turned = k.exclusiveOr(vector, k.rem(line, k.number(8))); // lines meet different banks
     Value bytes = k.add(k.mul(line, k.number(kLineBytes)), k.mul(turned, k.number(16)));
     return k.at(half, k.b.getI8Type(), bytes);
   };
   arena = k.at(arena, k.b.getI8Type(), k.mul(warpRow, k.number(kLineBytes)));
-  for (uint32_t first = 0; first < kernel_->columns; first += kColumns) {
+  const uint32_t columns = uint32_t(sums.size()) * kThreads / kRows;
+  for (uint32_t first = 0; first < columns; first += kColumns) {
     // Two halves: one is filled while lanes may still read the other.
     Value half = k.at(arena, k.b.getI8Type(), k.number(first / kColumns % 2 * (bytes() / 2)));
-    for (uint32_t group = 0; group < kColumns / 8; group += 2) {
+    const uint32_t width = std::min(kColumns, columns - first); // a multiple of 32
+    for (uint32_t group = 0; group < width / 8; group += 2) {
       SmallVector<Value> pairs;
       for (uint32_t matrix = 0; matrix < 4; ++matrix) {
         const uint32_t eighth = first / 8 + group + matrix / 2;
@@ -127,8 +131,11 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value arena, ArrayRef
     k.syncWarp();
     for (uint32_t line = 0; line < kWarpRows; line += kLanes / 8) {
       Value inWarp = k.add(k.div(lane, k.number(8)), k.number(line)), vector = k.rem(lane, k.number(8));
-      store(space, at(half, inWarp, vector), k.add(top, inWarp),
-            k.add(k.add(space.firstColumn(), k.number(first)), k.mul(vector, k.number(kVector))));
+      auto storeVector = [&] {
+        store(space, at(half, inWarp, vector), k.add(top, inWarp),
+              k.add(k.add(left, k.number(first)), k.mul(vector, k.number(kVector))));
+      };
+      width == kColumns ? storeVector() : k.when(k.less(vector, k.number(width / kVector)), storeVector);
     }
     k.syncWarp();
   }

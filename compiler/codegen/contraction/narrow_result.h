@@ -19,9 +19,10 @@ public:
   static constexpr uint32_t bytes() { return 2 * kRows * kColumns * 2; }
   /// Whether the result and what is read for it are aligned.
   mlir::Value isAligned();
-  /// 64 rows of a tile, the first of which is `firstRow` of it, from a warpgroup's sums: [8 columns][row l / 4 of the
+  /// 64 rows of a tile that begin at a row and a column of it, from a warpgroup's sums: [8 columns][row l / 4 of the
   /// warp's 16, and the eighth behind it][2 columns]. A team of 128 threads; `arena` is aligned to 128.
-  void write(TileSpace &space, mlir::Value firstRow, mlir::Value arena, llvm::ArrayRef<mlir::Value> sums);
+  void write(TileSpace &space, mlir::Value firstRow, mlir::Value firstColumn, mlir::Value arena,
+             llvm::ArrayRef<mlir::Value> sums);
 
 private:
   NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)

@@ -51,6 +51,8 @@ struct Product {
   /// The same for mma.sync, which multiplies more types: also si8 and ui8, whose sums are i32, and, where the kernel
   /// allows it, tf32 for f32.
   mlir::Type warpElement() const;
+  /// The same for wgmma: f16, bf16, si8 or ui8.
+  mlir::Type warpgroupElement() const;
   bool roundsToTf32 = false; // the kernel allows it
   /// The same product with its sides, rows and columns exchanged.
   void exchangeSides();

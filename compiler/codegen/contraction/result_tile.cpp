@@ -65,7 +65,7 @@ private:
               Value inPart = k_.div(vector, k_.number(across));
               Value inPartColumn = k_.mul(k_.rem(vector, k_.number(across)), k_.number(width));
               Value row = k_.add(space_.firstRow(), part.rowOf(inPart));
-              Value column = k_.add(k_.add(space_.firstColumn(), k_.number(part.firstColumn)), inPartColumn);
+              Value column = k_.add(space_.firstColumn(), part.columnOf ? part.columnOf(inPartColumn) : inPartColumn);
               Value exists = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
               if (!space_.rowsAreWhole())
                 exists = k_.both(exists, k_.less(row, space_.rows()));

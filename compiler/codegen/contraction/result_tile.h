@@ -17,9 +17,10 @@ struct Run {
 /// Some rows of the tile, and all of its columns or some.
 struct ResultPart {
   uint32_t rows = 0;
-  uint32_t firstColumn = 0, columns = 0;         // 0 columns: all
-  llvm::SmallVector<Run> runs;                   // of this thread
-  std::function<mlir::Value(mlir::Value)> rowOf; // of the tile, for a row of the part
+  uint32_t columns = 0;                             // 0: all
+  llvm::SmallVector<Run> runs;                      // of this thread
+  std::function<mlir::Value(mlir::Value)> rowOf;    // of the tile, for a row of the part
+  std::function<mlir::Value(mlir::Value)> columnOf; // the same of a column; none: it begins where the tile does
 };
 
 /// Bytes of shared memory that a part takes whose sums are of so many bytes.

@@ -52,7 +52,8 @@ private:
   std::pair<Value, Value> positionOf(const Buffer &buffer, uint32_t width, uint32_t number);
   Values fetch(Value step, ArrayRef<uint32_t> widths);
   void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
-  Values multiply(Value half, Values accumulators);
+  Values loadFactors(Value half, uint32_t depth);
+  void multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators);
   Values steps(ArrayRef<uint32_t> widths);
   Value slot(const Buffer &buffer, Value half, Value depth, Value across);
   Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
@@ -143,51 +144,67 @@ ScalarProduct::Values ScalarProduct::loadGroup(const Buffer &buffer, Value half,
   return values;
 }
 
-/// Accumulators: [row group][row][column group][column].
-ScalarProduct::Values ScalarProduct::multiply(Value half, Values accumulators) {
-  const bool isFloat = isa<FloatType>(type_);
-  for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
-    Values left, right;
-    for (uint32_t group = 0; group < rowGroups_; ++group)
-      llvm::append_range(left, loadGroup(buffers_[0], half, depth, down_, group * kSide * kGroup));
-    for (uint32_t group = 0; group < columnGroups_; ++group)
-      llvm::append_range(right, loadGroup(buffers_[1], half, depth, across_, group * threadsAcross_ * kGroup));
-    Value *accumulator = accumulators.begin();
-    for (Value x : left)
-      for (Value y : right) {
-        Value product = isFloat ? arith::MulFOp::create(k_.b, k_.loc, x, y).getResult()
-                                : arith::MulIOp::create(k_.b, k_.loc, x, y).getResult();
-        *accumulator = combine(k_, product_.sum.sum, *accumulator, product);
-        ++accumulator;
-      }
-  }
-  return accumulators;
+/// What a thread multiplies at a reduced element: its rows, then its columns.
+ScalarProduct::Values ScalarProduct::loadFactors(Value half, uint32_t depth) {
+  Values factors;
+  for (uint32_t group = 0; group < rowGroups_; ++group)
+    llvm::append_range(factors, loadGroup(buffers_[0], half, depth, down_, group * kSide * kGroup));
+  for (uint32_t group = 0; group < columnGroups_; ++group)
+    llvm::append_range(factors, loadGroup(buffers_[1], half, depth, across_, group * threadsAcross_ * kGroup));
+  return factors;
 }
 
-/// The next step's elements are on their way while this one's are multiplied.
+/// Accumulators: [row group][row][column group][column].
+void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators) {
+  const bool isFloat = isa<FloatType>(type_);
+  const ArrayRef<Value> left = factors.take_front(rowGroups_ * kGroup), right = factors.drop_front(left.size());
+  Value *accumulator = accumulators.begin();
+  for (Value x : left)
+    for (Value y : right) {
+      Value product = isFloat ? arith::MulFOp::create(k_.b, k_.loc, x, y).getResult()
+                              : arith::MulIOp::create(k_.b, k_.loc, x, y).getResult();
+      *accumulator = combine(k_, product_.sum.sum, *accumulator, product);
+      ++accumulator;
+    }
+}
+
+/// The next step's elements are on their way while this one's are multiplied; so are, from shared memory, the factors
+/// of the next reduced element, also of the next step's first: the block meets before it multiplies the last.
 ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
-  k_.when(k_.less(k_.number(0), count), [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
+  Value isAny = k_.less(k_.number(0), count);
+  k_.when(isAny, [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
   k_.barrier();
-  Values accumulators(rowGroups_ * columnGroups_ * kGroup * kGroup, neutral(k_, product_.sum.sum));
-  return k_.loop(k_.number(0), count, k_.number(1), accumulators, [&](Value step, ValueRange carried) {
-    Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2));
-    uint32_t fetched = 0;
-    for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
-      fetched += countOf(buffer, width) * width;
-    Value goesOn = k_.less(next, count);
-    Values values = k_.choose(
-        goesOn, SmallVector<Type>(fetched, type_), [&] { return fetch(next, widths); },
-        [&] { return Values(fetched, neutral(k_, product_.sum.sum)); });
-    Values after = multiply(half, llvm::to_vector(carried));
-    k_.when(goesOn, [&] { put(values, k_.rem(next, k_.number(2)), widths); });
-    k_.barrier();
-    return after;
+  const size_t factorCount = (rowGroups_ + columnGroups_) * kGroup;
+  Value zero = neutral(k_, product_.sum.sum);
+  Values carried = k_.choose(
+      isAny, SmallVector<Type>(factorCount, type_), [&] { return loadFactors(k_.number(0), 0); },
+      [&] { return Values(factorCount, zero); });
+  carried.append(rowGroups_ * columnGroups_ * kGroup * kGroup, zero);
+  carried = k_.loop(k_.number(0), count, k_.number(1), carried, [&](Value step, ValueRange previous) {
+    Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2)), other = k_.rem(next, k_.number(2));
+    // Behind the last step comes that again, which nobody multiplies.
+    const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
+    Values factors(previous.take_front(factorCount)), accumulators(previous.drop_front(factorCount));
+    for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
+      const bool isLast = depth + 1 == kernel_.depth;
+      if (isLast) {
+        put(values, other, widths);
+        k_.barrier();
+      }
+      Values following = isLast ? loadFactors(other, 0) : loadFactors(half, depth + 1);
+      multiply(factors, accumulators);
+      factors = std::move(following);
+    }
+    factors.append(accumulators);
+    return factors;
   });
+  return Values(ArrayRef<Value>(carried).drop_front(factorCount));
 }
 
 void ScalarProduct::run() {
-  k_.wantResident(2); // one computes while the other waits
+  // Some compute while others wait; each has the registers that are left.
+  k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 ? 3 : 2);
   buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
   buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
   const uint32_t partRows = kSide * kGroup;

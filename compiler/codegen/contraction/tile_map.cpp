@@ -56,7 +56,9 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
 
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,
                              uint32_t depth) {
-  if (!operand.plain || operand.across.size() != 1 || product.reduced.size() != 1)
+  // Tensor cores turn only elements of 16 bits.
+  const bool liesAsRead = operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16;
+  if (!operand.plain || !liesAsRead || operand.across.size() != 1 || product.reduced.size() != 1)
     return std::nullopt;
   std::optional<TileMap> map = wholeMap(shape, *product.op, operand.plain->tensor, operand.vectorAxis);
   if (!map || !llvm::is_contained(map->axes, operand.across.front()) ||
@@ -74,7 +76,7 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
 Type TileMap::type(MLIRContext *context) const {
   return hal::TensorMapType::get(context, binding, box, element, /*elementStrides=*/{},
                                  uint32_t(abi::TensorMapInterleave::None), uint32_t(abi::TensorMapSwizzle::B128),
-                                 uint32_t(abi::TensorMapPromotion::L2B256), uint32_t(abi::TensorMapFill::Zeros),
+                                 uint32_t(abi::TensorMapPromotion::L2B128), uint32_t(abi::TensorMapFill::Zeros),
                                  kMapAlignment, /*isOptional=*/true);
 }
 

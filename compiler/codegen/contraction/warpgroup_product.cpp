@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kDepth = kWarpgroupDepth;
+constexpr uint32_t kStepBytes = kWarpgroupStepBytes;
 // Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
 constexpr uint32_t kOperandBytes = 192 << 10;
 constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
@@ -26,7 +26,7 @@ constexpr uint32_t kCopiedAhead = 2;
 constexpr uint32_t kFirstBarrier = 1;
 
 uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
-  return (rows + columns) * kDepth * 2;
+  return (rows + columns) * kStepBytes;
 }
 uint32_t stagesOf(uint32_t rows, uint32_t columns) {
   return kOperandBytes / stageBytesOf(rows, columns);
@@ -39,12 +39,12 @@ uint32_t partBytes() {
 class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
-      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.tensorCoreElement()),
+      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement()),
         stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
-    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kDepth);
-    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kDepth);
+    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth);
+    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
   }
 
   void run();
@@ -62,6 +62,11 @@ private:
   };
 
   bool hasMaps() const { return leftMap_ && rightMap_; }
+  /// Whether each consumer has rows of the tile; else it has columns.
+  bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
+  uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
+  Value firstRow() { return k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)); }
+  Value firstColumn() { return k_.mul(group_, k_.number(areRowsDivided() ? 0 : groupColumns())); }
   Value stageBytes(Value step) {
     return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
   }
@@ -122,7 +127,7 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, const Tile &t
       position.push_back(axis == kernel_.product.reduced.front() ? reduced
                          : axis == operand.across.front()        ? k_.add(across, k_.number(box * wide))
                                                                  : tile.space.inBatch(axis));
-    ring_->copyBox(k_.at(to, k_.b.getI8Type(), k_.number(box * wide * kDepth * 2)), tensorMap, position, step);
+    ring_->copyBox(k_.at(to, k_.b.getI8Type(), k_.number(box * wide * kernel_.depth * 2)), tensorMap, position, step);
   }
 }
 
@@ -131,7 +136,7 @@ void WarpgroupProduct::askForBoxes() {
     forEachTile([&](Tile &tile, Value first) {
       forEachStep([&](Value inTile) {
         Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
-        Value reduced = k_.mul(inTile, k_.number(kDepth));
+        Value reduced = k_.mul(inTile, k_.number(kernel_.depth));
         ring_->waitUntilEmpty(step);
         ring_->expect(step, stageBytesOf(kernel_.rows, kernel_.columns));
         askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step);
@@ -179,7 +184,7 @@ void WarpgroupProduct::produce(Value isFast) {
 /// other, and that rows of 128 bytes are swizzled.
 Value WarpgroupProduct::descriptor(const OperandTile &tile, Value address) {
   constexpr uint64_t kEightRows = 8 * 128 / 16, kSwizzle128 = uint64_t(1) << 62;
-  const uint64_t block = tile.operand().isAlongReduced ? 1 : kDepth * 128 / 16;
+  const uint64_t block = tile.liesAlongReduced() ? 1 : kernel_.depth * 128 / 16;
   Value start = k_.rem(k_.div(address, k_.number(16)), k_.number(1 << 14));
   return arith::OrIOp::create(k_.b, k_.loc, start, k_.number(int64_t(block << 16 | kEightRows << 32 | kSwizzle128)));
 }
@@ -187,10 +192,12 @@ Value WarpgroupProduct::descriptor(const OperandTile &tile, Value address) {
 TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
   constexpr uint32_t kAlong = 16 * 2, kAcross = 16 * 128;
   Value arena = k_.add(LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), arena_), stageBytes(step));
-  // 64 rows along the reduced elements, or a block of 64 across: as many bytes.
-  Value left = k_.add(arena, k_.mul(group_, k_.number(kGroupRows * kDepth * 2)));
-  Value right = k_.add(arena, k_.number(tile.left.bytes()));
-  const bool leftAlong = tile.left.operand().isAlongReduced, rightAlong = tile.right.operand().isAlongReduced;
+  // So many positions are as many bytes, whichever way they lie.
+  auto ofConsumer = [&](uint32_t positions) { return k_.mul(group_, k_.number(positions * kStepBytes)); };
+  Value left = arena, right = k_.add(arena, k_.number(tile.left.bytes()));
+  (areRowsDivided() ? left : right) =
+      areRowsDivided() ? k_.add(left, ofConsumer(kGroupRows)) : k_.add(right, ofConsumer(groupColumns()));
+  const bool leftAlong = tile.left.liesAlongReduced(), rightAlong = tile.right.liesAlongReduced();
   return {.left = descriptor(tile.left, left),
           .right = descriptor(tile.right, right),
           .leftBytes = leftAlong ? kAlong : kAcross,
@@ -202,13 +209,12 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
 /// The product of a step runs on while the next one begins; then its stage is empty.
 WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first) {
   Value isFirst = k_.equal(thread_, k_.number(0)); // of the warpgroup, who tells that it has read
-  Values sums(kGroupRows * kernel_.columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
+  Values sums(kGroupRows * groupColumns() / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
     ring_->waitUntilFull(step);
     Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
-    Values next =
-        core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), kernel_.columns, keeps, carried));
+    Values next = core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), groupColumns(), keeps, carried));
     k_.when(k_.both(isFirst, isLater), [&] { ring_->empty(k_.sub(step, k_.number(1))); });
     return next;
   });
@@ -224,13 +230,13 @@ void WarpgroupProduct::write(Tile &tile, const Values &sums) {
   Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
   Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
   SmallVector<ResultPart> parts;
-  for (uint32_t first = 0; first < kernel_.columns; first += kPartColumns) {
+  for (uint32_t first = 0; first < groupColumns(); first += kPartColumns) {
     ResultPart &part = parts.emplace_back();
     part.rows = kGroupRows;
-    part.firstColumn = first;
-    part.columns = kPartColumns;
-    part.rowOf = [this](Value inPart) { return k_.add(inPart, k_.mul(group_, k_.number(kGroupRows))); };
-    for (uint32_t column = 0; column < kPartColumns / 8; ++column)
+    part.columns = std::min(kPartColumns, groupColumns() - first);
+    part.rowOf = [this](Value inPart) { return k_.add(inPart, firstRow()); };
+    part.columnOf = [this, first](Value inPart) { return k_.add(k_.add(inPart, k_.number(first)), firstColumn()); };
+    for (uint32_t column = 0; column < part.columns / 8; ++column)
       for (uint32_t half = 0; half < 2; ++half) {
         const Value *values = sums.begin() + 4 * (first / 8 + column) + 2 * half;
         part.runs.push_back(
@@ -255,7 +261,7 @@ void WarpgroupProduct::consume() {
       if (!narrow)
         return write(tile, sums);
       k_.branch(
-          isNarrow, [&] { narrow->write(tile.space, k_.mul(group_, k_.number(kGroupRows)), resultArena(), sums); },
+          isNarrow, [&] { narrow->write(tile.space, firstRow(), firstColumn(), resultArena(), sums); },
           [&] { write(tile, sums); });
     });
   });
@@ -266,7 +272,7 @@ void WarpgroupProduct::run() {
   arena_ = k_.dynamicShared();
   const uint32_t stageBytes = stages_ * stageBytesOf(kernel_.rows, kernel_.columns);
   ring_.emplace(k_, inArena(k_.number(stageBytes + kConsumers * partBytes())), stages_);
-  count_ = k_.div(k_.add(first_.reduced(), k_.number(kDepth - 1)), k_.number(kDepth));
+  count_ = k_.div(k_.add(first_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   // The same for all threads of a warp, and the compiler shall know it.
   group_ = k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0));
   thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
@@ -282,13 +288,24 @@ void WarpgroupProduct::run() {
 
 } // namespace
 
+uint32_t warpgroupDepth(Type element) {
+  return kStepBytes * 8 / element.getIntOrFloatBitWidth();
+}
+
+bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
+  if (rows == 128)
+    return columns == 64 || columns == 128 || columns == 192 || columns == 256;
+  // Across, 64 positions are a block, which two consumers do not share.
+  return rows == 64 && (columns == 128 || columns == 256 || (columns == 192 && right.isAlongReduced));
+}
+
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {
   const uint32_t stages = stagesOf(rows, columns);
   return stages * stageBytesOf(rows, columns) + kConsumers * partBytes() + StageRing::bytes(stages);
 }
 
 void writeWarpgroupProduct(ProductKernel kernel) {
-  kernel.depth = kDepth;
+  kernel.depth = warpgroupDepth(kernel.product.left.value.getType());
   WarpgroupProduct(kernel).run();
 }
 

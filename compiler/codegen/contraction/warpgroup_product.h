@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A contraction of f16 or bf16 on Hopper's tensor cores (wgmma, sm_90a). Three warpgroups, 128 threads each, have
-// roles:
+// A contraction of f16, bf16, int8 or tf32 on Hopper's tensor cores (wgmma, sm_90a). Three warpgroups, 128 threads
+// each, have roles:
 //
 //   producer      brings the operands of steps to come into a ring of stages in shared memory: one thread asks the
 //                 tensor memory accelerator for boxes (tile_map.h), or all of them copy elements where there is no map
-//   two consumers multiply what is in shared memory, 64 rows of the tile each, and write their part of the result
+//   two consumers multiply what is in shared memory, and write their part of the result: 64 rows of a tile of 128, or
+//                 half of the columns of a tile of 64 rows
 //
 // Blocks take one tile after the other: while consumers write a result, the producer brings the next tile's operands.
 #pragma once
@@ -13,11 +14,14 @@
 
 namespace tenon::compiler::codegen {
 
-/// Rows of a tile: 64 for each of two consumers.
-inline constexpr uint32_t kWarpgroupTileRows = 128;
-/// Reduced elements of a step: a row of 128 bytes.
-inline constexpr uint32_t kWarpgroupDepth = 64;
+/// Bytes of a step: a row of an operand's tile.
+inline constexpr uint32_t kWarpgroupStepBytes = 128;
 inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
+/// Reduced elements of a step.
+uint32_t warpgroupDepth(mlir::Type element);
+/// Tiles that it computes: 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256 columns, or 192 where the
+/// right side lies along the reduced elements.
+bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right);
 /// Dynamic shared memory that it takes.
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns);
 void writeWarpgroupProduct(ProductKernel kernel);

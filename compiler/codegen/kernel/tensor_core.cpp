@@ -23,18 +23,20 @@ Type structOf(KernelBuilder &k, Type member, size_t count) {
 SmallVector<Value> changing(KernelBuilder &k, const std::string &text, ArrayRef<Value> inputs, StringRef constraints,
                             ValueRange sums) {
   std::string all;
+  Type type = sums.front().getType();
+  const std::string sum = isa<FloatType>(type) ? "=f" : "=r";
   for (size_t i = 0; i < sums.size(); ++i)
-    all += i == 0 ? "=f" : ",=f";
+    all += i == 0 ? sum : "," + sum;
   if (!constraints.empty())
     (all += ",") += constraints;
   for (size_t i = 0; i < sums.size(); ++i)
     all += "," + std::to_string(i);
   SmallVector<Value> operands = llvm::to_vector(inputs);
   llvm::append_range(operands, sums);
-  auto assembly = LLVM::InlineAsmOp::create(
-      k.b, k.loc, structOf(k, k.b.getF32Type(), sums.size()), operands, text, all + ",~{memory}",
-      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(k.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  auto assembly =
+      LLVM::InlineAsmOp::create(k.b, k.loc, structOf(k, type, sums.size()), operands, text, all + ",~{memory}",
+                                /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(k.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   return membersOf(k, assembly.getResult(0), sums.size());
 }
 
@@ -76,6 +78,11 @@ static NVVM::MMATypes typeOf(Type element) {
   return element.isTF32() ? NVVM::MMATypes::tf32 : element.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
 }
 
+/// In memory.
+static uint32_t bitsOf(Type element) {
+  return element.isTF32() ? 32 : element.getIntOrFloatBitWidth();
+}
+
 SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, ValueRange sums) {
   Type i32 = k_.b.getI32Type(), pair = element_.isF16() ? Type(VectorType::get(2, element_)) : i32;
   auto words = [&](ValueRange values) {
@@ -89,11 +96,11 @@ SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, Value
     return result;
   };
   const NVVM::MMATypes type = typeOf(element_);
-  const int64_t depth = 256 / element_.getIntOrFloatBitWidth();
+  const int64_t depth = 256 / bitsOf(element_);
   const bool isInteger = isa<IntegerType>(element_);
   Value all = NVVM::MmaOp::create(k_.b, k_.loc, structOf(k_, isInteger ? i32 : Type(k_.b.getF32Type()), 4), words(left),
-                                  words(right), sums, ArrayRef<int64_t>{16, 8, element_.isTF32() ? 8 : depth},
-                                  std::nullopt, isInteger ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt,
+                                  words(right), sums, ArrayRef<int64_t>{16, 8, depth}, std::nullopt,
+                                  isInteger ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt,
                                   std::array<NVVM::MMATypes, 2>{type, type},
                                   std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   return membersOf(k_, all, 4);
@@ -115,7 +122,10 @@ void TensorCore::publish() {
 
 SmallVector<Value> TensorCore::multiplyGroup(const Step &step, uint32_t columns, Value keepsSums, ValueRange sums) {
   const size_t count = sums.size();
-  const std::string type = element_.isBF16() ? "bf16" : "f16";
+  const std::string type = NVVM::stringifyMMATypes(typeOf(element_)).str();
+  const bool isInteger = isa<IntegerType>(element_);
+  const std::string shape = "m64n" + std::to_string(columns) + "k" + std::to_string(256 / bitsOf(element_)) +
+                            (isInteger ? ".s32." : ".f32.") + type + "." + type;
   std::string registers = "{";
   for (size_t i = 0; i < count; ++i)
     registers += (i == 0 ? "$" : ", $") + std::to_string(i);
@@ -127,9 +137,12 @@ SmallVector<Value> TensorCore::multiplyGroup(const Step &step, uint32_t columns,
     // Descriptors count in 16 bytes.
     text += "add.s64 a, " + left + ", " + std::to_string(part * step.leftBytes / 16) + ";\n";
     text += "add.s64 b, " + right + ", " + std::to_string(part * step.rightBytes / 16) + ";\n";
-    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k16.f32." + type + "." + type + " " +
-            registers + ", a, b, " + (part == 0 ? "p" : "1") + ", 1, 1, " + (step.leftIsAcross ? "1" : "0") + ", " +
-            (step.rightIsAcross ? "1" : "0") + ";\n";
+    text += "wgmma.mma_async.sync.aligned." + shape + " " + registers + ", a, b, " + (part == 0 ? "p" : "1");
+    if (!isInteger)
+      text += ", 1, 1"; // neither is negated
+    if (bitsOf(element_) == 16)
+      text += std::string(step.leftIsAcross ? ", 1" : ", 0") + (step.rightIsAcross ? ", 1" : ", 0");
+    text += ";\n";
   }
   text += "wgmma.commit_group.sync.aligned;\n}";
   return changing(k_, text, {step.left, step.right, keepsSums}, "l,l,r", sums);

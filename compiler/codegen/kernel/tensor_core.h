@@ -33,12 +33,14 @@ public:
 
   /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.
   void publish();
-  /// A warpgroup's 64 x `columns` sums += left 64 x 64 * right 64 x `columns`, both described by 64-bit words. Behind
-  /// the call one product may still run: nothing else touches its sums before waitForProducts. sm_90a.
+  /// A warpgroup's 64 x `columns` sums += left * right, of which 128 bytes of each row and column are multiplied: 64
+  /// elements of f16 and bf16, 128 of int8, 32 of tf32, which whoever brought them has rounded. Both are described by
+  /// 64-bit words. Behind the call one product may still run: nothing else touches its sums before waitForProducts.
+  /// sm_90a.
   struct Step {
     mlir::Value left, right;          // descriptors
-    uint32_t leftBytes, rightBytes;   // from 16 of the 64 to the next
-    bool leftIsAcross, rightIsAcross; // adjacent elements are of different rows, of different columns
+    uint32_t leftBytes, rightBytes;   // from a quarter to the next
+    bool leftIsAcross, rightIsAcross; // adjacent elements are of different rows, of different columns; 16 bits only
   };
   llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns, mlir::Value keepsSums,
                                                mlir::ValueRange sums);

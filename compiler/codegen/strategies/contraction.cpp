@@ -45,14 +45,61 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
   return tiles;
 }
 
-/// Whether Hopper had better compute tiles of 256 columns: they read less, but the last round of blocks may have fewer
-/// than there are multiprocessors.
-bool isBetterWide(const GroupShape &shape, const Product &product) {
+// A tile of Hopper's, and how long one of its multiprocessors takes for a step of 128 bytes (measured on an H200):
+// small ones wait for the second-level cache, large ones for the tensor cores.
+struct WarpgroupTile {
+  int64_t rows, columns;
+  double microseconds;
+};
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
+                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22}};
+// Behind the steps of each tile, until the next one's begin.
+constexpr double kMicrosecondsOfTile = 0.5;
+constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
+
+/// The tile with which Hopper is done first, of those that `launched` blocks leave no multiprocessor without.
+const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  const std::optional<int64_t> large = tilesOf(shape, product, kLargeTile, kLargeTile),
-                               wide = tilesOf(shape, product, kLargeTile, 2 * kLargeTile);
-  return wide &&
-         llvm::divideCeil(uint64_t(*wide), multiprocessors) * 2 <= llvm::divideCeil(uint64_t(*large), multiprocessors);
+  double steps = 1;
+  for (unsigned axis : product.reduced)
+    steps *= double(shape.axes[axis].size.value_or(1));
+  steps /= warpgroupDepth(product.left.value.getType());
+  const WarpgroupTile *best = nullptr;
+  double least = 0;
+  for (const WarpgroupTile &tile : kWarpgroupTiles) {
+    const std::optional<int64_t> tiles = tilesOf(shape, product, tile.rows, tile.columns);
+    if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
+        !isWarpgroupTile(tile.rows, tile.columns, product.right))
+      continue;
+    const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
+    const double taken = rounds * (steps * tile.microseconds + kMicrosecondsOfTile);
+    if (!best || taken < least)
+      best = &tile, least = taken;
+  }
+  return best;
+}
+
+// The same of a tile whose elements threads multiply, for 4096 reduced elements, measured with f32: one of several on a
+// multiprocessor, and one alone.
+struct ScalarTile {
+  int64_t rows, columns, resident;
+  double shared, alone;
+};
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
+
+const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
+  const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const ScalarTile *best = nullptr;
+  double least = 0;
+  for (const ScalarTile &tile : kScalarTiles) {
+    const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
+    const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
+    const double taken = tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
+                                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
+    if (!best || taken < least)
+      best = &tile, least = taken;
+  }
+  return *best;
 }
 
 Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
@@ -64,22 +111,30 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
   };
   Plan plan{name,
             kThreads,
-            {{"rows", side}, {"columns", columns}, {"warpgroup_columns", columns}},
+            {{"rows", side}, {"columns", columns}, {"warpgroup_rows", 0}, {"warpgroup_columns", 0}},
             {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
   if (!product.warpElement() && side == kLargeTile)
     plan.threads = kFewThreads;
-  if (product.tensorCoreElement() && side == kWarpgroupTileRows) {
-    int64_t &ofWarpgroups = plan.choices.back().second;
-    if (columns == kLargeTile && isBetterWide(shape, product))
-      ofWarpgroups = 2 * kLargeTile; // each pair of tiles by one block
-    plan.dynamicSharedBytes = warpgroupSharedBytes(side, ofWarpgroups);
-    const auto left = mapOf(shape, product, product.left, side, kWarpgroupDepth),
-               right = mapOf(shape, product, product.right, uint32_t(ofWarpgroups), kWarpgroupDepth);
-    if (left && right) {
-      MLIRContext *context = product.left.value.getContext();
-      plan.tensorMaps = {left->type(context), right->type(context)};
-    }
+  if (!product.warpgroupElement())
+    return plan;
+  const std::optional<int64_t> launched = tilesOf(shape, product, side, columns);
+  const WarpgroupTile *tile = launched             ? bestWarpgroupTile(shape, product, *launched)
+                              : side == kLargeTile ? &kUnknownSizes
+                                                   : nullptr;
+  if (!tile)
+    return plan;
+  const uint32_t depth = warpgroupDepth(product.left.value.getType());
+  const auto left = mapOf(shape, product, product.left, uint32_t(tile->rows), depth),
+             right = mapOf(shape, product, product.right, uint32_t(tile->columns), depth);
+  if (left && right) {
+    MLIRContext *context = product.left.value.getContext();
+    plan.tensorMaps = {left->type(context), right->type(context)};
+  } else if (!product.tensorCoreElement()) {
+    return plan; // bytes that one warpgroup turns are slower than those of mma.sync
   }
+  plan.choices[2].second = tile->rows;
+  plan.choices[3].second = tile->columns;
+  plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
   return plan;
 }
 
@@ -93,9 +148,15 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
   if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
     return {planOf(name(), shape, *product, kSmallTile, kSmallTile)};
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
-    if (*tiles >= kManyTiles)
+    if (!product->warpElement()) {
+      const ScalarTile &tile = bestScalarTile(shape, *product);
+      return {planOf(name(), shape, *product, tile.rows, tile.columns)};
+    }
+    const bool isHigh =
+        *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);
+    if (isHigh && *tiles >= kManyTiles)
       return {planOf(name(), shape, *product, kLargeTile, kLargeTile)};
-    const bool isWide = product->warpElement() && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
+    const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
     return {planOf(name(), shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
   }
   Plan small = planOf(name(), shape, *product, kSmallTile, kSmallTile),
@@ -114,10 +175,13 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
 }
 
 uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
-  auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
+  auto choice = [&](StringRef name) {
+    auto value = kernel.strategy.getAs<IntegerAttr>(name);
+    return value ? value.getInt() : 0;
+  };
   const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
-  const bool isOfWarpgroups = rows && rows.getInt() == kWarpgroupTileRows && product && product->tensorCoreElement() &&
-                              multiplierOf(target) == Multiplier::Warpgroup;
+  const bool isOfWarpgroups = multiplierOf(target) == Multiplier::Warpgroup && product && product->warpgroupElement() &&
+                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right);
   return isOfWarpgroups ? kWarpgroupThreads : kernel.threads;
 }
 
@@ -128,7 +192,9 @@ unsigned Contraction::variantFor(const abi::TargetArch &target) const {
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kThreads || value == kFewThreads;
-  return value == kSmallTile || value == kLargeTile || (choice == "warpgroup_columns" && value == 2 * kLargeTile);
+  if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
+    return value == 0 || value == 192 || value == 256 || value == kSmallTile || value == kLargeTile;
+  return value == kSmallTile || value == kLargeTile;
 }
 
 void Contraction::write(Writer &writer) const {
@@ -144,15 +210,19 @@ void Contraction::write(Writer &writer) const {
                        .depth = 0,
                        .tensorMaps = {}};
   const Multiplier multiplier = multiplierOf(writer.target);
-  if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads)
-    writeScalarProduct(kernel);
-  else if (multiplier == Multiplier::Warpgroup && product->tensorCoreElement() && kernel.rows == kWarpgroupTileRows) {
-    kernel.columns = writer.choice("warpgroup_columns");
+  const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
+  if (multiplier == Multiplier::Warpgroup && product->warpgroupElement() &&
+      isWarpgroupTile(rows, columns, product->right)) {
+    kernel.rows = uint32_t(rows);
+    kernel.columns = uint32_t(columns);
     if (writer.arguments.tensorMaps.size() == 2)
       kernel.tensorMaps = writer.arguments.tensorMaps;
     writeWarpgroupProduct(kernel);
-  } else
+  } else if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
+    writeScalarProduct(kernel);
+  } else {
     writeTensorCoreProduct(kernel);
+  }
 }
 
 } // namespace tenon::compiler::codegen

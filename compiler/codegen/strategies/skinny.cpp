@@ -9,7 +9,8 @@
 
 using namespace mlir;
 using tenon::compiler::dispatch::kLeastReduced, tenon::compiler::dispatch::kLeastWide;
-using tenon::compiler::dispatch::kMostFew, tenon::compiler::dispatch::kMostFewScalar;
+using tenon::compiler::dispatch::kMostFew, tenon::compiler::dispatch::kMostFewRead,
+    tenon::compiler::dispatch::kMostFewScalar;
 
 namespace tenon::compiler::codegen {
 namespace {
@@ -55,7 +56,7 @@ public:
   Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
       : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(sizeOf(shape, product.rows)),
         columns_(sizeOf(shape, product.columns)), batch_(sizeOf(shape, product.batch)),
-        reduced_(sizeOf(shape, product.reduced)), mostFew_(multipliesByWarps(product) ? kMostFew : kMostFewScalar) {}
+        reduced_(sizeOf(shape, product.reduced)) {}
 
   std::vector<Plan> run();
 
@@ -67,7 +68,6 @@ private:
   const GroupShape &shape_;
   const Product &product_;
   const std::optional<int64_t> rows_, columns_, batch_, reduced_;
-  const int64_t mostFew_;
 };
 
 Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
@@ -111,14 +111,17 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
 std::vector<Plan> Planner::run() {
   if (reduced_ && *reduced_ < kLeastReduced)
     return {};
-  const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostFew_)
-                          : !columns_ ? *rows_ <= mostFew_
+  const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : kMostFewScalar;
+  const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostOfAny)
+                          : !columns_ ? *rows_ <= mostOfAny
                                       : *rows_ <= *columns_;
+  const bool isOnlyRead = (fewAreRows ? product_.right : product_.left).plain != nullptr;
+  const int64_t most = multipliesByWarps(product_) && isOnlyRead ? kMostFewRead : mostOfAny;
   const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
   if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
     return {};
   if (few) {
-    if (*few > mostFew_)
+    if (*few > most)
       return {};
     return {planOf(fewAreRows, std::max<uint32_t>(8, llvm::PowerOf2Ceil(*few)))};
   }
@@ -128,14 +131,14 @@ std::vector<Plan> Planner::run() {
   const SmallVector<Extent> length = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns);
   std::vector<Plan> plans = {planOf(fewAreRows, kVeryFew)};
   plans.back().guard = Guard{length, 0, kVeryFew};
-  int64_t most = kVeryFew;
+  int64_t mostOfPlans = kVeryFew;
   if (multipliesByWarps(product_)) {
     plans.push_back(planOf(fewAreRows, kFew));
-    plans.back().guard = Guard{length, most, kFew};
-    most = kFew;
+    plans.back().guard = Guard{length, mostOfPlans, kFew};
+    mostOfPlans = kFew;
   }
   for (Plan &other : others) {
-    other.also = Guard{length, most};
+    other.also = Guard{length, mostOfPlans};
     plans.push_back(other);
   }
   return plans;

@@ -27,8 +27,9 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
-    // Threads and lanes are divided by halves; how many vectors a thread keeps is any number.
-    const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns";
+    // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
+    const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&
+                          choice != "warpgroup_rows" && choice != "warpgroup_columns";
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
                                   << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;
@@ -87,8 +88,7 @@ LogicalResult writeKernel(const KernelFunction &kernel, const abi::ParameterLayo
     return failure();
   OpBuilder b(function.getContext());
   b.setInsertionPointToStart(function.addEntryBlock(b));
-  KernelBuilder k(b, linalg::GenericOp(kernel.only().op).getLoc(), function,
-                  (*strategy)->threadsFor(kernel, target));
+  KernelBuilder k(b, linalg::GenericOp(kernel.only().op).getLoc(), function, (*strategy)->threadsFor(kernel, target));
   KernelArguments arguments = mapArguments(kernel, parameters, function, b);
   GroupSpace space(k, shape, arguments);
   Bodies bodies(k, kernel, space, arguments);

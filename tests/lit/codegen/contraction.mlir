@@ -31,10 +31,10 @@
 // FLAG: --f32-products is 'exact' or 'tf32', not 'bf16'
 
 // The bias and the activation are in the kernel of the product.
-// PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B256, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B256, optional>]
+// PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B128, optional>]
 // PLAN-LABEL: hal.executable.source private @large_dispatch_0
 // PLAN: workgroup_local_memory = 229440 : index
-// PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_columns = 256 : i64}
+// PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_columns = 256 : i64, warpgroup_rows = 128 : i64}
 // PLAN-COUNT-2: linalg.generic
 func.func @large(%a: tensor<2048x512xbf16>, %b: tensor<512x2048xbf16>, %bias: tensor<2048xf32>) -> tensor<2048x2048xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -58,7 +58,7 @@ func.func @large(%a: tensor<2048x512xbf16>, %b: tensor<512x2048xbf16>, %bias: te
 // EXACT: fma.rn.f32
 // PLAN-LABEL: hal.executable.source private @exact_dispatch_0
 // PLAN-NOT: workgroup_local_memory
-// PLAN: tenon.strategy = {columns = 64 : i64, name = "contraction", rows = 64 : i64, threads = 256 : i64, warpgroup_columns = 64 : i64}
+// PLAN: tenon.strategy = {columns = 64 : i64, name = "contraction", rows = 64 : i64, threads = 256 : i64, warpgroup_columns = 0 : i64, warpgroup_rows = 0 : i64}
 func.func @exact(%a: tensor<100x40xf32>, %b: tensor<40x60xf32>) -> tensor<100x60xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<100x60xf32>

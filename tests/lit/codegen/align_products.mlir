@@ -1,0 +1,86 @@
+// Large products read copies of operands whose rows do not begin at multiples of 16 bytes.
+// RUN: tenon-opt %s --tenon-find-attention --tenon-align-products | FileCheck %s
+
+// Rows of 1023 elements along the sum: zeros behind them, in both operands.
+// CHECK-LABEL: func.func @ragged_sum
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<512x1024xbf16>)
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[J]], %c1023
+// CHECK: %[[AT:.*]] = arith.minsi %[[J]], %c1022
+// CHECK: %[[READ:.*]] = tensor.extract %arg0[%{{.*}}, %[[AT]]]
+// CHECK: arith.select %[[INSIDE]], %[[READ]], %{{.*}} : bf16
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<1024x512xbf16>)
+// CHECK: linalg.matmul ins(%[[A]], %[[B]] : tensor<512x1024xbf16>, tensor<1024x512xbf16>) outs(%arg2
+func.func @ragged_sum(%a: tensor<512x1023xbf16>, %b: tensor<1023x512xbf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<512x1023xbf16>, tensor<1023x512xbf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %p : tensor<512x512xf32>
+}
+
+// Rows of 513 columns: transposed, then they are as long as the sum.
+// CHECK-LABEL: func.func @ragged_columns
+// CHECK: %[[B:.*]] = linalg.transpose ins(%arg1 : tensor<1024x513xf16>) outs({{.*}} : tensor<513x1024xf16>) permutation = [1, 0]
+// CHECK: linalg.generic {{.*}} ins(%arg0, %[[B]] : tensor<512x1024xf16>, tensor<513x1024xf16>)
+func.func @ragged_columns(%a: tensor<512x1024xf16>, %b: tensor<1024x513xf16>, %c: tensor<512x513xf32>) -> tensor<512x513xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<512x1024xf16>, tensor<1024x513xf16>) outs(%c : tensor<512x513xf32>) -> tensor<512x513xf32>
+  return %p : tensor<512x513xf32>
+}
+
+// Both, in a batch.
+// CHECK-LABEL: func.func @batch
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<4x512x512xbf16>)
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<4x512x513xbf16>)
+// CHECK: linalg.transpose ins(%[[B]] : tensor<4x512x513xbf16>) outs({{.*}} : tensor<4x513x512xbf16>) permutation = [0, 2, 1]
+// CHECK: linalg.generic
+func.func @batch(%a: tensor<4x512x511xbf16>, %b: tensor<4x511x513xbf16>, %c: tensor<4x512x513xf32>) -> tensor<4x512x513xf32> {
+  %p = linalg.batch_matmul ins(%a, %b : tensor<4x512x511xbf16>, tensor<4x511x513xbf16>) outs(%c : tensor<4x512x513xf32>) -> tensor<4x512x513xf32>
+  return %p : tensor<4x512x513xf32>
+}
+
+// Tensor cores do not turn bytes.
+// CHECK-LABEL: func.func @bytes
+// CHECK: linalg.transpose ins(%arg1 : tensor<1024x512xi8>)
+func.func @bytes(%a: tensor<512x1024xi8>, %b: tensor<1024x512xi8>, %c: tensor<512x512xi32>) -> tensor<512x512xi32> {
+  %p = linalg.matmul ins(%a, %b : tensor<512x1024xi8>, tensor<1024x512xi8>) outs(%c : tensor<512x512xi32>) -> tensor<512x512xi32>
+  return %p : tensor<512x512xi32>
+}
+
+// Aligned, small, of few rows, of unknown sizes: as they are.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: tensor.extract
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @others(%a: tensor<512x1024xbf16>, %b: tensor<1024x512xbf16>, %c: tensor<512x512xf32>,
+                  %d: tensor<100x101xbf16>, %e: tensor<101x100xbf16>, %f: tensor<100x100xf32>,
+                  %g: tensor<16x4095xbf16>, %h: tensor<4095x4096xbf16>, %i: tensor<16x4096xf32>,
+                  %j: tensor<?x4095xbf16>, %k: tensor<4095x4096xbf16>, %l: tensor<?x4096xf32>)
+    -> (tensor<512x512xf32>, tensor<100x100xf32>, tensor<16x4096xf32>, tensor<?x4096xf32>) {
+  %p = linalg.matmul ins(%a, %b : tensor<512x1024xbf16>, tensor<1024x512xbf16>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %q = linalg.matmul ins(%d, %e : tensor<100x101xbf16>, tensor<101x100xbf16>) outs(%f : tensor<100x100xf32>) -> tensor<100x100xf32>
+  %r = linalg.matmul ins(%g, %h : tensor<16x4095xbf16>, tensor<4095x4096xbf16>) outs(%i : tensor<16x4096xf32>) -> tensor<16x4096xf32>
+  %s = linalg.matmul ins(%j, %k : tensor<?x4095xbf16>, tensor<4095x4096xbf16>) outs(%l : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+  return %p, %q, %r, %s : tensor<512x512xf32>, tensor<100x100xf32>, tensor<16x4096xf32>, tensor<?x4096xf32>
+}
+
+// Attention's kernel reads its operands itself.
+// CHECK-LABEL: func.func @attention
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @attention(%q: tensor<8x513x64xbf16>, %k: tensor<8x513x64xbf16>, %v: tensor<8x513x64xbf16>) -> tensor<8x513x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x513x513xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x513x513xf32>) -> tensor<8x513x513xf32>
+  %s = linalg.batch_matmul indexing_maps = [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+      ins(%q, %k : tensor<8x513x64xbf16>, tensor<8x513x64xbf16>) outs(%f : tensor<8x513x513xf32>) -> tensor<8x513x513xf32>
+  %w = linalg.softmax dimension(2) ins(%s : tensor<8x513x513xf32>) outs(%e : tensor<8x513x513xf32>) -> tensor<8x513x513xf32>
+  %b = tensor.empty() : tensor<8x513x513xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%w : tensor<8x513x513xf32>) outs(%b : tensor<8x513x513xbf16>) {
+    ^bb0(%x: f32, %y: bf16):
+      %t = arith.truncf %x : f32 to bf16
+      linalg.yield %t : bf16
+  } -> tensor<8x513x513xbf16>
+  %oe = tensor.empty() : tensor<8x513x64xf32>
+  %of = linalg.fill ins(%zero : f32) outs(%oe : tensor<8x513x64xf32>) -> tensor<8x513x64xf32>
+  %o = linalg.batch_matmul ins(%n, %v : tensor<8x513x513xbf16>, tensor<8x513x64xbf16>) outs(%of : tensor<8x513x64xf32>) -> tensor<8x513x64xf32>
+  return %o : tensor<8x513x64xf32>
+}
