@@ -142,6 +142,13 @@ def cases(sizes):
                 pair(spec, operand, shape, shape[0] == 641),
                 lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                 lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/align_products.cpp).
+        if (operand, result) in (("bf16", "f32"), ("f32", "f32"), ("i8", "i32")):
+            for spec in ("ik,kj->ij", "ki,jk->ij"):
+                yield Case("contraction of unaligned rows", name, one(
+                    pair(spec, operand, (362, 363, 1031), False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         if operand in ("f16", "bf16") and result == "f32":
             for shape in (*SIZES[:-1], *SKINNY):
                 arguments = pair("ik,kj->ij", operand, shape, shape[0] % 2 == 1)
