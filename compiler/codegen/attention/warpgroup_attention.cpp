@@ -366,9 +366,9 @@ void WarpgroupAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
     for (uint32_t first = 0; first < shape_.columns; first += kPartColumns) {
       ResultPart &part = parts.emplace_back();
       part.rows = kGroupRows;
-      part.firstColumn = first;
       part.columns = kPartColumns;
       part.rowOf = [](Value inPart) { return inPart; };
+      part.columnOf = [this, first](Value inPart) { return k_.add(inPart, k_.number(first)); };
       for (uint32_t column = 0; column < kPartColumns / 8; ++column)
         for (uint32_t half = 0; half < 2; ++half) {
           const Value *each = values.begin() + 4 * (first / 8 + column) + 2 * half;
@@ -381,7 +381,7 @@ void WarpgroupAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
   std::optional<NarrowResult> narrow = NarrowResult::of(output_);
   if (!narrow)
     return byParts();
-  k_.branch(narrow->isAligned(), [&] { narrow->write(space, k_.number(0), arena, values); }, byParts);
+  k_.branch(narrow->isAligned(), [&] { narrow->write(space, k_.number(0), k_.number(0), arena, values); }, byParts);
 }
 
 void WarpgroupAttention::consume(const KeyRange &range) {
