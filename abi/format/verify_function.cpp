@@ -259,7 +259,23 @@ Status checkBlockBody(VerifiedBytes &file, const fb::Function &block, const Prog
   return checkBody(file, block, scope, /*isBlock=*/true);
 }
 
+/// F-29.
+static Status checkNames(const char *field, const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *names,
+                         uint32_t wanted) {
+  if (!names)
+    return okStatus();
+  if (names->size() != wanted)
+    return broken("F-29", field, " has ", names->size(), " names, ", wanted, " are wanted");
+  for (const flatbuffers::String *name : *names)
+    for (char c : name->string_view())
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        return broken("F-29", "a name in ", field, " has a control character");
+  return okStatus();
+}
+
 Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope) {
+  TENON_RETURN_IF_ERROR(checkNames("input_names", function.input_names(), sizeOf(function.inputs())));
+  TENON_RETURN_IF_ERROR(checkNames("result_names", function.result_names(), sizeOf(function.results())));
   if (sizeOf(function.blocks()) != 0)
     return checkBlocks(file, function, scope);
   if (sizeOf(function.loads()) != 0 || sizeOf(function.stores()) != 0 || sizeOf(function.targets()) != 0)

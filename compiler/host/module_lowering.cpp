@@ -32,6 +32,36 @@ static FailureOr<Global> lowerGlobal(util::GlobalOp op, ConstantPool &constants)
   return global;
 }
 
+/// A name without what a terminal would take for more than text.
+static std::string plainName(StringAttr name) {
+  std::string text = name ? name.str() : std::string();
+  llvm::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return text;
+}
+
+/// What a module says of a function to those who call it: names by `tenon.name` or IREE's `iree.identifier`, what it
+/// does by `tenon.documentation` or IREE's declaration in `iree.reflection`.
+static void describe(func::FuncOp op, Function &function) {
+  auto nameIn = [](DictionaryAttr attributes) {
+    for (const char *key : {"tenon.name", "iree.identifier"})
+      if (auto name = attributes ? attributes.getAs<StringAttr>(key) : StringAttr())
+        return plainName(name);
+    return std::string();
+  };
+  for (unsigned i = 0; i < op.getNumArguments(); ++i)
+    function.inputNames.push_back(nameIn(op.getArgAttrDict(i)));
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    function.resultNames.push_back(nameIn(op.getResultAttrDict(i)));
+  for (std::vector<std::string> *names : {&function.inputNames, &function.resultNames})
+    if (llvm::all_of(*names, [](const std::string &name) { return name.empty(); }))
+      names->clear();
+  if (auto text = op->getAttrOfType<StringAttr>("tenon.documentation"))
+    function.documentation = text.str();
+  else if (auto reflection = op->getAttrOfType<DictionaryAttr>("iree.reflection"))
+    if (auto declaration = reflection.getAs<StringAttr>("iree.abi.declaration"))
+      function.documentation = declaration.str();
+}
+
 FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &executableTable,
                                std::vector<std::vector<uint8_t>> executables) {
   Program program;
@@ -59,6 +89,8 @@ FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &executabl
     if (!function.isPublic() && !isInitializer)
       continue;
     FailureOr<Function> lowered = lowerFunction(function, tables, constants);
+    if (succeeded(lowered))
+      describe(function, *lowered);
     if (failed(lowered))
       ok = false;
     else if (isInitializer)

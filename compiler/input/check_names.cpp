@@ -19,11 +19,18 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 
 /// Ours, those included that passes put down and dumps show.
 const std::vector<std::string> &tenonAttributes() {
-  static const std::vector<std::string> names = {kFallbackAttr.str(), kFallbackObjectsAttr.str(),
-                                                 "tenon.dims",        "tenon.elements_per_thread",
-                                                 "tenon.generated",   "tenon.layout",
-                                                 "tenon.strategy",    "tenon.tied",
-                                                 "tenon.unsigned",    "tenon.workgroup_size"};
+  static const std::vector<std::string> names = {kFallbackAttr.str(),
+                                                 kFallbackObjectsAttr.str(),
+                                                 "tenon.dims",
+                                                 "tenon.documentation",
+                                                 "tenon.elements_per_thread",
+                                                 "tenon.generated",
+                                                 "tenon.layout",
+                                                 "tenon.name",
+                                                 "tenon.strategy",
+                                                 "tenon.tied",
+                                                 "tenon.unsigned",
+                                                 "tenon.workgroup_size"};
   return names;
 }
 
@@ -81,6 +88,8 @@ private:
     const StringRef dialect = name.split('.').first;
     if (!name.contains('.'))
       return;
+    if (name == "iree.identifier" || name == "iree.reflection" || name == "iree.abi.declaration")
+      return; // what callers see of a function (host/module_lowering.cpp)
     if (dialect == kPrefix) {
       checkSpelling(name, tenonAttributes());
     } else if (dialect == "hal") {

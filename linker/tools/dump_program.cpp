@@ -131,16 +131,26 @@ std::string formula(const fb::Function &function, uint32_t index, int depth = 0)
   }
 }
 
-/// "(tensor<4xf32>) -> (tensor<4xf32>)".
+using Names = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
+
+/// "x: " of what has a name, else nothing.
+std::string namePrefix(const Names *names, uint32_t index) {
+  const std::string_view name = names ? names->Get(index)->string_view() : std::string_view();
+  return name.empty() ? std::string() : concat(name, ": ");
+}
+
+/// "(x: tensor<4xf32>) -> (tensor<4xf32>)".
 std::string typesText(const fb::Function &function) {
   std::string text = "(";
   if (function.inputs())
     for (uint32_t i = 0; i < function.inputs()->size(); ++i)
-      text += concat(i ? ", " : "", abi::typeSpelling(*function.inputs()->Get(i)));
+      text +=
+          concat(i ? ", " : "", namePrefix(function.input_names(), i), abi::typeSpelling(*function.inputs()->Get(i)));
   text += ") -> (";
   if (function.results())
     for (uint32_t i = 0; i < function.results()->size(); ++i)
-      text += concat(i ? ", " : "", abi::typeSpelling(*function.results()->Get(i)->type()));
+      text += concat(i ? ", " : "", namePrefix(function.result_names(), i),
+                     abi::typeSpelling(*function.results()->Get(i)->type()));
   return text + ")";
 }
 
@@ -223,6 +233,12 @@ uint32_t constantCount(const fb::Program &raw) {
 /// Each line begins with `indent`.
 static std::string bodyText(const abi::ProgramView &program, const fb::Function &function, const std::string &indent) {
   std::string text;
+  if (function.documentation()) {
+    text += indent;
+    for (const char c : function.documentation()->string_view())
+      text += c == '\n' ? "\n" + indent : std::string(1, static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c);
+    text += "\n";
+  }
   const FunctionLines lines = linesOf(program, function);
   auto section = [&](std::string_view name, const std::vector<std::string> &entries) {
     if (!entries.empty())
@@ -294,6 +310,17 @@ static void writeFunction(const abi::ProgramView &program, const fb::Function &f
     for (const fb::ValueType *type : *function.inputs())
       json.value(abi::typeSpelling(*type));
   json.endArray();
+  for (auto [key, names] :
+       {std::pair("input_names", function.input_names()), {"result_names", function.result_names()}})
+    if (names) {
+      json.key(key);
+      json.beginArray();
+      for (const flatbuffers::String *name : *names)
+        json.value(name->string_view());
+      json.endArray();
+    }
+  if (function.documentation())
+    json.member("documentation", function.documentation()->string_view());
   FunctionLines lines = linesOf(program, function);
   auto section = [&json](std::string_view name, const std::vector<std::string> &entries) {
     json.key(name);

@@ -70,13 +70,14 @@ Status checkFunction(const tenon_program &program, uint32_t function) {
 
 /// One of a function's inputs ("input") or results.
 tenon_status_t *writeType(const std::vector<FunctionTypes::Type> &types, size_t index, const char *what,
+                          const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *names,
                           tenon_type_info_t *out) {
   if (index >= types.size())
     return toC(makeError(StatusCode::OutOfRange, "the function has ", types.size(), " ", what, "s, there is no ", what,
                          " ", index));
   const FunctionTypes::Type &type = types[index];
   tenon_type_info_t value = {};
-  value.name = "";
+  value.name = names ? names->Get(static_cast<uint32_t>(index))->c_str() : "";
   value.element = static_cast<tenon_element_type_t>(type.declared->element());
   value.is_scalar = type.declared->kind() == abi::fb::ValueKind::Scalar;
   value.rank = type.shape.size();
@@ -200,7 +201,7 @@ tenon_status_t *tenon_program_function_info(const tenon_program_t *program, uint
   const abi::fb::Function &declared = program->value->function(function);
   tenon_function_info_t value = {};
   value.name = declared.name()->c_str();
-  value.documentation = "";
+  value.documentation = declared.documentation() ? declared.documentation()->c_str() : "";
   value.input_count = program->types[function].inputs.size();
   value.result_count = program->types[function].results.size();
   value.runs_on_host = hasBlocks(declared);
@@ -211,13 +212,15 @@ tenon_status_t *tenon_program_input_info(const tenon_program_t *program, uint32_
                                          tenon_type_info_t *out) {
   TENON_C_REQUIRE(program);
   TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
-  return writeType(program->types[function].inputs, input, "input", out);
+  return writeType(program->types[function].inputs, input, "input", program->value->function(function).input_names(),
+                   out);
 }
 tenon_status_t *tenon_program_result_info(const tenon_program_t *program, uint32_t function, size_t result,
                                           tenon_type_info_t *out) {
   TENON_C_REQUIRE(program);
   TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
-  return writeType(program->types[function].results, result, "result", out);
+  return writeType(program->types[function].results, result, "result",
+                   program->value->function(function).result_names(), out);
 }
 tenon_status_t *tenon_program_explain(tenon_program_t *program, tenon_text_fn write, void *user) {
   TENON_C_REQUIRE(program);

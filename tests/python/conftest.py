@@ -32,6 +32,10 @@ func.func @three(%a: tensor<4xf32>, %s: i32) -> (tensor<4xf32>, i32, tensor<4xf3
   %1 = arith.addi %s, %s : i32
   return %0, %1, %a : tensor<4xf32>, i32, tensor<4xf32>
 }
+func.func @named(%a: tensor<4xf32> {tenon.name = "rows"}, %s: i32 {tenon.name = "by"}) -> (tensor<4xf32> {tenon.name = "out"})
+    attributes {tenon.documentation = "What it does."} {
+  return %a : tensor<4xf32>
+}
 func.func @half(%a: tensor<4xbf16>) -> tensor<4xbf16> {
   %0 = arith.addf %a, %a : tensor<4xbf16>
   return %0 : tensor<4xbf16>

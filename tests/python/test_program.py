@@ -83,13 +83,20 @@ def test_errors_have_a_code(program):
     assert raised.value.code == "invalid argument"
 
 
+def test_names_and_documentation_come_from_the_module(program):
+    named = next(info for info in program.info if info.name == "named")
+    assert [one.name for one in named.inputs] == ["rows", "by"] and [one.name for one in named.results] == ["out"]
+    assert named.documentation == "What it does." and "What it does." in program._repr_html_()
+    assert str(named) == "named(rows: f32[4], by: i32) -> f32[4]" == program.named.signature.replace("out: ", "")
+
+
 def test_says_what_it_has(program):
     add = next(info for info in program.info if info.name == "add")
     assert str(add) == "add(f32[?], f32[?]) -> f32[?]" and add.inputs[0].shape == (-1,) and not add.runs_on_host
     assert program.three.signature == "three(f32[4], i32) -> (f32[4], i32, f32[4])"
     assert "add(f32[?], f32[?]) -> f32[?]" in repr(program) and "<table>" in program._repr_html_()
     assert "variant  target" in program.explain() and "function 'add'" in program.dump()
-    with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, half"):
+    with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, named, half"):
         program.nope
     with pytest.raises(KeyError, match="no function 'nope'"):
         program["nope"]

@@ -36,3 +36,27 @@ def test_its_workflow_runs_what_its_readme_says():
     assert "pip install -r requirements.txt\npytest\n" in readme
     wanted = [line for line in (SAMPLE / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
     assert wanted == [f"./wheels/tenon-{tenon.__version__}-cp310-abi3-manylinux_2_34_x86_64.whl[nvcc]", "pytest"]
+
+
+LADDER = SAMPLE.parent / "matmul_ladder"
+
+
+def test_the_ladder(program, tmp_path):
+    folder = tmp_path / "ladder"
+    shutil.copytree(LADDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def check():
+        return subprocess.run([sys.executable, "ladder.py", "check"], capture_output=True, text=True, cwd=folder)
+
+    done = check()
+    rungs = ["naive", "coalesced", "shared", "tile_1d", "tile_2d", "vectorised", "warp_tiles", "double_buffered"]
+    assert done.returncode == 0 and done.stdout.splitlines() == [f"{rung}: right" for rung in rungs], done.stdout + done.stderr
+    # Without its barriers a rung is a race, which is at a line of the kernel's text.
+    source = (folder / "rungs.py").read_text()
+    (folder / "rungs.py").write_text(source.replace("        e.barrier()\n        values = warps.multiply(sums)\n        e.barrier()",
+                                                    "        values = warps.multiply(sums)"))
+    done = check()
+    assert done.returncode != 0 and "vectorised: right" in done.stdout and "warp_tiles: right" not in done.stdout
+    assert "is not ordered" in done.stderr and "kernels.mlir:" in done.stderr, done.stderr
+    refused = subprocess.run([sys.executable, "ladder.py", "check", "128", "100", "128"], capture_output=True, text=True, cwd=folder)
+    assert refused.returncode == 1 and "wanted: multiples of 128" in refused.stderr

@@ -179,6 +179,7 @@ FailureOr<std::string> compileGpuModule(ModuleOp file, abi::TargetArch arch, con
   FailureOr<gpu::GPUModuleOp> module = onlyGpuModule(file);
   if (failed(module) || failed(checkKernels(*module)))
     return failure();
+  file.getContext()->loadDialect<LLVM::LLVMDialect>(); // which the file may have nothing of
   useFusedMultiplyAdd(*module);
   if (failed(lowerToNvvm(file)))
     return failure();

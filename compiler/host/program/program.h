@@ -115,6 +115,9 @@ struct Function {
   std::vector<Store> stores;    // of a block
   std::vector<Target> targets;  // of a block; none: it returns
 
+  std::vector<std::string> inputNames, resultNames; // for callers; empty, or one for each
+  std::string documentation;
+
   /// Drops buffers and registers that no command, check, result or expectation names, and renumbers the rest in order.
   void dropUnused();
 };

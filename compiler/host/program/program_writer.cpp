@@ -114,6 +114,16 @@ Offset<fb::ResultValue> writeResultType(FlatBufferBuilder &builder, const Result
 
 Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &function);
 
+/// Absent where there are none.
+Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> writeNames(FlatBufferBuilder &builder,
+                                                                    const std::vector<std::string> &names) {
+  return names.empty() ? Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>()
+                       : builder.CreateVectorOfStrings(names);
+}
+Offset<flatbuffers::String> writeDocumentation(FlatBufferBuilder &builder, const Function &function) {
+  return function.documentation.empty() ? Offset<flatbuffers::String>() : builder.CreateString(function.documentation);
+}
+
 Offset<fb::Function> writeBlocks(FlatBufferBuilder &builder, const Function &function) {
   auto blocks = writeAll(function.blocks, [&](const Function &block) { return writeFunction(builder, block); });
   auto inputs = writeAll(function.inputs, [&](const ValueType &type) { return writeType(builder, type); });
@@ -122,8 +132,10 @@ Offset<fb::Function> writeBlocks(FlatBufferBuilder &builder, const Function &fun
   auto name = builder.CreateSharedString(function.name);
   auto inputTable = builder.CreateVector(inputs);
   auto resultTable = builder.CreateVector(results);
-  return fb::CreateFunction(builder, name, inputTable, 0, 0, 0, 0, resultTable, 0, kNoRegister,
-                            builder.CreateVector(blocks));
+  auto blockTable = builder.CreateVector(blocks);
+  auto inputNames = writeNames(builder, function.inputNames), resultNames = writeNames(builder, function.resultNames);
+  return fb::CreateFunction(builder, name, inputTable, 0, 0, 0, 0, resultTable, 0, kNoRegister, blockTable, 0, 0, 0,
+                            inputNames, resultNames, writeDocumentation(builder, function));
 }
 
 Offset<fb::Target> writeTarget(FlatBufferBuilder &builder, const Target &target) {
@@ -171,8 +183,10 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   if (!function.targets.empty())
     targetTable = builder.CreateVector(
         writeAll(function.targets, [&](const Target &target) { return writeTarget(builder, target); }));
+  auto inputNames = writeNames(builder, function.inputNames), resultNames = writeNames(builder, function.resultNames);
   return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
-                            resultTable, expectationTable, function.arena, 0, loads, storeTable, targetTable);
+                            resultTable, expectationTable, function.arena, 0, loads, storeTable, targetTable,
+                            inputNames, resultNames, writeDocumentation(builder, function));
 }
 
 } // namespace

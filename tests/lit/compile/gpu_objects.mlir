@@ -14,6 +14,9 @@
 // RUN: cp %t/wrong.mlir %t/object.mlir && not tenon-compile %t/one.mlir -o %t/x.tenon 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: cp %t/garbled.mlir %t/object.mlir && not tenon-compile %t/one.mlir -o %t/x.tenon 2>&1 | FileCheck %s --check-prefix=GARBLED
 // RUN: not ls %t/x.tenon
+// A file that has nothing of the llvm dialect.
+// RUN: cp %t/memrefs.mlir %t/object.mlir && tenon-compile %t/one.mlir --images=ptx -o %t/m.tenon
+// RUN: tenon-run %t/m.tenon --device=emulator --function=f --input=4xf32=3 | FileCheck %s --check-prefix=MEMREFS
 // An access that is out of bounds is at its line.
 // RUN: cp %t/beyond.mlir %t/object.mlir && tenon-compile %t/one.mlir --images=ptx -o %t/b.tenon
 // RUN: not tenon-run %t/b.tenon --device=emulator --function=f --input=4xf32=1 2>&1 | FileCheck %s --check-prefix=BEYOND
@@ -35,6 +38,7 @@
 // KERNEL: object.mlir:1:1: error: gpu.module @a holds no kernel: no gpu.func says `kernel`
 // WRONG: object.mlir:3:{{[0-9]+}}: error: {{.*}}tensor
 // GARBLED: object.mlir:2:{{[0-9]+}}: error: custom op 'gpu.nothing' is unknown
+// MEMREFS: 4xf32=12 12 12 12
 // BEYOND: out-of-bounds global read
 // BEYOND: source: object.mlir:5:10
 
@@ -212,6 +216,21 @@ gpu.module @a {
     %t = gpu.thread_id x
     %v = memref.load %x[%t] : memref<4xf32>
     memref.store %v, %x[%c0] : memref<4xf32>
+    gpu.return
+  }
+}
+
+//--- memrefs.mlir
+gpu.module @a {
+  gpu.func @k(%x: memref<4xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %t = gpu.thread_id x
+    %in = arith.cmpi ult, %t, %c4 : index
+    scf.if %in {
+      %v = memref.load %x[%t] : memref<4xf32>
+      %w = math.fma %v, %v, %v : f32
+      memref.store %w, %x[%t] : memref<4xf32>
+    }
     gpu.return
   }
 }

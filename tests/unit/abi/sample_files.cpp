@@ -186,8 +186,14 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
           fb::CreateTarget(builder, target.condition, target.block, builder.CreateVector(target.arguments)));
     targetVector = builder.CreateVector(targets);
   }
+  Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> inputNames, resultNames;
+  if (!parts.inputNames.empty())
+    inputNames = builder.CreateVectorOfStrings(parts.inputNames);
+  if (!parts.resultNames.empty())
+    resultNames = builder.CreateVectorOfStrings(parts.resultNames);
   return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
-                            resultVector, expectationVector, parts.arena, blockVector, loads, stores, targetVector);
+                            resultVector, expectationVector, parts.arena, blockVector, loads, stores, targetVector,
+                            inputNames, resultNames);
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,

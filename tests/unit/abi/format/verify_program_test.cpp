@@ -41,6 +41,19 @@ TEST(VerifyProgram, WantsFunctionNamesOnce) {
             "'x': functions[1]: [F-4] name 'main' is there twice");
 }
 
+TEST(VerifyProgram, HasANameForEachInputAndResultOrNone) {
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.inputNames = {"a", "", "rows of b"};
+              f.resultNames = {"out"};
+            }),
+            "");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.inputNames = {"a"}; }), "[F-29] input_names has 1 names, 3 are wanted");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.resultNames = {"a", "b"}; }),
+            "[F-29] result_names has 2 names, 1 are wanted");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.inputNames = {"a", "b\x1b[2J", "c"}; }),
+            "[F-29] a name in input_names has a control character");
+}
+
 TEST(VerifyProgram, VerifiesNestedExecutables) {
   EXPECT_EQ(verdict([](ProgramParts &p) { p.executables[0].variants[0].images = {5}; }),
             "'x': executables[0]: variants[0]: images[0]: [F-10] index is 5, there are 1 images");
