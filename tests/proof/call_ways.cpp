@@ -144,6 +144,66 @@ std::string fromPointer(Body &b, const std::string &x) {
 }
 
 /// One function for each number, by a table of their addresses.
+/// A member of a struct becomes another one, in a function that gets the struct by its address; offsets are written
+/// there or computed, the value goes in one piece or in two.
+std::string structMember(Body &b, const std::string &x) {
+  std::string name = b.module.name("member"), variable = b.variable("local", 64, 8), window = b.r64(), a = b.r64(),
+              low = b.r32(), high = b.r32(), number = b.r64(), d = b.r64();
+  const uint32_t first = 8 * b.random.below(3), from = 8 * b.random.below(3), to = 24 + 8 * b.random.below(2);
+  b.line("mov.u64 ", window, ", ", variable, ";");
+  if (b.random.chance(50)) {
+    std::string moved = b.r64();
+    b.line("add.s64 ", moved, ", ", window, ", ", first, ";");
+    b.line("cvta.local.u64 ", a, ", ", moved, ";");
+  } else {
+    std::string generic = b.r64();
+    b.line("cvta.local.u64 ", generic, ", ", window, ";");
+    b.line("add.s64 ", a, ", ", generic, ", ", first, ";");
+  }
+  b.line("mov.u64 ", number, ", 7;");
+  for (uint32_t at = 0; at <= 32; at += 8)
+    if (at != from && b.random.chance(70))
+      b.line("st.u64 [", a, "+", at, "], ", number, ";");
+  if (b.random.chance(60)) {
+    b.line("st.u64 [", a, "+", from, "], ", x, ";");
+  } else {
+    b.line("mov.b64 {", low, ", ", high, "}, ", x, ";");
+    b.line("st.u32 [", a, "+", from, "], ", low, ";");
+    b.line("st.u32 [", a, "+", from + 4, "], ", high, ";");
+  }
+  Body f(b.random, b.module, b.depth + 1);
+  std::string p = f.r64(), q = f.r64(), v = f.r64();
+  f.line("ld.param.b64 ", p, ", [a];");
+  switch (f.random.below(3)) {
+  case 0:
+    f.line("ld.u64 ", v, ", [", p, "+", from, "];");
+    break;
+  case 1:
+    f.line("add.s64 ", q, ", ", p, ", ", from, ";");
+    f.line("ld.u64 ", v, ", [", q, "];");
+    break;
+  default: {
+    std::string l = f.r32(), h = f.r32();
+    f.line("ld.v2.u32 {", l, ", ", h, "}, [", p, "+", from, "];");
+    f.line("mov.b64 ", v, ", {", l, ", ", h, "};");
+  }
+  }
+  std::string w = worked(f, v), r = f.r64(), n = f.r32(), i = f.r64();
+  if (f.random.chance(60)) {
+    f.line("st.u64 [", p, "+", to, "], ", w, ";");
+  } else {
+    f.line("mov.u32 ", n, ", %nctaid.y;"); // 1
+    f.line("mul.wide.u32 ", i, ", ", n, ", ", to, ";");
+    f.line("add.s64 ", r, ", ", p, ", ", i, ";");
+    f.line("st.u64 [", r, "], ", w, ";");
+  }
+  f.line("ret;");
+  define(b, concat(name, "(.param .b64 a)"), f);
+  b.line("{ .param .b64 in; st.param.b64 [in], ", a, "; call.uni ", name, ", (in); }");
+  b.line(b.random.chance(50) ? "ld.u64 " : "ld.volatile.u64 ", d, ", [", a, "+", to, "];");
+  return d;
+}
+
 std::string dispatched(Body &b, const std::string &field, uint32_t bits) {
   std::string list, prototype = b.module.name("prototype"), table = b.module.name("functions"), d = b.r32();
   for (uint32_t i = 0; i < 1u << bits; ++i) {
@@ -199,6 +259,7 @@ constexpr ValueWay kWays[] = {
     {"two-halves", Class::Calls, twoHalves},
     {"behind-pointer", Class::Calls, behindPointer},
     {"from-pointer", Class::Calls, fromPointer},
+    {"struct-member", Class::Calls, structMember},
 };
 constexpr Channel kChannels[] = {
     {"dispatched", Class::Calls, 2, dispatched},

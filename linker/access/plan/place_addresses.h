@@ -13,6 +13,7 @@ namespace tenon::linker {
 struct VariablePlace {
   uint32_t cell = 0;
   int64_t offset = 0; // bytes
+  bool operator==(const VariablePlace &) const = default;
   VariablePlace plus(uint64_t bytes) const { return {cell, static_cast<int64_t>(uint64_t(offset) + bytes)}; }
 };
 

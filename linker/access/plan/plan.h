@@ -14,6 +14,7 @@
 
 #include "linker/access/origins.h"
 #include "linker/access/plan/form.h"
+#include "linker/access/plan/place_addresses.h"
 #include "ptx/control_flow.h"
 
 #include <cstdint>
@@ -60,7 +61,7 @@ struct Step {
   uint32_t cell = 0;    // LoadCell, StoreCell, TakeCell; Call: into Plan::calls
   uint32_t bytes = 0;   // of the access
   uint32_t element = 0; // of one value of it; 0: of no width that is told
-  int64_t offset = 0;
+  int64_t offset = 0;   // of Load, Store and StoreToMap: behind the address
 };
 
 /// Bytes of a .param variable that some path does not store to: what stands there is what another call left.
@@ -113,6 +114,10 @@ struct Plan {
   bool hasRegisterParameters = false;     // .reg parameters or returns, which nobody follows
   std::vector<std::vector<BlankBytes>> blankReturns; // [returns] when a path ends
   std::vector<SlotNote> notes;                       // [slots] of a kernel
+  /// Places in .local variables of a kernel whose addresses functions may get: slot firstPlaceSlot + i stands for
+  /// address i, as a slot does for that of a tensor map.
+  std::vector<VariablePlace> placeSlots;
+  uint32_t firstPlaceSlot = 0;
   /// Registers whose definitions disagree about pointers, ascending; the tracer adds them as it finds them.
   std::vector<uint32_t> tracked;
   std::vector<uint32_t> disagreeing; // found since `tracked` was set

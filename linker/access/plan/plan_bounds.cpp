@@ -178,7 +178,7 @@ std::optional<PlanBuilder::PlaceRange> PlanBuilder::rangeOf(const Leaf &leaf, ui
       range = moved(rangeAt(3), bounded(static_cast<unsigned __int128>(*a) * *b));
   }
   const bool isRange = range && range->span <= kLargest && !plan_->isParameter(range->place.cell) &&
-                       known_.table[known_.peek(leaf.ref.index)] == Origins::of(plan_->slotOfCell(range->place.cell));
+                       isAddressOf(known_.peek(leaf.ref.index), range->place.cell);
   return isRange ? range : std::nullopt;
 }
 

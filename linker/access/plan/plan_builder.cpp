@@ -18,6 +18,13 @@ void PlanBuilder::run(const ptx::Module &module, const ptx::Function &function, 
     for (uint32_t i = 0; i < arguments_.size(); ++i)
       kernelArgument(slots, i, function.parameters[i].bytes(), arguments_[i]);
   }
+  takesPlaces_ = function.isEntry && std::ranges::any_of(function.instructions, [](const ptx::Instruction &each) {
+                   return each.facts.control == ptx::Control::Call;
+                 });
+  placeBits_ = kExact;
+  for (uint32_t i = 0; i < kTrackedSlots; ++i)
+    if (i >= slots.size() || slots[i].isMap)
+      placeBits_ |= slotBit(i);
   known_.table.setSecrets(secretsOf(slots));
   uses_ = &useFinder_.run(function, names);
   flowBuilder_.run(function, plan.flow);
@@ -63,6 +70,8 @@ void PlanBuilder::reset() {
   plan_->disagreeing.clear();
   plan_->undefined.clear();
   plan_->foreignSteer = kNoInstruction;
+  plan_->placeSlots.clear();
+  plan_->firstPlaceSlot = static_cast<uint32_t>(slots_->size());
   places_.clear();
   filled_.clear();
   stored_.clear();

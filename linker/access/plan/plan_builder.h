@@ -104,9 +104,12 @@ private:
   void addKernelParameter(std::span<const Leaf> elements, uint32_t parameter, int64_t offset, uint32_t bytes);
   void addCall();
 
-  // plan_places.cpp: places in the parameters that the text names
+  // plan_places.cpp: places in the parameters and in .local variables that the text names
   Origins addressOf(VariablePlace place) const;
-  bool keepsExactly() const;
+  Origins addressInParameters(VariablePlace place) const;
+  void takePlace(VariablePlace place);
+  bool isAddressOf(OriginTable::Id value, uint32_t cell) const;
+  bool keepsExactly(uint32_t cell) const;
   bool defineAsPlace(const std::optional<VariablePlace> &place);
 
   // plan_blank.cpp: .param variables that some path does not store to
@@ -166,6 +169,8 @@ private:
   const ParameterSlots *slots_ = nullptr;
   std::vector<Cell> arguments_; // [parameters] of a kernel
   Plan *plan_ = nullptr;
+  bool takesPlaces_ = false;                // a kernel that calls
+  uint64_t placeBits_ = 0;                  // slots that stand for addresses of places, kExact among them
   bool parametersAreKnown_ = false;         // of a kernel that does not write its own
   bool writesParameters_ = false;           // it does, which only a call or text that ptxas refuses can do
   std::vector<uint32_t> cellOfDeclaration_; // [declarations]; UINT32_MAX: no cell

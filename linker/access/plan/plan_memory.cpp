@@ -40,7 +40,7 @@ std::optional<VariablePlace> PlanBuilder::placeOf(const Leaf &leaf) {
   if (leaf.ref.kind != Kind::Register)
     return {};
   const std::optional<VariablePlace> place = places_.find(leaf.ref.index);
-  return place && known_.table[known_.peek(leaf.ref.index)] == addressOf(*place) ? place : std::nullopt;
+  return place && isAddressOf(known_.peek(leaf.ref.index), place->cell) ? place : std::nullopt;
 }
 
 /// `mov`, `cvta`, `cvt` of a shared address and `add` of a constant carry a place along: which one, if they do.
@@ -56,7 +56,7 @@ std::optional<VariablePlace> PlanBuilder::followPlace() {
   const bool sums = opcode == "add" && leaves_.size() == 3 && leaves_[2].isImmediate;
   const bool widens = opcode == "cvt" && form_->transfer.combine == Combine::Join && form_->width.element >= 4;
   const bool copies = (opcode == "mov" || opcode == "cvta" || widens) && leaves_.size() == 2;
-  if (!place || !(sums || copies) || (plan_->isParameter(place->cell) && !keepsExactly()))
+  if (!place || !(sums || copies) || (plan_->isParameter(place->cell) && !keepsExactly(place->cell)))
     return {};
   const VariablePlace to = place->plus(sums ? leaves_[2].bits : uint64_t(instruction_->operands[1].offset));
   places_.add(result.ref.index, to);
@@ -154,6 +154,7 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
   step.bytes = form_->width.bytes();
   step.element = form_->width.element;
   step.nonCoherent = form_->nonCoherent;
+  step.offset = offset;
   switch (effect.effect) {
   case Effect::Load:
     return addLoad(step, at);
@@ -175,7 +176,6 @@ void PlanBuilder::addMemory(const EffectOf &effect) {
     break;
   case Effect::StoreToMap:
     step.kind = StepKind::StoreToMap;
-    step.offset = offset;
     break;
   default:
     break;

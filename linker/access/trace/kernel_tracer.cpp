@@ -53,6 +53,7 @@ void KernelTracer::reset() {
     spare_.push_back(std::move(instance));
   order_.clear();
   memory_.reset(algebra_.secrets);
+  taken_.assign(entry_->placeSlots.empty() ? 0 : entry_->cellCount, {});
   root_ = &newInstance(*entry_);
   const std::vector<ptx::Variable> &parameters = module_->functions[entry_->function].parameters;
   root_->arguments.resize(parameters.size());

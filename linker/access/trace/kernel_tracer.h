@@ -57,6 +57,13 @@ private:
   void steer(const Origins &value, AccessPlace place);
 
   // trace_memory.cpp: what touches memory
+  const Cell &cellOf(const Instance &instance, uint32_t cell) const;
+  bool isTaken(const Instance &instance, uint32_t cell) const;
+  void storeTaken(uint32_t cell, int64_t offset, uint32_t bytes, const Origins &value);
+  std::vector<VariablePlace> placesBehind(const Origins &address, const Step &step) const;
+  Origins loadBehind(const Origins &address, const Step &step);
+  bool storeBehind(const Origins &address, const Origins &stored, const Step &step);
+  Origins keptIn(uint32_t bytes, const Origins &stored) const;
   Origins loadCell(Instance &instance, const Step &step);
   void storeCell(Instance &instance, const Step &step, const Origins &value);
   void takeCell(Instance &instance, const Step &step);
@@ -90,6 +97,7 @@ private:
   std::vector<std::unique_ptr<Instance>> order_, spare_;
   Instance *root_ = nullptr;
   PrivateMemory memory_;
+  std::vector<Cell> taken_; // by cell of the kernel: its variables, where functions get addresses of places in them
   OriginAlgebra algebra_;
   uint64_t slotsRead_ = 0; // private memory that was read in this sweep, as bits
   uint32_t round_ = 0;

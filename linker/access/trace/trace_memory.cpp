@@ -11,6 +11,80 @@ static bool isInside(const Plan &plan, uint32_t cell, int64_t offset, uint32_t b
   return offset >= 0 && uint64_t(offset) + bytes <= plan.cellBytes[cell];
 }
 
+/// What stands in a cell. Of the variables of a kernel functions know some places, too.
+const Cell &KernelTracer::cellOf(const Instance &instance, uint32_t cell) const {
+  return isTaken(instance, cell) ? taken_[cell] : instance.cells[cell];
+}
+
+bool KernelTracer::isTaken(const Instance &instance, uint32_t cell) const {
+  return &instance == root_ && !entry_->placeSlots.empty() && entry_->isPlaceCell(cell);
+}
+
+void KernelTracer::storeTaken(uint32_t cell, int64_t offset, uint32_t bytes, const Origins &value) {
+  if (storeInto(taken_[cell], offset, bytes, value))
+    changed_ = sweepChanged_ = true;
+}
+
+/// The places that an address means one of, if it surely does; all `bytes` behind it are within their variables.
+std::vector<VariablePlace> KernelTracer::placesBehind(const Origins &address, const Step &step) const {
+  std::vector<VariablePlace> places;
+  const bool isLocal = step.space == ptx::StateSpace::Local || step.space == ptx::StateSpace::Generic;
+  if (!isLocal || !(address.surely() & kExact) || !(address.surely() & slotBit(kLocalMemory)) || step.element == 0 ||
+      (address.involved() & algebra_.secrets.asked()))
+    return places;
+  for (uint32_t i = 0; i < entry_->placeSlots.size(); ++i)
+    if (address.plus & slotBit(entry_->firstPlaceSlot + i)) {
+      places.push_back(entry_->placeSlots[i].plus(static_cast<uint64_t>(step.offset)));
+      if (!isInside(*entry_, places.back().cell, places.back().offset, step.bytes))
+        return {};
+    }
+  return places;
+}
+
+/// What stands behind an address, and may be a struct in a variable of the kernel.
+Origins KernelTracer::loadBehind(const Origins &address, const Step &step) {
+  const std::vector<VariablePlace> places = placesBehind(address, step);
+  if (places.empty())
+    return behind(address, step.space, step.element);
+  const Secrets &secrets = algebra_.secrets;
+  const MemoryContents &anywhere = memory_.scattered(kLocalMemory);
+  slotsRead_ |= slotBit(kLocalMemory);
+  Origins value = anywhere.load(step.element, secrets);
+  for (const VariablePlace &place : places) {
+    const Cell &cell = taken_[place.cell];
+    value.join(anywhere.over(step.bytes == step.element
+                                 ? loadFrom(cell, place.offset, step.bytes, secrets)
+                                 : loadSomewhere(cell, place.offset, step.bytes, step.element, secrets),
+                             secrets));
+  }
+  return value;
+}
+
+/// A store to places of the kernel's variables. False: it may go anywhere.
+bool KernelTracer::storeBehind(const Origins &address, const Origins &stored, const Step &step) {
+  if (step.kind != StepKind::Store)
+    return false;
+  const std::vector<VariablePlace> places = placesBehind(address, step);
+  const Origins value = keptIn(step.element, stored);
+  for (const VariablePlace &place : places)
+    for (uint32_t at = 0; at < step.bytes; at += step.element)
+      storeTaken(place.cell, place.offset + at, step.element, value);
+  if (!places.empty())
+    remember(kLocalMemory, step.element, value);
+  return !places.empty();
+}
+
+/// What is left of a value in so many bytes.
+Origins KernelTracer::keptIn(uint32_t bytes, const Origins &stored) const {
+  constexpr uint32_t kPointerBytes = 8;
+  Origins value = bytes < kPointerBytes ? algebra_.secrets.truncated(stored) : stored;
+  if (bytes == 1) { // a byte that is loaded may have a sign
+    value.few |= value.index;
+    value.index = 0;
+  }
+  return value;
+}
+
 Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
   const uint32_t cell = step.cell, bytes = step.bytes;
   const int64_t offset = step.offset;
@@ -21,9 +95,9 @@ Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
   if (isInside(plan, cell, offset, bytes) && !step.mayBeBlank) {
     const MemoryContents &anywhere = memory_.scattered(slot);
     if (step.isSomewhere)
-      return anywhere.over(loadSomewhere(instance.cells[cell], offset, bytes, step.element, secrets), secrets)
+      return anywhere.over(loadSomewhere(cellOf(instance, cell), offset, bytes, step.element, secrets), secrets)
           .join(anywhere.load(step.element, secrets));
-    Origins value = anywhere.over(loadFrom(instance.cells[cell], offset, bytes, secrets), secrets);
+    Origins value = anywhere.over(loadFrom(cellOf(instance, cell), offset, bytes, secrets), secrets);
     if (slot == kParamMemory && !alone_ && !isStored(instance.cells[cell], offset, bytes))
       value.join(Origins::partOf(secrets.pointers)); // what another call has left there
     return step.isFilled && !memory_.isScattered(slot) ? value : value.join(anywhere.load(bytes, secrets));
@@ -37,24 +111,19 @@ Origins KernelTracer::loadCell(Instance &instance, const Step &step) {
 }
 
 void KernelTracer::storeCell(Instance &instance, const Step &step, const Origins &stored) {
-  constexpr uint32_t kPointerBytes = 8;
   const Plan &plan = *instance.plan;
   const uint32_t slot = plan.slotOfCell(step.cell);
   if (plan.isPlaceCell(step.cell) && !stored.isKnown()) {
     gaveUp_ |= recording_; // computed from registers that nothing sets
     return;
   }
-  Origins value = step.bytes < kPointerBytes ? algebra_.secrets.truncated(stored) : stored;
-  if (step.isSomewhere)
-    value = algebra_.secrets.cut(stored);
-  if (step.bytes == 1) { // a byte that is loaded may have a sign
-    value.few |= value.index;
-    value.index = 0;
-  }
+  const Origins value = keptIn(step.bytes, step.isSomewhere ? algebra_.secrets.cut(stored) : stored);
   if (!isInside(plan, step.cell, step.offset, step.bytes))
     scatter(slot, step.bytes, value);
   else if (plan.isPlaceCell(step.cell))
     remember(slot, step.bytes, value);
+  if (isTaken(instance, step.cell))
+    return storeTaken(step.cell, step.offset, step.bytes, value);
   const bool grew = storeInto(instance.cells[step.cell], step.offset, step.bytes, value);
   sweepChanged_ |= grew && (instance.cellWasRead[step.cell] || !alone_);
 }
@@ -107,6 +176,11 @@ void KernelTracer::store(const Origins &address, const Origins &value, const Ste
     if (told.involved())
       scatter(slot, step.element, told);
   };
+  if (storeBehind(address, value, step)) {
+    if (recording_ && step.space == ptx::StateSpace::Generic)
+      findings_.writtenPrivately(address, place);
+    return;
+  }
   switch (step.space) {
   case ptx::StateSpace::Local:
     return put(kLocalMemory);
@@ -150,7 +224,7 @@ void KernelTracer::storeToMap(const Origins &map, const Origins &value, const St
     gaveUp_ |= recording_;
     return;
   }
-  const bool isPassed = (map.surely() & kExact) && step.offset == 0;
+  const bool isPassed = (map.surely() & kExact) && (map.surely() & slotBit(kParamMemory)) && step.offset == 0;
   const Origins where = isPassed ? map : behind(map, ptx::StateSpace::Generic, 8);
   noteRead(map, step, place);
   escape(value, &SlotAccess::stored, place);

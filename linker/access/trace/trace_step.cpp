@@ -96,7 +96,7 @@ void KernelTracer::execute(Instance &instance, const Step &step, uint32_t depth)
     return takeCell(instance, step);
   case StepKind::Load:
     noteRead(sources[0], step, place);
-    return step.results ? define(instance, step, behind(sources[0], step.space, step.element)) : void();
+    return step.results ? define(instance, step, loadBehind(sources[0], step)) : void();
   case StepKind::Store:
     return store(sources[0], sources.stored(), step, place);
   case StepKind::Atomic:
