@@ -15,8 +15,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
+
+if sys.version_info < (3, 11):
+    sys.exit(f"wheel: this is Python {sys.version.split()[0]}; wanted: 3.11 or later, to make wheels (they serve earlier ones)")
+import tomllib  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")

@@ -147,8 +147,8 @@ def compile(source: str | os.PathLike[str], *, targets: str | Iterable[str] | No
     """Compiles MLIR, given as text or as a file's path, to a program, and gives its path; `tenon.load` takes it.
 
     `targets`: architectures for the compiler's own kernels, "sm_80,sm_90a". `objects`: what `#hal.executable.object`
-    names: paths, folders, kernels of `tenon.cuda_kernel`, or a dict from such a name to one of these. `options`: more
-    flags of tenon-compile. Without `output` the program is kept in Tenon's cache.
+    names: paths (PTX, .cu, a gpu.module in a .mlir, ...), folders, kernels of `tenon.cuda_kernel`, or a dict from such a name
+    to one of these. `options`: more flags of tenon-compile. Without `output` the program is kept in Tenon's cache.
     """
     is_text = isinstance(source, str) and ("\n" in source or not source.endswith((".mlir", ".mlirbc")))
     wanted = _targets(targets)
