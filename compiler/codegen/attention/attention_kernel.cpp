@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/attention_kernel.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
@@ -68,6 +69,15 @@ AttentionTile tileOf(const AttentionKernel &kernel, Value number) {
           k.mul(k.rem(inBatch, across), k.number(kernel.columns))};
 }
 
+/// A sum in the type that the program gives it; one that starts from 0, as nearly all do, is it already.
+static Value finished(const AttentionKernel &kernel, const Point &point, unsigned lane, Value total) {
+  const RowSum &sum = kernel.attention.scores.sum;
+  Value start = sum.op->outputs[sum.output].startScalar;
+  if (start && sum.sum.element == sum.sum.type && matchPattern(start, m_PosZeroFloat()))
+    return total;
+  return kernel.bodies.finish(sum, point, lane, total);
+}
+
 void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArrayRef<LogitRun> runs, bool mayEnd) {
   const Attention &attention = kernel.attention;
   KernelBuilder &k = kernel.k;
@@ -87,7 +97,7 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
       const Point point = space.resultAt(row, inside);
       SmallVector<Value> totals;
       for (unsigned lane = 0; lane < width; ++lane)
-        totals.push_back(kernel.bodies.finish(attention.scores.sum, point, lane, run.scores[first + lane]));
+        totals.push_back(finished(kernel, point, lane, run.scores[first + lane]));
       kernel.bodies.setRow(attention.scores.sum, totals);
       for (unsigned lane = 0; lane < width; ++lane) {
         Value logit = attention.logits == attention.scores.op

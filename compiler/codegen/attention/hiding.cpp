@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -19,14 +21,17 @@ struct Growth {
 
 class Finder {
 public:
-  explicit Finder(const AttentionKernel &kernel) : kernel_(kernel), op_(kernel.attention.logits->op) {}
+  Finder(const GroupShape &shape, const Attention &attention, uint32_t rows)
+      : shape_(shape), attention_(attention), rows_(rows), op_(attention.logits->op) {}
 
   std::optional<Hiding> run() {
     Value logit = withoutCasts(op_.getBody()->getTerminator()->getOperand(0));
     if (auto sum = logit.getDefiningOp<arith::AddFOp>()) {
-      for (Value part : sum->getOperands())
-        if (isHiding(withoutCasts(part), /*isAdded=*/true))
+      for (unsigned part : {0, 1})
+        if (isHiding(withoutCasts(sum->getOperand(part)), /*isAdded=*/true)) {
+          found_.shown = sum->getOperand(1 - part);
           return finish();
+        }
       return std::nullopt;
     }
     return isHiding(logit, /*isAdded=*/false) ? finish() : std::nullopt;
@@ -68,6 +73,7 @@ private:
       if (!hides(hidden) || (isAdded && !isZero(shown)))
         continue;
       found_.isWhole = true;
+      found_.shown = shown;
       addConditions(select.getCondition(), seen);
       return true;
     }
@@ -134,16 +140,15 @@ private:
   }
 
   bool isOf(unsigned loop, ArrayRef<unsigned> axes) {
-    const unsigned groupAxis = kernel_.shape.group.axisOf.lookup(op_)[loop];
-    return llvm::any_of(axes,
-                        [&](unsigned axis) { return llvm::is_contained(kernel_.shape.axes[axis].axes, groupAxis); });
+    const unsigned groupAxis = shape_.group.axisOf.lookup(op_)[loop];
+    return llvm::any_of(axes, [&](unsigned axis) { return llvm::is_contained(shape_.axes[axis].axes, groupAxis); });
   }
 
   /// Nothing where it is not known, or another multiple.
   std::optional<Growth> growthOf(Value value) {
     if (value.getParentBlock() != op_.getBody())
       return Growth{};
-    const Product &scores = kernel_.attention.scores;
+    const Product &scores = attention_.scores;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       // An element: the same for all rows and keys, or anything.
       OpOperand *operand = op_.getMatchingOpOperand(argument);
@@ -183,29 +188,53 @@ private:
   /// Whether the loop grows by one from row to row of a tile: it is the innermost of the rows, and tiles begin anew
   /// with it.
   bool isOnlyRow(unsigned loop) {
-    const SmallVector<unsigned> &rows = kernel_.attention.scores.rows;
-    const SpaceAxis &last = kernel_.shape.axes[rows.back()];
-    if (kernel_.shape.group.axisOf.lookup(op_)[loop] != last.axes.back())
+    const SmallVector<unsigned> &rows = attention_.scores.rows;
+    const SpaceAxis &last = shape_.axes[rows.back()];
+    if (shape_.group.axisOf.lookup(op_)[loop] != last.axes.back())
       return false;
     auto isOne = [](const Extent &extent) { return !extent.value && extent.size == 1; };
     bool others = false;
     for (unsigned axis : rows)
-      for (const Extent &extent : kernel_.shape.axes[axis].extents)
+      for (const Extent &extent : shape_.axes[axis].extents)
         others |= &extent != &last.extents.back() && !isOne(extent);
-    return !others || (!last.extents.back().value && last.extents.back().size % kernel_.rows == 0);
+    return !others || (!last.extents.back().value && last.extents.back().size % rows_ == 0);
   }
 
-  const AttentionKernel &kernel_;
+  const GroupShape &shape_;
+  const Attention &attention_;
+  const uint32_t rows_; // of a tile
   linalg::GenericOp op_;
   Hiding found_;
 };
 
 } // namespace
 
-std::optional<Hiding> hidingOf(const AttentionKernel &kernel) {
-  if (kernel.attention.logits == kernel.attention.scores.op)
+std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attention, uint32_t rows) {
+  if (attention.logits == attention.scores.op)
     return std::nullopt;
-  return Finder(kernel).run();
+  return Finder(shape, attention, rows).run();
+}
+
+std::optional<double> scaleOf(const Attention &attention, const std::optional<Hiding> &hiding) {
+  if (attention.logits == attention.scores.op)
+    return std::nullopt;
+  linalg::GenericOp op = attention.logits->op;
+  Value shown = hiding ? hiding->shown : op.getBody()->getTerminator()->getOperand(0);
+  auto product = shown.getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != op.getBody())
+    return std::nullopt;
+  for (unsigned side : {0, 1}) {
+    auto score = dyn_cast<BlockArgument>(product->getOperand(side));
+    FloatAttr factor;
+    if (!score || score.getOwner() != op.getBody() ||
+        op.getMatchingOpOperand(score)->get() != linalg::GenericOp(attention.scores.op->op)->getResult(0) ||
+        !matchPattern(product->getOperand(1 - side), m_Constant(&factor)))
+      continue;
+    const double scale = factor.getValueAsDouble();
+    if (scale > 0 && std::isfinite(scale))
+      return scale;
+  }
+  return std::nullopt;
 }
 
 } // namespace tenon::compiler::codegen

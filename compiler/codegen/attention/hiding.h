@@ -21,9 +21,13 @@ struct Hiding {
   bool isWhole = false;    // there are no other conditions
   bool isInfinite = false; // by -inf
   bool isOnly = false;     // nothing else chooses between two numbers
+  mlir::Value shown;       // of the body: the logit where it is not hidden
 };
 
-/// What hides the logits; nothing where no such comparison is known.
-std::optional<Hiding> hidingOf(const AttentionKernel &kernel);
+/// What hides the logits; nothing where no such comparison is known. `rows`: of a tile.
+std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attention, uint32_t rows);
+
+/// What a score is multiplied by, where a logit that is not hidden is that and nothing else: more than 0.
+std::optional<double> scaleOf(const Attention &attention, const std::optional<Hiding> &hiding);
 
 } // namespace tenon::compiler::codegen

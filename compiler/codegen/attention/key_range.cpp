@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/attention/hiding.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -55,7 +57,11 @@ KeyRange::KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, c
 }
 
 void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
-  const std::optional<Hiding> hiding = hidingOf(kernel_);
+  const std::optional<Hiding> hiding = hidingOf(kernel_.shape, kernel_.attention, kernel_.rows);
+  const Product &scores = kernel_.attention.scores;
+  Value start = scores.op->outputs.front().startScalar;
+  if (scores.sum.sum.element.isF32() && start && matchPattern(start, m_PosZeroFloat()))
+    scale_ = scaleOf(kernel_.attention, hiding);
   if (!hiding)
     return;
   Value lastRow = k_.min(k_.add(tileRow, k_.number(rows - 1)), k_.sub(space.rows(), k_.number(1)));
@@ -108,7 +114,14 @@ SmallVector<KeyRange::Segment> KeyRange::segments() const {
   return segments;
 }
 
-void KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+double KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+  if (isWhole && scale_)
+    return *scale_;
+  computeLogitsHere(space, runs, isWhole);
+  return 1;
+}
+
+void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
   if (isWhole)
     for (auto [value, holds] : holding_)
       kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
@@ -118,7 +131,7 @@ void KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs, b
 
 void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<LogitRun> runs) const {
   if (!wholeTo_ && !mayEnd_)
-    return computeLogits(space, runs, /*isWhole=*/false);
+    return computeLogitsHere(space, runs, /*isWhole=*/false);
   Value lastKey = k_.add(firstKey, k_.number(keys_));
   Value isWhole = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::sle, lastKey, wholeTo_ ? wholeTo_ : count_);
   if (wholeFrom_)
@@ -128,7 +141,7 @@ void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<L
     types.append(run.scores.size(), kernel_.attention.output.sum.sum.type);
   auto computed = [&](bool isInside) {
     SmallVector<LogitRun> copies(runs.begin(), runs.end());
-    computeLogits(space, copies, isInside);
+    computeLogitsHere(space, copies, isInside);
     SmallVector<Value> values;
     for (LogitRun &run : copies)
       llvm::append_range(values, run.scores);

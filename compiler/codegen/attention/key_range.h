@@ -33,14 +33,16 @@ public:
     bool isWhole;
   };
   llvm::SmallVector<Segment> segments() const;
-  /// Logits of a block of a segment, of which runs are a part.
-  void computeLogits(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
-  /// Logits of any block.
+  /// Logits of a block of a segment, of which runs are a part; whoever computes softmax multiplies them by what it
+  /// returns.
+  double computeLogits(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
+  /// The same of any block, where softmax multiplies by nothing.
   void computeLogits(TileSpace &space, mlir::Value firstKey, llvm::MutableArrayRef<LogitRun> runs) const;
   /// What a product over no keys at all is: 0, not 0 / 0.
   mlir::Value orNothing(mlir::Value result) const;
 
 private:
+  void computeLogitsHere(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
   void limit(mlir::Value tileRow, uint32_t rows, TileSpace &space);
 
   const AttentionKernel &kernel_;
@@ -52,6 +54,7 @@ private:
   llvm::SmallVector<std::pair<mlir::Value, bool>> holding_; // what conditions are there
   bool hasLower_ = false, hasUpper_ = false;                // bounds
   bool mayEnd_ = true;                                      // the last block may lack keys
+  std::optional<double> scale_;                             // of scores, where it is all that is done with them
   bool isKnown_ = true;                                     // nothing else hides keys
 };
 

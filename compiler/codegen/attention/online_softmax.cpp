@@ -52,35 +52,56 @@ SmallVector<Value> OnlineSoftmax::start() {
   return carried;
 }
 
-OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<SmallVector<Value>> logits) {
+Value OnlineSoftmax::larger(Value x, Value y) {
+  return arith::MaxNumFOp::create(k_.b, k_.loc, x, y);
+}
+
+/// What a reference that may still be -inf is subtracted as.
+static Value finite(KernelBuilder &k, Value reference, Value zero, Value hidden) {
+  Value isHidden = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::OEQ, reference, hidden);
+  return k.select(isHidden, zero, reference);
+}
+
+OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<SmallVector<Value>> logits, double scale) {
   Step step;
-  auto larger = [&](Value x, Value y) -> Value { return arith::MaxNumFOp::create(k_.b, k_.loc, x, y); };
   SmallVector<Value> sums;
   for (auto [row, values] : llvm::enumerate(logits)) {
     // Two chains: one would wait for itself.
     Value before = carried[row], even = values[0], odd = values[1 % values.size()];
     for (size_t i = 2; i < values.size(); ++i)
       (i % 2 == 0 ? even : odd) = larger(i % 2 == 0 ? even : odd, values[i]);
-    Value largest = larger(before, overPartners(larger(even, odd), larger));
-    Value isHidden = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, largest, constant(-INFINITY));
-    Value reference = k_.select(isHidden, constant(0), largest);
-    step.carried.push_back(largest);
+    Value ofBlock = overPartners(larger(even, odd), [&](Value x, Value y) { return larger(x, y); });
+    if (scale != 1)
+      ofBlock = multiply(ofBlock, constant(scale));
+    step.carried.push_back(larger(before, ofBlock));
+    Value reference = finite(k_, step.carried[row], constant(0), constant(-INFINITY));
     const Powers powers = powersAgainst(reference);
     step.factors.push_back(
         isFast_ ? power(arith::AddFOp::create(k_.b, k_.loc, multiply(before, powers.scale), powers.offset))
                 : exponential(before, reference));
+    Value factor = isFast_ && scale != 1 ? multiply(powers.scale, constant(scale)) : powers.scale;
     Value evenSum, oddSum;
     for (auto [i, value] : llvm::enumerate(values)) {
-      value = isFast_ ? power(math::FmaOp::create(k_.b, k_.loc, value, powers.scale, powers.offset))
+      if (!isFast_ && scale != 1)
+        value = multiply(value, constant(scale));
+      value = isFast_ ? power(math::FmaOp::create(k_.b, k_.loc, value, factor, powers.offset))
                       : exponential(value, reference);
       Value &sum = i % 2 == 0 ? evenSum : oddSum;
       sum = sum ? arith::AddFOp::create(k_.b, k_.loc, sum, value).getResult() : value;
     }
-    Value ofBlock = oddSum ? arith::AddFOp::create(k_.b, k_.loc, evenSum, oddSum).getResult() : evenSum;
-    sums.push_back(arith::AddFOp::create(k_.b, k_.loc, multiply(carried[rows_ + row], step.factors.back()), ofBlock));
+    Value added = oddSum ? arith::AddFOp::create(k_.b, k_.loc, evenSum, oddSum).getResult() : evenSum;
+    sums.push_back(arith::AddFOp::create(k_.b, k_.loc, multiply(carried[rows_ + row], step.factors[row]), added));
   }
   llvm::append_range(step.carried, sums);
   return step;
+}
+
+SmallVector<Value> OnlineSoftmax::scaled(const Step &step, ValueRange sums,
+                                         llvm::function_ref<uint32_t(size_t)> rowOf) {
+  SmallVector<Value> result;
+  for (auto [i, sum] : llvm::enumerate(sums))
+    result.push_back(multiply(sum, step.factors[rowOf(i)]));
+  return result;
 }
 
 SmallVector<Value> OnlineSoftmax::inverses(ValueRange carried) {

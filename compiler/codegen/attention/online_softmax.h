@@ -26,14 +26,18 @@ public:
     llvm::SmallVector<mlir::Value> carried;
     llvm::SmallVector<mlir::Value> factors; // [rows]: of what has been summed before
   };
-  /// Replaces the logits of a block, of each row, by weights.
-  Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits);
+  /// Replaces the logits of a block, of each row, by weights. `scale`: logits are to be multiplied by it before.
+  Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits, double scale = 1);
+  /// What has been summed before, scaled by the factor of its row.
+  llvm::SmallVector<mlir::Value> scaled(const Step &step, mlir::ValueRange sums,
+                                        llvm::function_ref<uint32_t(size_t)> rowOf);
   /// 1 / sum of each row, for all threads that share it. All of them call it.
   llvm::SmallVector<mlir::Value> inverses(mlir::ValueRange carried);
 
 private:
   mlir::Value constant(double value);
   mlir::Value multiply(mlir::Value x, mlir::Value y);
+  mlir::Value larger(mlir::Value x, mlir::Value y);
   mlir::Value exponential(mlir::Value value, mlir::Value reference);
   struct Powers {
     mlir::Value scale, offset;

@@ -184,9 +184,8 @@ ScalarAttention::Values ScalarAttention::block(const AttentionTile &tile, const 
       k_.store(factor, k_.at(weights_, type_, at), bytes_);
     }
   const uint32_t groups = columns_ / (kSide * kGroup);
-  Values sums;
-  for (auto [i, sum] : llvm::enumerate(carried.drop_front(2 * kGroup)))
-    sums.push_back(arith::MulFOp::create(k_.b, k_.loc, sum, step.factors[i / (groups * kGroup)]));
+  Values sums =
+      softmax_.scaled(step, carried.drop_front(2 * kGroup), [&](size_t i) { return uint32_t(i / (groups * kGroup)); });
   sums = k_.loop(k_.number(0), k_.number(kKeys), k_.number(depth_), sums, [&](Value depth, ValueRange inside) {
     k_.barrier(); // weights are there, and everybody has read what was in the arena
     bring(outputSpace, kernel_.attention.output.right, columns_, tile.firstColumn, k_.add(firstKey, depth), arena_);

@@ -233,11 +233,9 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
   Value next = k_.add(firstKey, k_.number(kKeys));
   k_.when(k_.less(next, range.last()), [&] { bringKeys(next); });
   core_.closeGroup();
-  Values sums;
-  for (auto [i, sum] : llvm::enumerate(carried.drop_front(4 * fragments_))) {
-    const uint32_t fragment = i / (columnPairs_ * 8), half = i % 4 / 2;
-    sums.push_back(arith::MulFOp::create(k_.b, k_.loc, sum, step.factors[2 * fragment + half]));
-  }
+  const Values sums = softmax_.scaled(step, carried.drop_front(4 * fragments_), [&](size_t i) {
+    return uint32_t(2 * (i / (columnPairs_ * 8)) + i % 4 / 2); // 8 rows each
+  });
   Values after = step.carried;
   llvm::append_range(after, weighted(factors, sums));
   return after;

@@ -306,9 +306,9 @@ WarpgroupAttention::Values WarpgroupAttention::nextBlock(const KeyRange &range, 
 
   SmallVector<LogitRun> runs = runsOf(scores, key);
   TileSpace space(scores_, tile_.inBatch, rows_, key);
-  range.computeLogits(space, runs, isWhole);
+  const double scale = range.computeLogits(space, runs, isWhole);
   SmallVector<Values> weights = weightsOf(runs);
-  OnlineSoftmax::Step softmax = softmax_.step(states, weights);
+  OnlineSoftmax::Step softmax = softmax_.step(states, weights, scale);
 
   // The registers of the factors are read until the product is there: new ones are written behind the wait.
   Values tied = result;
@@ -323,8 +323,7 @@ WarpgroupAttention::Values WarpgroupAttention::nextBlock(const KeyRange &range, 
     for (Value &weight : row)
       weight = *next++;
   Values after = softmax.carried;
-  for (auto [i, sum] : llvm::enumerate(result))
-    after.push_back(arith::MulFOp::create(k_.b, k_.loc, sum, softmax.factors[i % 4 / 2]));
+  llvm::append_range(after, softmax_.scaled(softmax, result, [](size_t i) { return uint32_t(i % 4 / 2); }));
   llvm::append_range(after, factorsOf(weights));
   return after;
 }

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/hiding.h"
+
+#include "tests/unit/compiler/codegen/kernels.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+/// An attention of four dimensions: two of the rows, which share their keys.
+class HidingTest : public KernelTest {
+protected:
+  /// @param body from %score, the loops %g, %m and %n and the element %length of the batch to %logit
+  void read(const std::string &body, const std::string &groups = "1") {
+    const std::string text = R"mlir(
+func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2x96x32xf16>, %lengths: tensor<2xLENGTH>) -> tensor<2xGx128x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<2xGx128x96xf32>
+  %eo = tensor.empty() : tensor<2xGx128x32xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<2xGx128x96xf32>) -> tensor<2xGx128x96xf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<2xGx128x32xf32>) -> tensor<2xGx128x32xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, g, m, n, d) -> (b, g, m, d)>, affine_map<(b, g, m, n, d) -> (b, n, d)>, affine_map<(b, g, m, n, d) -> (b, g, m, n)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q, %key : tensor<2xGx128x64xf16>, tensor<2x96x64xf16>) outs(%fs : tensor<2xGx128x96xf32>) {
+    ^bb0(%a: f16, %b: f16, %c: f32):
+      %x = arith.extf %a : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2xGx128x96xf32>
+  %l = linalg.generic {indexing_maps = [affine_map<(b, g, m, n) -> (b, g, m, n)>, affine_map<(b, g, m, n) -> (b)>, affine_map<(b, g, m, n) -> (b, g, m, n)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s, %lengths : tensor<2xGx128x96xf32>, tensor<2xLENGTH>) outs(%es : tensor<2xGx128x96xf32>) {
+    ^bb0(%score: f32, %length: LENGTH, %o: f32):
+      %hidden = arith.constant 0xFF800000 : f32
+      %large = arith.constant -1.0e+30 : f32
+      %none = arith.constant 0.0 : f32
+      %scale = arith.constant 0.125 : f32
+      %c3 = arith.constant 3 : index
+      %g = linalg.index 1 : index
+      %m = linalg.index 2 : index
+      %n = linalg.index 3 : index
+      BODY
+      linalg.yield %logit : f32
+  } -> tensor<2xGx128x96xf32>
+  %e = tensor.empty() : tensor<2xGx128x96xf32>
+  %w = linalg.softmax dimension(3) ins(%l : tensor<2xGx128x96xf32>) outs(%e : tensor<2xGx128x96xf32>) -> tensor<2xGx128x96xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, g, m, e, n) -> (b, g, m, n)>, affine_map<(b, g, m, e, n) -> (b, n, e)>, affine_map<(b, g, m, e, n) -> (b, g, m, e)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%w, %v : tensor<2xGx128x96xf32>, tensor<2x96x32xf16>) outs(%fo : tensor<2xGx128x32xf32>) {
+    ^bb0(%a: f32, %b: f16, %c: f32):
+      %a16 = arith.truncf %a : f32 to f16
+      %x = arith.extf %a16 : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2xGx128x32xf32>
+  return %r : tensor<2xGx128x32xf32>
+}
+)mlir";
+    std::string whole = text;
+    for (const auto &[what, with] :
+         {std::pair<std::string, std::string>{"BODY", body}, {"LENGTH", "i64"}, {"xGx", "x" + groups + "x"}})
+      for (size_t at = whole.find(what); at != std::string::npos; at = whole.find(what, at + with.size()))
+        whole.replace(at, what.size(), with);
+    auto kernel = KernelFunction::read(parseFunction(whole));
+    ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
+    kernel_ = std::move(*kernel);
+    shape_ = GroupShape::of(*kernel_);
+    attention_ = Attention::of(*kernel_, *shape_);
+    ASSERT_TRUE(attention_.has_value());
+    hiding_ = hidingOf(*shape_, *attention_, 64);
+  }
+
+  std::optional<KernelFunction> kernel_;
+  std::optional<GroupShape> shape_;
+  std::optional<Attention> attention_;
+  std::optional<Hiding> hiding_;
+};
+
+TEST_F(HidingTest, ReadsTheAttention) {
+  read("%logit = arith.mulf %score, %scale : f32");
+  EXPECT_FALSE(hiding_.has_value());
+  EXPECT_EQ(scaleOf(*attention_, hiding_), 0.125);
+  EXPECT_TRUE(attention_->tensorCoreElement().isF16());
+  EXPECT_EQ(attention_->output.reduced, attention_->scores.columns);
+  EXPECT_EQ(attention_->output.rows, attention_->scores.rows);
+}
+
+TEST_F(HidingTest, SeesACausalMask) {
+  read("%l = arith.mulf %score, %scale : f32\n"
+       "%seen = arith.cmpi sge, %m, %n : index\n"
+       "%logit = arith.select %seen, %l, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->isWhole && hiding_->isInfinite && hiding_->isOnly);
+  ASSERT_EQ(hiding_->bounds.size(), 1u);
+  EXPECT_TRUE(hiding_->bounds[0].isUpper && hiding_->bounds[0].orEqual && hiding_->bounds[0].followsRows);
+  EXPECT_TRUE(hiding_->bounds[0].holds);
+  EXPECT_EQ(scaleOf(*attention_, hiding_), 0.125);
+}
+
+TEST_F(HidingTest, SeesWhatIsHiddenWhereAComparisonHolds) {
+  read("%after = arith.cmpi sgt, %n, %m : index\n"
+       "%before = arith.addi %n, %c3 : index\n"
+       "%old = arith.cmpi slt, %before, %m : index\n"
+       "%out = arith.ori %after, %old : i1\n"
+       "%mask = arith.select %out, %large, %none : f32\n"
+       "%logit = arith.addf %mask, %score : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->isWhole && !hiding_->isInfinite);
+  ASSERT_EQ(hiding_->bounds.size(), 2u);
+  EXPECT_TRUE(hiding_->bounds[0].isUpper && hiding_->bounds[0].orEqual && !hiding_->bounds[0].holds);
+  EXPECT_TRUE(!hiding_->bounds[1].isUpper && hiding_->bounds[1].orEqual);
+  EXPECT_EQ(scaleOf(*attention_, hiding_), std::nullopt);
+}
+
+TEST_F(HidingTest, SeesLengthsOfTheBatch) {
+  read("%at = arith.index_cast %n : index to i64\n"
+       "%seen = arith.cmpi slt, %at, %length : i64\n"
+       "%logit = arith.select %seen, %score, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->bounds[0].isUpper && !hiding_->bounds[0].orEqual && !hiding_->bounds[0].followsRows);
+}
+
+TEST_F(HidingTest, KnowsThatThereAreOtherConditions) {
+  read("%causal = arith.cmpi sge, %m, %n : index\n"
+       "%sum = arith.remui %n, %c3 : index\n"
+       "%odd = arith.cmpi eq, %sum, %c3 : index\n"
+       "%seen = arith.andi %causal, %odd : i1\n"
+       "%logit = arith.select %seen, %score, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_FALSE(hiding_->isWhole);
+  EXPECT_EQ(hiding_->bounds.size(), 1u);
+}
+
+TEST_F(HidingTest, RowsOfSeveralDimensionsFollowATileThatBeginsWithThem) {
+  const std::string causal = "%seen = arith.cmpi sge, %m, %n : index\n"
+                             "%logit = arith.select %seen, %score, %hidden : f32";
+  read(causal, "3"); // 128 rows of each, 64 of a tile
+  EXPECT_TRUE(hiding_.has_value());
+  EXPECT_FALSE(hidingOf(*shape_, *attention_, 96).has_value());
+  // Rows do not grow with the dimension that comes first.
+  read("%seen = arith.cmpi sge, %g, %n : index\n%logit = arith.select %seen, %score, %hidden : f32", "3");
+  EXPECT_FALSE(hiding_.has_value());
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
