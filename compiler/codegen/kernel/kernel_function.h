@@ -119,9 +119,9 @@ struct KernelFunction {
   mlir::func::FuncOp function;
   std::vector<KernelOp> ops;
   mlir::linalg::SoftmaxOp softmax; // between two of them (dispatch/attention); null: there is none
-  KernelAlong along;             // where there are no ops
-  mlir::DictionaryAttr strategy; // which strategy computes it, and how; null: one thread an element, see below
-  uint32_t threads = 256;        // of a workgroup
+  KernelAlong along;               // where there are no ops
+  mlir::DictionaryAttr strategy;   // which strategy computes it, and how; null: one thread an element, see below
+  uint32_t threads = 256;          // of a workgroup
   uint32_t elementsPerThread = 1;
   std::optional<std::array<int32_t, 3>> workgroupSize; // of the export it is a fallback of, launched in any grid
   uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied
