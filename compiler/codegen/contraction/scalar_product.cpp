@@ -14,9 +14,12 @@ namespace {
 constexpr uint32_t kSide = 16;
 constexpr uint32_t kGroup = 4;
 constexpr uint32_t kWarpDown = 4, kWarpAcross = 8; // threads of a warp
-// Reduced elements of a step; a thread brings one vector of each operand, or more.
+// Reduced elements of a step; a thread brings one vector of each operand, or more. Of large tiles 16 take
+// all registers, which pays where both sides lie along the reduced elements, whose vectors go to shared memory element
+// by element (measured on an H200: 7 % faster, elsewhere 6 % slower).
 uint32_t depthOf(const ProductKernel &kernel) {
-  return std::min(kernel.rows, kernel.columns) > 64 ? 8 : 16;
+  const bool areAlong = kernel.product.left.isAlongReduced && kernel.product.right.isAlongReduced;
+  return std::min(kernel.rows, kernel.columns) > 64 && !areAlong ? 8 : 16;
 }
 // Elements behind each row in shared memory: vectors stay aligned to 16 bytes.
 constexpr uint32_t kPadding = 4;
