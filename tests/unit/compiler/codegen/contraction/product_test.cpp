@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/product.h"
+
+#include "tests/unit/compiler/codegen/contraction/products.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class ProductOf : public ProductTest {
+protected:
+  Product product(const std::string &left, const std::string &right, const std::string &element,
+                  const std::string &total) {
+    const KernelFunction &kernel = read(left, right, {{'m', "128"}, {'n', "256"}, {'k', "64"}}, element, total);
+    std::optional<Product> found = Product::of(kernel, *shape_);
+    EXPECT_TRUE(found);
+    return *found;
+  }
+};
+
+TEST_F(ProductOf, KnowsWhichElementsAreAdjacent) {
+  Product plain = product("mk", "kn", "bf16", "f32");
+  EXPECT_TRUE(plain.left.isAlongReduced);
+  EXPECT_FALSE(plain.right.isAlongReduced);
+  EXPECT_TRUE(plain.left.plain && plain.right.plain);
+  Product turned = product("km", "nk", "bf16", "f32");
+  EXPECT_FALSE(turned.left.isAlongReduced);
+  EXPECT_TRUE(turned.right.isAlongReduced);
+}
+
+TEST_F(ProductOf, ElementsOfTensorCores) {
+  EXPECT_TRUE(product("mk", "nk", "bf16", "f32").tensorCoreElement().isBF16());
+  EXPECT_TRUE(product("mk", "nk", "f16", "f32").warpgroupElement().isF16());
+  const Product bytes = product("mk", "nk", "i8", "i32");
+  EXPECT_FALSE(bytes.tensorCoreElement());
+  EXPECT_TRUE(bytes.warpElement().isSignedInteger(8));
+  EXPECT_TRUE(bytes.warpgroupElement().isSignedInteger(8));
+  // f32 is multiplied as it is.
+  EXPECT_FALSE(product("mk", "nk", "f32", "f32").warpElement());
+  // Products of i8 that are summed in i8 wrap.
+  EXPECT_FALSE(product("mk", "nk", "i8", "i8").warpElement());
+}
+
+TEST_F(ProductOf, VectorsAreOf16Bytes) {
+  const Product halves = product("mk", "nk", "bf16", "f32");
+  EXPECT_EQ(halves.widthOf(halves.left, *shape_), 8u);
+  const Product floats = product("mk", "nk", "f32", "f32");
+  EXPECT_EQ(floats.widthOf(floats.left, *shape_), 4u);
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels of one matrix product for the tests of their code generation.
+#pragma once
+
+#include "compiler/codegen/contraction/product.h"
+#include "tests/unit/compiler/codegen/kernels.h"
+
+namespace tenon::compiler::codegen {
+
+class ProductTest : public KernelTest {
+protected:
+  /// Sizes by the letters b, m, n, k; "?" where one is not known.
+  using Sizes = std::map<char, std::string>;
+
+  /// result = sum over k of left * right, whose dimensions are letters: "mk", "kn", "mn".
+  const KernelFunction &read(const std::string &left, const std::string &right, const Sizes &sizes,
+                             const std::string &element = "bf16", const std::string &total = "f32") {
+    const bool hasBatch = sizes.count('b') != 0;
+    const std::string loops = hasBatch ? "b, m, n, k" : "m, n, k", result = hasBatch ? "bmn" : "mn";
+    auto type = [&](const std::string &letters, const std::string &of) {
+      std::string text = "tensor<";
+      for (char letter : letters)
+        text += sizes.at(letter) + "x";
+      return text + of + ">";
+    };
+    auto map = [&](const std::string &letters) {
+      std::string text = "affine_map<(" + loops + ") -> (";
+      for (char letter : letters)
+        text += std::string(letter == letters[0] ? "" : ", ") + letter;
+      return text + ")>";
+    };
+    const std::string a = type(left, element), b = type(right, element), c = type(result, total);
+    std::string body, x = "%x", y = "%y";
+    if (element != total) {
+      const std::string extend = total == "f32" ? "arith.extf" : "arith.extsi";
+      body = "%v = " + extend + " %x : " + element + " to " + total + "\n%w = " + extend + " %y : " + element + " to " +
+             total + "\n";
+      x = "%v";
+      y = "%w";
+    }
+    const std::string kind = total == "f32" ? "f" : "i";
+    kernel_ = KernelFunction::read(parseFunction(
+        "func.func @k(%a: " + a + ", %b: " + b + ", %c: " + c + ") -> " + c +
+        " {\n%r = linalg.generic {indexing_maps = [" + map(left) + ", " + map(right) + ", " + map(result) +
+        "], iterator_types = [" + (hasBatch ? "\"parallel\", " : "") +
+        "\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b : " + a + ", " + b + ") outs(%c : " + c +
+        ") {\n^bb0(%x: " + element + ", %y: " + element + ", %s: " + total + "):\n" + body + "%p = arith.mul" + kind +
+        " " + x + ", " + y + " : " + total + "\n%t = arith.add" + kind + " %s, %p : " + total +
+        "\nlinalg.yield %t : " + total + "\n} -> " + c + "\nreturn %r : " + c + "\n}\n"));
+    EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
+    shape_.emplace(GroupShape::of(*kernel_));
+    return *kernel_;
+  }
+
+  mlir::FailureOr<KernelFunction> kernel_ = mlir::failure();
+  std::optional<GroupShape> shape_;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/tile_map.h"
+
+#include "tests/unit/compiler/codegen/contraction/products.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+using Box = std::vector<int64_t>;
+
+class TileMapTest : public ProductTest {
+protected:
+  /// Of the right operand.
+  std::optional<TileMap> mapOfRight(const std::string &right, const Sizes &sizes, const std::string &element = "bf16",
+                                    const std::string &total = "f32") {
+    const bool hasBatch = sizes.count('b') != 0;
+    const KernelFunction &kernel = read(hasBatch ? "bmk" : "mk", right, sizes, element, total);
+    const std::optional<Product> product = Product::of(kernel, *shape_);
+    const uint32_t depth = element == "i8" ? 128 : 64;
+    return product ? mapOf(*shape_, *product, product->right, /*side=*/256, depth) : std::nullopt;
+  }
+  static Box boxOf(const std::optional<TileMap> &map) { return map ? Box(map->box.begin(), map->box.end()) : Box(); }
+};
+
+TEST_F(TileMapTest, AlongTheReducedElementsOneBoxIsTheTile) {
+  const auto map = mapOfRight("nk", {{'m', "512"}, {'n', "512"}, {'k', "512"}});
+  EXPECT_EQ(boxOf(map), (Box{256, 64}));
+  EXPECT_EQ(map->boxes, 1u);
+  EXPECT_EQ(map->binding, 1u);
+}
+
+TEST_F(TileMapTest, AcrossABoxIsARowOf128Bytes) {
+  const auto map = mapOfRight("kn", {{'m', "512"}, {'n', "512"}, {'k', "512"}});
+  EXPECT_EQ(boxOf(map), (Box{64, 64}));
+  EXPECT_EQ(map->boxes, 4u);
+}
+
+TEST_F(TileMapTest, ABatchIsADimensionOfOne) {
+  EXPECT_EQ(boxOf(mapOfRight("bnk", {{'b', "3"}, {'m', "512"}, {'n', "512"}, {'k', "512"}})), (Box{1, 256, 64}));
+}
+
+TEST_F(TileMapTest, RowsHaveToBeMultiplesOf16Bytes) {
+  EXPECT_FALSE(mapOfRight("nk", {{'m', "512"}, {'n', "512"}, {'k', "511"}}));
+  EXPECT_TRUE(mapOfRight("nk", {{'m', "512"}, {'n', "511"}, {'k', "512"}}));
+  EXPECT_FALSE(mapOfRight("kn", {{'m', "512"}, {'n', "511"}, {'k', "512"}}));
+  // A size that is not known is tested when the kernel runs.
+  EXPECT_TRUE(mapOfRight("nk", {{'m', "?"}, {'n', "?"}, {'k', "?"}}));
+}
+
+TEST_F(TileMapTest, BytesAreNotTurned) {
+  EXPECT_EQ(boxOf(mapOfRight("nk", {{'m', "512"}, {'n', "512"}, {'k', "512"}}, "i8", "i32")), (Box{256, 128}));
+  EXPECT_FALSE(mapOfRight("kn", {{'m', "512"}, {'n', "512"}, {'k', "512"}}, "i8", "i32"));
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen

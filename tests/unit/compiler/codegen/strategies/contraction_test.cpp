@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/contraction.h"
+
+#include "compiler/codegen/contraction/warpgroup_product.h"
+#include "tests/unit/compiler/codegen/contraction/products.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class ContractionPlans : public ProductTest {
+protected:
+  std::vector<Plan> plans(int64_t m, int64_t n, int64_t k, const std::string &element = "bf16",
+                          const std::string &total = "f32", const std::string &right = "nk") {
+    const KernelFunction &kernel = read(
+        "mk", right, {{'m', std::to_string(m)}, {'n', std::to_string(n)}, {'k', std::to_string(k)}}, element, total);
+    return Contraction().plans(kernel, *shape_);
+  }
+  static int64_t choice(const Plan &plan, llvm::StringRef name) {
+    for (auto [each, value] : plan.choices)
+      if (each == name)
+        return value;
+    ADD_FAILURE() << "no choice " << name.str();
+    return -1;
+  }
+  std::pair<int64_t, int64_t> warpgroupTile(int64_t m, int64_t n, int64_t k, const std::string &right = "nk") {
+    const std::vector<Plan> found = plans(m, n, k, "bf16", "f32", right);
+    EXPECT_EQ(found.size(), 1u);
+    return {choice(found[0], "warpgroup_rows"), choice(found[0], "warpgroup_columns")};
+  }
+};
+
+TEST_F(ContractionPlans, ManyTilesAreWide) {
+  EXPECT_EQ(warpgroupTile(4096, 4096, 4096), std::pair(128l, 256l));
+  EXPECT_EQ(warpgroupTile(4096, 28672, 4096), std::pair(128l, 256l));
+}
+
+TEST_F(ContractionPlans, NoRoundOfBlocksIsLeftPartEmpty) {
+  // 384 tiles of 128 x 128 are three rounds of 132 blocks, 256 of 128 x 192 are two.
+  EXPECT_EQ(warpgroupTile(2048, 3072, 1024), std::pair(128l, 192l));
+  EXPECT_EQ(warpgroupTile(256, 4096, 4096), std::pair(128l, 64l));
+}
+
+TEST_F(ContractionPlans, FewRowsAreNotDividedBetweenConsumers) {
+  EXPECT_EQ(warpgroupTile(64, 28672, 4096).first, 64);
+  EXPECT_NE(warpgroupTile(64, 28672, 4096, "kn").second, 192) << "a block of columns has two readers";
+}
+
+TEST_F(ContractionPlans, TilesOfHopperFitItsSharedMemory) {
+  for (int64_t m : {17, 64, 100, 512, 3000})
+    for (int64_t n : {64, 500, 2048, 20000}) {
+      const Plan plan = plans(m, n, 1024).at(0);
+      const int64_t rows = choice(plan, "warpgroup_rows"), columns = choice(plan, "warpgroup_columns");
+      if (rows == 0)
+        continue;
+      EXPECT_EQ(plan.dynamicSharedBytes, warpgroupSharedBytes(rows, columns));
+      EXPECT_LE(plan.dynamicSharedBytes, 227u << 10);
+      EXPECT_EQ(plan.tensorMaps.size(), 2u);
+      for (auto [name, value] : plan.choices)
+        EXPECT_TRUE(Contraction().takes(name, value)) << name.str() << " " << value;
+    }
+}
+
+TEST_F(ContractionPlans, ExactProductsHaveTheTileThatIsDoneFirst) {
+  const Plan large = plans(4096, 4096, 4096, "f32").at(0), part = plans(2048, 3072, 1024, "f32").at(0),
+             small = plans(512, 512, 512, "f32").at(0);
+  EXPECT_EQ(choice(large, "columns"), 128);
+  EXPECT_EQ(choice(part, "rows"), 128);
+  EXPECT_EQ(choice(part, "columns"), 64);
+  EXPECT_EQ(choice(small, "rows"), 64);
+  EXPECT_EQ(choice(large, "warpgroup_rows"), 0);
+  EXPECT_EQ(large.threads, 128u);
+}
+
+TEST_F(ContractionPlans, BytesTakeWarpgroupsWhereMapsBringThem) {
+  EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32").at(0), "warpgroup_rows"), 128);
+  EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32", "kn").at(0), "warpgroup_rows"), 0);
+}
+
+TEST_F(ContractionPlans, UnknownSizesHaveASmallAndALargeTile) {
+  read("mk", "nk", {{'m', "?"}, {'n', "?"}, {'k', "?"}});
+  const std::vector<Plan> found = Contraction().plans(*kernel_, *shape_);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(choice(found[0], "rows"), 64);
+  EXPECT_EQ(choice(found[1], "warpgroup_columns"), 128);
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
