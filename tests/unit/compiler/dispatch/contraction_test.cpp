@@ -83,14 +83,16 @@ TEST_F(ContractionOf, NeedsAProduct) {
 
 class FewRowsOf : public KernelTextTest {
 protected:
-  /// a[rows, 128] times b[columns, 128], of `element`, in f32.
-  std::optional<Contraction> product(const std::string &rows, const std::string &columns, const std::string &element) {
+  /// a[rows, 128] times b[columns, 128], of `element`, in f32; or times what is computed from b.
+  std::optional<Contraction> product(const std::string &rows, const std::string &columns, const std::string &element,
+                                     bool isComputed = false) {
     const std::string left = "tensor<" + rows + "x128x" + element + ">",
                       right = "tensor<" + columns + "x128x" + element + ">",
                       result = "tensor<" + rows + "x" + columns + "xf32>";
     const std::string extend =
         element == "f32" ? ""
-                         : "%u = arith.extf %x : " + element + " to f32\n%v = arith.extf %y : " + element + " to f32\n";
+                         : "%z = arith.addf %y, %y : " + element + "\n%u = arith.extf %x : " + element +
+                               " to f32\n%v = arith.extf " + (isComputed ? "%z" : "%y") + " : " + element + " to f32\n";
     return productOf(firstGeneric(
         "func.func @f(%a: " + left + ", %b: " + right + ", %e: " + result + ") -> " + result +
         " {\n%w = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, "
@@ -118,11 +120,15 @@ TEST_F(FewRowsOf, TheSmallerSideIsTheFew) {
   EXPECT_EQ(other->few, &columns->right);
 }
 
-TEST_F(FewRowsOf, TensorCoresTakeMoreOfThem) {
-  const auto halves = product("64", "500", "bf16");
-  ASSERT_TRUE(halves);
-  EXPECT_TRUE(isForTensorCores(*halves));
-  EXPECT_TRUE(fewRowsOf(*halves));
+TEST_F(FewRowsOf, TensorCoresTakeMoreOfThemWhereTheMatrixIsComputed) {
+  const auto computed = product("64", "500", "bf16", /*isComputed=*/true);
+  ASSERT_TRUE(computed);
+  EXPECT_TRUE(isForTensorCores(*computed));
+  EXPECT_TRUE(fewRowsOf(*computed));
+  const auto read = product("64", "500", "bf16"), few = product("16", "500", "bf16");
+  ASSERT_TRUE(read && few);
+  EXPECT_FALSE(fewRowsOf(*read));
+  EXPECT_TRUE(fewRowsOf(*few));
   const auto exact = product("64", "500", "f32");
   ASSERT_TRUE(exact);
   EXPECT_FALSE(isForTensorCores(*exact));

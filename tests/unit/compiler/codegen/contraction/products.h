@@ -29,6 +29,21 @@ protected:
         text += std::string(letter == letters[0] ? "" : ", ") + letter;
       return text + ")>";
     };
+    // Each size that is not known is a constant of the kernel, which its tensors name.
+    std::map<char, int> constants;
+    std::string passed;
+    for (const auto &[letter, size] : sizes)
+      if (size == "?") {
+        passed += std::string("%size_") + letter + ": i64, ";
+        constants.emplace(letter, int(constants.size()));
+      }
+    auto dims = [&](const std::string &letters) {
+      std::string text;
+      for (char letter : letters)
+        if (constants.count(letter) != 0)
+          text += (text.empty() ? "" : ", ") + std::to_string(constants[letter]);
+      return text.empty() ? "" : " {tenon.dims = array<i64: " + text + ">}";
+    };
     const std::string a = type(left, element), b = type(right, element), c = type(result, total);
     std::string body, x = "%x", y = "%y";
     if (element != total) {
@@ -40,9 +55,9 @@ protected:
     }
     const std::string kind = total == "f32" ? "f" : "i";
     kernel_ = KernelFunction::read(parseFunction(
-        "func.func @k(%a: " + a + ", %b: " + b + ", %c: " + c + ") -> " + c +
-        " {\n%r = linalg.generic {indexing_maps = [" + map(left) + ", " + map(right) + ", " + map(result) +
-        "], iterator_types = [" + (hasBatch ? "\"parallel\", " : "") +
+        "func.func @k(" + passed + "%a: " + a + dims(left) + ", %b: " + b + dims(right) + ", %c: " + c + dims(result) +
+        ") -> (" + c + dims(result) + ")" + " {\n%r = linalg.generic {indexing_maps = [" + map(left) + ", " +
+        map(right) + ", " + map(result) + "], iterator_types = [" + (hasBatch ? "\"parallel\", " : "") +
         "\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b : " + a + ", " + b + ") outs(%c : " + c +
         ") {\n^bb0(%x: " + element + ", %y: " + element + ", %s: " + total + "):\n" + body + "%p = arith.mul" + kind +
         " " + x + ", " + y + " : " + total + "\n%t = arith.add" + kind + " %s, %p : " + total +
