@@ -125,9 +125,11 @@ TEST_F(FewRowsOf, TensorCoresTakeMoreOfThemWhereTheMatrixIsComputed) {
   ASSERT_TRUE(computed);
   EXPECT_TRUE(isForTensorCores(*computed));
   EXPECT_TRUE(fewRowsOf(*computed));
-  const auto read = product("64", "500", "bf16"), few = product("16", "500", "bf16");
-  ASSERT_TRUE(read && few);
+  const auto read = product("64", "500", "bf16");
+  ASSERT_TRUE(read);
   EXPECT_FALSE(fewRowsOf(*read));
+  const auto few = product("16", "500", "bf16");
+  ASSERT_TRUE(few);
   EXPECT_TRUE(fewRowsOf(*few));
   const auto exact = product("64", "500", "f32");
   ASSERT_TRUE(exact);
