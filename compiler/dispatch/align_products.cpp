@@ -9,6 +9,7 @@
 #include "compiler/dispatch/align_products.h"
 
 #include "compiler/dispatch/Passes.h"
+#include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -184,14 +185,10 @@ void MatrixProduct::align() {
   op_->erase();
 }
 
-/// Whether it is one of the two products of attention, whose kernel reads the operands itself.
-bool isOfAttention(linalg::LinalgOp op) {
-  auto isRead = [](Operation *by) {
-    return llvm::any_of(by->getUsers(), [](Operation *user) { return isa<linalg::SoftmaxOp>(user); });
-  };
-  return llvm::any_of(op->getOperands(),
-                      [](Value value) { return value.getDefiningOp<linalg::SoftmaxOp>() != nullptr; }) ||
-         isRead(op) || llvm::any_of(op->getUsers(), isRead);
+/// What reads its operands itself.
+bool hasOwnKernel(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  return generic && isOfAttention(generic);
 }
 
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
@@ -201,7 +198,7 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     for (linalg::LinalgOp op : found)
       if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
-          product && product->isLarge() && !isOfAttention(op))
+          product && product->isLarge() && !hasOwnKernel(op))
         product->align();
   }
 };
