@@ -171,8 +171,9 @@ void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> acc
     }
 }
 
-/// The next step's elements are on their way while this one's are multiplied; so are, from shared memory, the factors
-/// of the next reduced element, also of the next step's first: the block meets before it multiplies the last.
+/// While a step is multiplied, the elements of the next one are read from memory, and the factors of the next reduced
+/// element from shared memory. The barrier stands before the last reduced element of a step: behind it the first factors
+/// of the next step are read while the last ones of this step are multiplied.
 ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   Value isAny = k_.less(k_.number(0), count);
@@ -186,7 +187,7 @@ ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   carried.append(rowGroups_ * columnGroups_ * kGroup * kGroup, zero);
   carried = k_.loop(k_.number(0), count, k_.number(1), carried, [&](Value step, ValueRange previous) {
     Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2)), other = k_.rem(next, k_.number(2));
-    // Behind the last step comes that again, which nobody multiplies.
+    // The last step reads itself again; nobody multiplies that.
     const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
     Values factors(previous.take_front(factorCount)), accumulators(previous.drop_front(factorCount));
     for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
@@ -206,7 +207,7 @@ ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
 }
 
 void ScalarProduct::run() {
-  // Some compute while others wait; each has the registers that are left.
+  // Several blocks share a multiprocessor, so that one computes while another waits; they share its registers, too.
   k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 ? 3 : 2);
   buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
   buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
