@@ -172,8 +172,8 @@ void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> acc
 }
 
 /// While a step is multiplied, the elements of the next one are read from memory, and the factors of the next reduced
-/// element from shared memory. The barrier stands before the last reduced element of a step: behind it the first factors
-/// of the next step are read while the last ones of this step are multiplied.
+/// element from shared memory. The barrier stands before the last reduced element of a step: behind it the first
+/// factors of the next step are read while the last ones of this step are multiplied.
 ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   Value isAny = k_.less(k_.number(0), count);
