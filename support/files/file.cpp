@@ -36,30 +36,11 @@ static int openRetrying(const char *path, int flags, mode_t mode = 0) {
 /// A buffer grows to twice its size; more than this at once is asked for first.
 constexpr size_t kChunk = 1 << 16;
 
-/// Reads everything up to the end of `fd`, which probably comes after `expected` bytes; at most `most`.
-static Status readAll(int fd, const std::string &path, uint64_t expected, uint64_t most, std::string &out) {
-  const std::string what = concat("'", path, "'");
-  size_t have = 0;
-  TENON_RETURN_IF_ERROR(resizeChecked(out, expected + 1, what)); // one more byte: the end shows in the same call
-  for (;;) {
-    if (have == out.size())
-      TENON_RETURN_IF_ERROR(resizeChecked(out, have + std::max(have, kChunk), what));
-    const ssize_t n = ::read(fd, out.data() + have, out.size() - have);
-    if (n < 0 && errno != EINTR)
-      return systemError("read", path, errno);
-    if (n == 0) {
-      out.resize(have);
-      return okStatus();
-    }
-    have += n > 0 ? static_cast<size_t>(n) : 0;
-    if (have > most)
-      return makeError(StatusCode::ResourceExhausted, "cannot read '", path, "': it does not end within ", most,
-                       " bytes");
-  }
-}
+/// How long a named pipe that is to be written may have nobody who reads it.
+constexpr int kReaderMilliseconds = 10 * 1000;
 
-/// Waits until somebody has written to a named pipe, or closed it.
-static Status waitForWriter(int fd, const std::string &path, int milliseconds) {
+/// Whether there is something to read, or an end, within that time.
+static Result<bool> waitForBytes(int fd, const std::string &path, int milliseconds) {
   pollfd wanted = {fd, POLLIN, 0};
   int ready = 0;
   do
@@ -67,11 +48,70 @@ static Status waitForWriter(int fd, const std::string &path, int milliseconds) {
   while (ready < 0 && errno == EINTR);
   if (ready < 0)
     return systemError("read", path, errno);
-  if (ready == 0)
-    return makeError(StatusCode::FailedPrecondition, "cannot read '", path,
-                     "': it is a named pipe, and nobody wrote to it within ", milliseconds, " milliseconds");
-  const int flags = ::fcntl(fd, F_GETFL);
-  return flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0 ? systemError("read", path, errno) : okStatus();
+  return ready > 0;
+}
+
+/// Of a named pipe, which does not wait by itself: as long as nobody has it open to write, it reads as ended; then, as
+/// long as it is empty, as not ready.
+static Result<size_t> readFromPipe(int fd, const std::string &path, const ReadLimits &limits, bool isFirst, char *out,
+                                   size_t bytes) {
+  bool isReady = true;
+  if (isFirst) {
+    TENON_ASSIGN_OR_RETURN(isReady, waitForBytes(fd, path, limits.writerMilliseconds));
+  }
+  for (;;) {
+    const ssize_t n = ::read(fd, out, bytes);
+    if (n == 0 && !isReady)
+      return makeError(StatusCode::FailedPrecondition, "cannot read '", path,
+                       "': it is a named pipe, and nobody opened it to write within ", limits.writerMilliseconds,
+                       " milliseconds");
+    if (n >= 0)
+      return static_cast<size_t>(n);
+    if (errno == EINTR)
+      continue;
+    if (errno != EAGAIN)
+      return systemError("read", path, errno);
+    TENON_ASSIGN_OR_RETURN(isReady, waitForBytes(fd, path, limits.silenceMilliseconds));
+    if (!isReady)
+      return makeError(StatusCode::FailedPrecondition, "cannot read '", path,
+                       "': it is a named pipe, and nobody wrote to it for ", limits.silenceMilliseconds,
+                       " milliseconds");
+  }
+}
+
+static Result<size_t> readOnce(int fd, const std::string &path, char *out, size_t bytes) {
+  ssize_t n = 0;
+  do
+    n = ::read(fd, out, bytes);
+  while (n < 0 && errno == EINTR);
+  if (n < 0)
+    return systemError("read", path, errno);
+  return static_cast<size_t>(n);
+}
+
+/// Reads everything up to the end of `fd`, which probably comes after `expected` bytes.
+static Status readAll(int fd, const std::string &path, bool isNamedPipe, uint64_t expected, const ReadLimits &limits,
+                      std::string &out) {
+  const uint64_t most = std::max(expected, limits.bytes);
+  const std::string what = concat("'", path, "'");
+  size_t have = 0;
+  TENON_RETURN_IF_ERROR(resizeChecked(out, expected + 1, what)); // one more byte: the end shows in the same call
+  for (;;) {
+    if (have == out.size())
+      TENON_RETURN_IF_ERROR(resizeChecked(out, have + std::max(have, kChunk), what));
+    char *end = out.data() + have;
+    const size_t room = out.size() - have;
+    TENON_ASSIGN_OR_RETURN(const size_t n, isNamedPipe ? readFromPipe(fd, path, limits, have == 0, end, room)
+                                                       : readOnce(fd, path, end, room));
+    if (n == 0) {
+      out.resize(have);
+      return okStatus();
+    }
+    have += n;
+    if (have > most)
+      return makeError(StatusCode::ResourceExhausted, "cannot read '", path, "': it does not end within ", most,
+                       " bytes");
+  }
 }
 
 /// What is no file, in words; empty: it can be read to an end.
@@ -115,16 +155,13 @@ static Result<std::string> readOpened(int fd, const std::string &path, const Rea
     return systemError("read", path, EISDIR);
   if (const std::string_view kind = kindWithoutEnd(info, fd); !kind.empty())
     return makeError(StatusCode::FailedPrecondition, "cannot read '", path, "': it is ", kind, ", expected a file");
+  if (S_ISCHR(info.st_mode) && fd != STDIN_FILENO && ::fcntl(fd, F_SETFL, 0) < 0) // a terminal is waited for
+    return systemError("read", path, errno);
   // Pipes without a name have a writer: whoever made them.
   const bool isNamedPipe = S_ISFIFO(info.st_mode) && path != "-" && !descriptorOf(path);
-  if (isNamedPipe) {
-    TENON_RETURN_IF_ERROR(waitForWriter(fd, path, limits.firstByteMilliseconds));
-  } else if (S_ISCHR(info.st_mode) && fd != STDIN_FILENO && ::fcntl(fd, F_SETFL, 0) < 0) { // a terminal is waited for
-    return systemError("read", path, errno);
-  }
   const uint64_t expected = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
   std::string bytes;
-  TENON_RETURN_IF_ERROR(readAll(fd, path, expected, std::max(expected, limits.bytes), bytes));
+  TENON_RETURN_IF_ERROR(readAll(fd, path, isNamedPipe, expected, limits, bytes));
   return bytes;
 }
 
@@ -150,8 +187,28 @@ static Status writeToDescriptor(int fd, const std::string &path, std::string_vie
   return error ? systemError("write", path, error) : okStatus();
 }
 
+/// A named pipe is opened once somebody reads it, which has to be soon.
+static int openInPlace(const std::string &path) {
+  constexpr int kPauseMilliseconds = 10;
+  int fd = -1;
+  for (int waited = 0; waited <= kReaderMilliseconds; waited += kPauseMilliseconds) {
+    fd = openRetrying(path.c_str(), O_WRONLY | O_NONBLOCK);
+    if (fd >= 0 || errno != ENXIO)
+      break;
+    ::poll(nullptr, 0, kPauseMilliseconds);
+  }
+  if (fd >= 0 && ::fcntl(fd, F_SETFL, 0) < 0) { // writing waits
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
 static Status writeInPlace(const std::string &path, std::string_view bytes) {
-  const int fd = openRetrying(path.c_str(), O_WRONLY);
+  const int fd = openInPlace(path);
+  if (fd < 0 && errno == ENXIO)
+    return makeError(StatusCode::FailedPrecondition, "cannot write '", path, "': nobody opened it to read within ",
+                     kReaderMilliseconds, " milliseconds");
   if (fd < 0)
     return systemError("write", path, errno);
   int error = writeAll(fd, bytes);

@@ -12,8 +12,9 @@ namespace tenon {
 
 /// What ends the reading of something that may have no end.
 struct ReadLimits {
-  uint64_t bytes = uint64_t(4) << 30;     // of a pipe, a terminal, standard input
-  int firstByteMilliseconds = 120 * 1000; // how long a named pipe may stay empty
+  uint64_t bytes = uint64_t(4) << 30;   // of a pipe, a terminal, standard input
+  int writerMilliseconds = 10 * 1000;   // how long a named pipe may have nobody who writes to it
+  int silenceMilliseconds = 120 * 1000; // how long who writes to it may write nothing
 };
 
 /// Reads a whole file ("-": standard input). NotFound / FailedPrecondition name the path and the system's reason. A

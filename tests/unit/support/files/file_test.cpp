@@ -141,9 +141,30 @@ TEST_F(FileTest, ReadsANamedPipeToItsEnd) {
 
 TEST_F(FileTest, GivesUpOnAPipeThatNobodyWritesTo) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(readFile(path("pipe"), {.firstByteMilliseconds = 50}).status().toString(),
+  EXPECT_EQ(readFile(path("pipe"), {.writerMilliseconds = 50}).status().toString(),
             concat("failed precondition: cannot read '", path("pipe"),
-                   "': it is a named pipe, and nobody wrote to it within 50 milliseconds"));
+                   "': it is a named pipe, and nobody opened it to write within 50 milliseconds"));
+}
+
+TEST_F(FileTest, GivesUpOnAPipeWhoseWriterIsSilent) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const int fd = ::open(path("pipe").c_str(), O_RDWR); // a writer from the beginning on
+  const ReadLimits limits = {.writerMilliseconds = 10, .silenceMilliseconds = 50};
+  const std::string silent = concat("failed precondition: cannot read '", path("pipe"),
+                                    "': it is a named pipe, and nobody wrote to it for 50 milliseconds");
+  EXPECT_EQ(readFile(path("pipe"), limits).status().toString(), silent);
+  ASSERT_EQ(::write(fd, "abc", 3), 3);
+  EXPECT_EQ(readFile(path("pipe"), limits).status().toString(), silent); // and does not end
+  ::close(fd);
+}
+
+TEST_F(FileTest, APipeThatIsClosedAtOnceIsEmpty) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { ::close(::open(path("pipe").c_str(), O_WRONLY)); });
+  const Result<std::string> read = readFile(path("pipe"));
+  writer.join();
+  ASSERT_TRUE(read.ok()) << read.status().toString();
+  EXPECT_EQ(*read, "");
 }
 
 TEST_F(FileTest, GivesUpOnWhatDoesNotEnd) {
