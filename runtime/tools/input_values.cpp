@@ -18,20 +18,27 @@ Result<std::vector<OptionalValue>> readInputs(const std::vector<std::string> &sp
   std::vector<const abi::fb::ValueType *> types;
   if (function.inputs())
     types.assign(function.inputs()->begin(), function.inputs()->end());
-  return ValueReader().readAll(specs, types, "input");
+  return ValueReader(Fill::One).readAll(specs, types, "input");
 }
 
 Result<std::vector<Value>> uploadInputs(Device &device, const std::vector<OptionalValue> &hostInputs) {
-  std::vector<Value> inputs;
+  std::vector<const HostTensor *> tensors;
   for (size_t i = 0; i < hostInputs.size(); ++i) {
     if (!hostInputs[i])
       return makeError(StatusCode::InvalidArgument, "input ", i, " ('(ignored)'): an input has a value");
-    if (const HostTensor *tensor = std::get_if<HostTensor>(&*hostInputs[i])) {
-      TENON_ASSIGN_OR_RETURN(Tensor uploaded, uploadTensor(device, *tensor));
-      inputs.push_back(std::move(uploaded));
-    } else {
-      inputs.push_back(*std::get_if<Scalar>(&*hostInputs[i]));
-    }
+    if (const HostTensor *tensor = std::get_if<HostTensor>(&*hostInputs[i]))
+      tensors.push_back(tensor);
+  }
+  Result<std::vector<Tensor>> uploaded = uploadTensors(device, tensors);
+  if (!uploaded.ok())
+    return uploaded.takeStatus().withContext("inputs");
+  std::vector<Value> inputs;
+  auto next = uploaded->begin();
+  for (const OptionalValue &input : hostInputs) {
+    if (const Scalar *scalar = std::get_if<Scalar>(&*input))
+      inputs.push_back(*scalar);
+    else
+      inputs.push_back(std::move(*next++));
   }
   return inputs;
 }

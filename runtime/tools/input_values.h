@@ -9,7 +9,8 @@
 
 namespace tenon::runtime {
 
-/// As the function declares them: InvalidArgument when the specs are too few or too many, or one does not read.
+/// As the function declares them: InvalidArgument when the specs are too few or too many, or one does not read. A
+/// tensor that one element fills has that alone, as uploadTensors() takes it.
 Result<std::vector<OptionalValue>> readInputs(const std::vector<std::string> &specs, const abi::fb::Function &function);
 
 /// InvalidArgument: an input is "(ignored)".

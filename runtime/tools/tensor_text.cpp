@@ -168,35 +168,43 @@ std::string formatTensorType(const TensorType &type) {
   return concat(out, abi::spelling(type.element));
 }
 
-Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view text) {
+Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view text, Fill fill) {
   TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(type.shape, type.element));
   if (bytes > kMaxTextBytes)
     return makeError(StatusCode::OutOfRange, formatTensorType(type), " has ", bytes, " bytes, the limit here is ",
                      kMaxTextBytes);
-  HostTensor tensor{type.element, type.shape, {}};
-  TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, bytes, formatTensorType(type)));
-  text = trimmed(text);
-  if (text.empty())
-    return tensor;
   const uint32_t size = abi::byteSize(type.element);
   const uint64_t capacity = bytes / size;
-  TENON_ASSIGN_OR_RETURN(uint64_t count, ElementReader(type, text, tensor.bytes).read(capacity));
-  if (count == 1) // what is filled is copied behind itself, in pieces that stay in a cache
-    for (uint64_t filled = size; filled < bytes;) {
-      const uint64_t piece = std::min({filled, bytes - filled, kFillPiece});
-      std::memcpy(tensor.bytes.data() + filled, tensor.bytes.data(), piece);
-      filled += piece;
-    }
-  else if (count != capacity)
+  HostTensor tensor{type.element, type.shape, {}};
+  text = trimmed(text);
+  // No more room than the text has elements, until it is known that it says them all.
+  const uint64_t room = text.empty() ? std::min<uint64_t>(capacity, 1) : std::min<uint64_t>(capacity, text.size());
+  TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, room * size, formatTensorType(type)));
+  uint64_t count = room;
+  if (!text.empty()) {
+    TENON_ASSIGN_OR_RETURN(count, ElementReader(type, text, tensor.bytes).read(capacity));
+  }
+  if (count != capacity && count != 1)
     return makeError(StatusCode::InvalidArgument, count, " elements, ", formatTensorType(type), " has ", capacity,
                      " (one alone would fill it)");
+  tensor.bytes.resize(count * size);
+  if (count == capacity || fill == Fill::One)
+    return tensor;
+  TENON_RETURN_IF_ERROR(resizeChecked(tensor.bytes, bytes, formatTensorType(type)));
+  // What is filled is copied behind itself, in pieces that stay in a cache.
+  for (uint64_t filled = size; filled < bytes;) {
+    const uint64_t piece = std::min({filled, bytes - filled, kFillPiece});
+    std::memcpy(tensor.bytes.data() + filled, tensor.bytes.data(), piece);
+    filled += piece;
+  }
   return tensor;
 }
 
-Result<HostTensor> parseTensor(std::string_view text) {
+Result<HostTensor> parseTensor(std::string_view text, Fill fill) {
   const size_t equals = text.find('=');
   TENON_ASSIGN_OR_RETURN(TensorType type, parseTensorType(text.substr(0, equals)));
-  return parseTensorElements(type, equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1));
+  return parseTensorElements(type, equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1),
+                             fill);
 }
 
 std::string formatTensor(const HostTensor &tensor, size_t maxElements) {

@@ -27,12 +27,15 @@ Result<TensorType> parseTensorType(std::string_view text);
 /// "2x3xf32".
 std::string formatTensorType(const TensorType &type);
 
+/// What becomes of the one element in "8xf32=2": eight elements, or itself, which stands for all.
+enum class Fill : uint8_t { All, One };
+
 /// The elements behind '=': none at all means zeros, one means a splat. InvalidArgument: a wrong count, brackets that
 /// do not fit the shape, or an element that does not parse.
-Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view text);
+Result<HostTensor> parseTensorElements(const TensorType &type, std::string_view text, Fill fill = Fill::All);
 
 /// A whole tensor, "2x2xi32=1 2 3 4" or "2x2xi32".
-Result<HostTensor> parseTensor(std::string_view text);
+Result<HostTensor> parseTensor(std::string_view text, Fill fill = Fill::All);
 /// "2x3xi32=[1 2 3][4 5 6]"; after `maxElements` elements "..." stands for the rest.
 std::string formatTensor(const HostTensor &tensor, size_t maxElements);
 

@@ -3,7 +3,6 @@
 #include "runtime/tools/value_spec.h"
 
 #include "runtime/tools/npy.h"
-#include "runtime/tools/tensor_text.h"
 #include "support/files/file.h"
 #include "support/memory.h"
 
@@ -53,7 +52,7 @@ Status ValueReader::readSpec(std::string_view spec, const abi::fb::ValueType *ty
     out.push_back(scalar);
     return okStatus();
   }
-  TENON_ASSIGN_OR_RETURN(HostTensor tensor, parseTensor(spec));
+  TENON_ASSIGN_OR_RETURN(HostTensor tensor, parseTensor(spec, fill_));
   out.push_back(std::move(tensor));
   return okStatus();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "abi/format/program_generated.h"
+#include "runtime/tools/tensor_text.h"
 #include "runtime/values/value.h"
 #include "support/result.h"
 
@@ -26,6 +27,8 @@ using OptionalValue = std::optional<HostValue>;
 /// Reads specs one after another; remembers how far each .npy file was read.
 class ValueReader {
 public:
+  explicit ValueReader(Fill fill = Fill::All) : fill_(fill) {}
+
   /// @param specs one per `--input=`
   /// @param types [n] the declared types: a scalar is read as its type says; may be shorter than specs
   /// @param what  "input", for messages
@@ -42,6 +45,7 @@ private:
   Status readSpec(std::string_view spec, const abi::fb::ValueType *type, std::vector<OptionalValue> &out);
   Status readArrays(char mode, const std::string &path, std::vector<OptionalValue> &out);
 
+  Fill fill_;
   std::map<std::string, File> files_;
 };
 

@@ -47,14 +47,48 @@ std::string typeSpelling(const HostValue &value) {
   return spell(value);
 }
 
-Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor) {
-  TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(tensor.shape, tensor.element));
-  if (bytes != tensor.bytes.size())
+/// Bytes on the device; InvalidArgument: those at hand are neither that many nor one element.
+static Result<uint64_t> bytesToUpload(const HostTensor &tensor) {
+  TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor.shape, tensor.element));
+  if (bytes != tensor.bytes.size() && abi::byteSize(tensor.element) != tensor.bytes.size())
     return makeError(StatusCode::InvalidArgument, tensorTypeSpelling(tensor.shape, tensor.element), " has ", bytes,
                      " bytes, ", tensor.bytes.size(), " were given");
+  return bytes;
+}
+
+Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor) {
+  TENON_ASSIGN_OR_RETURN(const uint64_t bytes, bytesToUpload(tensor));
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, allocateOnStream(device, bytes));
-  TENON_RETURN_IF_ERROR(uploadBytes(*buffer, 0, tensor.bytes));
+  if (bytes != 0)
+    TENON_RETURN_IF_ERROR(uploadRepeated(*buffer, tensor.bytes));
   return Tensor{tensor.element, tensor.shape, std::move(buffer)};
+}
+
+Result<std::vector<Tensor>> uploadTensors(Device &device, std::span<const HostTensor *const> tensors) {
+  auto where = [&](size_t i) {
+    return concat("tensor ", i, " (", tensorTypeSpelling(tensors[i]->shape, tensors[i]->element), ")");
+  };
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  uint64_t total = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Result<uint64_t> bytes = bytesToUpload(*tensors[i]);
+    if (!bytes.ok())
+      return bytes.takeStatus().withContext(where(i));
+    Result<std::shared_ptr<Buffer>> buffer = allocateOnStream(device, *bytes);
+    if (!buffer.ok())
+      return buffer.takeStatus().withContext(where(i));
+    total += *bytes;
+    buffers.push_back(buffer.take());
+  }
+  if (device.isEmulator()) // it takes what it gave out when that is written
+    TENON_RETURN_IF_ERROR(checkMemory(total, "the tensors on the emulator's device"));
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (buffers[i]->size() != 0)
+      TENON_RETURN_IF_ERROR(uploadRepeated(*buffers[i], tensors[i]->bytes).withContext(where(i)));
+    out.push_back({tensors[i]->element, tensors[i]->shape, std::move(buffers[i])});
+  }
+  return out;
 }
 
 Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor) {

@@ -50,8 +50,12 @@ std::string tensorTypeSpelling(std::span<const int64_t> shape, abi::ElementType 
 std::string typeSpelling(const Value &value);
 std::string typeSpelling(const HostValue &value);
 
-/// Copies to the device; returns when it is done. ResourceExhausted: no memory.
+/// Copies to the device; returns when it is done. `tensor.bytes` may be those of one element, which then stands for
+/// all. ResourceExhausted: no memory.
 Result<Tensor> uploadTensor(Device &device, const HostTensor &tensor);
+/// Likewise several: there is memory for all before the first is copied. Errors name the tensor by its position.
+/// On the emulator, whose memory is the host's, ResourceExhausted also where that would not last for all of them.
+Result<std::vector<Tensor>> uploadTensors(Device &device, std::span<const HostTensor *const> tensors);
 /// Waits for all earlier work of the device's own stream and copies back.
 Result<HostTensor> downloadTensor(Device &device, const Tensor &tensor);
 

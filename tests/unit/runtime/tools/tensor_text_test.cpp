@@ -35,6 +35,16 @@ TEST(TensorText, ReadsEveryForm) {
   EXPECT_EQ(roundTrip("4xbf16=1.5"), "4xbf16=1.5 1.5 1.5 1.5");
 }
 
+TEST(TensorText, AnElementThatFillsMayStayOne) {
+  const auto bytes = [](std::string_view text) { return parseTensor(text, Fill::One)->bytes; };
+  EXPECT_EQ(bytes("3000000000xi16=7"), (std::vector<uint8_t>{7, 0}));
+  EXPECT_EQ(bytes("3000000000xi16"), (std::vector<uint8_t>{0, 0}));
+  EXPECT_EQ(bytes("2xi8=1 2"), (std::vector<uint8_t>{1, 2}));
+  EXPECT_EQ(bytes("0xi8"), std::vector<uint8_t>());
+  EXPECT_EQ(parseTensor("3000000000xi16=7 8").status().message(),
+            "2 elements, 3000000000xi16 has 3000000000 (one alone would fill it)");
+}
+
 TEST(TensorText, ReadsBackWhatItPrints) {
   for (const char *text : {"2x3xi32=[1 2 3][4 5 6]", "2x2x2xf64=[[1 2][3 4]][[5 6][7 8]]",
                            "8xf32=96 96 96 96 96 96 96 96", "3xf16=INF -INF NAN", "i8=-1"})

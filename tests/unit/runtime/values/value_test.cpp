@@ -38,6 +38,25 @@ TEST_F(ValueTest, GoesToTheDeviceAndBack) {
   EXPECT_EQ(back->shape, tensor.shape);
 }
 
+TEST_F(ValueTest, OneElementFillsATensor) {
+  open();
+  auto uploaded = uploadTensor(*device, HostTensor{ElementType::I16, {5}, {1, 2}});
+  ASSERT_OK(uploaded.status());
+  EXPECT_EQ(downloadTensor(*device, *uploaded)->bytes, (std::vector<uint8_t>{1, 2, 1, 2, 1, 2, 1, 2, 1, 2}));
+  ASSERT_OK(uploadTensor(*device, HostTensor{ElementType::I16, {0}, {}}).status());
+}
+
+TEST_F(ValueTest, SeveralAreRefusedBeforeOneIsCopied) {
+  open();
+  const HostTensor small{ElementType::I8, {4}, {1}}, wrong{ElementType::F32, {2}, {0}};
+  const HostTensor *both[] = {&small, &wrong};
+  EXPECT_STATUS(uploadTensors(*device, both).status(), InvalidArgument,
+                "tensor 1 (tensor<2xf32>): tensor<2xf32> has 8 bytes, 1 were given");
+  auto uploaded = uploadTensors(*device, std::span(both, 1));
+  ASSERT_OK(uploaded.status());
+  EXPECT_EQ(downloadTensor(*device, uploaded->front())->bytes, (std::vector<uint8_t>{1, 1, 1, 1}));
+}
+
 TEST_F(ValueTest, RefusesAWrongNumberOfBytes) {
   open();
   EXPECT_STATUS(uploadTensor(*device, HostTensor{ElementType::F32, {2}, {0}}).status(), InvalidArgument,
