@@ -186,11 +186,16 @@ void Executable::declareReadOnly(const LoadedExport &loaded) const {
   if (!driver.readOnlyPointer)
     return;
   for (const abi::Slot &slot : loaded.parameters.slots) {
-    if (slot.kind != abi::ParameterKind::Binding || !bindings[slot.index].readOnly)
+    // A tensor map leads to its binding as well as the pointer does.
+    const bool isMap = slot.kind == abi::ParameterKind::Constant && slot.tensorMap != abi::Slot::kNoTensorMap;
+    if (!isMap && slot.kind != abi::ParameterKind::Binding)
       continue;
-    std::string name = concat("binding ", slot.index);
-    if (!bindings[slot.index].name.empty())
-      name += concat(" '", bindings[slot.index].name, "'");
+    const uint32_t binding = isMap ? loaded.parameters.tensorMaps[slot.tensorMap].map.binding : slot.index;
+    if (!bindings[binding].readOnly)
+      continue;
+    std::string name = concat("binding ", binding);
+    if (!bindings[binding].name.empty())
+      name += concat(" '", bindings[binding].name, "'");
     driver.readOnlyPointer(loaded.function, slot.parameter, loaded.parameters.offsetIn(slot), name.c_str());
   }
 }

@@ -71,8 +71,8 @@ uint64_t threadInstructions() {
   return driver.threadInstructions;
 }
 
-/// Not part of CUDA: at byte `offset` of parameter `index` stands a pointer that the kernel must not write through.
-/// name: what a report calls it. False: no such kernel or no such pointer.
+/// Not part of CUDA: at byte `offset` of parameter `index` stands a pointer, or a tensor map, that the kernel must not
+/// write through. name: what a report calls it. False: no such kernel or no such pointer.
 bool readOnlyPointer(CUfunction function, size_t index, size_t offset, const char *name) {
   if (forkedFlag())
     return false;

@@ -11,8 +11,9 @@
 
 namespace tenon::emulator {
 
-/// What a launch with this parameter block may not write: from each pointer that was declared read-only to the next
-/// pointer among the parameters, or to the end of the allocation. Not what a writable parameter points to as well.
+/// What a launch with this parameter block may not write: from each pointer that was declared read-only, or the address
+/// of a tensor map that was, to the next pointer among the parameters, or to the end of the allocation. Not what a
+/// writable parameter points to as well.
 std::vector<ReadOnlyRange> readOnlyRanges(const Kernel &kernel, const Memory &memory,
                                           const std::vector<uint8_t> &parameters);
 

@@ -212,6 +212,38 @@ TEST_F(Checked, APointerInAStructMayBeReadOnly) {
   EXPECT_HAS(lastReport(), "0 bytes into binding 1, which is declared read-only");
 }
 
+// A map of the tensor that a read-only pointer leads to is no second, writable pointer.
+TEST_F(Checked, WhatATensorMapLeadsToMayBeReadOnly) {
+  void *found = nullptr;
+  ASSERT_EQ(cuGetProcAddress("tenonEmulatorReadOnlyPointer", &found, 13000, 0, nullptr), CUDA_SUCCESS);
+  auto readOnly = reinterpret_cast<bool (*)(CUfunction, size_t, size_t, const char *)>(found);
+  Loaded loaded = load(".version 8.0\n.target sm_90\n.address_size 64\n"
+                       ".visible .entry k(.param .u64 p, .param .align 64 .b8 map[128]) {\n.reg .b64 %rd<2>;\n"
+                       "ld.param.u64 %rd1, [p];\nst.global.u32 [%rd1], 7;\nret;\n}\n");
+  ASSERT_EQ(loaded.result, CUDA_SUCCESS) << loaded.log;
+  CUfunction function;
+  ASSERT_EQ(cuModuleGetFunction(&function, loaded.module, "k"), CUDA_SUCCESS);
+  DeviceArray<int> memory(64), other(64);
+  CUtensorMap map;
+  const cuuint64_t size = 64;
+  const cuuint32_t box = 64, step = 1;
+  ASSERT_EQ(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 1, reinterpret_cast<void *>(memory.address),
+                                   &size, nullptr, &box, &step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+            CUDA_SUCCESS);
+  auto launch = [&](CUdeviceptr pointer) {
+    void *parameters[] = {&pointer, &map};
+    EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+    return cuCtxSynchronize();
+  };
+  ASSERT_TRUE(readOnly(function, 0, 0, "binding 0"));
+  EXPECT_EQ(launch(memory.address), CUDA_SUCCESS); // in place: the map may be one that is stored through
+  ASSERT_TRUE(readOnly(function, 1, 0, "binding 0"));
+  EXPECT_NE(launch(memory.address), CUDA_SUCCESS);
+  EXPECT_HAS(lastReport(), "0 bytes into binding 0, which is declared read-only");
+}
+
 TEST_F(Checked, ContextsSayWhatLeaked) {
   CUdeviceptr kept, freed;
   ::testing::internal::CaptureStderr();
