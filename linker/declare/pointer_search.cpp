@@ -109,9 +109,66 @@ private:
   ParameterSlots found_;
 };
 
+/// Which parameters a kernel chooses from (`pick ? a : b`): they meet in one register, by selections or by copies on
+/// several paths, and nothing is added to them but numbers. What is chosen where a pointer may be is a pointer, too.
+class Choices {
+public:
+  explicit Choices(const ptx::Function &entry) {
+    for (uint32_t i = 0; i < entry.parameters.size(); ++i)
+      if (isPointerWide(entry.parameters[i]))
+        roots_[entry.parameters[i].name] = {i};
+    for (bool grows = true; grows;) { // a loop hands registers back
+      grows = false;
+      for (const ptx::Instruction &instruction : entry.instructions)
+        grows |= follow(instruction);
+    }
+  }
+
+  /// Of the parameters that meet `parameter` in a register.
+  std::set<uint32_t> with(uint32_t parameter) const {
+    std::set<uint32_t> out;
+    for (const auto &[name, roots] : roots_)
+      if (roots.contains(parameter))
+        out.insert(roots.begin(), roots.end());
+    return out;
+  }
+
+private:
+  bool follow(const ptx::Instruction &instruction) {
+    const auto &operands = instruction.operands;
+    const std::string_view opcode = instruction.opcode;
+    if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name)
+      return false;
+    if (opcode == "ld")
+      return instruction.hasModifier("param") && operands[1].offset == 0 && !operands[1].elements.empty() &&
+             take(operands[0], operands[1].elements[0]);
+    if (opcode == "mov" || opcode == "cvta")
+      return operands[1].offset == 0 && take(operands[0], operands[1]);
+    if (opcode == "add" && operands.size() == 3 && operands[2].kind == ptx::Operand::Kind::Integer)
+      return take(operands[0], operands[1]);
+    if (opcode != "selp" || operands.size() < 3)
+      return false;
+    const bool first = take(operands[0], operands[1]);
+    return take(operands[0], operands[2]) || first;
+  }
+  /// Whether `to` has more roots than before.
+  bool take(const ptx::Operand &to, const ptx::Operand &from) {
+    const auto at = from.kind == ptx::Operand::Kind::Name ? roots_.find(from.name) : roots_.end();
+    if (at == roots_.end() || to.name == from.name)
+      return false;
+    const std::set<uint32_t> roots = at->second; // a new register may move it
+    std::set<uint32_t> &out = roots_[to.name];
+    const size_t before = out.size();
+    out.insert(roots.begin(), roots.end());
+    return out.size() > before;
+  }
+
+  std::map<std::string_view, std::set<uint32_t>> roots_; // parameters, and registers that hold one of several
+};
+
 class Search {
 public:
-  Search(const ptx::Function &entry, ModuleTracer &tracer) : entry_(entry), tracer_(tracer) {
+  Search(const ptx::Function &entry, ModuleTracer &tracer) : entry_(entry), tracer_(tracer), choices_(entry) {
     StructLoads loads(entry);
     loads_ = loads.take();
     out_.isTable = loads.takeIsTable();
@@ -123,7 +180,7 @@ public:
       scalars_.push_back({.parameter = i});
     lookForBases();
     trace();
-    while (takeFirstOfJoint())
+    while (takeFirstOfJoint() || takeChosen())
       trace();
     return std::move(out_);
   }
@@ -173,8 +230,24 @@ private:
     return false;
   }
 
+  /// What an address is chosen from beside a pointer. False: nothing new.
+  bool takeChosen() {
+    bool isNew = false;
+    for (uint32_t i = 0; i < scalars_.size(); ++i) {
+      if (!scalars_[i].isPointer)
+        continue;
+      for (const uint32_t other : choices_.with(i)) {
+        const bool isTaken = !scalars_[other].isPointer && out_.trace.slots[other].jointBase;
+        scalars_[other].isPointer |= isTaken;
+        isNew |= isTaken;
+      }
+    }
+    return isNew;
+  }
+
   const ptx::Function &entry_;
   ModuleTracer &tracer_;
+  const Choices choices_;
   ParameterSlots loads_;     // 8 bytes of structs
   std::vector<bool> isSure_; // by loads_: pointers
   ParameterSlots scalars_;   // one for each parameter

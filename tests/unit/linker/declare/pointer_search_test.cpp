@@ -37,6 +37,21 @@ TEST(PointerSearch, TakesBasesOfAddressesAndPtr) {
             "1 2");
 }
 
+// What one of them is chosen from are pointers; what may be added to one of them is none.
+TEST(PointerSearch, TakesEachOfThoseThatAnAddressIsChosenFrom) {
+  const std::string head = concat(".entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n", kRegisters,
+                                  ".reg .pred %p; ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b];\n"
+                                  "ld.param.u64 %r3, [c]; ld.param.u32 %w1, [n]; setp.eq.u32 %p, %w1, 0;\n");
+  EXPECT_EQ(pointersOf(head + "selp.b64 %r4, %r1, %r2, %p; selp.b64 %r4, %r4, %r3, %p; cvta.to.global.u64 %r5, %r4;\n"
+                              "ld.global.u32 %w2, [%r5]; ret; }"),
+            "0 1 2");
+  EXPECT_EQ(pointersOf(head + "selp.b64 %r4, %r2, 0, %p; add.s64 %r5, %r1, %r4; ld.global.u32 %w2, [%r5]; ret; }"),
+            "0");
+  EXPECT_EQ(pointersOf(head + "mov.b64 %r4, %r1; @%p bra L; mov.b64 %r4, %r2; L: add.s64 %r5, %r4, 16;\n"
+                              "st.global.u32 [%r5], %w1; ret; }"),
+            "0 1");
+}
+
 TEST(PointerSearch, FindsPointersInStructs) {
   EXPECT_EQ(pointersOf(concat(".entry k(.param .u32 n, .param .align 8 .b8 s[64])\n", kRegisters,
                               "ld.param.u64 %r3, [s+24]; ld.global.u32 %w1, [%r3];\n"
