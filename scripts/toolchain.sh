@@ -95,10 +95,11 @@ configure() {
   local arguments=(-Dwerror=true -Dbenchmark=enabled "-Dnvcc=$TENON_NVCC" "-Ddriver_headers=$TENON_CUDA_HOME/include")
   case "$kind" in
     release) arguments+=(-Dbuildtype=release) ;;
-    # Without the precompiled header, so that every file of compiler/ is seen to include what it uses.
-    sanitize) arguments+=(-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false -Db_pch=false) ;;
+    # Lines for the reports, little else: the build is long enough. Without the precompiled header, so that every file
+    # of compiler/ is seen to include what it uses.
+    sanitize) arguments+=(-Dbuildtype=debugoptimized -Doptimization=1 -Dcpp_args=-gline-tables-only
+      -Db_sanitize=address,undefined -Db_lundef=false -Db_pch=false) ;;
     thin) arguments+=(-Dbuildtype=release -Dcompiler=false) ;;
-    # Lines for the reports, little else: the build is long enough.
     threads) arguments+=(-Dbuildtype=debugoptimized -Doptimization=1 -Dcpp_args=-gline-tables-only -Dcompiler=false
       -Db_sanitize=thread -Db_lundef=false) ;;
     fuzz) arguments+=(-Dbuildtype=debugoptimized -Dcompiler=false -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false) ;;
