@@ -160,7 +160,7 @@ private:
     for (const Field &field : type.fields)
       if (field.isRequired && std::none_of(pending_.begin() + ptrdiff_t(first), pending_.end(),
                                            [&](const Pending &pending) { return pending.field == &field; }))
-        json_.fail(end, concat("required field is missing: ", field.name, " in ", type.name));
+        json_.fail(end, concat(spelledOut(type.name), " has no '", field.name, "', which it has to have"));
   }
 
   void add(const Field &field, uint64_t value) {

@@ -80,10 +80,19 @@ void addRead(ObjectInput object, std::optional<abi::TargetArch> target, const st
   if (!target && !object.isSource && !isBinaryObject(object.bytes)) {
     const SourceLocation place{object.path, 0, 0};
     const std::string_view word = targetDirective(object.bytes);
+    const ObjectKind kind = detectObjectKind(object.bytes);
     if (word.empty()) {
-      Diagnostic &error = diagnostics.error(place, "K-1", "the object has no .target, and none is given for it");
+      const bool mayBePtx = kind == ObjectKind::Ptx || kind == ObjectKind::Unknown;
+      Diagnostic &error =
+          diagnostics.error(place, "K-1",
+                            mayBePtx ? "the object has no .target, and none is given for it"
+                                     : concat("the object is ", describe(kind), ", PTX or code for a GPU is wanted"));
       if (object.declaredAt.known())
         error.note(object.declaredAt, "the object is named here");
+      if (!mayBePtx) {
+        error.withFix(std::string(adviceFor(kind)));
+        return;
+      }
       error.withFix(object.declaredAt.known() ? "give PTX, or name its target: \"target\": \"sm_80\""
                                               : concat("give PTX, or name its target: sm_80=", givenPath));
       return;

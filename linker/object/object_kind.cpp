@@ -70,6 +70,8 @@ ObjectKind detectObjectKind(std::string_view bytes) {
     return ObjectKind::Gzip;
   if (bytes.starts_with("\x28\xb5\x2f\xfd"sv))
     return ObjectKind::Zstd;
+  if (bytes.starts_with("\xff\xfe"sv) || bytes.starts_with("\xfe\xff"sv))
+    return ObjectKind::Utf16;
   if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ExecutableIdentifier())
     return ObjectKind::Executable;
   if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ProgramIdentifier())
@@ -122,6 +124,8 @@ std::string_view describe(ObjectKind kind) {
     return "gzip-compressed";
   case ObjectKind::Zstd:
     return "zstd-compressed";
+  case ObjectKind::Utf16:
+    return "text in UTF-16";
   case ObjectKind::Empty:
     return "empty";
   case ObjectKind::Unknown:
@@ -158,6 +162,8 @@ std::string_view adviceFor(ObjectKind kind) {
   case ObjectKind::Gzip:
   case ObjectKind::Zstd:
     return "unpack it and give the PTX in it";
+  case ObjectKind::Utf16:
+    return "save it as ASCII";
   case ObjectKind::Empty:
     return "an object holds at least one kernel; was the compiler stopped half way?";
   case ObjectKind::Unknown:

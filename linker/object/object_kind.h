@@ -23,6 +23,7 @@ enum class ObjectKind : uint8_t {
   Zip,
   Gzip,
   Zstd,
+  Utf16, // text of any kind, as an editor may save it
   Empty,
   Unknown,
 };

@@ -102,16 +102,16 @@ TEST(JsonTable, SaysWhatIsWrong) {
     return concat(R"({"name": "x", "objects": [], "exports": [{"name": "k", "launch": {}, "layout": )", layout, "}]}");
   };
   EXPECT_EQ(mistakeOf("[]"), "0: expected an object, found '['");
-  EXPECT_EQ(mistakeOf(R"({"name": "x"})"), "12: required field is missing: objects in Manifest");
-  EXPECT_EQ(mistakeOf(R"({"objects": []})"), "14: required field is missing: name in Manifest");
-  EXPECT_EQ(mistakeOf(R"({"name": null, "objects": []})"), "28: required field is missing: name in Manifest");
+  EXPECT_EQ(mistakeOf(R"({"name": "x"})"), "12: a manifest has no 'objects', which it has to have");
+  EXPECT_EQ(mistakeOf(R"({"objects": []})"), "14: a manifest has no 'name', which it has to have");
+  EXPECT_EQ(mistakeOf(R"({"name": null, "objects": []})"), "28: a manifest has no 'name', which it has to have");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "other": 1})"),
             "14: unknown field 'other' of a manifest (known: exports, exports_from_records, name, objects)");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "name": "y", "objects": []})"), "14: field set more than once: name");
   EXPECT_EQ(mistakeOf(R"({"name": 3})"), "9: expected a string, found a number");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": {}})"), "25: expected a list, found '{'");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"target": "sm_80"}]})"),
-            "44: required field is missing: path in ManifestObject");
+            "44: an object has no 'path', which it has to have");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"path": "a"}, {"path": 3}]})"),
             "50: expected a string, found a number");
   EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "92: expected a list, found '{'");

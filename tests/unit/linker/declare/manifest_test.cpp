@@ -104,7 +104,7 @@ TEST_F(Manifest, RefusesUnknownFieldsAndBadSyntaxWithTheLine) {
   EXPECT_TRUE(has("m.json:2:")) << diagnostics_.toString();
   diagnostics_ = {};
   read("{name: \"x\", exports: []}");
-  EXPECT_TRUE(has("required field is missing: objects in Manifest")) << diagnostics_.toString();
+  EXPECT_TRUE(has("a manifest has no 'objects', which it has to have")) << diagnostics_.toString();
 }
 
 TEST_F(Manifest, RefusesAMissingOrLongWorkgroupSize) {
@@ -150,6 +150,11 @@ TEST_F(Manifest, AddsObjectsOfTheCommandLine) {
   EXPECT_EQ(job.objects[1].target.toString(), "sm_80");
   ASSERT_TRUE(writeFile(folder_ + "empty.ptx", "hello").ok());
   addObject(job, folder_ + "empty.ptx", {}, diagnostics_);
+  ASSERT_TRUE(writeFile(folder_ + "packed.ptx", "\x1f\x8b\x08").ok());
+  addObject(job, folder_ + "packed.ptx", {}, diagnostics_);
+  EXPECT_TRUE(has("error: [K-1] the object is gzip-compressed, PTX or code for a GPU is wanted\n"
+                  "fix: unpack it and give the PTX in it"))
+      << diagnostics_.toString();
   EXPECT_TRUE(has("error: [K-1] the object has no .target, and none is given for it")) << diagnostics_.toString();
 }
 

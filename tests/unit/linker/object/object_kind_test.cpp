@@ -29,6 +29,7 @@ TEST(ObjectKind, KnowsEveryKindByItsBytes) {
   EXPECT_EQ(detectObjectKind("PK\x03\x04"s), ObjectKind::Zip);
   EXPECT_EQ(detectObjectKind("\x1f\x8b\x08"s), ObjectKind::Gzip);
   EXPECT_EQ(detectObjectKind("\x28\xb5\x2f\xfd"s), ObjectKind::Zstd);
+  EXPECT_EQ(detectObjectKind("\xff\xfe.\0v\0"s), ObjectKind::Utf16);
   EXPECT_EQ(detectObjectKind("\x10\0\0\0TNX1\0\0"s), ObjectKind::Executable);
   EXPECT_EQ(detectObjectKind("\x10\0\0\0TNP1\0\0"s), ObjectKind::Program);
 }
