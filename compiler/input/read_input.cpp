@@ -20,8 +20,8 @@ namespace {
 struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(readDevices(module)) || failed(checkNames(module)) || failed(readGlobals(module)) ||
-        failed(readFunctions(module)))
+    if (failed(readDevices(module)) || failed(checkNames(module)) || failed(checkRanks(module)) ||
+        failed(readGlobals(module)) || failed(readFunctions(module)))
       signalPassFailure();
   }
 };

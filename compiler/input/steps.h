@@ -13,6 +13,9 @@ mlir::LogicalResult readDevices(mlir::ModuleOp module);
 /// errors, attributes of unknown dialects a remark for each dialect.
 mlir::LogicalResult checkNames(mlir::ModuleOp module);
 
+/// Values of more dimensions than a program holds are errors.
+mlir::LogicalResult checkRanks(mlir::ModuleOp module);
+
 /// util.global becomes constants, flow.tensor.constant and its like become arith.constant.
 mlir::LogicalResult readGlobals(mlir::ModuleOp module);
 
