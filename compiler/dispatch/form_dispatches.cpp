@@ -150,6 +150,9 @@ private:
     for (auto softmax : llvm::to_vector(block.getOps<linalg::SoftmaxOp>())) {
       if (llvm::any_of(grouped.groups, [&](const Group &group) { return group.contains(softmax); }))
         continue;
+      // MLIR's decomposition takes floats for granted; of integers there is no softmax.
+      if (!softmax.hasPureTensorSemantics() || !isa<FloatType>(getElementTypeOrSelf(softmax.getInput().getType())))
+        continue;
       rewriter.setInsertionPoint(softmax);
       FailureOr<SmallVector<Value>> results = softmax.decomposeOperation(rewriter);
       if (failed(results))

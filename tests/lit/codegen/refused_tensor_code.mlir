@@ -143,3 +143,12 @@ func.func @several(%a: tensor<8xf32>, %c: i1) -> tensor<8xf32> {
   }
   return %2 : tensor<8xf32>
 }
+
+// -----
+
+// Of integers there is no softmax, and what takes one apart must not take them for floats.
+func.func @softmax_of_integers(%x: tensor<4x8xi32>, %e: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  // expected-error @+1 {{'linalg.softmax' is not supported: no kernel is generated for it, and the host cannot run it}}
+  %0 = linalg.softmax dimension(1) ins(%x : tensor<4x8xi32>) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  return %0 : tensor<4x8xi32>
+}
