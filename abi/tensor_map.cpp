@@ -40,7 +40,8 @@ std::string_view spelling(TensorMapFill value) {
 }
 
 std::string TensorMap::toString(ElementType element) const {
-  std::string out = concat("binding ", binding, ", ", extentsText(box), box.empty() ? "" : "x", spelling(element));
+  std::string out = concat("binding ", binding, ", ", extentsText(box), box.empty() ? "" : "x",
+                           roundsToTf32 ? "tf32" : spelling(element));
   if (!elementStrides.empty())
     out += concat(", strides ", extentsText(elementStrides));
   if (interleave != TensorMapInterleave::None)
@@ -88,6 +89,8 @@ Status checkTensorMap(const TensorMap &map, ElementType element) {
   if (map.interleave == TensorMapInterleave::None && span != 0 && rowBytes > span)
     return invalid("the last extent of a tensor map's box is ", rowBytes, " bytes, swizzle ", spelling(map.swizzle),
                    " takes at most ", span);
+  if (map.roundsToTf32 && element != ElementType::F32)
+    return invalid("a tensor map of ", spelling(element), " cannot round to tf32, which is for f32");
   if (map.fill == TensorMapFill::Nans && !isFloat(element))
     return invalid("a tensor map of ", spelling(element), " cannot be filled with NaNs");
   return okStatus();

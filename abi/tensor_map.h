@@ -36,12 +36,14 @@ struct TensorMap {
   TensorMapFill fill = TensorMapFill::Zeros; // what is read outside the tensor
   // Where the address or rows of a call are not aligned: the kernel gets a map of zeros, and has tested that itself.
   bool isOptional = false;
+  // f32 become tf32 as they are copied to shared memory: rounded to 10 bits of mantissa, as tensor cores read them.
+  bool roundsToTf32 = false;
   bool operator==(const TensorMap &) const = default;
 
   size_t rank() const { return box.size(); }
   /// Bytes that the tensor's address is a multiple of.
   uint32_t alignment() const { return interleave == TensorMapInterleave::B32 ? 32 : 16; }
-  /// "binding 0, 64x32xf16, swizzle B128".
+  /// "binding 0, 64x32xf16, swizzle B128"; of f32 that are rounded, "64x32xtf32".
   std::string toString(ElementType element) const;
 };
 

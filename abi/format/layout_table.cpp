@@ -50,6 +50,7 @@ static TensorMap tensorMapOf(const fb::TensorMap &table) {
   out.promotion = static_cast<TensorMapPromotion>(table.promotion());
   out.fill = static_cast<TensorMapFill>(table.fill());
   out.isOptional = table.optional();
+  out.roundsToTf32 = table.rounds_to_tf32();
   return out;
 }
 

@@ -21,10 +21,11 @@ static flatbuffers::Offset<fb::TensorMap> tensorMapToTable(flatbuffers::FlatBuff
   auto box = builder.CreateVector(map.box);
   auto strides = map.elementStrides.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint32_t>>()
                                             : builder.CreateVector(map.elementStrides);
-  return fb::CreateTensorMap(
-      builder, map.binding, box, strides, static_cast<fb::TensorMapInterleave>(map.interleave),
-      static_cast<fb::TensorMapSwizzle>(map.swizzle), static_cast<fb::TensorMapPromotion>(map.promotion),
-      static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode), map.isOptional);
+  return fb::CreateTensorMap(builder, map.binding, box, strides, static_cast<fb::TensorMapInterleave>(map.interleave),
+                             static_cast<fb::TensorMapSwizzle>(map.swizzle),
+                             static_cast<fb::TensorMapPromotion>(map.promotion),
+                             static_cast<fb::TensorMapFill>(map.fill), static_cast<fb::TensorMapMode>(map.mode),
+                             map.isOptional, map.roundsToTf32);
 }
 
 static constexpr uint32_t kNoIndex = ~uint32_t(0); // as the schema has it

@@ -133,6 +133,7 @@ void writeTensorMap(JsonWriter &json, const abi::TensorMap &map) {
   if (map.fill != abi::TensorMapFill::Zeros)
     json.member("fill", abi::spelling(map.fill));
   flagMember(json, "optional", map.isOptional);
+  flagMember(json, "rounds_to_tf32", map.roundsToTf32);
   json.endObject();
 }
 

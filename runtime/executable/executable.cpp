@@ -175,7 +175,9 @@ Status Executable::limitGrid(LoadedExport &loaded, const abi::Candidate &candida
   const abi::Occupancy found = abi::computeOccupancy(
       abi::TargetArch{device_->traits().computeCapability}, loaded.launch.threads(), uint32_t(std::max(registers, 0)),
       uint64_t(candidate.staticSharedBytes) + loaded.launch.dynamicSharedBytes);
-  loaded.mostBlocks = found.blocksPerSm * device_->context().multiprocessors();
+  loaded.clusterBlocks = uint32_t(candidate.clusterBlocks);
+  const uint32_t clusters = found.blocksPerSm * device_->context().multiprocessors() / loaded.clusterBlocks;
+  loaded.mostBlocks = std::max(clusters, 1u) * loaded.clusterBlocks;
   return okStatus();
 }
 

@@ -36,7 +36,8 @@ class Device;
 struct LoadedExport {
   const abi::Export *declaration = nullptr;
   abi::Launch launch; // as declared; a generated kernel has its own workgroup, and leaves out what it has no use for
-  uint32_t mostBlocks = 0; // that run at once, of a kernel that computes the same with any number of them; 0: all
+  uint32_t mostBlocks = 0;    // that run at once, of a kernel that computes the same with any number of them; 0: all
+  uint32_t clusterBlocks = 1; // a launch of such a kernel has a multiple of them
   abi::ParameterLayout parameters;
   CUfunction function = nullptr;
   CUmodule module = nullptr;                  // it is in
@@ -48,7 +49,7 @@ struct LoadedExport {
   /// The workgroups that are launched for those that are asked for.
   std::array<uint32_t, 3> gridFor(std::array<uint32_t, 3> grid) const {
     if (mostBlocks != 0 && grid[1] == 1 && grid[2] == 1)
-      grid[0] = std::min(grid[0], mostBlocks);
+      grid[0] = std::min((grid[0] + clusterBlocks - 1) / clusterBlocks * clusterBlocks, mostBlocks);
     return grid;
   }
 };

@@ -17,8 +17,10 @@ namespace {
 constexpr uint64_t kMaxExtent = uint64_t(1) << 32;
 constexpr uint64_t kMaxStrideBytes = uint64_t(1) << 40; // below
 
-CUtensorMapDataType dataType(abi::ElementType element) {
-  switch (element) {
+CUtensorMapDataType dataType(const abi::EncodedTensorMap &declared) {
+  if (declared.map.roundsToTf32)
+    return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  switch (declared.element) {
   case abi::ElementType::I8:
     return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   case abi::ElementType::I16:
@@ -108,7 +110,7 @@ Status encodeTensorMap(TensorMapEncoder encode, const abi::EncodedTensorMap &dec
     return makeError(StatusCode::OutOfRange, what, ", has ", bytes, " bytes, the binding ", range.bytes);
 
   const CUresult result =
-      encode(&out, dataType(declared.element), static_cast<cuuint32_t>(rank), reinterpret_cast<void *>(range.address),
+      encode(&out, dataType(declared), static_cast<cuuint32_t>(rank), reinterpret_cast<void *>(range.address),
              dims.data(), strides.data(), box.data(), elementStrides.data(),
              static_cast<CUtensorMapInterleave>(map.interleave), static_cast<CUtensorMapSwizzle>(map.swizzle),
              static_cast<CUtensorMapL2promotion>(map.promotion), static_cast<CUtensorMapFloatOOBfill>(map.fill));

@@ -26,6 +26,10 @@ def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
                         ArrayRefParameter<"uint32_t">:$elementStrides, "uint32_t":$interleave, "uint32_t":$swizzle,
                         "uint32_t":$promotion, "uint32_t":$fill, "uint32_t":$alignment, "bool":$isOptional);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// What the tensor holds: f32, where copies round it to tf32.
+    ::mlir::Type getMemoryElement() const;
+  }];
 }
 
 def Hal_ExecutableTargetAttr : Hal_Attr<"ExecutableTarget", "executable.target"> {

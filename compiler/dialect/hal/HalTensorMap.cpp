@@ -73,6 +73,10 @@ struct Body {
 
 } // namespace
 
+Type TensorMapType::getMemoryElement() const {
+  return getElement().isTF32() ? Float32Type::get(getContext()) : getElement();
+}
+
 Type TensorMapType::parse(AsmParser &parser) {
   Body body;
   SMLoc loc = parser.getCurrentLocation();

@@ -61,8 +61,9 @@ static abi::Constant tensorMapOf(hal::TensorMapType type) {
   map.promotion = abi::TensorMapPromotion(type.getPromotion());
   map.fill = abi::TensorMapFill(type.getFill());
   map.isOptional = type.getIsOptional();
+  map.roundsToTf32 = type.getElement().isTF32();
   return {.kind = abi::ConstantKind::TensorMap,
-          .element = elementTypeOf(type.getElement()).value_or(abi::ElementType::I1), // refused with the layout
+          .element = elementTypeOf(type.getMemoryElement()).value_or(abi::ElementType::I1), // refused with the layout
           .size = 128,
           .alignment = type.getAlignment(),
           .name = {},

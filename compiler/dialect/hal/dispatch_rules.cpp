@@ -211,7 +211,7 @@ void Check::checkTensorMaps() {
       continue;
     auto tensor = cast<TensorType>(bound[map.getBinding()]);
     const bool fits = tensor.hasRank() && size_t(tensor.getRank()) >= map.getBox().size();
-    if (!fits || tensor.getElementType() != map.getElement())
+    if (!fits || tensor.getElementType() != map.getMemoryElement())
       declared(error() << "binds " << tensor << " to binding " << map.getBinding() << " of '" << name
                        << "', which constant " << i << " describes as " << map
                        << ": the same element type and a rank that is not below the map's are wanted");

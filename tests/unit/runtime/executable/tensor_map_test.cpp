@@ -74,6 +74,16 @@ TEST(TensorMap, TurnsTheShapeAround) {
   EXPECT_EQ(asked.fill, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 }
 
+TEST(TensorMap, RoundsWhereThatIsDeclared) {
+  abi::EncodedTensorMap declared;
+  declared.map.box = {8, 32};
+  ASSERT_OK(encode(declared, {100, 72}));
+  EXPECT_EQ(asked.type, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+  declared.map.roundsToTf32 = true;
+  ASSERT_OK(encode(declared, {100, 72}));
+  EXPECT_EQ(asked.type, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+}
+
 TEST(TensorMap, NamesWhatTheDriverWouldOnlyCallInvalid) {
   EXPECT_STATUS(encode(declaredMap(), {2, 100, 72}, 4104), InvalidArgument, "begins at address 4104");
   EXPECT_STATUS(encode(declaredMap(), {2, 0, 72}), InvalidArgument, "has extent 0 along dimension 1");
