@@ -88,7 +88,14 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
 }
 
 std::optional<Contraction> contractionOf(linalg::GenericOp op) {
-  return isTreeReduction(op) ? std::nullopt : productOf(op);
+  std::optional<Contraction> found = isTreeReduction(op) ? std::nullopt : productOf(op);
+  // Each channel for itself: a matrix of one row or one column.
+  const bool isMatrix = found && !found->rows.empty() && !found->columns.empty();
+  return isMatrix ? found : std::nullopt;
+}
+
+bool isWindow(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0 && reductionBodyOf(op) && !isTreeReduction(op) && !contractionOf(op);
 }
 
 bool isForTensorCores(const Contraction &product) {
@@ -112,9 +119,13 @@ static bool isOnlyRead(const Contraction &product, const ContractionSide &side) 
          !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
 }
 
+bool readsWindows(linalg::GenericOp op) {
+  return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
+}
+
 std::optional<FewRows> fewRowsOf(const Contraction &product) {
   const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
-  if (llvm::is_contained(sizes, ShapedType::kDynamic) || (product.rows.empty() && product.columns.empty()))
+  if (llvm::is_contained(sizes, ShapedType::kDynamic) || readsWindows(product.op) || (product.rows.empty() && product.columns.empty()))
     return std::nullopt;
   auto sizeOf = [&](ArrayRef<unsigned> loops) {
     int64_t size = 1;

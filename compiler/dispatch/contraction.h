@@ -29,8 +29,11 @@ struct Contraction {
 /// Nothing where `op` is no sum of products of two sides.
 std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
 /// Of these, one whose elements are all read more than once: else it is a reduction like any other (isTreeReduction),
-/// such as the product of a matrix and a vector.
+/// such as the product of a matrix and a vector, or a window.
 std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
+/// Whether results read elements that others read as well, and yet it is no product of matrices: pooling, convolutions
+/// of each channel for itself.
+bool isWindow(mlir::linalg::GenericOp op);
 
 /// Rows (or columns) that are so few that memory is all that matters: a kernel brings each element of the other side to
 /// registers once, and may compute it there from something else. Of what is only read, more than 16 go through shared
@@ -43,6 +46,9 @@ struct FewRows {
 };
 /// Nothing where there are more, or where sizes are unknown.
 std::optional<FewRows> fewRowsOf(const Contraction &product);
+/// Whether an operand is indexed by sums of loops, as the image of a convolution: its elements are read several times
+/// over, however few the filters are.
+bool readsWindows(mlir::linalg::GenericOp op);
 /// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8.
 bool isForTensorCores(const Contraction &product);
 

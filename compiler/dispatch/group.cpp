@@ -172,25 +172,23 @@ bool isFactor(linalg::GenericOp op, linalg::GenericOp product, const Group &grou
 }
 
 /// Whether a reduction that reads elements several times over, or in order, may have company: what is done with each
-/// element of a contraction's result, and what a factor is computed from.
+/// element of its result, and what a factor of a contraction is computed from.
 bool mayShareKernel(linalg::GenericOp reduction, const Group &group, std::string &reason) {
   if (!reductionBodyOf(reduction)) {
     reason = "a reduction combines its elements in a way that only one thread in order can";
     return false;
   }
-  if (!contractionOf(reduction)) {
-    reason = "a window is a kernel of its own";
-    return false;
-  }
+  const bool isProduct = !isWindow(reduction);
+  const std::string what = isProduct ? "a contraction" : "a window";
   for (linalg::GenericOp op : group.ops) {
     if (op == reduction)
       continue;
     if (reduces(op)) {
-      reason = "a contraction shares its kernel with no other reduction";
+      reason = what + " shares its kernel with no other reduction";
       return false;
     }
-    if (!group.isPerRow(op) && !isFactor(op, reduction, group)) {
-      reason = "a contraction shares its kernel only with what is computed from each element of its result";
+    if (!group.isPerRow(op) && !(isProduct && isFactor(op, reduction, group))) {
+      reason = what + " shares its kernel only with what is computed from each element of its result";
       return false;
     }
   }

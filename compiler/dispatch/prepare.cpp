@@ -3,10 +3,12 @@
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/align_products.h"
+#include "compiler/dispatch/contraction.h"
 #include "compiler/dispatch/dimensions.h"
 #include "compiler/dispatch/inline_reads.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/split_operands.h"
+#include "compiler/dispatch/unit_sums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -72,6 +74,19 @@ bool isView(linalg::GenericOp producer) {
     }
   }
   return true;
+}
+
+/// One element of another tensor, or a number where there is none: the border around an image.
+bool isBorder(linalg::GenericOp producer) {
+  constexpr unsigned kMostWork = 48; // of the place, and of the question whether it is inside
+  unsigned reads = 0, work = 0;
+  for (Operation &op : producer.getBody()->without_terminator()) {
+    reads += isa<tensor::ExtractOp>(op);
+    if (op.getNumRegions() != 0 || isa<math::MathDialect>(op.getDialect()) || ++work > kMostWork)
+      return false;
+  }
+  return reads == 1 && producer->getNumResults() == 1 && producer.getNumDpsInputs() == 0 &&
+         producer.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
 }
 
 // A sum of hundreds of tensors is several kernels: each tensor is a parameter, of which a kernel has 4 KiB, and a
@@ -164,6 +179,8 @@ bool shouldFuse(OpOperand *operand) {
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;
+  if (isWindow(consumer) && !consumer.isDpsInit(operand))
+    return isCheap(producer) || isBorder(producer);
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);
 }
@@ -373,6 +390,7 @@ void generalizeOperations(func::FuncOp function) {
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
   rewrite(function, std::move(toLinalg));
+  dropUnitSums(function);
   readStartsAsInputs(function);
   dropUnreadStarts(function);
   resolveDimensions(function);

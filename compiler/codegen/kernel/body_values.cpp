@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/body_values.h"
 
+#include "compiler/dispatch/contraction.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -118,9 +120,22 @@ bool BodyValues::readsMemory(Value value) {
   return false;
 }
 
+/// Whether there is an element at every place that the body names: places are clamped, and no tensor is empty.
+bool BodyValues::readsElementsOnly() {
+  return llvm::all_of(op_.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp extract) {
+    return llvm::all_of(kernel_.gathered.find(extract.getTensor())->second.shape,
+                        [](const Extent &extent) { return !extent.value && extent.size != 0; });
+  });
+}
+
 bool BodyValues::isBranch(Operation *inner) {
   auto select = dyn_cast<arith::SelectOp>(inner);
-  return select && copies_ < kMaxCopies && (readsMemory(select.getTrueValue()) || readsMemory(select.getFalseValue()));
+  if (!select)
+    return false;
+  // The elements of a window are on their way together; behind a branch each would wait for the one before.
+  if (dispatch::isWindow(op_) && readsElementsOnly())
+    return false;
+  return copies_ < kMaxCopies && (readsMemory(select.getTrueValue()) || readsMemory(select.getFalseValue()));
 }
 
 SmallVector<Value> BodyValues::spread(const Lanes &lanes) const {

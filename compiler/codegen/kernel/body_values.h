@@ -38,6 +38,7 @@ private:
   llvm::SmallVector<mlir::Value> valueInBranch(mlir::Value value);
   bool readsMemory(mlir::Value value);
   bool isBranch(mlir::Operation *inner);
+  bool readsElementsOnly();
 
   KernelBuilder &k_;
   const KernelFunction &kernel_;

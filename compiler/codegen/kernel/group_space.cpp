@@ -189,6 +189,13 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
     std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
     return last && group.axisOf.lookup(op)[*last] == innermost ? Along::Adjacent : Along::Apart;
   }
+  // Rows of a window: they begin where rows of the tensor do.
+  std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
+  const bool isRow = last && axes[axis].axes.size() == 1 && group.axisOf.lookup(op)[*last] == innermost &&
+                     llvm::none_of(tensor.map.getResults().drop_back(),
+                                   [&](AffineExpr expr) { return expr.isFunctionOfDim(*last); });
+  if (isRow)
+    return Along::Adjacent;
   // Elsewhere than where the axis stands last, alone: neither another dimension moves with it, nor this one faster.
   std::optional<unsigned> loop = loopOn(group, op, innermost);
   if (!loop || axes[axis].axes.size() != 1)

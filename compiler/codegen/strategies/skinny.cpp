@@ -148,7 +148,8 @@ std::vector<Plan> Planner::run() {
 
 std::vector<Plan> Skinny::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || (product->rows.empty() && product->columns.empty()) || !fitsGroup(kernel, shape))
+  if (!product || (product->rows.empty() && product->columns.empty()) || !fitsGroup(kernel, shape) ||
+      dispatch::readsWindows(product->op->op))
     return {};
   return Planner(name(), kernel, shape, *product).run();
 }

@@ -7,6 +7,7 @@
 #include "compiler/codegen/strategies/skinny.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/strategies/transpose.h"
+#include "compiler/codegen/strategies/windows.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,7 +24,9 @@ ArrayRef<const Strategy *> strategies() {
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
-  static const Strategy *const all[] = {&attention, &skinny, &contraction, &transpose, &elementwise, &columns, &rows};
+  static const Windows windows;
+  static const Strategy *const all[] = {&attention,   &skinny,  &contraction, &transpose,
+                                        &elementwise, &columns, &rows,        &windows};
   return all;
 }
 

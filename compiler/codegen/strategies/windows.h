@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions over windows that overlap: pooling, convolutions of each channel for itself, stencils. An element is read
+// by several results, so there is nothing that threads could combine; caches have it when the next one wants it.
+//
+// A thread computes 16 bytes of adjacent results, element by element of their windows in order, several of them on
+// their way at once.
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+class Windows : public Strategy {
+public:
+  llvm::StringRef name() const override { return "windows"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  void write(Writer &writer) const override;
+};
+
+} // namespace tenon::compiler::codegen
