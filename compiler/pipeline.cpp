@@ -177,7 +177,7 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     // Attention in any of its forms becomes one form.
     manager.addPass(dispatch::createFindAttention({.print = options.printDispatches}));
     // Operands of large matrix products whose rows are not aligned are copied once.
-    manager.addPass(dispatch::createAlignProducts());
+    manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.

@@ -24,6 +24,7 @@ def ChooseStrategies : Pass<"tenon-choose-strategies", "::mlir::ModuleOp"> {
       } <workgroup_size = [256, 1, 1]>
       builtin.module { func.func @f_dispatch_0(...) attributes {tenon.strategy = {name = "rows", threads = 256, ...}} }
     ```
+    A kernel that has a strategy already keeps it: a module may be written out behind this pass, changed and compiled.
     The strategies and what each is for: codegen/strategies/README.md. A kernel that none of them takes is computed by
     one thread for each element of its result (`tenon.elements_per_thread = 1`).
   }];

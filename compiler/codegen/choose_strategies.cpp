@@ -113,7 +113,8 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
       if (source->hasAttr(dispatch::kGeneratedAttr))
         for (auto module : source.getBody().getOps<ModuleOp>())
           for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
-            if (failed(choose(source, function)))
+            // What is chosen already stays: a module that was written out here, and perhaps changed.
+            if (!function->hasAttr(dispatch::kStrategyAttr) && failed(choose(source, function)))
               signalPassFailure();
     dispatchesOf_.clear();
   }

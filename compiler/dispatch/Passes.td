@@ -76,10 +76,11 @@ def AlignProducts : Pass<"tenon-align-products", "::mlir::ModuleOp"> {
     %2 = linalg.generic ... -> tensor<4096x4096xbf16> // the same of %b
     %0 = linalg.matmul indexing_maps = [...] ins(%1, %2 : tensor<4097x4096xbf16>, tensor<4096x4096xbf16>) ...
     ```
-    Columns whose rows are not aligned, or that are bytes, are transposed instead. Sizes that are not known, and products
+    Columns whose rows are not aligned, or that are bytes or factors of tf32, are transposed instead. Sizes that are not known, and products
     that are over before a copy is, stay as they are, as do those of attention. Functions that stand in for hand-written
     kernels are kernels already when it runs.
   }];
+  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }

@@ -5,7 +5,7 @@
 //
 //   where rows of reduced elements are unaligned     [m, 4095] -> [m, 4096], zeros behind the last, in both operands
 //   where rows of columns are unaligned, or hold     [k, 4097] -> [4097, k]: then they are rows of reduced elements,
-//   bytes, which tensor cores do not turn            which are made longer before where that is needed
+//   what tensor cores do not turn: bytes and tf32    which are made longer before where that is needed
 #include "compiler/dispatch/align_products.h"
 
 #include "compiler/dispatch/Passes.h"
@@ -31,6 +31,11 @@ constexpr int64_t kBytes = 16;
 // Products of fewer multiplications are over before a copy is; with fewer rows, or columns, most of the time goes to
 // reading the matrix once.
 constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
+
+/// Types of which a tensor core wants the reduced elements adjacent.
+bool isNeverTurned(Type element, Operation *op) {
+  return element.isInteger(8) || (element.isF32() && op->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr));
+}
 
 bool isMultipliedByVectors(Type element) {
   return element.isF16() || element.isBF16() || element.isF32() || element.isInteger(8);
@@ -102,7 +107,7 @@ bool MatrixProduct::isLarge() const {
 }
 
 bool MatrixProduct::isTurned(const Side &side) const {
-  return side.lastLoop() == side.across && (side.isUnaligned() || side.bytes() == 1);
+  return side.lastLoop() == side.across && (side.isUnaligned() || isNeverTurned(side.type.getElementType(), op_));
 }
 
 /// The same elements with those that are reduced adjacent.
@@ -192,7 +197,11 @@ bool hasOwnKernel(linalg::LinalgOp op) {
 }
 
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
+  using AlignProductsBase::AlignProductsBase;
+
   void runOnOperation() override {
+    if (tf32)
+      getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
@@ -218,7 +227,8 @@ bool readsTurnedCopy(OpOperand &operand) {
     return false;
   const int64_t bytes = elementBytes(source.getElementType());
   const std::optional<MatrixProduct> product = MatrixProduct::of(op);
-  return product && product->isLarge() && (bytes == 1 || source.getShape().back() * bytes % kBytes != 0);
+  return product && product->isLarge() &&
+         (isNeverTurned(source.getElementType(), op) || source.getShape().back() * bytes % kBytes != 0);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -22,7 +22,7 @@ inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
 inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
 // On a kernel function: how many adjacent elements one thread computes.
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
-// On a kernel function: products of f32 may round their factors to tf32.
+// On a module or a kernel function: products of f32 may round their factors to tf32.
 inline constexpr llvm::StringLiteral kTf32Attr = "tenon.tf32";
 // On a kernel function: which strategy of codegen/strategies computes it, with its choices: {name = "rows", ...}.
 inline constexpr llvm::StringLiteral kStrategyAttr = "tenon.strategy";

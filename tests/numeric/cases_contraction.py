@@ -70,11 +70,12 @@ def one(arguments, write, evaluate):
     return Program([*arguments, Raw([(i, 0) for i in range(len(arguments))], write, evaluate)], [(len(arguments), 0)])
 
 
-def pair(spec, operand, sizes, dynamic):
+def pair(spec, operand, sizes, dynamic, drawn=None):
+    """Both sides; `drawn`: the type that the elements are random numbers of."""
     size = dict(BATCH, i=sizes[0], j=sizes[1], k=sizes[2])
     random = generator("contraction", spec, operand, sizes)
     low, high = (-2, 2) if is_float(operand) else (-100, 100)
-    return [argument(operand, elements.draw(random, operand, [size[c] for c in side], low, high), dynamic)
+    return [argument(operand, elements.draw(random, drawn or operand, [size[c] for c in side], low, high), dynamic)
             for side in spec.split("->")[0].split(",")]
 
 
@@ -160,6 +161,14 @@ def cases(sizes):
 
                 yield Case("contraction, bias, relu", name, one(
                     [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c), evaluate))
+    # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
+    for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "bik,bjk->bij", "ik,jk->ji")):
+        for number, shape in enumerate(((64, 64, 64), (128, 192, 96), (72, 136, 88), (65, 129, 33), (97, 200, 36), (40, 260, 130),
+                                        (260, 300, 2000))):
+            if whole or (order + number) % 2 == 0:
+                yield Case("contraction of few bits", "f32", one(
+                    pair(spec, "f32", shape, shape[0] in (97, 65), "bf16"), lambda f, a, b, spec=spec: contract(f, spec, "f32", "f32", a, b),
+                    lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
     for order in ("jk", "kj"):
         for number, (rows, columns, depth) in enumerate((*SKINNY[:7], (80, 72, 96))):
             random = generator("weights", order, rows, columns, depth)

@@ -7,11 +7,14 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand)
+OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
+                         bool isRounded)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
       elementBytes_(dispatch::elementBytes(operand.value.getType())),
-      width_(isCopied() ? chunk() : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
+      isRounded_(isRounded && operand.value.getType().isF32()),
+      width_(liesAsInMemory() ? chunk()
+                              : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 
 Value OperandTile::isAligned() {
   return space_.isAligned(operand_, width_);
@@ -60,6 +63,8 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
   Value at = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk()))));
   at = k_.at(at, element, k_.rem(inRow, k_.number(chunk())));
   auto bits = [&](Value value) -> Value {
+    if (isRounded_)
+      value = core_.toTf32(value);
     return value.getType() == element ? value : arith::BitcastOp::create(k_.b, k_.loc, element, value).getResult();
   };
   if (values.size() == 1)

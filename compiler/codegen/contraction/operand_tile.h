@@ -19,7 +19,9 @@ namespace tenon::compiler::codegen {
 
 class OperandTile {
 public:
-  OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand);
+  /// @param isRounded f32 are tf32 in the tile; else whoever reads them rounds
+  OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
+              bool isRounded = false);
 
   const Operand &operand() const { return operand_; }
   uint32_t side() const { return side_; }
@@ -31,12 +33,13 @@ public:
   /// Brings the elements of a step to `arena`: fast or one by one. Without a wait only where nothing is copied
   /// asynchronously (`isCopied`).
   void bring(mlir::Value arena, mlir::Value step, bool isFast);
-  bool isCopied() const { return operand_.plain != nullptr && operand_.isAlongReduced == liesAlongReduced(); }
+  bool isCopied() const { return liesAsInMemory() && !isRounded_; }
   /// The byte behind the tile's first at which a chunk of 16 bytes lies. Along the reduced elements: position across,
   /// chunk of the step; across: reduced element, chunk of the side.
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
 
 private:
+  bool liesAsInMemory() const { return operand_.plain != nullptr && operand_.isAlongReduced == liesAlongReduced(); }
   void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
   /// Elements of a row in memory, of a chunk.
   uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }
@@ -53,6 +56,7 @@ private:
   const Operand &operand_;
   KernelBuilder &k_;
   const uint32_t side_, elementBytes_;
+  const bool isRounded_;
   uint32_t width_; // of a vector that is computed
 };
 

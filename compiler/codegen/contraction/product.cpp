@@ -128,11 +128,6 @@ Type Product::warpElement() const {
   return roundsToTf32 && element.isF32() && sum.sum.type.isF32() ? Type(FloatTF32Type::get(context)) : Type();
 }
 
-Type Product::warpgroupElement() const {
-  Type element = warpElement();
-  return element && !element.isTF32() ? element : Type();
-}
-
 Value extended(KernelBuilder &k, const Operand &operand, Value value, Type type) {
   if (value.getType() == type)
     return value;

@@ -48,11 +48,9 @@ struct Product {
   uint32_t widthOf(const Operand &operand, const GroupShape &shape) const;
   /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
   mlir::Type tensorCoreElement() const;
-  /// The same for mma.sync, which multiplies more types: also si8 and ui8, whose sums are i32, and, where the kernel
+  /// The same where types of other sizes can be read, too: also si8 and ui8, whose sums are i32, and, where the kernel
   /// allows it, tf32 for f32.
   mlir::Type warpElement() const;
-  /// The same for wgmma: f16, bf16, si8 or ui8.
-  mlir::Type warpgroupElement() const;
   bool roundsToTf32 = false; // the kernel allows it
   /// The same product with its sides, rows and columns exchanged.
   void exchangeSides();

@@ -9,12 +9,12 @@ Value StageRing::barrier(uint32_t first, Value step) {
   return k_.at(barriers_, k_.b.getI64Type(), k_.add(stageOf(step), k_.number(first)));
 }
 
-void StageRing::create(Value filling, uint32_t emptying) {
+void StageRing::create(Value filling, Value emptying) {
   for (uint32_t stage = 0; stage < stages_; ++stage) {
     k_.assembly("mbarrier.init.shared.b64 [$0], $1;", {k_.word(fullBarrier(k_.number(stage))), k_.word(filling)},
                 "r,r");
-    k_.assembly("mbarrier.init.shared.b64 [$0], $1;",
-                {k_.word(emptyBarrier(k_.number(stage))), k_.word(k_.number(emptying))}, "r,r");
+    k_.assembly("mbarrier.init.shared.b64 [$0], $1;", {k_.word(emptyBarrier(k_.number(stage))), k_.word(emptying)},
+                "r,r");
   }
   // Copies that count at a barrier look at it in another way than threads.
   k_.assembly("fence.mbarrier_init.release.cluster;", {}, "");
@@ -37,7 +37,12 @@ void StageRing::expect(Value step, uint32_t count) {
               {k_.word(fullBarrier(step)), k_.word(k_.number(count))}, "r,r");
 }
 
-void StageRing::copyBox(Value to, Value map, ArrayRef<Value> position, Value step) {
+void StageRing::emptyFor(Value step, Value block) {
+  Value theirs = k_.ofPeer(emptyBarrier(step), block);
+  k_.assembly("mbarrier.arrive.shared::cluster.b64 _, [$0];", {k_.word(theirs)}, "r");
+}
+
+void StageRing::copyBox(Value to, Value map, ArrayRef<Value> position, Value step, uint32_t blocks) {
   const size_t rank = position.size();
   std::string coordinates, constraints = "r,l";
   SmallVector<Value> operands = {k_.word(to), map};
@@ -47,10 +52,15 @@ void StageRing::copyBox(Value to, Value map, ArrayRef<Value> position, Value ste
     constraints += ",r";
   }
   operands.push_back(k_.word(fullBarrier(step)));
-  k_.assembly("cp.async.bulk.tensor." + std::to_string(rank) +
-                  "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + coordinates + "}], [$" +
-                  std::to_string(rank + 2) + "];",
-              operands, constraints + ",r");
+  std::string toAll, mask;
+  if (blocks != 0) {
+    toAll = ".multicast::cluster";
+    mask = ", $" + std::to_string(rank + 3);
+    operands.push_back(arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI16IntegerAttr(int16_t((1u << blocks) - 1))));
+  }
+  k_.assembly("cp.async.bulk.tensor." + std::to_string(rank) + "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+                  toAll + " [$0], [$1, {" + coordinates + "}], [$" + std::to_string(rank + 2) + "]" + mask + ";",
+              operands, constraints + (blocks != 0 ? ",r,h" : ",r"));
 }
 
 } // namespace tenon::compiler::codegen

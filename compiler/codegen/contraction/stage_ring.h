@@ -7,6 +7,9 @@
 //
 // A barrier counts its rounds by a parity, which is that of the number of times the stage was used. PTX ISA,
 // "mbarrier", from sm_90 on.
+//
+// Blocks of a cluster have a ring each. A copy may bring the same bytes to all of them: each counts them at its own
+// barrier, and who asks for the copy waits until all of them have read what was there before.
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_builder.h"
@@ -22,7 +25,8 @@ public:
 
   /// By one thread, before all others pass a barrier of the block: how many arrivals fill a stage (i64), how many empty
   /// it.
-  void create(mlir::Value filling, uint32_t emptying);
+  void create(mlir::Value filling, mlir::Value emptying);
+  void create(mlir::Value filling, uint32_t emptying) { create(filling, k_.number(emptying)); }
 
   mlir::Value stageOf(mlir::Value step) { return k_.rem(step, k_.number(stages_)); }
   /// Until what was in the step's stage before has been read. The first steps find theirs empty.
@@ -34,10 +38,13 @@ public:
   void expect(mlir::Value step, uint32_t count);
   /// This thread's team has read the step.
   void empty(mlir::Value step) { arrive(emptyBarrier(step)); }
+  /// The same, told to the block of the cluster whose rank is `block`.
+  void emptyFor(mlir::Value step, mlir::Value block);
 
   /// Copies the box of a tensor at `position` (i64, outermost first) to shared memory, as its map says; counted by the
-  /// step. One thread.
-  void copyBox(mlir::Value to, mlir::Value map, llvm::ArrayRef<mlir::Value> position, mlir::Value step);
+  /// step. One thread. @param blocks of the cluster that get it, from the first on; 0: this one
+  void copyBox(mlir::Value to, mlir::Value map, llvm::ArrayRef<mlir::Value> position, mlir::Value step,
+               uint32_t blocks = 0);
 
 private:
   mlir::Value barrier(uint32_t first, mlir::Value step);

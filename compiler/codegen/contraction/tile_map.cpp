@@ -41,7 +41,7 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
   const SpaceAxis &last = shape.axes[innermost];
   if (last.size && *last.size * (tensor.element.getIntOrFloatBitWidth() / 8) % 16 != 0)
     return std::nullopt;
-  TileMap map{.binding = tensor.binding, .element = tensor.element, .axes = {}, .box = {}, .boxes = 1};
+  TileMap map{.binding = tensor.binding, .element = tensor.element, .axes = {}, .box = {}};
   for (unsigned axis : *axes) {
     if (map.axes.size() == 1 && map.axes.front() == axis)
       continue; // the outermost dimensions are one
@@ -55,7 +55,7 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
 } // namespace
 
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,
-                             uint32_t depth) {
+                             uint32_t depth, uint32_t parts) {
   // Tensor cores turn only elements of 16 bits.
   const bool liesAsRead = operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16;
   if (!operand.plain || !liesAsRead || operand.across.size() != 1 || product.reduced.size() != 1)
@@ -64,12 +64,16 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
   if (!map || !llvm::is_contained(map->axes, operand.across.front()) ||
       !llvm::is_contained(map->axes, product.reduced.front()))
     return std::nullopt;
-  const uint32_t wide = elementsInRow(map->element);
+  map->across = operand.isAlongReduced ? side / parts : elementsInRow(map->element);
+  map->boxes = side / map->across;
+  if (map->boxes % parts != 0)
+    return std::nullopt;
+  if (Type element = product.warpElement(); element && element.isTF32())
+    map->element = element;
   for (unsigned axis : map->axes) {
     const bool isReduced = axis == product.reduced.front(), isAcross = axis == operand.across.front();
-    map->box.push_back(isReduced ? depth : isAcross ? (operand.isAlongReduced ? side : wide) : 1);
+    map->box.push_back(isReduced ? depth : isAcross ? map->across : 1);
   }
-  map->boxes = operand.isAlongReduced ? 1 : side / wide;
   return map;
 }
 

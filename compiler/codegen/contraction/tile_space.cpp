@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 // Tiles of so many rows run before the next column of them: their operands fit the second-level cache together.
-static constexpr int64_t kRowsOfTiles = 8;
+static constexpr uint32_t kRowsOfTiles = 8;
 
 TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel), k_(kernel.k) {
   const Product &product = kernel.product;
@@ -16,13 +16,16 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   columns_ = sizeOf(product.columns);
   reduced_ = sizeOf(product.reduced);
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
-  Value down = tilesOf(rows_, kernel.rows), across = tilesOf(columns_, kernel.columns);
+  const uint32_t rows = kernel.rows * kernel.cluster, high = kRowsOfTiles / kernel.cluster;
+  Value down = tilesOf(rows_, rows), across = tilesOf(columns_, kernel.columns);
   Value perBatch = k_.mul(down, across), number = k_.rem(tile, perBatch);
   tiles_ = k_.mul(perBatch, sizeOf(product.batch));
-  Value perBand = k_.mul(across, k_.number(kRowsOfTiles));
-  Value first = k_.mul(k_.div(number, perBand), k_.number(kRowsOfTiles));
-  Value height = k_.min(k_.sub(down, first), k_.number(kRowsOfTiles)), inBand = k_.rem(number, perBand);
-  firstRow_ = k_.mul(k_.add(first, k_.rem(inBand, height)), k_.number(kernel.rows));
+  Value perBand = k_.mul(across, k_.number(high));
+  Value first = k_.mul(k_.div(number, perBand), k_.number(high));
+  Value height = k_.min(k_.sub(down, first), k_.number(high)), inBand = k_.rem(number, perBand);
+  firstRow_ = k_.mul(k_.add(first, k_.rem(inBand, height)), k_.number(rows));
+  if (kernel.cluster > 1)
+    firstRow_ = k_.add(firstRow_, k_.mul(k_.rem(k_.block(), k_.number(kernel.cluster)), k_.number(kernel.rows)));
   firstColumn_ = k_.mul(k_.div(inBand, height), k_.number(kernel.columns));
   origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
   place(origin_, product.batch, k_.div(tile, perBatch));
@@ -93,7 +96,7 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
                                           bool mayEnd) {
   const Product &product = kernel_.product;
   const bool isLeft = &operand == &product.left;
-  const uint32_t side = isLeft ? kernel_.rows : kernel_.columns;
+  const uint32_t side = isLeft ? kernel_.rows * kernel_.cluster : kernel_.columns;
   Value exists;
   if (!isWhole(operand.across, side))
     across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(operand.isAlongReduced ? 1 : width)));

@@ -16,14 +16,15 @@ struct ProductKernel {
   GroupSpace &space;
   Bodies &bodies;
   uint32_t rows, columns;      // of a tile
+  uint32_t cluster = 1;        // blocks that run together and compute tiles below each other
   uint32_t depth;              // reduced elements of a step
   mlir::ValueRange tensorMaps; // of the left operand and of the right, or none
 };
 
 class TileSpace {
 public:
-  /// Finds tile `number`. Blocks that run together compute tiles that are near each other, so that caches hold what
-  /// they share.
+  /// Finds tile `number`; of a cluster's tiles, below each other, the one of this block. Blocks that run together
+  /// compute tiles that are near each other, so that caches hold what they share.
   TileSpace(const ProductKernel &kernel, mlir::Value number);
   /// A tile that begins anywhere, of an element of the batch.
   TileSpace(const ProductKernel &kernel, mlir::Value inBatch, mlir::Value firstRow, mlir::Value firstColumn);
@@ -31,13 +32,13 @@ public:
 
   mlir::Value firstRow() const { return firstRow_; }
   mlir::Value firstColumn() const { return firstColumn_; }
-  /// How many there are; a block whose number is not below has none.
+  /// How many there are, those of a cluster counted as one; a block whose number is not below has none.
   mlir::Value tiles() const { return tiles_; }
   mlir::Value rows() const { return rows_; }
   mlir::Value columns() const { return columns_; }
   mlir::Value reduced() const { return reduced_; }
   bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth); }
-  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows); }
+  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows * kernel_.cluster); }
   bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns); }
 
   /// Elements of the batch.

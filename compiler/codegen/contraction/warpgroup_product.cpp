@@ -44,7 +44,8 @@ public:
     if (kernel_.tensorMaps.empty())
       return;
     leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth);
-    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
+    rightMap_ =
+        mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, kernel_.cluster);
   }
 
   void run();
@@ -55,13 +56,14 @@ private:
   // A tile that is being computed: where it lies, and its operands in shared memory.
   struct Tile {
     Tile(const ProductKernel &kernel, TensorCore &core, Value number)
-        : space(kernel, number), left(kernel, space, core, kernel.product.left),
-          right(kernel, space, core, kernel.product.right) {}
+        : space(kernel, number), left(kernel, space, core, kernel.product.left, /*isRounded=*/true),
+          right(kernel, space, core, kernel.product.right, /*isRounded=*/true) {}
     TileSpace space;
     OperandTile left, right;
   };
 
   bool hasMaps() const { return leftMap_ && rightMap_; }
+  bool isInCluster() const { return kernel_.cluster > 1; }
   /// Whether each consumer has rows of the tile; else it has columns.
   bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
   uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
@@ -75,13 +77,14 @@ private:
   void forEachTile(llvm::function_ref<void(Tile &, Value)> body);
   void forEachStep(llvm::function_ref<void(Value)> body);
 
-  void produce(Value isFast);
+  void produce();
   void askForBoxes();
   void askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to, Value reduced,
-              Value step);
+              Value step, bool isShared);
   void copyElements(bool isFast);
 
   void consume();
+  void tellEmpty(Value step, Value condition);
   Value descriptor(const OperandTile &tile, Value address);
   TensorCore::Step operandsOf(const Tile &tile, Value step);
   Values multiply(const Tile &tile, Value first);
@@ -98,16 +101,20 @@ private:
   Value group_;  // number of the warpgroup
   Value thread_; // in it
   Value count_;  // steps of a tile
+  Value rank_;   // of the block in its cluster
+  Value isFast_; // boxes are copied, or vectors; else elements
   std::optional<StageRing> ring_;
 };
 
 void WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, Value)> body) {
-  k_.loop(k_.block(), first_.tiles(), k_.blocks(), k_.number(0), [&](Value number, ValueRange carried) {
-    Bodies::Scope scope(kernel_.bodies);
-    Tile tile(kernel_, core_, number);
-    body(tile, carried[0]);
-    return Values{k_.add(carried[0], count_)};
-  });
+  Value clusters = k_.number(kernel_.cluster);
+  k_.loop(k_.div(k_.block(), clusters), first_.tiles(), k_.div(k_.blocks(), clusters), k_.number(0),
+          [&](Value number, ValueRange carried) {
+            Bodies::Scope scope(kernel_.bodies);
+            Tile tile(kernel_, core_, number);
+            body(tile, carried[0]);
+            return Values{k_.add(carried[0], count_)};
+          });
 }
 
 void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
@@ -118,16 +125,20 @@ void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
 }
 
 void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to,
-                              Value reduced, Value step) {
+                              Value reduced, Value step, bool isShared) {
   Value across = &operand == &kernel_.product.left ? tile.space.firstRow() : tile.space.firstColumn();
-  const int64_t wide = map.box.back();
-  for (uint32_t box = 0; box < map.boxes; ++box) {
+  const uint32_t boxes = isShared ? map.boxes / kernel_.cluster : map.boxes;
+  Value first = isShared ? k_.mul(rank_, k_.number(boxes)) : k_.number(0);
+  for (uint32_t box = 0; box < boxes; ++box) {
+    Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
     Values position;
     for (unsigned axis : map.axes)
       position.push_back(axis == kernel_.product.reduced.front() ? reduced
-                         : axis == operand.across.front()        ? k_.add(across, k_.number(box * wide))
+                         : axis == operand.across.front()        ? k_.add(across, inTile)
                                                                  : tile.space.inBatch(axis));
-    ring_->copyBox(k_.at(to, k_.b.getI8Type(), k_.number(box * wide * kernel_.depth * 2)), tensorMap, position, step);
+    // So many positions are as many rows of a step's bytes, whichever way they lie.
+    Value place = k_.at(to, k_.b.getI8Type(), k_.mul(inTile, k_.number(kStepBytes)));
+    ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
   }
 }
 
@@ -139,9 +150,9 @@ void WarpgroupProduct::askForBoxes() {
         Value reduced = k_.mul(inTile, k_.number(kernel_.depth));
         ring_->waitUntilEmpty(step);
         ring_->expect(step, stageBytesOf(kernel_.rows, kernel_.columns));
-        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step);
+        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step, /*isShared=*/false);
         askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
-               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step);
+               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step, isInCluster());
       });
     });
   });
@@ -173,10 +184,10 @@ void WarpgroupProduct::copyElements(bool isFast) {
     k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
 }
 
-void WarpgroupProduct::produce(Value isFast) {
+void WarpgroupProduct::produce() {
   k_.leaveRegisters(kProducerRegisters);
   k_.asTeam(thread_, kGroupThreads, k_.number(kFirstBarrier + kConsumers), [&] {
-    k_.branch(isFast, [&] { hasMaps() ? askForBoxes() : copyElements(true); }, [&] { copyElements(false); });
+    k_.branch(isFast_, [&] { hasMaps() ? askForBoxes() : copyElements(true); }, [&] { copyElements(false); });
   });
 }
 
@@ -206,21 +217,28 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
           .rightIsAcross = !rightAlong};
 }
 
+/// By one thread of a consumer for each block that fills the stage. Of copied elements every block fills its own.
+void WarpgroupProduct::tellEmpty(Value step, Value condition) {
+  if (!isInCluster())
+    return k_.when(k_.both(k_.equal(thread_, k_.number(0)), condition), [&] { ring_->empty(step); });
+  Value fillers = k_.select(isFast_, k_.number(kernel_.cluster), k_.number(1));
+  k_.when(k_.both(k_.less(thread_, fillers), condition),
+          [&] { ring_->emptyFor(step, k_.select(isFast_, thread_, rank_)); });
+}
+
 /// The product of a step runs on while the next one begins; then its stage is empty.
 WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first) {
-  Value isFirst = k_.equal(thread_, k_.number(0)); // of the warpgroup, who tells that it has read
   Values sums(kGroupRows * groupColumns() / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
     ring_->waitUntilFull(step);
     Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
     Values next = core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), groupColumns(), keeps, carried));
-    k_.when(k_.both(isFirst, isLater), [&] { ring_->empty(k_.sub(step, k_.number(1))); });
+    tellEmpty(k_.sub(step, k_.number(1)), isLater);
     return next;
   });
   sums = core_.waitForProducts(0, sums);
-  k_.when(k_.both(isFirst, k_.less(k_.number(0), count_)),
-          [&] { ring_->empty(k_.sub(k_.add(first, count_), k_.number(1))); });
+  tellEmpty(k_.sub(k_.add(first, count_), k_.number(1)), k_.less(k_.number(0), count_));
   return sums;
 }
 
@@ -276,14 +294,22 @@ void WarpgroupProduct::run() {
   // The same for all threads of a warp, and the compiler shall know it.
   group_ = k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0));
   thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
-  Tile any(kernel_, core_, k_.block());
-  Value isFast = k_.both(any.left.isAligned(), any.right.isAligned());
-  Value filling = hasMaps() ? k_.select(isFast, k_.number(1), k_.number(kGroupThreads)) : k_.number(kGroupThreads);
-  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] { ring_->create(filling, kConsumers); });
-  k_.barrier();
+  if (isInCluster())
+    k_.requireClusters(kernel_.cluster);
+  rank_ = k_.rem(k_.block(), k_.number(kernel_.cluster));
+  Value number = k_.div(k_.block(), k_.number(kernel_.cluster)); // of the first tile
+  Tile any(kernel_, core_, number);
+  isFast_ = k_.both(any.left.isAligned(), any.right.isAligned());
+  Value filling = hasMaps() ? k_.select(isFast_, k_.number(1), k_.number(kGroupThreads)) : k_.number(kGroupThreads);
+  Value emptying = k_.select(isFast_, k_.number(kConsumers * kernel_.cluster), k_.number(kConsumers));
+  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] { ring_->create(filling, emptying); });
+  isInCluster() ? k_.meetInCluster() : k_.barrier();
   // The launch may have a block for each of the smaller tiles that other targets compute.
-  k_.when(k_.less(k_.block(), first_.tiles()),
-          [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(isFast); }, [&] { consume(); }); });
+  k_.when(k_.less(number, first_.tiles()),
+          [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(); }, [&] { consume(); }); });
+  // Others bring bytes to this block's memory, and tell it what they have read.
+  if (isInCluster())
+    k_.meetInCluster();
 }
 
 } // namespace

@@ -195,6 +195,11 @@ void KernelBuilder::waitForCluster() {
   NVVM::ClusterWaitOp::create(b, loc, b.getUnitAttr());
 }
 
+void KernelBuilder::meetInCluster() {
+  NVVM::ClusterArriveOp::create(b, loc, UnitAttr());
+  NVVM::ClusterWaitOp::create(b, loc, UnitAttr());
+}
+
 Value KernelBuilder::ofPeer(Value shared, Value rank) {
   auto peers = LLVM::LLVMPointerType::get(b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
   return NVVM::MapaOp::create(b, loc, peers, shared, arith::TruncIOp::create(b, loc, b.getI32Type(), rank));

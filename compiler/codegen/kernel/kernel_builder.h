@@ -95,6 +95,8 @@ public:
   /// behind it.
   void arriveAtCluster();
   void waitForCluster();
+  /// Both, also where lanes of a warp come from different branches.
+  void meetInCluster();
   /// `shared` in the memory of another block of the cluster.
   mlir::Value ofPeer(mlir::Value shared, mlir::Value rank);
 

@@ -89,8 +89,7 @@ SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, Value
     SmallVector<Value> result;
     for (Value value : values) {
       if (element_.isTF32())
-        value = NVVM::ConvertFloatToTF32Op::create(k_.b, k_.loc, i32, word(value, k_.b.getF32Type()),
-                                                   NVVM::FPRoundingMode::RNA);
+        value = toTf32(word(value, k_.b.getF32Type()));
       result.push_back(word(value, pair));
     }
     return result;
@@ -104,6 +103,10 @@ SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, Value
                                   std::array<NVVM::MMATypes, 2>{type, type},
                                   std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   return membersOf(k_, all, 4);
+}
+
+Value TensorCore::toTf32(Value value) {
+  return NVVM::ConvertFloatToTF32Op::create(k_.b, k_.loc, k_.b.getI32Type(), value, NVVM::FPRoundingMode::RNA);
 }
 
 Value TensorCore::pair(Value low, Value high) {

@@ -28,6 +28,8 @@ public:
   /// multiplied; of tf32 it has one: 8. f32 are rounded to it here.
   llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
 
+  /// An f32 as a tf32, which has the same bits but for the last 13. sm_80 and later.
+  mlir::Value toTf32(mlir::Value value);
   /// Two f32 in the type of the elements, 32 bits.
   mlir::Value pair(mlir::Value low, mlir::Value high);
 

@@ -12,7 +12,7 @@
 
 //--- tile.mlir
 func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
-    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 32, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0}} {
+    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 32, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) {
     ^bb0(%x: f32, %y: f32, %s: f32):
@@ -24,7 +24,7 @@ func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> t
 }
 //--- threads.mlir
 func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
-    attributes {tenon.strategy = {name = "contraction", threads = 64, rows = 64, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0}} {
+    attributes {tenon.strategy = {name = "contraction", threads = 64, rows = 64, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) {
     ^bb0(%x: f32, %y: f32, %s: f32):

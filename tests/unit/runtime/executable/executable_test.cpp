@@ -181,6 +181,9 @@ TEST_F(ExecutableTest, OfAKernelForAnyGridNoMoreBlocksAreLaunchedThanRunAtOnce) 
   EXPECT_EQ(limited.gridFor({100, 1, 1}), (Grid{100, 1, 1}));
   EXPECT_EQ(limited.gridFor({1000, 2, 1}), (Grid{1000, 2, 1}));
   EXPECT_EQ((*loaded)->gridFor({1000, 1, 1}), (Grid{1000, 1, 1}));
+  limited.clusterBlocks = 2;
+  EXPECT_EQ(limited.gridFor({35, 1, 1}), (Grid{36, 1, 1}));
+  EXPECT_EQ(limited.gridFor({1000, 1, 1}), (Grid{132, 1, 1}));
   limited.mostBlocks = 0; // not known
   EXPECT_EQ(limited.gridFor({100000, 1, 1}), (Grid{100000, 1, 1}));
 }

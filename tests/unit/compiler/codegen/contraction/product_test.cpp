@@ -29,11 +29,11 @@ TEST_F(ProductOf, KnowsWhichElementsAreAdjacent) {
 
 TEST_F(ProductOf, ElementsOfTensorCores) {
   EXPECT_TRUE(product("mk", "nk", "bf16", "f32").tensorCoreElement().isBF16());
-  EXPECT_TRUE(product("mk", "nk", "f16", "f32").warpgroupElement().isF16());
+  EXPECT_TRUE(product("mk", "nk", "f16", "f32").warpElement().isF16());
   const Product bytes = product("mk", "nk", "i8", "i32");
   EXPECT_FALSE(bytes.tensorCoreElement());
   EXPECT_TRUE(bytes.warpElement().isSignedInteger(8));
-  EXPECT_TRUE(bytes.warpgroupElement().isSignedInteger(8));
+  EXPECT_TRUE(bytes.warpElement().isSignedInteger(8));
   // f32 is multiplied as it is.
   EXPECT_FALSE(product("mk", "nk", "f32", "f32").warpElement());
   // Products of i8 that are summed in i8 wrap.

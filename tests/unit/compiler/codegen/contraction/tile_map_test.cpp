@@ -12,12 +12,12 @@ class TileMapTest : public ProductTest {
 protected:
   /// Of the right operand.
   std::optional<TileMap> mapOfRight(const std::string &right, const Sizes &sizes, const std::string &element = "bf16",
-                                    const std::string &total = "f32") {
+                                    const std::string &total = "f32", uint32_t side = 256, uint32_t parts = 1) {
     const bool hasBatch = sizes.count('b') != 0;
     const KernelFunction &kernel = read(hasBatch ? "bmk" : "mk", right, sizes, element, total);
     const std::optional<Product> product = Product::of(kernel, *shape_);
     const uint32_t depth = element == "i8" ? 128 : 64;
-    return product ? mapOf(*shape_, *product, product->right, /*side=*/256, depth) : std::nullopt;
+    return product ? mapOf(*shape_, *product, product->right, side, depth, parts) : std::nullopt;
   }
   static Box boxOf(const std::optional<TileMap> &map) { return map ? Box(map->box.begin(), map->box.end()) : Box(); }
 };
@@ -27,6 +27,17 @@ TEST_F(TileMapTest, AlongTheReducedElementsOneBoxIsTheTile) {
   EXPECT_EQ(boxOf(map), (Box{256, 64}));
   EXPECT_EQ(map->boxes, 1u);
   EXPECT_EQ(map->binding, 1u);
+}
+
+TEST_F(TileMapTest, PartsOfATileAreBoxesOfTheirOwn) {
+  const Sizes sizes = {{'m', "512"}, {'n', "512"}, {'k', "512"}};
+  const auto along = mapOfRight("nk", sizes, "bf16", "f32", 256, 2),
+             across = mapOfRight("kn", sizes, "bf16", "f32", 256, 2);
+  EXPECT_EQ(boxOf(along), (Box{128, 64}));
+  EXPECT_EQ(along->boxes, 2u);
+  EXPECT_EQ(along->across, 128u);
+  EXPECT_EQ(boxOf(across), (Box{64, 64}));
+  EXPECT_FALSE(mapOfRight("kn", sizes, "bf16", "f32", 192, 2)) << "three boxes";
 }
 
 TEST_F(TileMapTest, AcrossABoxIsARowOf128Bytes) {

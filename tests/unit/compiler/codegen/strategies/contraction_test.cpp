@@ -61,6 +61,14 @@ TEST_F(ContractionPlans, TilesOfHopperFitItsSharedMemory) {
     }
 }
 
+TEST_F(ContractionPlans, PairsShareWhatMeetsTwoLinesOrIsReadForLong) {
+  EXPECT_EQ(choice(plans(1000, 3000, 7000).at(0), "warpgroup_cluster"), 2); // rows of 14,000 bytes
+  EXPECT_EQ(choice(plans(8192, 8192, 8192).at(0), "warpgroup_cluster"), 2);
+  EXPECT_EQ(choice(plans(1024, 4096, 4096).at(0), "warpgroup_cluster"), 1);
+  EXPECT_EQ(choice(plans(200, 200, 200).at(0), "warpgroup_cluster"), 1);
+  EXPECT_EQ(choice(plans(64, 30000, 7000).at(0), "warpgroup_cluster"), 1) << "one row of tiles";
+}
+
 TEST_F(ContractionPlans, ExactProductsHaveTheTileThatIsDoneFirst) {
   const Plan large = plans(4096, 4096, 4096, "f32").at(0), part = plans(2048, 3072, 1024, "f32").at(0),
              small = plans(512, 512, 512, "f32").at(0);
