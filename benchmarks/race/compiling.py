@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a set of cases into a folder that is carried to the GPU machine, with the runtime's library.
 
-A case has name() and flags(); `program(case)` is its text in MLIR.
+A case has name() and, where its programs want some, flags() of tenon-compile; `program(case)` is its text in MLIR.
 """
 import argparse
 import glob
@@ -34,11 +34,12 @@ def main(description, name, sets, program):
     os.makedirs(arguments.output, exist_ok=True)
 
     def compile_one(case):
+        own = case.flags() if hasattr(case, "flags") else []
         source, target = (os.path.join(arguments.output, case.name() + suffix) for suffix in (".mlir", ".tenon"))
         with open(source, "w", encoding="utf-8") as file:
             file.write(program(case))
         done = subprocess.run([os.path.join(arguments.build, "compiler/tools/tenon-compile"), source, "-o", target, "--jobs=1",
-                               "--target=" + arguments.target, *case.flags(), *arguments.flags], capture_output=True, text=True, check=False)
+                               "--target=" + arguments.target, *own, *arguments.flags], capture_output=True, text=True, check=False)
         return case.name(), done
 
     cases, failed = sets[arguments.set], 0
