@@ -5,7 +5,7 @@ import ctypes
 from ctypes import (POINTER, Structure, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p,
                     cast, sizeof)
 
-ELEMENTS = {"i1": 0, "i8": 1, "i16": 2, "i32": 3, "i64": 4, "f16": 5, "bf16": 6, "f32": 7, "f64": 8}
+ELEMENTS = {"i1": 0, "i8": 1, "i16": 2, "i32": 3, "i64": 4, "f16": 5, "bf16": 6, "f32": 7, "f64": 8, "index": 9}
 
 
 class Value(Structure):

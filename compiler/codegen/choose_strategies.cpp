@@ -2,7 +2,7 @@
 // tenon-choose-strategies (Passes.td): which strategy computes each kernel that the compiler formed, and how many
 // blocks its launches take.
 #include "compiler/codegen/Passes.h"
-#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/targets.h"
@@ -179,7 +179,7 @@ private:
     auto entryPoint = SymbolRefAttr::get(exported->getParentOfType<hal::ExecutableSourceOp>().getSymNameAttr(),
                                          {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
     for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
-      dispatch = withScratch(dispatch, type, scratch.extents);
+      dispatch = withScratch(dispatch, type, scratch);
   }
 
   static Value productOf(OpBuilder &b, Location loc, ArrayRef<Extent> extents, function_ref<Value(Value)> read) {
@@ -190,14 +190,19 @@ private:
     return product;
   }
 
-  static flow::DispatchOp withScratch(flow::DispatchOp before, RankedTensorType type, ArrayRef<Extent> extents) {
+  static flow::DispatchOp withScratch(flow::DispatchOp before, RankedTensorType type, const Scratch &scratch) {
     OpBuilder b(before);
     SmallVector<Type> types = llvm::to_vector_of<Type>(before.getResultTypes());
     types.push_back(type);
     SmallVector<Value> dims = llvm::to_vector(before.getResultDims());
-    if (!type.hasStaticShape())
-      dims.push_back(
-          productOf(b, before.getLoc(), extents, [&](Value size) { return before.getWorkload()[argumentOf(size)]; }));
+    if (!type.hasStaticShape()) {
+      const Location loc = before.getLoc();
+      Value size =
+          productOf(b, loc, scratch.extents, [&](Value extent) { return before.getWorkload()[argumentOf(extent)]; });
+      if (scratch.most)
+        size = arith::MinSIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, *scratch.most));
+      dims.push_back(size);
+    }
     auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
                                           before.getArguments(), before.getArgumentDims());
     for (auto [old, replacement] : llvm::zip(before.getResults(), after.getResults()))

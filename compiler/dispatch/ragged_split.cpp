@@ -43,6 +43,7 @@ private:
     return combineBy(b, loc_, accumulators_[output], sum, value);
   }
   Value narrowed(unsigned output, Value total);
+  void copyBody(OpBuilder &b, IRMapping &values, llvm::function_ref<Value(unsigned)> indexOf);
   AffineMap outputMap(unsigned output) { return op_.getMatchingIndexingMap(op_.getDpsInitOperand(output)); }
   bool hasLoop(OpOperand *input) { return op_.getMatchingIndexingMap(input).isFunctionOfDim(loop_); }
   Type typeOf(unsigned output) {
@@ -153,9 +154,13 @@ SmallVector<Value> RaggedSplitter::buildPartials() {
         IRMapping values;
         for (size_t i = 0; i < inputs.size(); ++i)
           values.map(op_.getBody()->getArgument(i), arguments[i]);
-        for (Operation &inner : op_.getBody()->without_terminator())
-          if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
-            b.clone(inner, values);
+        copyBody(b, values, [&](unsigned loop) -> Value {
+          Value index = linalg::IndexOp::create(b, loc_, loop > loop_ ? loop + 1 : loop);
+          if (loop != loop_)
+            return index;
+          Value inPart = linalg::IndexOp::create(b, loc_, loop + 1);
+          return arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, index, inPart_), inPart);
+        });
         SmallVector<Value> next;
         for (unsigned output = 0; output < accumulators_.size(); ++output)
           next.push_back(combined(b, output, arguments[inputs.size() + output],
@@ -163,6 +168,16 @@ SmallVector<Value> RaggedSplitter::buildPartials() {
         linalg::YieldOp::create(b, loc_, next);
       });
   return llvm::to_vector_of<Value>(partial.getResults());
+}
+
+/// The body but for what combines its value with the accumulators. `indexOf`: the position of a loop of the reduction.
+void RaggedSplitter::copyBody(OpBuilder &b, IRMapping &values, llvm::function_ref<Value(unsigned)> indexOf) {
+  for (Operation &inner : op_.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      values.map(index.getResult(), indexOf(index.getDim()));
+    else if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
+      b.clone(inner, values);
+  }
 }
 
 /// What the row behind the parts that has the part's number contributes to the output; what changes nothing where there
@@ -191,9 +206,12 @@ Value RaggedSplitter::rowBehindParts(OpBuilder &b, unsigned output, ValueRange o
     }
     values.map(argument, tensor::ExtractOp::create(b, loc_, input->get(), indices).getResult());
   }
-  for (Operation &inner : op_.getBody()->without_terminator())
-    if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
-      b.clone(inner, values);
+  copyBody(b, values, [&](unsigned loop) -> Value {
+    if (loop == loop_)
+      return row;
+    const auto *found = llvm::find(results.getResults(), b.getAffineDimExpr(loop));
+    return linalg::IndexOp::create(b, loc_, 1 + (found - results.getResults().begin()));
+  });
   Value value = values.lookupOrDefault(accumulators_[output].contributed);
   if (value.getType() != typeOf(output))
     value = arith::ExtFOp::create(b, loc_, typeOf(output), value);
@@ -280,7 +298,7 @@ void RaggedSplitter::run(const RaggedLimits &limits) {
 } // namespace
 
 std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.hasIndexSemantics() || op.getNumReductionLoops() != 1)
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() != 1)
     return std::nullopt;
   const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
   const unsigned loop = llvm::find(types, utils::IteratorType::reduction) - types.begin();
@@ -291,9 +309,11 @@ std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
   for (OpOperand *input : op.getDpsInputOperands())
     if (!isa<RankedTensorType>(input->get().getType()))
       return std::nullopt;
-  bool extracts = false;
-  op.getBody()->walk([&](tensor::ExtractOp) { extracts = true; });
-  return extracts ? std::nullopt : std::optional(loop);
+  bool isOther = false;
+  op.getBody()->walk([&](Operation *inner) {
+    isOther |= isa<tensor::ExtractOp>(inner) || (isa<linalg::IndexOp>(inner) && inner->getBlock() != op.getBody());
+  });
+  return isOther ? std::nullopt : std::optional(loop);
 }
 
 void splitRagged(linalg::GenericOp op, unsigned loop, const RaggedLimits &limits) {

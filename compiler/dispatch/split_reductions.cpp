@@ -333,11 +333,16 @@ bool sharesInput(linalg::GenericOp op) {
   });
 }
 
+/// The largest of unsigned numbers, as choices are made of (choice_keys.h): each reads the tensor for itself.
+bool isOfKeys(linalg::GenericOp op) {
+  return llvm::all_of(*reductionBodyOf(op), [](const Accumulator &each) { return each.combiner == Combiner::MaxU; });
+}
+
 /// Parts where sizes are unknown, or have no divisor that is near.
 std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const bool isAcross = op.getNumLoops() > 1;
-  if (!isAcross && sizes[loop] == ShapedType::kDynamic && sharesInput(op))
+  if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && sharesInput(op))
     return std::nullopt;
   const RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
                                        : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};

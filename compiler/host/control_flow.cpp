@@ -6,6 +6,7 @@
 #include "compiler/host/Passes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -34,6 +35,21 @@ bool isHostControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
+/// Branches look at 32 bits of what a switch is about: it becomes one over the numbers of its cases.
+void numberCases(scf::IndexSwitchOp op) {
+  OpBuilder b(op);
+  const Location loc = op.getLoc();
+  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+  const SmallVector<int64_t> cases = llvm::to_vector(op.getCases());
+  Value chosen = number(int64_t(cases.size()));
+  for (auto [i, value] : llvm::enumerate(cases)) {
+    Value isIt = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, op.getArg(), number(value));
+    chosen = arith::SelectOp::create(b, loc, isIt, number(int64_t(i)), chosen);
+  }
+  op.getArgMutable().assign(chosen);
+  op.setCases(llvm::to_vector(llvm::seq<int64_t>(int64_t(cases.size()))));
+}
+
 } // namespace
 
 LogicalResult lowerToBranches(func::FuncOp function) {
@@ -42,6 +58,10 @@ LogicalResult lowerToBranches(func::FuncOp function) {
   });
   if (!found.wasInterrupted())
     return success();
+  function.walk([](scf::IndexSwitchOp op) {
+    if (isHostControl(op))
+      numberCases(op);
+  });
   RewritePatternSet patterns(function.getContext());
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget target(*function.getContext());

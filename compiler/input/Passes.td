@@ -113,8 +113,8 @@ def LowerTypes : Pass<"tenon-lower-types", "::mlir::ModuleOp"> {
     ```
     After, with %x : tensor<4xi8>, linalg.generic whose body makes an f32 of the byte. Floats of 8 bits, integers such
     as i4, unsigned ones, index and complex numbers become signless integers of the next width (types/storage.h). A
-    function takes and returns floats of 8 bits and unsigned integers as integers of the same bytes; it takes no i4 and
-    no complex numbers.
+    public function takes and returns floats of 8 bits and unsigned integers as integers of the same bytes, i4 and
+    f4E2M1FN packed in bytes, complex numbers as pairs of floats (types/boundary.h).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

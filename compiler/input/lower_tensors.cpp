@@ -32,14 +32,16 @@ bool isReadLater(Operation *op) {
 bool hasWork(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        if (isa<scf::IfOp>(op))
-          return op->getParentOfType<linalg::GenericOp>() ? WalkResult::interrupt() : WalkResult::advance();
+        if (isa<scf::IfOp, scf::ForOp>(op))
+          return isInsideOfBody(op) ? WalkResult::interrupt() : WalkResult::advance();
         const bool isWork =
             isa<tensor::TensorDialect>(op->getDialect())
                 ? !isReadLater(op)
                 : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
                       linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp, linalg_ext::ArgCompareOp,
-                      linalg_ext::AttentionOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::TopkV2Op>(op);
+                      linalg_ext::AttentionOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::MapGatherOp,
+                      linalg_ext::MapLoadOp, linalg_ext::MapScatterOp, linalg_ext::MapStoreOp, linalg_ext::TopkV2Op>(
+                      op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -68,6 +70,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
         addAttentionPatterns(patterns);
         addElementPatterns(patterns);
         addGatherPatterns(patterns);
+        addMapPatterns(patterns);
         addPackPatterns(patterns);
         addPadPatterns(patterns);
         addSlicePatterns(patterns);

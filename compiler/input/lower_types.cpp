@@ -6,6 +6,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
+#include "compiler/input/types/boundary.h"
 #include "compiler/input/types/patterns.h"
 #include "compiler/input/types/storage.h"
 
@@ -28,19 +29,8 @@ namespace tenon::compiler::input {
 
 namespace {
 
-bool isHeldAsOther(Type type) {
-  return bool(storageOfTensor(type));
-}
-
 bool touchesOther(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isHeldAsOther) || llvm::any_of(op->getResultTypes(), isHeldAsOther);
-}
-
-/// A type that no kernel computes on, of a scalar or of a tensor's elements. Of index they do.
-bool isForeign(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isSmallFloat(element) || isScale(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
-         (isa<IntegerType>(element) && !element.isSignlessInteger());
 }
 
 bool isInBody(Operation *op) {
@@ -63,69 +53,6 @@ bool hasOtherTypes(func::FuncOp function) {
              .wasInterrupted();
 }
 
-// --- What a program takes and returns -------------------------------------------------------------------------------
-
-/// Two numbers in one element, or elements in another number of bits than a caller would lay them out in.
-bool mayCrossBoundary(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return !isForeign(type);
-  return !(
-      isa<ComplexType, Float4E2M1FNType>(tensor.getElementType()) || isNarrowInteger(tensor.getElementType()) ||
-      (tensor.getElementType().isInteger() && isHeldAsOther(type) &&
-       storageOf(tensor.getElementType()).getIntOrFloatBitWidth() != tensor.getElementType().getIntOrFloatBitWidth()));
-}
-
-bool mayBePublic(func::FuncOp function) {
-  return llvm::all_of(function.getArgumentTypes(), mayCrossBoundary) &&
-         llvm::all_of(function.getResultTypes(), mayCrossBoundary);
-}
-
-SmallVector<Value> dynamicSizesOf(OpBuilder &b, Value tensor) {
-  SmallVector<Value> sizes;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      sizes.push_back(tensor::DimOp::create(b, tensor.getLoc(), tensor, dimension));
-  return sizes;
-}
-
-Value bitcast(OpBuilder &b, Value tensor, RankedTensorType type) {
-  const SmallVector<Value> sizes = dynamicSizesOf(b, tensor);
-  return flow::TensorBitCastOp::create(b, tensor.getLoc(), type, tensor, sizes, sizes);
-}
-
-bool isIndexTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getElementType().isIndex();
-}
-
-/// Programs have tensors of index, which keep that name at the boundary: those in `kept`. What stands between them and
-/// the others is bitcast, of index to index until the types change.
-void keepIndexAtBoundary(func::FuncOp function, SmallVectorImpl<Value> &kept) {
-  OpBuilder b = OpBuilder::atBlockBegin(&function.front());
-  for (BlockArgument argument : function.getArguments()) {
-    if (!isIndexTensor(argument.getType()))
-      continue;
-    Value stored = bitcast(b, argument, cast<RankedTensorType>(argument.getType()));
-    llvm::SmallPtrSet<Operation *, 4> except{stored.getDefiningOp()};
-    for (Operation *user : argument.getUsers())
-      if (isa<tensor::DimOp>(user) && user->isBeforeInBlock(stored.getDefiningOp()))
-        except.insert(user);
-    argument.replaceAllUsesExcept(stored, except);
-    kept.push_back(argument);
-  }
-  function.walk([&](func::ReturnOp returned) {
-    b.setInsertionPoint(returned);
-    for (OpOperand &operand : returned->getOpOperands()) {
-      if (!isIndexTensor(operand.get().getType()))
-        continue;
-      operand.set(bitcast(b, operand.get(), cast<RankedTensorType>(operand.get().getType())));
-      kept.push_back(operand.get());
-    }
-  });
-}
-
 // --- What a test expects --------------------------------------------------------------------------------------------
 
 /// Floats of 8 bits are compared as f32, complex numbers by their parts.
@@ -140,7 +67,7 @@ Value comparable(OpBuilder &b, Value tensor) {
     return {};
   SmallVector<int64_t> shape(type.getShape());
   shape.push_back(2);
-  return bitcast(b, tensor, RankedTensorType::get(shape, complex.getElementType()));
+  return bitcastTensor(b, tensor, RankedTensorType::get(shape, complex.getElementType()));
 }
 
 ElementsAttr comparable(ElementsAttr wanted) {
@@ -332,7 +259,8 @@ LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
   });
   auto boundary = [&](Type type) {
     RankedTensorType stored = storageOfTensor(type);
-    return stored && !(function.isPublic() && isIndexTensor(type)) ? Type(stored) : type;
+    return stored && !(function.isPublic() && cast<RankedTensorType>(type).getElementType().isIndex()) ? Type(stored)
+                                                                                                       : type;
   };
   SmallVector<Type> arguments(llvm::map_range(function.getArgumentTypes(), boundary)),
       results(llvm::map_range(function.getResultTypes(), boundary));
@@ -368,12 +296,15 @@ LogicalResult verifyNoneLeft(func::FuncOp function) {
 struct LowerTypes : impl::LowerTypesBase<LowerTypes> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions;
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (function.isPublic() && !mayBePublic(function))
         return; // tenon-verify-signatures refuses it, beside all others
       if (hasOtherTypes(function))
         functions.push_back(function);
     }
+    for (func::FuncOp function : llvm::to_vector(functions))
+      if (func::FuncOp inner = splitCalled(function))
+        functions.push_back(inner);
     bool ok = true;
     for (func::FuncOp function : functions)
       ok &= succeeded(lower(function));
@@ -387,10 +318,10 @@ private:
   LogicalResult lower(func::FuncOp function) {
     SmallVector<Value> kept;
     if (!function.isExternal()) {
+      if (function.isPublic())
+        convertBoundary(function, kept);
       compareAsFloats(function);
       generalizeOther(function);
-      if (function.isPublic())
-        keepIndexAtBoundary(function, kept);
     }
     if (failed(convertTypes(function, kept)))
       return failure();

@@ -103,17 +103,25 @@ Result<Tensor> describeTensor(const dlpack::TensorView &view) {
                      " is possible");
   if (view.rank < 0 || (view.rank != 0 && !view.shape))
     return makeError(StatusCode::InvalidArgument, "DLPack: a tensor of rank ", view.rank, " without a shape");
-  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow &type) {
-    return type.code == view.type.code && type.bits == view.type.bits;
-  });
+  // A complex number is two floats along one more dimension.
+  const bool isComplex = view.type.code == dlpack::kComplex && view.type.bits % 2 == 0;
+  const uint8_t code = isComplex ? uint8_t(dlpack::kFloat) : view.type.code;
+  const int bits = isComplex ? view.type.bits / 2 : view.type.bits;
+  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                [&](const TypeRow &type) { return type.code == code && type.bits == bits; });
   if (row == std::end(kTypes) || view.type.lanes != 1)
     return makeError(StatusCode::Unimplemented, "DLPack: elements of type code ", int(view.type.code), " with ",
                      int(view.type.bits), " bits and ", view.type.lanes,
-                     " lanes: supported are bool, int, uint, float "
-                     "and bfloat of whole bytes, with one lane");
+                     " lanes: supported are bool, int, uint, float, bfloat "
+                     "and complex of whole bytes, with one lane");
+  if (isComplex && view.rank == int32_t(abi::kMaxRank))
+    return makeError(StatusCode::Unimplemented, "DLPack: a complex tensor of rank ", view.rank, ", at most ",
+                     abi::kMaxRank - 1, " is possible");
   Tensor tensor;
   tensor.element = row->element;
   tensor.shape.assign(view.shape, view.shape + view.rank);
+  if (isComplex)
+    tensor.shape.push_back(2);
   return tensor;
 }
 

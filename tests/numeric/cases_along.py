@@ -35,8 +35,8 @@ def scan_cases(sizes):
                 continue
             for layout, shape_of, axis in LAYOUTS:
                 more = LONG if kind in ("f32", "i8", "bf16") and (sizes != SMALL or (word, kind) == ("sum", "f32")) else ()
-                for n, dynamic in forms(tuple(sizes) + (more if layout in ("one line", "columns") else ())):
-                    shape = shape_of(n) if n not in LONG or layout != "columns" else (n // 8, 3)
+                for n, dynamic in forms(tuple(sizes) + (more if layout != "middle" else ())):
+                    shape = shape_of(n) if n not in LONG or layout != "columns" else (n, 3) if kind == "f32" else (n // 8, 3)
                     inclusive = (n + len(layout)) % 2 == 0
                     random = generator("scan", word, kind, layout, n)
                     torch = None
@@ -113,8 +113,6 @@ def sort_cases(sizes):
     for kind in KINDS:
         more = (20011,) if kind in ("f32", "i64", "bf16") else ()
         for n, dynamic in forms(tuple(sizes) + more):
-            if n in more and (dynamic and sizes == SMALL):
-                continue
             for layout, shape_of, axis in LAYOUTS if n not in more else LAYOUTS[3:]:
                 shape, random = shape_of(n), generator("sort", kind, layout, n)
                 data = [argument(kind, with_ties(random, kind, shape), dynamic),

@@ -96,12 +96,14 @@ def cases(sizes):
                     program = Program([argument(kind, data, dynamic), choice(kind, axes, rule, start, -7)], [(1, 0), (1, 1)])
                     yield Case(f"choice of {rule}", kind, program,
                                raw=lambda x, axes=axes, rule=rule, start=start: in_order(x, axes, rule, start, -7)[0])
-    if len(sizes) > 1:  # rows that take parts, and places that take more bits
-        for kind, shape, axes in (("f32", (1 << 20,), [0]), ("bf16", (3, 70001), [1]), ("i8", (2, 1 << 17), [1]),
-                                  ("f64", (2, 1 << 15), [1]), ("f32", (40000, 5), [0])):
-            rule = "first largest" if is_float(kind) else "first largest integer"
-            data = elements.draw(generator("long choice", kind), kind, shape) if is_float(kind) else draw(generator("long", kind), kind, shape, 0)
-            for dynamic in (False, True):
-                start = -np.inf if is_float(kind) else -128
-                yield Case(f"choice of {rule}", kind, Program([argument(kind, data, dynamic), choice(kind, axes, rule, start, 0)],
-                                                             [(1, 0), (1, 1)]))
+    parts = [("f32", (20011,), [0]), ("bf16", (20011,), [0])]  # rows that take parts
+    if len(sizes) > 1:  # and places that take more bits
+        parts += [("f32", (1 << 20,), [0]), ("bf16", (3, 70001), [1]), ("i8", (2, 1 << 17), [1]), ("f64", (2, 1 << 15), [1]),
+                  ("f32", (40000, 5), [0])]
+    for kind, shape, axes in parts:
+        rule = "first largest" if is_float(kind) else "first largest integer"
+        data = elements.draw(generator("long choice", kind), kind, shape) if is_float(kind) else draw(generator("long", kind), kind, shape, 0)
+        for dynamic in (False, True):
+            start = -np.inf if is_float(kind) else -128
+            yield Case(f"choice of {rule}", kind, Program([argument(kind, data, dynamic), choice(kind, axes, rule, start, 0)],
+                                                         [(1, 0), (1, 1)]))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/scan.h"
 
-#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/scan_rows.h"
 #include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
@@ -51,29 +51,43 @@ Plan rowsPlan(const LineShape &shape, uint32_t lanes, int64_t chunks, int64_t wi
   return result;
 }
 
-/// Cut in parts, or whole where `parts` is 1.
-AlongPlans inParts(Plan whole, int64_t parts, Type accumulator, const LineShape &shape, std::optional<Guard> guard) {
-  AlongPlans result;
-  auto add = [&](int64_t pass) {
+/// Two kernels for lines cut in parts.
+void addParts(AlongPlans &plans, const Plan &whole, int64_t parts, const std::optional<Guard> &guard,
+              const std::optional<Guard> &also = {}) {
+  for (int64_t pass : {1, 2}) {
     Plan kernel = whole;
     kernel.choices.push_back({"parts", parts});
     kernel.choices.push_back({"pass", pass});
-    kernel.grid.push_back({{Extent{parts, {}}}, 1});
+    if (kernel.grid.size() == 1)
+      kernel.grid.push_back({{Extent{parts, {}}}, 1});
     kernel.guard = guard;
-    result.kernels.push_back(kernel);
-  };
-  add(1);
-  add(2);
+    kernel.also = also;
+    plans.kernels.push_back(kernel);
+  }
+}
+
+/// A value of each part; `most`: of all parts, where that is known and the lines are not.
+void addScratch(AlongPlans &plans, Type accumulator, const LineShape &shape, int64_t parts,
+                std::optional<int64_t> most = {}) {
   SmallVector<Extent> extents = shape.lines();
   extents.push_back(Extent{parts, {}});
-  result.scratch.push_back({storedType(accumulator), extents});
-  return result;
+  plans.scratch.push_back({storedType(accumulator), extents, most});
 }
 
 int64_t partsFor(int64_t lines, int64_t wanted) {
   return std::clamp<int64_t>(
       int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))), 2, kMostParts);
 }
+
+/// How many parts lines are cut in where it is known only then how many there are: those of more than `above` and at
+/// most `most`.
+struct Cut {
+  int64_t above, most, parts;
+};
+constexpr Cut kCutRows[] = {{0, 4, 512}, {4, 32, 64}, {32, kManyBlocks / 2, 8}};
+constexpr int64_t kMostRowParts = 2048;
+constexpr Cut kCutColumns[] = {{0, 64, 1024}, {64, 1024, 64}, {1024, kManyThreads / 4, 4}};
+constexpr int64_t kMostColumnParts = kManyThreads;
 
 AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   const uint32_t width = widthOf(sum.element);
@@ -82,9 +96,27 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   AlongPlans result;
   const Plan block = rowsPlan(shape, kThreads, kMostChunks, width);
   const bool fewLines = lines && *lines < kManyBlocks / 2;
+  const SmallVector<Extent> by = {shape.length};
+  const auto isLong = length ? std::nullopt : std::optional(Guard{by, kLongLine, std::nullopt});
+  auto addLong = [&] {
+    if (lines) {
+      const int64_t parts = partsFor(*lines, kManyBlocks);
+      addParts(result, block, parts, isLong);
+      return addScratch(result, sum.type, shape, parts);
+    }
+    for (const Cut &cut : kCutRows)
+      addParts(result, block, cut.parts, Guard{shape.lines(), cut.above, cut.most}, isLong);
+    addScratch(result, sum.type, shape, kCutRows[0].parts, kMostRowParts);
+    Plan many = block;
+    many.guard = Guard{shape.lines(), kManyBlocks / 2, std::nullopt};
+    many.also = isLong;
+    result.kernels.push_back(many);
+  };
   if (length) {
-    if (fewLines && *length >= kLongLine)
-      return inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, std::nullopt);
+    if ((fewLines || !lines) && *length >= kLongLine) {
+      addLong();
+      return result;
+    }
     if (*length <= warpTile) {
       const int64_t chunks =
           llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(llvm::divideCeil(*length, kWarp * width), 1)));
@@ -96,16 +128,16 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
     result.kernels = {rowsPlan(shape, uint32_t(lanes), kMostChunks, width)};
     return result;
   }
-  SmallVector<Extent> by = {shape.length};
   Plan warp = rowsPlan(shape, kWarp, kMostChunks, width);
   warp.guard = Guard{by, 0, warpTile, /*orEmpty=*/true};
   Plan small = rowsPlan(shape, 2 * kWarp, kMostChunks, width);
   small.guard = Guard{by, warpTile, 2 * warpTile};
+  const bool mayCut = fewLines || !lines;
   Plan middle = block;
-  middle.guard = Guard{by, 2 * warpTile, fewLines ? std::optional(kLongLine) : std::nullopt};
-  if (fewLines)
-    result = inParts(block, partsFor(*lines, kManyBlocks), sum.type, shape, Guard{by, kLongLine, std::nullopt});
-  result.kernels.insert(result.kernels.begin(), {warp, small, middle});
+  middle.guard = Guard{by, 2 * warpTile, mayCut ? std::optional(kLongLine) : std::nullopt};
+  result.kernels = {warp, small, middle};
+  if (mayCut)
+    addLong();
   return result;
 }
 
@@ -113,29 +145,53 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
   Plan whole = plan(kWalkers, {{"lanes", 1}});
   whole.grid = {{shape.lines(), kWalkers}};
   const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
-  const bool fewLines = sum && lines && *lines < kManyThreads / 4;
   AlongPlans result;
-  if (!fewLines || (length && *length < kDeepLine)) {
+  if (!sum || (lines && *lines >= kManyThreads / 4) || (length && *length < kDeepLine)) {
     result.kernels = {whole};
     return result;
   }
   // A part is at least as long as what is loaded ahead, as good as always.
-  int64_t parts = partsFor(*lines, kManyThreads);
-  if (length)
-    parts = std::clamp<int64_t>(parts, 2, *length / (4 * kAhead));
-  Plan inPieces = plan(kWalkers, {{"lanes", 1}});
-  SmallVector<Extent> threads = shape.lines();
-  threads.push_back(Extent{parts, {}});
-  std::optional<Guard> guard;
+  const int64_t shortest = 4 * kAhead;
+  const SmallVector<Extent> by = {shape.length};
+  auto addCut = [&](int64_t parts, const std::optional<Guard> &guard, const std::optional<Guard> &also) {
+    SmallVector<Extent> threads = shape.lines();
+    threads.push_back(Extent{parts, {}});
+    Plan pieces = plan(kWalkers, {{"lanes", 1}});
+    const size_t before = result.kernels.size();
+    addParts(result, pieces, parts, guard, also);
+    for (Plan &kernel : llvm::drop_begin(result.kernels, before))
+      kernel.grid = {{threads, kWalkers}};
+  };
   if (!length) {
-    guard = Guard{{shape.length}, kDeepLine, std::nullopt};
-    whole.guard = Guard{{shape.length}, 0, kDeepLine, /*orEmpty=*/true};
+    whole.guard = Guard{by, 0, kDeepLine, /*orEmpty=*/true};
+    result.kernels.push_back(whole);
   }
-  result = inParts(inPieces, parts, sum->type, shape, guard);
-  for (Plan &kernel : result.kernels)
-    kernel.grid = {{threads, kWalkers}};
-  if (!length)
-    result.kernels.insert(result.kernels.begin(), whole);
+  const auto isDeep = length ? std::nullopt : std::optional(Guard{by, kDeepLine, std::nullopt});
+  if (lines) {
+    int64_t parts = partsFor(*lines, kManyThreads);
+    if (length)
+      parts = std::clamp<int64_t>(parts, 2, *length / shortest);
+    addCut(parts, isDeep, {});
+    addScratch(result, sum->type, shape, parts);
+    return result;
+  }
+  for (const Cut &cut : kCutColumns) {
+    const Guard guard{shape.lines(), cut.above, cut.most};
+    const int64_t fewer = kDeepLine / shortest;
+    if (length) {
+      addCut(std::clamp<int64_t>(cut.parts, 2, *length / shortest), guard, {});
+    } else if (cut.parts <= fewer) {
+      addCut(cut.parts, guard, isDeep);
+    } else {
+      addCut(fewer, guard, Guard{by, kDeepLine, cut.parts * shortest});
+      addCut(cut.parts, guard, Guard{by, cut.parts * shortest, std::nullopt});
+    }
+  }
+  addScratch(result, sum->type, shape, kCutColumns[0].parts, kMostColumnParts);
+  Plan many = whole;
+  many.guard = Guard{shape.lines(), kManyThreads / 4, std::nullopt};
+  many.also = isDeep;
+  result.kernels.push_back(many);
   return result;
 }
 

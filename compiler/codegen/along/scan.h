@@ -7,7 +7,7 @@
 // All of that needs an associative region (one operation of arith that is). Any other is run by one thread per line.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 namespace tenon::compiler::codegen {
 

@@ -8,7 +8,7 @@
 // over the lanes of a warp, ends of warps and chunks once more; what is known then is combined back into each.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 #include "compiler/codegen/kernel/combine.h"
 
 namespace tenon::compiler::codegen {

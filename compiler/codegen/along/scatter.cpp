@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/scatter.h"
 
-#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/scatter_places.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dispatch/kernel_config.h"

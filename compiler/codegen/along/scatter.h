@@ -12,7 +12,7 @@
 // so that results do not depend on the run. Places outside of the tensor are left out.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 namespace tenon::compiler::codegen {
 

@@ -3,7 +3,7 @@
 // the indices name and that a slice does not run along make the key of an update: the slice that it replaces.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 
 namespace tenon::compiler::codegen {

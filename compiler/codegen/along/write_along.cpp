@@ -3,8 +3,8 @@
 
 #include "compiler/codegen/along/scan.h"
 #include "compiler/codegen/along/scatter.h"
-#include "compiler/codegen/along/sort.h"
-#include "compiler/codegen/along/topk.h"
+#include "compiler/codegen/along/sorting/sort.h"
+#include "compiler/codegen/along/sorting/topk.h"
 #include "compiler/dispatch/kernel_config.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // All strategies for operations along a dimension. A new one is a file pair, a line here and one in meson.build.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 namespace tenon::compiler::codegen {
 

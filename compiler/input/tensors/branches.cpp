@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A condition inside of a body: both sides are computed, and a select takes one. What must not happen on the side that
-// is not taken does not: it divides by one, and reads the first element.
+// Control flow inside of a body. Of a condition both sides are computed, and a select takes one. What must not happen
+// on the side that is not taken does not: it divides by one, and reads the first element. A loop whose bounds are known
+// is written out.
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -30,12 +34,49 @@ void guard(PatternRewriter &rewriter, Operation &op, unsigned number, Value isTa
   rewriter.modifyOpInPlace(&op, [&] { op.setOperand(number, guarded); });
 }
 
+// Operations that a loop may become.
+constexpr int64_t kMostWrittenOut = 4096;
+
+/// Loops inside of it first.
+struct WriteOutFor : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
+    APInt first, last, step;
+    if (!isInsideOfBody(op) || !isSimple(*op.getBody()) || !matchPattern(op.getLowerBound(), m_ConstantInt(&first)) ||
+        !matchPattern(op.getUpperBound(), m_ConstantInt(&last)) || !matchPattern(op.getStep(), m_ConstantInt(&step)) ||
+        !step.isStrictlyPositive() || first.getBitWidth() > 64)
+      return failure();
+    const int64_t begin = first.getSExtValue(), end = last.getSExtValue(), by = step.getSExtValue();
+    const auto length = int64_t(op.getBody()->getOperations().size());
+    // No number of turns that is not small overflows.
+    if (begin < -kMostWrittenOut || end > kMostWrittenOut * kMostWrittenOut ||
+        (end > begin && (end - begin + by - 1) / by > kMostWrittenOut / length))
+      return failure();
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> carried = llvm::to_vector(op.getInitArgs());
+    for (int64_t at = begin; at < end; at += by) {
+      IRMapping turn;
+      turn.map(
+          op.getInductionVar(),
+          arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getIntegerAttr(op.getInductionVar().getType(), at))
+              .getResult());
+      turn.map(op.getRegionIterArgs(), carried);
+      for (Operation &inner : op.getBody()->without_terminator())
+        rewriter.clone(inner, turn);
+      for (auto [value, yielded] : llvm::zip_equal(carried, op.getBody()->getTerminator()->getOperands()))
+        value = turn.lookupOrDefault(yielded);
+    }
+    rewriter.replaceOp(op, carried);
+    return success();
+  }
+};
+
 /// Nested conditions first: their sides have no regions then.
 struct SelectOfIf : OpRewritePattern<scf::IfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::IfOp op, PatternRewriter &rewriter) const override {
-    if (!op->getParentOfType<linalg::GenericOp>() || op.getNumResults() == 0 || !op.elseBlock() ||
-        !isSimple(*op.thenBlock()) || !isSimple(*op.elseBlock()))
+    if (!isInsideOfBody(op) || op.getNumResults() == 0 || !op.elseBlock() || !isSimple(*op.thenBlock()) ||
+        !isSimple(*op.elseBlock()))
       return failure();
     rewriter.setInsertionPoint(op);
     Value isTrue = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getBoolAttr(true));
@@ -65,8 +106,15 @@ struct SelectOfIf : OpRewritePattern<scf::IfOp> {
 
 } // namespace
 
+bool isInsideOfBody(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (isa<linalg::LinalgOp>(parent) || isa<linalg_ext::LinalgExtDialect>(parent->getDialect()))
+      return true;
+  return false;
+}
+
 void addBranchPatterns(RewritePatternSet &patterns) {
-  patterns.add<SelectOfIf>(patterns.getContext());
+  patterns.add<SelectOfIf, WriteOutFor>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

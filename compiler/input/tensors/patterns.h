@@ -20,8 +20,12 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 void addPackPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.gather, arg_compare, fft, topk_v2.
 void addAlongPatterns(mlir::RewritePatternSet &patterns);
-/// scf.if in bodies of linalg.generic.
+/// iree_linalg_ext.map_load and map_store.
+void addMapPatterns(mlir::RewritePatternSet &patterns);
+/// scf.if and scf.for in bodies.
 void addBranchPatterns(mlir::RewritePatternSet &patterns);
+/// Whether the operation is in the body of one of linalg or iree_linalg_ext.
+bool isInsideOfBody(mlir::Operation *op);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.attention.

@@ -50,6 +50,16 @@ RankedTensorType storageOfTensor(Type type) {
   return storage ? tensor.clone(storage) : RankedTensorType();
 }
 
+bool isHeldAsOther(Type type) {
+  return bool(storageOfTensor(type));
+}
+
+bool isForeign(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isSmallFloat(element) || isScale(element) || isNarrowInteger(element) || isa<ComplexType>(element) ||
+         (isa<IntegerType>(element) && !element.isSignlessInteger());
+}
+
 Value fromStorage(OpBuilder &builder, Location loc, Value stored, Type type) {
   if (isa<Float4E2M1FNType>(type))
     stored = arith::TruncIOp::create(builder, loc, builder.getIntegerType(4), stored);

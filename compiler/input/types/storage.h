@@ -29,6 +29,11 @@ mlir::Type storageOf(mlir::Type element);
 /// The same of a tensor; null where its elements lie as they are.
 mlir::RankedTensorType storageOfTensor(mlir::Type type);
 
+/// Whether tensors of that type are held as tensors of another.
+bool isHeldAsOther(mlir::Type type);
+/// A type that no kernel computes on, of a scalar or of a tensor's elements. Of index they do.
+bool isForeign(mlir::Type type);
+
 /// A value of the type that `stored` holds, and back.
 mlir::Value fromStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value stored, mlir::Type type);
 mlir::Value toStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);

@@ -26,14 +26,14 @@ func.func @g(%a: i32, %b: complex<f32>) {
 func.func @h(%a: tensor<*xf32>, %b: vector<4xf32>) -> vector<4xf32> {
   return %b : vector<4xf32>
 }
-// CHECK: error: argument 0 of '@i' has type 'tensor<4xi4>', which a program cannot take
-func.func @i(%a: tensor<4xi4>) {
+// CHECK: error: argument 0 of '@i' has type 'tensor<4xi128>', which a program cannot take
+func.func @i(%a: tensor<4xi128>) {
   return
 }
-// CHECK: error: result 0 of '@j' has type 'tensor<4xcomplex<f32>>', which a program cannot return
-func.func @j() -> tensor<4xcomplex<f32>> {
-  %0 = arith.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f32>>
-  return %0 : tensor<4xcomplex<f32>>
+// CHECK: error: result 0 of '@j' has type 'tensor<4xcomplex<f64>>', which a program cannot return
+func.func @j() -> tensor<4xcomplex<f64>> {
+  %0 = arith.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f64>>
+  return %0 : tensor<4xcomplex<f64>>
 }
 
 //--- flow.mlir

@@ -39,3 +39,30 @@ func.func @host(%c: i1, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// A loop with known bounds is written out, in any body, and what is in it is a select then.
+// CHECK-LABEL: @powers(
+// CHECK: linalg.map
+// CHECK-NOT: scf
+// CHECK-COUNT-3: arith.mulf
+// CHECK-NOT: scf
+// CHECK: linalg.yield
+func.func @powers(%a: tensor<40xf32>, %e: tensor<40xf32>) -> tensor<40xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %0 = linalg.map ins(%a : tensor<40xf32>) outs(%e : tensor<40xf32>) (%x: f32, %o: f32) {
+      %1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %x) -> f32 {
+        %greater = arith.cmpf ogt, %p, %x : f32
+        %2 = scf.if %greater -> f32 {
+          %3 = arith.mulf %p, %x : f32
+          scf.yield %3 : f32
+        } else {
+          scf.yield %p : f32
+        }
+        scf.yield %2 : f32
+      }
+      linalg.yield %1 : f32
+  }
+  return %0 : tensor<40xf32>
+}

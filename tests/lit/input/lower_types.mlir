@@ -78,3 +78,52 @@ func.func @counts_zeros(%x: tensor<4xi32>) -> tensor<4xi32> {
   %2 = arith.extui %1 : tensor<4xi4> to tensor<4xi32>
   return %2 : tensor<4xi32>
 }
+
+// -----
+
+// Two elements to a byte, the first in its low half.
+// CHECK-LABEL: @packed(
+// CHECK-SAME: tensor<3x4xi8>) -> tensor<3x8xi32>
+func.func @packed(%x: tensor<3x8xi4>) -> tensor<3x8xi32> {
+  %0 = arith.extsi %x : tensor<3x8xi4> to tensor<3x8xi32>
+  return %0 : tensor<3x8xi32>
+}
+
+// -----
+
+// A row of an odd length ends with half a byte.
+// CHECK-LABEL: @packs(
+// CHECK-SAME: tensor<3x5xi8>) -> tensor<3x3xi8>
+func.func @packs(%x: tensor<3x5xi8>) -> tensor<3x5xf4E2M1FN> {
+  %0 = arith.sitofp %x : tensor<3x5xi8> to tensor<3x5xf32>
+  %1 = arith.truncf %0 : tensor<3x5xf32> to tensor<3x5xf4E2M1FN>
+  return %1 : tensor<3x5xf4E2M1FN>
+}
+
+// -----
+
+// CHECK-LABEL: @pairs(
+// CHECK-SAME: %[[X:.*]]: tensor<?x4x2xf32>) -> tensor<?x4x2xf32>
+// CHECK: flow.tensor.bitcast %[[X]] : tensor<?x4x2xf32>{%{{.*}}} -> tensor<?x4xi64>
+func.func @pairs(%x: tensor<?x4xcomplex<f32>>) -> tensor<?x4xcomplex<f32>> {
+  return %x : tensor<?x4xcomplex<f32>>
+}
+
+// -----
+
+// Who calls it gets what it was written to return.
+// CHECK-LABEL: func.func private @called$inside(
+// CHECK-SAME: tensor<4xi8>) -> tensor<4xi8>
+// CHECK-LABEL: func.func @called(
+// CHECK-SAME: tensor<2xi8>) -> tensor<2xi8>
+// CHECK: call @called$inside
+// CHECK-LABEL: func.func @calls(
+// CHECK: call @called$inside
+func.func @called(%x: tensor<4xi4>) -> tensor<4xi4> {
+  %0 = arith.addi %x, %x : tensor<4xi4>
+  return %0 : tensor<4xi4>
+}
+func.func @calls(%x: tensor<4xi4>) -> tensor<4xi4> {
+  %0 = call @called(%x) : (tensor<4xi4>) -> tensor<4xi4>
+  return %0 : tensor<4xi4>
+}

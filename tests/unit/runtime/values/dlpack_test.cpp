@@ -106,8 +106,10 @@ TEST_F(DlpackTest, RefusedTensorsStayTheProducers) {
   EXPECT_STATUS(status(), Unimplemented, "device type 1 (CPU: import it as host memory");
   view.device = {10, 0};
   EXPECT_STATUS(status(), Unimplemented, "device type 10;");
-  view.type = {5, 64, 1};
-  EXPECT_STATUS(status(), Unimplemented, "type code 5 with 64 bits");
+  view.type = {dlpack::kComplex, 24, 1};
+  EXPECT_STATUS(status(), Unimplemented, "type code 5 with 24 bits");
+  view.type = {7, 64, 1};
+  EXPECT_STATUS(status(), Unimplemented, "type code 7 with 64 bits");
   view.type.lanes = 4;
   EXPECT_STATUS(status(), Unimplemented, "4 lanes");
   producer.strides[0] = 4;
@@ -123,6 +125,16 @@ TEST_F(DlpackTest, RefusedTensorsStayTheProducers) {
   producer.managed.version.major = 2;
   EXPECT_STATUS(status(), Unimplemented, "version 2.3");
   EXPECT_STATUS(importDlpack(*device, nullptr).status(), InvalidArgument, "no tensor");
+}
+
+TEST_F(DlpackTest, ComplexNumbersArePairsOfFloats) {
+  Producer producer;
+  producer.managed.tensor.type = {dlpack::kComplex, 64, 1};
+  auto tensor = importDlpack(*device, &producer.managed);
+  ASSERT_OK(tensor.status());
+  EXPECT_EQ(tensor->element, abi::ElementType::F32);
+  EXPECT_EQ(tensor->shape, (Shape{2, 3, 2}));
+  EXPECT_EQ(tensor->buffer->size(), 48u);
 }
 
 TEST_F(DlpackTest, StridesOfNothingDoNotCount) {

@@ -3,7 +3,12 @@
 #pragma once
 
 #include "compiler/codegen/along/write_along.h"
+#include "compiler/codegen/emit_kernel.h"
+#include "compiler/dispatch/kernel_config.h"
 #include "tests/unit/compiler/codegen/kernels.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Verifier.h"
 
 namespace tenon::compiler::codegen {
 
@@ -36,6 +41,23 @@ protected:
     EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
     return mlir::succeeded(kernel_) ? alongStrategyOf(*kernel_).plans(*kernel_) : AlongPlans();
   }
+  /// The kernel of a plan that shares no scratch memory.
+  mlir::LLVM::LLVMFuncOp emit(const Plan &plan) {
+    mlir::func::FuncOp function = kernel_->function;
+    function->setAttr(dispatch::kStrategyAttr, plan.attribute(&context_));
+    auto kernel = KernelFunction::read(function);
+    EXPECT_TRUE(mlir::succeeded(kernel)) << messages_;
+    emitted_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
+    auto made = emitKernel(*kernel, "k", abi::TargetArch{90}, *emitted_);
+    EXPECT_TRUE(mlir::succeeded(made)) << messages_;
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*emitted_))) << messages_;
+    return *made;
+  }
+  static unsigned count(mlir::Operation *kernel, llvm::StringRef name) {
+    unsigned found = 0;
+    kernel->walk([&](mlir::Operation *op) { found += op->getName().getStringRef() == name; });
+    return found;
+  }
   static int64_t choice(const Plan &plan, llvm::StringRef name) {
     for (auto [other, value] : plan.choices)
       if (other == name)
@@ -44,6 +66,7 @@ protected:
   }
 
   mlir::FailureOr<KernelFunction> kernel_;
+  mlir::OwningOpRef<mlir::ModuleOp> emitted_;
 };
 
 } // namespace tenon::compiler::codegen

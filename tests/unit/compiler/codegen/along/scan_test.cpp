@@ -49,6 +49,34 @@ TEST_F(ScanTest, UnknownLengthsHaveGuardsThatLeaveNoneOut) {
   EXPECT_FALSE(plans.kernels[4].guard->most.has_value());
 }
 
+TEST_F(ScanTest, UnknownNumbersOfLinesAreCutByWhatTheyAre) {
+  // One kernel or both of a cut run, of any number of lines and any length.
+  for (auto [tensor, rows, dimension, long_] : {std::tuple("tensor<?x?xf32>", "tensor<?xf32>", 1, int64_t(1) << 20),
+                                                {"tensor<?x?xf32>", "tensor<?xf32>", 0, int64_t(1) << 20},
+                                                {"tensor<1000000x?xf32>", "tensor<?xf32>", 0, int64_t(0)}}) {
+    AlongPlans plans = scan(tensor, rows, dimension);
+    ASSERT_EQ(plans.scratch.size(), 1u);
+    for (int64_t lines : {1, 4, 5, 33, 64, 65, 255, 257, 2000, 100000})
+      for (int64_t length : {int64_t(1), int64_t(2049), int64_t(40000), long_}) {
+        int64_t runs = 0, parts = 0;
+        for (const Plan &plan : plans.kernels) {
+          auto holds = [&](const std::optional<Guard> &guard, bool isOfLines) {
+            const int64_t value = isOfLines ? lines : length;
+            return !guard || (value > guard->above && (!guard->most || value <= *guard->most));
+          };
+          // Which of the guards is about lines shows where it has their number: of both sizes it is the other one.
+          const bool isFirst = plan.also.has_value() || (tensor[7] != '?');
+          if (!holds(plan.guard, isFirst) || !holds(plan.also, false))
+            continue;
+          ++runs;
+          parts = std::max(parts, choice(plan, "parts"));
+        }
+        EXPECT_EQ(runs, parts > 1 ? 2 : 1) << tensor << " " << lines << " lines of " << length;
+        EXPECT_LE(lines * std::max<int64_t>(parts, 0), *plans.scratch[0].most);
+      }
+  }
+}
+
 TEST_F(ScanTest, ThreadsWalkDownColumnsAndRunWhatIsNotAssociative) {
   AlongPlans plans = scan("tensor<100x99999xf32>", "tensor<99999xf32>", 0);
   ASSERT_EQ(plans.kernels.size(), 1u);

@@ -6,7 +6,7 @@
 // and there would be no order.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 namespace tenon::compiler::codegen {
 

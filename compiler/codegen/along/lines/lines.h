@@ -3,7 +3,7 @@
 // apart. Lines are numbered, line = outer * inner size + inner.
 #pragma once
 
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/lines/lines.h"
 
 #include "mlir/IR/Matchers.h"
 

@@ -9,10 +9,12 @@
 
 namespace tenon::compiler::codegen {
 
-/// Memory that the kernels of one operation share: as many elements as the product of the sizes.
+/// Memory that the kernels of one operation share: as many elements as the product of the sizes, or as the kernels that
+/// run with such sizes use at most.
 struct Scratch {
   mlir::Type element;
   llvm::SmallVector<Extent> extents;
+  std::optional<int64_t> most = {};
 };
 
 struct AlongPlans {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/sort.h"
+#include "compiler/codegen/along/sorting/sort.h"
 
-#include "compiler/codegen/along/lines.h"
-#include "compiler/codegen/along/order.h"
+#include "compiler/codegen/along/lines/lines.h"
+#include "compiler/codegen/along/sorting/order.h"
+#include "compiler/codegen/along/sorting/radix_sort.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/kernel_config.h"
@@ -23,6 +24,8 @@ constexpr uint32_t kThreads = 512;
 // Entries that a block merges.
 constexpr int64_t kMerged = 2048;
 constexpr uint32_t kMergeThreads = 256;
+// Where a sort by digits begins, of lines of unknown length.
+constexpr int64_t kShortLine = 512;
 
 class SortWriter {
 public:
@@ -323,6 +326,14 @@ AlongPlans Sort::plans(const KernelFunction &kernel) const {
   auto whole = [&](int64_t capacity) {
     return plan(Whole, threadsFor(capacity), capacity, position, {shape.lines(), 1});
   };
+  if (std::optional<AlongPlans> radix = radixPlans(kernel, kShortLine)) {
+    if (!length) {
+      Plan small = whole(kShortLine);
+      small.guard = Guard{{shape.length}, 0, kShortLine, /*orEmpty=*/true};
+      radix->kernels.insert(radix->kernels.begin(), small);
+    }
+    return *radix;
+  }
   if (length && *length <= most) {
     plans.kernels.push_back(whole(std::max<int64_t>(int64_t(llvm::PowerOf2Ceil(uint64_t(*length))), 2)));
     return plans;
@@ -369,6 +380,8 @@ AlongPlans Sort::plans(const KernelFunction &kernel) const {
 }
 
 void Sort::write(AlongWriter &writer) const {
+  if (isRadixSort(writer))
+    return writeRadixSort(writer);
   SortWriter sort(writer);
   switch (Mode(writer.choice("mode"))) {
   case Whole:

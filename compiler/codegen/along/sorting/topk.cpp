@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/topk.h"
+#include "compiler/codegen/along/sorting/topk.h"
 
-#include "compiler/codegen/along/lines.h"
-#include "compiler/codegen/along/order.h"
+#include "compiler/codegen/along/lines/lines.h"
+#include "compiler/codegen/along/sorting/order.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"

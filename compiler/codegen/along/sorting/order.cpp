@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/order.h"
+#include "compiler/codegen/along/sorting/order.h"
 
+#include "compiler/codegen/along/sorting/comparison.h"
 #include "compiler/codegen/kernel/combine.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,32 +13,6 @@ namespace {
 
 Block &bodyOf(AlongWriter &w) {
   return w.kernel.along.op->getRegion(0).front();
-}
-
-/// The comparison of two floats that a region is, if it is one: which way it goes.
-std::optional<arith::CmpFPredicate> floatOrder(Block &body) {
-  auto compare = llvm::hasNItems(body, 2) ? dyn_cast<arith::CmpFOp>(body.front()) : arith::CmpFOp();
-  if (!compare || body.back().getOperand(0) != compare.getResult())
-    return std::nullopt;
-  auto lhs = dyn_cast<BlockArgument>(compare.getLhs()), rhs = dyn_cast<BlockArgument>(compare.getRhs());
-  if (!lhs || !rhs || lhs.getOwner() != &body || rhs.getOwner() != &body ||
-      lhs.getArgNumber() / 2 != rhs.getArgNumber() / 2 || lhs == rhs)
-    return std::nullopt;
-  const bool turned = lhs.getArgNumber() > rhs.getArgNumber();
-  switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::OLT:
-  case arith::CmpFPredicate::OLE:
-  case arith::CmpFPredicate::ULT:
-  case arith::CmpFPredicate::ULE:
-    return turned ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-  case arith::CmpFPredicate::OGT:
-  case arith::CmpFPredicate::OGE:
-  case arith::CmpFPredicate::UGT:
-  case arith::CmpFPredicate::UGE:
-    return turned ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT;
-  default:
-    return std::nullopt;
-  }
 }
 
 Value negate(KernelBuilder &k, Value condition) {
@@ -78,9 +53,11 @@ Value ElementOrder::exists(Value position) {
 /// By the region alone.
 Value ElementOrder::before(const Entry &a, const Entry &b) {
   Block &body = bodyOf(w_);
-  if (std::optional<arith::CmpFPredicate> order = floatOrder(body)) {
+  std::optional<Comparison> compared = Comparison::of(body);
+  if (compared && isa<FloatType>(compared->type)) {
     Value x = a.keys[0], y = b.keys[0];
-    Value first = arith::CmpFOp::create(k_.b, k_.loc, *order, x, y);
+    Value first = arith::CmpFOp::create(
+        k_.b, k_.loc, compared->isDescending ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y);
     Value isNumber = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::ORD, x, x);
     Value isNan = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::UNO, y, y);
     return either(k_, first, k_.both(isNumber, isNan));

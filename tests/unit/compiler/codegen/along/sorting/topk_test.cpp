@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/topk.h"
+#include "compiler/codegen/along/sorting/topk.h"
 
 #include "tests/unit/compiler/codegen/along/plans.h"
 

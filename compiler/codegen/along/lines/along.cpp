@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/along.h"
+#include "compiler/codegen/along/lines/along.h"
 
 #include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dispatch/kernel_config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/along/lines.h"
+#include "compiler/codegen/along/lines/lines.h"
 
 #include "tests/unit/compiler/codegen/along/plans.h"
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/along/sorting/radix_sort.h"
+
+#include "tests/unit/compiler/codegen/along/plans.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class RadixSortTest : public AlongTest {
+protected:
+  std::optional<AlongPlans> radix(const std::string &shape, const std::string &type, const std::string &compare,
+                                  unsigned operands = 1) {
+    std::vector<std::string> tensors = {"tensor<" + shape + "x" + type + ">"};
+    std::string names = "%x", types = tensors[0], arguments = "%a: " + type + ", %b: " + type;
+    for (unsigned i = 1; i < operands; ++i) {
+      tensors.push_back("tensor<" + shape + "xi32>");
+      names += i == 1 ? ", %y" : ", %z";
+      types += ", " + tensors.back();
+      arguments += ", %a" + std::to_string(i) + ": i32, %b" + std::to_string(i) + ": i32";
+    }
+    kernel_ = read(tensors,
+                   "sort dimension(0) outs(" + names + " : " + types + ") {\n^bb0(" + arguments + "):\n" + compare +
+                       "\niree_linalg_ext.yield %s : i1\n}",
+                   tensors);
+    EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
+    return mlir::succeeded(kernel_) ? radixPlans(*kernel_, 512) : std::nullopt;
+  }
+};
+
+TEST_F(RadixSortTest, ABlockSortsALineThatItHolds) {
+  auto plans = radix("1000", "f32", "%s = arith.cmpf olt, %a, %b : f32");
+  ASSERT_TRUE(plans);
+  ASSERT_EQ(plans->kernels.size(), 1u);
+  EXPECT_EQ(plans->kernels[0].threads * choice(plans->kernels[0], "items"), 1024);
+  EXPECT_TRUE(plans->scratch.empty());
+  EXPECT_FALSE(radix("100", "f32", "%s = arith.cmpf olt, %a, %b : f32")) << "too short";
+}
+
+TEST_F(RadixSortTest, ThreeKernelsForEachDigit) {
+  auto plans = radix("20000", "f32", "%s = arith.cmpf olt, %a, %b : f32");
+  ASSERT_TRUE(plans);
+  EXPECT_EQ(plans->kernels.size(), 12u);
+  EXPECT_EQ(plans->scratch.size(), 4u); // two sets of keys, counts and their sums
+  plans = radix("20000", "i8", "%s = arith.cmpi sgt, %a, %b : i8");
+  EXPECT_EQ(plans->kernels.size(), 3u);
+  EXPECT_EQ(plans->scratch.size(), 2u); // keys go from the input to the result
+  plans = radix("20000", "i16", "%s = arith.cmpi sgt, %a, %b : i16", 2);
+  EXPECT_EQ(plans->kernels.size(), 6u);
+  EXPECT_EQ(plans->scratch.size(), 4u); // a key and a value
+}
+
+TEST_F(RadixSortTest, OneOtherResultMovesItselfAndOfSeveralThePlace) {
+  auto plans = radix("20000", "f32", "%s = arith.cmpf olt, %a, %b : f32", 2);
+  ASSERT_TRUE(plans);
+  EXPECT_EQ(plans->scratch.size(), 6u);
+  plans = radix("?", "f64", "%s = arith.cmpf olt, %a, %b : f64", 3);
+  ASSERT_TRUE(plans);
+  EXPECT_TRUE(plans->scratch[1].element.isInteger(64)) << "a place in a line of unknown length";
+}
+
+TEST_F(RadixSortTest, UnknownLengthsHaveGuardsThatLeaveNoneOut) {
+  auto plans = radix("?", "f32", "%s = arith.cmpf olt, %a, %b : f32");
+  ASSERT_TRUE(plans);
+  int64_t reached = 512;
+  for (const Plan &plan : plans->kernels) {
+    ASSERT_TRUE(plan.guard);
+    EXPECT_LE(plan.guard->above, reached) << "nothing is left out";
+    if (plan.guard->most && choice(plan, "pass") < 0)
+      reached = *plan.guard->most;
+  }
+  // Of four digits: counts, two ways to add them up, moves.
+  EXPECT_EQ(llvm::count_if(plans->kernels, [](const Plan &plan) { return choice(plan, "pass") >= 0; }), 16);
+}
+
+TEST_F(RadixSortTest, OtherRegionsHaveNoDigits) {
+  EXPECT_FALSE(radix("20000", "i32", "%t = arith.xori %a, %b : i32\n%s = arith.cmpi slt, %t, %b : i32"));
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
