@@ -3,8 +3,7 @@
 //
 //   complex<f32>           pairs of f32 (f16, bf16) along one more dimension, the last: the real part first
 //   i4, i2, ui4, f4E2M1FN  as many as fit in a byte of i8, along the last dimension, the first in the low bits; each
-//   row
-//                          begins with a byte of its own, and what is left of its last one is 0
+//                          row begins with a byte of its own, and what is left of its last one is 0
 //   i24, f8E4M3FN, ui16    one in each integer of storage.h, narrow ones sign-extended
 //   index                  index
 //

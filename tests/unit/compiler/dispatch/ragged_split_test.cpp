@@ -30,11 +30,24 @@ TEST_F(RaggedSplit, WhatIsReducedInsideOfRowsIsNot) {
   EXPECT_FALSE(raggedLoopOf(sum("i, j", "i", "parallel", "reduction")));
 }
 
-TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceIsNot) {
-  EXPECT_FALSE(raggedLoopOf(sum("i, j", "j", "reduction", "parallel",
-                                "%i = linalg.index 0 : index\n%c = arith.index_cast %i : index to i32\n"
-                                "%p = arith.sitofp %c : i32 to f32\n%q = arith.mulf %x, %p : f32\n"
-                                "%t = arith.addf %q, %y : f32")));
+TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
+  auto op = sum("i, j", "j", "reduction", "parallel",
+                "%i = linalg.index 0 : index\n%c = arith.index_cast %i : index to i32\n"
+                "%p = arith.sitofp %c : i32 to f32\n%q = arith.mulf %x, %p : f32\n%t = arith.addf %q, %y : f32");
+  ASSERT_EQ(raggedLoopOf(op), 0u);
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
+  ASSERT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  ASSERT_EQ(ops.size(), 2u);
+  // The part times its rows, and the row in it.
+  std::vector<uint64_t> loops;
+  ops[0].getBody()->walk([&](mlir::linalg::IndexOp index) { loops.push_back(index.getDim()); });
+  EXPECT_EQ(loops, (std::vector<uint64_t>{0, 1}));
+  // The row behind the parts has a place of its own.
+  bool asks = false;
+  ops[1].getBody()->walk([&](mlir::linalg::IndexOp index) { asks |= index.getDim() == 0; });
+  EXPECT_TRUE(asks);
 }
 
 TEST_F(RaggedSplit, PartsAndTheRowsBehindThemAreTwoReductions) {

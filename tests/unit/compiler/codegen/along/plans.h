@@ -19,8 +19,12 @@ protected:
                                        const std::vector<std::string> &results) {
     std::string text = "func.func @k(%n: i64", types, values;
     const char *names[] = {"%x", "%y", "%z", "%w"};
+    // Every unknown size is %n.
     auto dims = [](const std::string &type) {
-      return type.find('?') == std::string::npos ? std::string() : std::string(" {tenon.dims = array<i64: 0>}");
+      std::string sizes;
+      for (char each : type)
+        sizes += each == '?' ? (sizes.empty() ? " 0" : ", 0") : "";
+      return sizes.empty() ? std::string() : " {tenon.dims = array<i64:" + sizes + ">}";
     };
     for (size_t i = 0; i < arguments.size(); ++i)
       text += std::string(", ") + names[i] + ": " + arguments[i] + dims(arguments[i]);
