@@ -17,10 +17,13 @@ namespace tenon::compiler::bridge {
 
 namespace {
 
-/// The same place of the file, in the context of the program.
-Location placeIn(MLIRContext *context, StringRef path, Location place, Location otherwise) {
-  if (auto known = place->findInstanceOf<FileLineColLoc>())
-    return FileLineColLoc::get(context, path, known.getLine(), known.getColumn());
+/// The same place, in the context of the program: of the object at `path`, which is called `name` where it is parsed,
+/// or of the file that it was made from and names in its locations.
+Location placeIn(MLIRContext *context, StringRef path, StringRef name, Location place, Location otherwise) {
+  if (auto known = place->findInstanceOf<FileLineColLoc>()) {
+    const StringRef file = known.getFilename().getValue();
+    return FileLineColLoc::get(context, file == name ? path : file, known.getLine(), known.getColumn());
+  }
   return otherwise;
 }
 
@@ -38,13 +41,13 @@ FailureOr<std::string> compileGpuObject(const std::string &path, std::string_vie
   bool hasError = false;
   ScopedDiagnosticHandler forward(&context, [&](mlir::Diagnostic &found) {
     hasError |= found.getSeverity() == DiagnosticSeverity::Error;
-    const Location place = placeIn(namedAt.getContext(), path, found.getLocation(), namedAt);
+    const Location place = placeIn(namedAt.getContext(), path, name, found.getLocation(), namedAt);
     InFlightDiagnostic told = found.getSeverity() == DiagnosticSeverity::Error     ? emitError(place)
                               : found.getSeverity() == DiagnosticSeverity::Warning ? emitWarning(place)
                                                                                    : emitRemark(place);
     told << found.str();
     for (mlir::Diagnostic &note : found.getNotes())
-      told.attachNote(placeIn(namedAt.getContext(), path, note.getLocation(), place)) << note.str();
+      told.attachNote(placeIn(namedAt.getContext(), path, name, note.getLocation(), place)) << note.str();
     told.attachNote(namedAt) << "the object is named here, for " << arch.toString();
   });
   llvm::SourceMgr sources;

@@ -8,6 +8,8 @@
     k = tenon.cuda_kernel(source, "saxpy", block=128)
     k(x, y, 2.0, n, grid=8)                         # or k[8](x, y, 2.0, n)
 
+Kernels are written in Python, too: `from tenon import gpu` (tenon.gpu).
+
 Works on a GPU where there is one, else on the emulator (`tenon.device("emulator")` says so explicitly).
 """
 from ._core.native import Array, Device, Error, Function, Kernel, version as __version__

@@ -45,7 +45,7 @@ class _Check:
                  values: Mapping[str, Any], sizes: Mapping[str, Iterable[int]], grid: str | None, tolerance: float | None,
                  partial: Iterable[str], seed: int) -> None:
         if kernel.meta is None:
-            raise ValueError("tenon.check takes a kernel of tenon.cuda_kernel, which knows its elements")
+            raise ValueError("tenon.check takes a kernel of tenon.cuda_kernel or tenon.gpu, which knows its elements")
         self.kernel, self.reference, self.shapes, self.values = kernel, reference, shapes, values
         self.grid, self.tolerance, self.partial, self.seed = grid, tolerance, set(partial), seed
         self.info = KernelInfo.of(kernel)
@@ -60,7 +60,7 @@ class _Check:
                              f"of kernel '{self.info.name}' and no size")
 
     def extents(self, name: str, sizes: Mapping[str, int]) -> tuple[list[str], tuple[int, ...]]:
-        given = self.shapes.get(name)
+        given = self.shapes.get(name, getattr(self.kernel.meta, "shapes", {}).get(name))
         if given is None:
             if len(sizes) != 1:
                 raise ValueError(f"shapes: what is the shape of '{name}'? There are several sizes: {', '.join(sizes)}")
@@ -102,8 +102,9 @@ class _Check:
             if self.tolerance is not None:
                 for element in {one.element for one in self.info.parameters if one.element in ("f16", "f32", "f64")}:
                     arguments.append(f"--tolerance={element}={self.tolerance}")
-            if self.grid is not None:
-                arguments.append(f"--grid={self.grid}")
+            own = getattr(self.kernel.meta, "grid", None)
+            if self.grid is not None or own is not None:
+                arguments.append(f"--grid={self.grid if self.grid is not None else ','.join(map(str, own))}")
             environment = {"TENON_EMULATOR_QUIET": "1"}
             if architecture is not None:
                 environment["TENON_EMULATOR_SM"] = architecture
@@ -172,24 +173,29 @@ def _devices(kernel: Kernel, architectures: Iterable[str] | None, devices: Itera
     return [(one, number) for one in chosen for number in (dict.fromkeys(numbers) if one == "emulator" else [None])]
 
 
-def check(kernel: Kernel, *, sizes: Mapping[str, Iterable[int]], shapes: Mapping[str, Any] | None = None,
+def check(kernel: Any, *, sizes: Mapping[str, Iterable[int]] | None = None, shapes: Mapping[str, Any] | None = None,
           values: Mapping[str, Any] | None = None, reference: Callable[..., Any] | None = None, grid: str | None = None,
           architectures: Iterable[str] | None = None, devices: Iterable[str] | None = None,
           tolerance: float | None = None, partial: Iterable[str] = (), seed: int = 1) -> Callable[[Callable[..., Any]], Any]:
-    """Makes a pytest test of a kernel: one case for every combination of sizes, on each emulated architecture (those that
+    """Makes a pytest test of a kernel (of tenon.cuda_kernel, or one of tenon.gpu whose sizes are known): one case for every combination of sizes, on each emulated architecture (those that
     the kernel is built for) and on the GPU where there is one.
 
     The decorated function is the reference, unless `reference` is one; then it runs behind the checks. `shapes`: extents of
     each binding, "n" or ("m", "2*n"); left out where there is one size. `values`: constants, and contents of bindings
     (a number, an array or a function of the shape); left out: a size of that name, random contents. `grid`: workgroups,
     "ceildiv(n, 128)"; left out: a thread for each element of the first output. `partial`: bindings of which only some
-    elements are written. $TENON_CHECK_DEVICES: "emulator", "cuda" or both.
+    elements are written. A kernel of tenon.gpu says its own shapes and grid; `architectures` are then those that it is compiled for.
+    $TENON_CHECK_DEVICES: "emulator", "cuda" or both.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        shared = _Check(kernel, reference or function, shapes or {}, values or {}, sizes, grid, tolerance, partial, seed)
-        combined = [dict(zip(sizes, chosen)) for chosen in itertools.product(*(list(one) for one in sizes.values()))]
-        cases = [(one, device, number) for device, number in _devices(kernel, architectures, devices) for one in combined]
+        extents = dict(sizes or {})
+        listed = list(architectures) if architectures is not None else None
+        built = kernel.load(listed and [one if one.startswith(("sm_", "compute_")) else f"sm_{one}" for one in listed]) if hasattr(
+            kernel, "load") else kernel
+        shared = _Check(built, reference or function, shapes or {}, values or {}, extents, grid, tolerance, partial, seed)
+        combined = [dict(zip(extents, chosen)) for chosen in itertools.product(*(list(one) for one in extents.values()))]
+        cases = [(one, device, number) for device, number in _devices(built, listed, devices) for one in combined]
 
         def run(case: tuple[Mapping[str, int], str, str | None]) -> None:
             __tracebackhide__ = True

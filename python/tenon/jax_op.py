@@ -58,7 +58,7 @@ def _call(target: str, key: str, arrays: list[Any], types: list[Any], data: list
     return list(made)
 
 
-def jax_op(name: str, call: Kernel | Function, *, grid: Any = None, results: Any = None) -> Callable[..., Any]:
+def jax_op(name: str, call: Any, *, grid: Any = None, results: Any = None) -> Callable[..., Any]:
     """A kernel or a program's function as a function of JAX's arrays, for jax.jit, jax.vmap and the rest.
 
     Of a kernel: `grid`, as numbers or as a function of the operation's arguments; every written binding is a result. Those that
@@ -67,6 +67,7 @@ def jax_op(name: str, call: Kernel | Function, *, grid: Any = None, results: Any
     arguments, says the shapes and types of what it returns; where all shapes are static it may be left out. Scalars are
     Python's numbers, known when the call is traced.
     """
+    call = call.load() if hasattr(call, "load") else call  # one of tenon.gpu
     if not isinstance(call, (Kernel, Function)):
         raise TypeError(f"{call!r} is neither a kernel nor a function of a program")
     if isinstance(call, Kernel):

@@ -36,10 +36,10 @@ def _names(given: list[str]) -> list[str]:
     return out
 
 
-def torch_op(name: str, call: Kernel | Function, *, grid: Any = None,
+def torch_op(name: str, call: Any, *, grid: Any = None,
              results: Mapping[str, Callable[..., Any]] | None = None, fake: Callable[..., Any] | None = None,
              backward: Callable[..., Any] | None = None, setup_context: Callable[..., Any] | None = None) -> Any:
-    """A torch.library custom operator "namespace::name" of a kernel or of a program's function.
+    """A torch.library custom operator "namespace::name" of a kernel (tenon.cuda_kernel's, tenon.gpu's) or of a program's function.
 
     Of a kernel: `grid`, as numbers or as a function of the operator's arguments; bindings that are not read only are
     mutated, unless `results` names them: then the operator makes them by these functions of its arguments, in the
@@ -48,6 +48,7 @@ def torch_op(name: str, call: Kernel | Function, *, grid: Any = None,
     """
     import torch
 
+    call = call.load() if hasattr(call, "load") else call  # one of tenon.gpu
     if isinstance(call, Function):
         schema, run, shapes = _of_function(call, fake)
     else:

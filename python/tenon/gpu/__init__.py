@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels written in Python, as MLIR's gpu dialect: objects like any other, compiled ahead, proved, run with no GPU.
+
+    from tenon import gpu
+
+    @gpu.kernel(block=128)
+    def saxpy(x: gpu.In[gpu.f32, "n"], y: gpu.InOut[gpu.f32, "n"], a: gpu.f32, n: gpu.i32):
+        i = gpu.global_id.x
+        if i < n:
+            y[i] += a * x[i]
+
+    saxpy(x, y, 2.0, len(x), grid=8)
+"""
+from .arrays import load, local, shared, splat, vector
+from .errors import KernelError, Place
+from .expressions import StaticRange as static_range
+from .kernel import Generic, Kernel, kernel
+from .mathematics import (bitcast, ceil, cos, erf, exp, exp2, fabs, floor, fma, fmax, fmin, log, log2, log10, pow, rsqrt, sin, sqrt, tan, tanh,
+                          where)
+from .matrix import copy_async, copy_commit, copy_wait, load_matrices, mma
+from .parameters import In, InOut, Out
+from .threads import (atomic_add, atomic_and, atomic_compare_exchange, atomic_exchange, atomic_max, atomic_min, atomic_or, atomic_xor, barrier,
+                      block_dim, block_id, global_id, grid_dim, lane_id, shuffle, shuffle_down, shuffle_up, shuffle_xor, sync_warp,
+                      thread_id, warp_id)
+from .kinds import bf16, f16, f32, f64, i1, i8, i16, i32, i64
+
+__all__ = [
+    "Generic", "In", "InOut", "Kernel", "KernelError", "Out", "Place", "atomic_add", "atomic_and", "atomic_compare_exchange", "atomic_exchange",
+    "atomic_max", "atomic_min", "atomic_or", "atomic_xor", "barrier", "bf16", "bitcast", "block_dim", "block_id", "ceil", "copy_async", "copy_commit",
+    "copy_wait", "cos", "erf", "exp", "exp2", "f16", "f32", "f64", "fabs", "floor", "fma", "fmax", "fmin", "global_id", "grid_dim", "i1", "i16", "i32",
+    "i64", "i8", "kernel", "lane_id", "load", "load_matrices", "local", "log", "log10", "log2", "mma", "pow", "rsqrt", "shared", "shuffle",
+    "shuffle_down", "shuffle_up", "shuffle_xor", "sin", "splat", "sqrt", "static_range", "sync_warp", "tan", "tanh", "thread_id", "vector", "warp_id",
+    "where",
+]

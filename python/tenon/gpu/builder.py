@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The text of one kernel: operations of MLIR, line by line, each with its place in Python.
+
+Values are strings, what MLIR calls them. Constants, thread numbers, arrays of registers and shared memory stand in front of the
+body, whatever line asks for them.
+"""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import KernelError, Place
+from .kinds import Scalar, encode
+
+STATIC_SHARED_BYTES = 48 * 1024  # more is dynamic: what a launch asks for
+_PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "llvm.bitcast", "llvm.extractvalue", 'llvm.call_intrinsic "llvm.fptosi')
+
+
+@dataclasses.dataclass
+class Shared:
+    """A block's array: `bytes`, and where it begins (`align`)."""
+
+    name: str
+    bytes: int
+    align: int
+
+
+class Builder:
+    """What is written so far. `place` is where the interpreter stands."""
+
+    def __init__(self, name: str, block: tuple[int, int, int]) -> None:
+        self.name, self.block = name, block
+        self.place: Place | None = None
+        self.lines: list[str] = []
+        self.depth = 2
+        self.count = 0
+        self.front: dict[str, tuple[str, str]] = {}  # operation -> (name, line)
+        self.known: list[dict[str, str]] = [{}]  # of each region around: operations that give the same again
+        self.locals: list[str] = []
+        self.shared: list[Shared] = []
+        self.alignments: dict[str, int] = {}  # bytes that a parameter must be a multiple of
+        self.needed: tuple[int, str] = (0, "")  # the architecture that something needs
+
+    def error(self, found: str, fix: str = "") -> KernelError:
+        return KernelError(self.place, found, fix)
+
+    def need(self, architecture: int, what: str) -> None:
+        """Something needs sm_NN or later."""
+        if architecture > self.needed[0]:
+            self.needed = (architecture, what)
+
+    def _where(self) -> str:
+        if self.place is None:
+            return ""
+        name = pathlib.PurePath(self.place.file).name.replace("\\", "\\\\").replace('"', '\\"')
+        return f' loc("{name}":{self.place.line}:{self.place.column})'
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"%{self.count}"
+
+    def line(self, text: str, placed: bool = True) -> None:
+        self.lines.append("  " * self.depth + text + (self._where() if placed else ""))
+
+    def op(self, text: str) -> str:
+        """An operation with one result. Asked for again, what only computes is what it was."""
+        is_pure = text.startswith(_PURE)
+        if is_pure:
+            for region in self.known:
+                if text in region:
+                    return region[text]
+        name = self.fresh()
+        self.line(f"{name} = {text}")
+        if is_pure:
+            self.known[-1][text] = name
+        return name
+
+    def once(self, text: str) -> str:
+        """An operation that stands in front of the body, once."""
+        if text not in self.front:
+            name = self.fresh()
+            self.front[text] = (name, f"    {name} = {text}")
+        return self.front[text][0]
+
+    def constant(self, number: Any, type: Scalar) -> str:
+        if type.kind == "float":
+            return self.once(f"arith.constant 0x{encode(type, number):0{type.bits // 4}X} : {type.mlir}")
+        if type.kind == "bool":
+            return self.once(f"arith.constant {'true' if number else 'false'}")
+        return self.once(f"arith.constant {int(number)} : {type.mlir}")
+
+    def local(self, bytes: int, align: int) -> str:
+        """Memory of one thread, which LLVM keeps in registers where every index is a constant."""
+        count, name = self.constant_name(bytes), self.fresh()
+        self.locals.append(f"    {name} = llvm.alloca {count} x i8 {{alignment = {align} : i64}} : (i64) -> !llvm.ptr")
+        return name
+
+    def constant_name(self, number: int) -> str:
+        return self.once(f"arith.constant {number} : i64")
+
+    def share(self, bytes: int, align: int) -> str:
+        one = Shared(f"{self.name}_shared_{len(self.shared)}", bytes, align)
+        self.shared.append(one)
+        return f"%at.{one.name}"
+
+    @contextlib.contextmanager
+    def region(self) -> Iterator[list[str]]:
+        """What is written within stands in the list, not in the body."""
+        outer, self.lines = self.lines, []
+        self.depth += 1
+        self.known.append({})
+        try:
+            yield self.lines
+        finally:
+            self.lines = outer
+            self.known.pop()
+            self.depth -= 1
+
+    def snapshot(self) -> Any:
+        return (len(self.lines), [dict(one) for one in self.known],
+                dict(self.front), list(self.locals), list(self.shared), dict(self.alignments))
+
+    def restore(self, state: Any) -> None:
+        """Takes back what was written since: a loop's body is tried again with other types."""
+        length, self.known, self.front, self.locals, self.shared, self.alignments = state
+        del self.lines[length:]
+
+    # The function around it.
+    def dynamic_shared_bytes(self) -> int:
+        """Bytes that a launch asks for: 0 while everything fits what is static."""
+        total = 0
+        for one in self.shared:
+            total = -(-total // one.align) * one.align + one.bytes
+        return total if total > STATIC_SHARED_BYTES else 0
+
+    def function(self, parameters: str, attributes: str) -> str:
+        """The kernel and its globals, as they stand in a gpu.module."""
+        dynamic = self.dynamic_shared_bytes()
+        out, addresses, offset = [], [], 0
+        if dynamic:
+            out.append(f"  llvm.mlir.global external @{self.name}_shared() {{addr_space = 3 : i32, alignment = 128 : i64}} : "
+                       "!llvm.array<0 x i8>")
+        for one in self.shared:
+            if dynamic:
+                offset = -(-offset // one.align) * one.align
+                addresses += [f"    %base.{one.name} = llvm.mlir.addressof @{self.name}_shared : !llvm.ptr<3>",
+                              f"    %at.{one.name} = llvm.getelementptr %base.{one.name}[{offset}] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8"]
+                offset += one.bytes
+            else:
+                out.append(f"  llvm.mlir.global internal @{one.name}() {{addr_space = 3 : i32, alignment = {one.align} : i64}} : "
+                           f"!llvm.array<{one.bytes} x i8>")
+                addresses.append(f"    %at.{one.name} = llvm.mlir.addressof @{one.name} : !llvm.ptr<3>")
+        sizes = ", ".join(map(str, self.block))
+        out.append(f"  gpu.func @{self.name}({parameters}) kernel attributes {{known_block_size = array<i32: {sizes}>{attributes}}} {{")
+        out += addresses + [line for _, line in self.front.values()] + self.locals + self.lines
+        out += ["    gpu.return", "  }"]
+        return "\n".join(out)
+
+
+_active: list[Any] = []
+
+
+def current(what: str = "this") -> Any:
+    """The interpreter that runs a kernel's body. TypeError: none does."""
+    if not _active:
+        raise TypeError(f"{what} means something in the body of a @gpu.kernel only")
+    return _active[-1]
+
+
+@contextlib.contextmanager
+def active(interpreter: Any) -> Iterator[None]:
+    _active.append(interpreter)
+    try:
+        yield
+    finally:
+        _active.pop()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels written in Python: what `@gpu.kernel` gives."""
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._core.native import Device
+from ..cuda import _target_of
+from ..devices import device as _device
+from .built import build, check_targets, declaration, ptx_of
+from .errors import KernelError
+from .expressions import is_known
+from .parameters import Extent, Parameter, generics_of, parameters_of
+from .source import Source, names_of
+from .trace import Traced, trace
+from .kinds import Scalar
+
+_Sizes = int | tuple[int, ...] | Callable[..., Any] | None
+
+
+def _extents(what: str, given: Any, generics: dict[str, Any], source: Source) -> tuple[int, ...] | None:
+    """A block or a grid, for these sizes."""
+    place = source.place(source.tree)
+    if callable(given):
+        wanted = list(inspect.signature(given).parameters)
+        missing = [one for one in wanted if one not in generics]
+        if missing:
+            raise KernelError(place, f"{what} takes '{missing[0]}', which is no size of the kernel; there are {', '.join(generics) or 'none'}")
+        given = given(**{name: generics[name] for name in wanted})
+    if given is None:
+        return None
+    listed = given if isinstance(given, tuple) else (given,)
+    if not 1 <= len(listed) <= 3 or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in listed):
+        raise KernelError(place, f"{what} is {given!r}; wanted: 1 to 3 numbers above 0")
+    return listed
+
+
+class Kernel:
+    """A kernel whose sizes and types are known: k(A, B, C, grid=8), or k[8](A, B, C).
+
+    It is written as MLIR when it is first asked for (KernelError), compiled and proved when it is first called (ToolError).
+    """
+
+    def __init__(self, function: types.FunctionType, source: Source, generics: dict[str, Any], block: _Sizes, grid: _Sizes) -> None:
+        self.__name__ = self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.function, self.source, self.generics = function, source, generics
+        self.parameters: tuple[Parameter, ...] = parameters_of(source, names_of(function), generics)
+        listed = _extents("block", block, generics, source)
+        if listed is None:
+            raise KernelError(source.place(source.tree), f"how many threads a block of '{self.name}' has is not said", "write @gpu.kernel(block=256)")
+        self.block: tuple[int, int, int] = (*listed, 1, 1)[:3]
+        if self.block[0] * self.block[1] * self.block[2] > 1024 or self.block[2] > 64:
+            raise KernelError(source.place(source.tree), f"a block of '{self.name}' is {' x '.join(map(str, self.block))} threads; wanted: at most 1024, and 64 along z")
+        self.grid = _extents("grid", grid, generics, source)
+        self._traced: Traced | None = None
+        self._built: dict[Any, Any] = {}
+        self._last: Any = None
+
+    @property
+    def traced(self) -> Traced:
+        """What the kernel's Python says, in MLIR."""
+        if self._traced is None:
+            try:
+                self._traced = trace(self.name, self.source, names_of(self.function), self.parameters, self.generics, self.block)
+            except KernelError as error:
+                raise error.with_traceback(None) from None  # it says the place: the interpreter's own frames tell a reader nothing
+        return self._traced
+
+    @property
+    def mlir(self) -> str:
+        """The kernel in MLIR's gpu dialect: an object `kernel.mlir`."""
+        return self.traced.module
+
+    def ptx(self, target: str) -> str:
+        """The kernel's PTX for "sm_80" and the like. Its entry is the kernel's name, its parameters are `signature`: other loaders take it, as
+        CuPy's RawModule does. What else a launch needs is `block` and `dynamic_shared_bytes`."""
+        return ptx_of(self.name, self.traced, self.parameters, self.block, (target,))[target]
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """Bytes of shared memory that a launch asks for; 0 where all of it is the kernel's own (48 KiB)."""
+        return self.traced.dynamic_shared_bytes
+
+    @property
+    def signature(self) -> str:
+        """The kernel as CUDA C++ would declare it."""
+        given = ", ".join(f"{one.c_type}{'' if one.c_type.endswith('*') else ' '}{one.name}" for one in self.parameters)
+        return f'extern "C" __global__ void __launch_bounds__({self.block[0] * self.block[1] * self.block[2]}) {self.name}({given})'
+
+    def declaration(self, targets: str | Iterable[str], *, symbol: str | None = None, file: str | None = None) -> str:
+        """A `hal.executable.source` of the kernel, for a program in MLIR that `tenon.compile(..., objects=[kernel])` compiles:
+        `flow.dispatch @SYMBOL::@NAME(...)` calls it; the symbol is the kernel's name with `_kernel` behind it, unless it is said. Without
+        a grid of its own the kernel's export says no count, which a dispatch's own workload cannot give."""
+        listed = targets.split(",") if isinstance(targets, str) else list(targets)
+        check_targets(self.name, self.traced, listed)
+        return declaration(self.name, self.traced, self.parameters, self.block, self.grid, listed, file or f"{self.name}.mlir",
+                           symbol or f"{self.name}_kernel")
+
+    def write_object(self, folder: Any, name: str | None) -> None:
+        """Puts the kernel where `#hal.executable.object<{path = "NAME.mlir"}>` finds it."""
+        (folder / (name or f"{self.name}.mlir")).write_text(self.mlir)
+
+    def load(self, targets: str | Iterable[str] | None = None, device: str | Device | None = None) -> Any:
+        """The kernel on a device, compiled for `targets` (left out: the device's own): what tenon.cuda_kernel gives, which
+        tenon.check, tenon.torch_op and tenon.jax_op take."""
+        used = _device(device)
+        listed = (tuple(targets.split(",")) if isinstance(targets, str) else tuple(targets)) if targets else (_target_of(used),)
+        key = (listed, repr(used))
+        if key not in self._built:
+            self._built[key] = build(self.name, self.traced, self.parameters, self.block, self.grid, listed, used)
+        return self._built[key]
+
+    def _check(self, arguments: tuple[Any, ...]) -> None:
+        """The shapes of arrays are those that the kernel is made for. ValueError: they are not."""
+        if len(arguments) != len(self.parameters):
+            raise TypeError(f"{self.name} takes {len(self.parameters)} arguments ({', '.join(one.name for one in self.parameters)}), found {len(arguments)}")
+        numbers = {one.name: value for one, value in zip(self.parameters, arguments) if not one.access}
+        for one, value in zip(self.parameters, arguments):
+            shape = getattr(value, "shape", None)
+            if not one.access or shape is None:
+                continue
+            wanted = tuple(numbers.get(extent.name) if isinstance(extent, Extent) else extent for extent in one.shape)
+            first = isinstance(one.shape[0], Extent)
+            if len(shape) != len(wanted) or any(extent is not None and (have < extent if at == 0 and first else have != extent)
+                                                for at, (have, extent) in enumerate(zip(shape, wanted))):
+                raise ValueError(f"{self.name}: '{one.name}' has the shape {tuple(shape)}; wanted: "
+                                 f"({', '.join('any' if extent is None else str(extent) for extent in wanted)})")
+
+    def __call__(self, *arguments: Any, grid: int | tuple[int, ...] | None = None, stream: Any = None) -> None:
+        self._check(arguments)
+        if self._last is None:
+            self._last = self.load()
+        if grid is None:
+            if self.grid is None:
+                raise TypeError(f"{self.name}: how many blocks? Say grid=8, {self.name}[8](...), or grid= in @gpu.kernel")
+            self._last(*arguments, stream=stream)
+        else:
+            self._last(*arguments, grid=grid, stream=stream)
+
+    def __getitem__(self, grid: int | tuple[int, ...]) -> Callable[..., None]:
+        return lambda *arguments, stream=None: self(*arguments, grid=grid, stream=stream)
+
+    def __repr__(self) -> str:
+        made = f"[{', '.join(f'{name}={value}' for name, value in self.generics.items())}]" if self.generics else ""
+        given = ", ".join(f"{one.access} {one.dtype} {one.name}".strip() for one in self.parameters)
+        return f"<tenon.gpu kernel {self.name}{made}({given}), {' x '.join(map(str, self.block))} threads>"
+
+
+class Generic:
+    """A kernel for any sizes and types: sgemm[1024, 1024, 1024, gpu.f32], or sgemm(M=1024, N=1024, K=1024, dtype=gpu.f32), is one Kernel."""
+
+    def __init__(self, function: types.FunctionType, source: Source, block: _Sizes, grid: _Sizes) -> None:
+        self.__name__ = self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.function, self.source, self.block, self.grid = function, source, block, grid
+        self.generics = [name for name, _ in generics_of(source)]
+        self._defaults = function.__kwdefaults__ or {}
+        self._made: dict[Any, Kernel] = {}
+
+    def __getitem__(self, given: Any) -> Kernel:
+        values = given if isinstance(given, tuple) else (given,)
+        if len(values) > len(self.generics):
+            raise TypeError(f"{self.name} is made for {len(self.generics)} things ({', '.join(self.generics)}), found {len(values)}")
+        return self(**dict(zip(self.generics, values)))
+
+    def __call__(self, *arguments: Any, **given: Any) -> Kernel:
+        listed = ", ".join(self.generics)
+        if arguments:
+            raise TypeError(f"{self.name} is made for {listed} first: {self.name}[{listed}](...)")
+        values = {**{name: self._defaults[name] for name in self.generics if name in self._defaults}, **given}
+        for name in values:
+            if name not in self.generics:
+                raise TypeError(f"{self.name} has no '{name}'; it is made for {listed}")
+        missing = [name for name in self.generics if name not in values]
+        if missing:
+            raise TypeError(f"{self.name} is made for {listed}; missing: {', '.join(missing)}")
+        ordered = {name: values[name] for name in self.generics}
+        for name, value in ordered.items():
+            if not isinstance(value, (int, float, bool, str, Scalar, tuple)) or not is_known(value):
+                raise TypeError(f"{self.name}: {name} is {value!r}; wanted: a number, a string, a tuple or a type of tenon.gpu")
+        key = tuple((type(value), value) for value in ordered.values())
+        if key not in self._made:
+            self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid)
+        return self._made[key]
+
+    def __repr__(self) -> str:
+        return f"<tenon.gpu kernel {self.name}[{', '.join(self.generics)}]>"
+
+
+def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None) -> Any:
+    """Makes a kernel of a function: `@gpu.kernel(block=256)`.
+
+    `block`: threads along x, y, z, or a function of the kernel's sizes that gives them. `grid`: blocks likewise, where the sizes say them;
+    otherwise each call does. A function with names in brackets (Python 3.12) or keyword-only parameters is a Generic, made for their values.
+    """
+
+    def decorate(given: Any) -> Any:
+        if not isinstance(given, types.FunctionType):
+            raise TypeError(f"@gpu.kernel makes a kernel of a function, found {given!r}")
+        source = Source.of(given)
+        if generics_of(source):
+            return Generic(given, source, block, grid)
+        return Kernel(given, source, {}, block, grid)
+
+    return decorate if function is None else decorate(function)
