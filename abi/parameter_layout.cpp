@@ -77,6 +77,9 @@ private:
   }
 
   Status placeBinding(uint32_t i) {
+    if (const uint32_t alignment = layout_.bindings[i].alignment; alignment != 0 && !std::has_single_bit(alignment))
+      return makeError(StatusCode::InvalidArgument, "[K-3] binding ", i, " has alignment ", alignment,
+                       ", not a power of two");
     TENON_RETURN_IF_ERROR(place(ParameterKind::Binding, i, kPointerBytes, kPointerBytes));
     addSlot({.kind = ParameterKind::Binding, .index = i, .size = kPointerBytes});
     return okStatus();

@@ -254,13 +254,15 @@ Declaration declarationFromTable(const fb::DeclaredExport &table, SourceLocation
   if (std::optional<abi::Extent3> size = extentOf(table.launch()->workgroup_size()))
     declared.launch.workgroupSize = *size;
   else if (table.launch()->workgroup_size())
-    error("has a workgroup_size that is not 1 to 3 extents");
+    error(concat("has a workgroup_size of ", table.launch()->workgroup_size()->size(), " extents, 1 to 3 are wanted"))
+        .withFix("write \"workgroup_size\": [64], or [16, 8], or [8, 4, 4]");
   else
     error("has no workgroup_size").withFix("add \"launch\": {\"workgroup_size\": [64]}");
   if (std::optional<abi::Extent3> cluster = extentOf(table.launch()->cluster()))
     declared.launch.cluster = *cluster;
   else if (table.launch()->cluster())
-    error("has a cluster that is not 1 to 3 extents");
+    error(concat("has a cluster of ", table.launch()->cluster()->size(), " extents, 1 to 3 are wanted"))
+        .withFix("write \"cluster\": [2], or [2, 2], or [2, 2, 1]");
   const abi::Layout &layout = declared.layout;
   const size_t listed =
       layout.parameters.empty() ? layout.bindings.size() + layout.constants.size() : layout.parameters.size();

@@ -48,6 +48,16 @@ private:
     std::unique_ptr<Object> object = parseObject(input, diagnostics_);
     if (!object)
       return;
+    if (object->module.addressSize != 64) { // as a link says it
+      diagnostics_
+          .error(object->module.addressSizeAt.known() ? object->module.addressSizeAt : object->place(), "K-1",
+                 concat("found ",
+                        object->module.addressSize ? concat(".address_size ", object->module.addressSize)
+                                                   : "no .address_size (32)",
+                        ", wanted .address_size 64"))
+          .withFix("compile for 64-bit addresses (nvcc -m64)");
+      return;
+    }
     ModuleTracer tracer(object->module);
     std::map<std::string, Declaration> records; // by symbol
     for (KernelRecord &record : readRecords(*object, diagnostics_))
@@ -87,11 +97,14 @@ private:
     const std::string name = shortName(symbol);
     if (name != symbol)
       found_.push_back(name);
+    if (std::ranges::find(seenNames_, name) == seenNames_.end())
+      seenNames_.push_back(name);
     return options_.kernels.empty() || std::any_of(options_.kernels.begin(), options_.kernels.end(),
                                                    [&](const std::string &k) { return k == symbol || k == name; });
   }
 
   void reportMissing() {
+    constexpr size_t kMost = 8;
     for (const std::string &wanted : options_.kernels) {
       if (std::find(found_.begin(), found_.end(), wanted) != found_.end())
         continue;
@@ -99,6 +112,10 @@ private:
           diagnostics_.error({job_.objects.front().path, 0, 0}, "K-2", concat("there is no kernel '", wanted, "'"));
       if (std::vector<std::string> near = nearestNames(wanted, found_); !near.empty())
         error.withFix(concat("did you mean ", quotedList(near, "or"), "?"));
+      else if (!seenNames_.empty())
+        error.withFix(concat(
+            "kernels there: ", quotedList(std::span(seenNames_).first(std::min(seenNames_.size(), kMost)), "and"),
+            seenNames_.size() > kMost ? concat(" and ", seenNames_.size() - kMost, " more") : ""));
     }
   }
 
@@ -168,9 +185,10 @@ private:
   const ImportOptions &options_;
   Diagnostics &diagnostics_;
   std::vector<KernelDraft> kernels_;
-  std::set<std::string> seen_;      // symbols of kernels_ and refused_
-  std::vector<Diagnostic> refused_; // why there is no draft, kernel by kernel
-  std::vector<std::string> found_;
+  std::set<std::string> seen_;         // symbols of kernels_ and refused_
+  std::vector<Diagnostic> refused_;    // why there is no draft, kernel by kernel
+  std::vector<std::string> found_;     // names that a kernel may be asked for by
+  std::vector<std::string> seenNames_; // one of them for each, for people
 };
 
 } // namespace

@@ -73,7 +73,10 @@ public:
     const Offset<void> made = table(*root);
     json_.finish();
     out_.mistake = json_.mistake();
-    if (!out_.mistake) {
+    if (out_.mistake && culprit_) {
+      out_.mistake->message = concat("'", culprit_->name, "' of ", spelledOut(owner_), ": ", out_.mistake->message);
+      out_.fix = concat("write \"", culprit_->name, "\": ", example(*culprit_));
+    } else if (!out_.mistake) {
       builder_.Finish(made);
       out_.buffer = builder_.Release();
     }
@@ -100,6 +103,8 @@ private:
         return;
       const uint64_t read = value(*field);
       pending_.push_back({&*field, read});
+      if (json_.mistake())
+        blame(*field, type.name);
     });
     --depth_;
     if (type.hasRequired)
@@ -113,6 +118,37 @@ private:
     }
     pending_.resize(first);
     return made;
+  }
+
+  /// The innermost field whose value is of another type than it has to be.
+  void blame(const Field &field, std::string_view owner) {
+    const std::string_view message = json_.mistake()->message;
+    const bool isOfTables = field.type == BaseType::Obj || field.element == BaseType::Obj;
+    const bool isOwn = isOfTables ? message.starts_with("expected a list") || message.starts_with("expected an object")
+                                  : message.starts_with("expected ") || message.find(" is no") != std::string::npos;
+    if (!culprit_ && !isExplained_ && isOwn) {
+      culprit_ = &field;
+      owner_ = owner;
+    }
+    isExplained_ = true;
+  }
+
+  /// A value of the field's type.
+  static std::string example(const Field &field) {
+    if (field.enumeration)
+      return concat('"', field.enumeration->values()->Get(0)->name()->string_view(), '"');
+    switch (field.type) {
+    case BaseType::Bool:
+      return "true";
+    case BaseType::String:
+      return "\"text\"";
+    case BaseType::Obj:
+      return "{..}";
+    case BaseType::Vector:
+      return field.element == BaseType::Obj ? "[{..}]" : field.element == BaseType::String ? "[\"text\"]" : "[64]";
+    default:
+      return "1";
+    }
   }
 
   /// "unknown field 'readonly' of a binding; did you mean 'read_only'? (known: kind, ..)".
@@ -280,6 +316,9 @@ private:
   JsonReader json_;
   JsonTable out_;
   size_t depth_ = 0;               // of tables that are open
+  const Field *culprit_ = nullptr; // whose value the mistake is in
+  std::string_view owner_;         // its table
+  bool isExplained_ = false;       // the mistake has its culprit, or names it itself
   std::vector<Pending> pending_;   // of the open tables, one behind the other
   std::vector<uint32_t> elements_; // of the open lists, numbers and offsets
   flatbuffers::FlatBufferBuilder builder_;

@@ -16,6 +16,7 @@ namespace tenon::linker {
 
 struct JsonTable {
   std::optional<JsonMistake> mistake; // the first; then there is no table
+  std::string fix;                    // of a mistake, where one is known
   flatbuffers::DetachedBuffer buffer; // its root is the table; every field that is written is stored, also as 0
   /// Offset in the text of each element of a list of the table, by the name of its field.
   struct List {

@@ -340,9 +340,16 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
     if (job.exports.empty() && ignored.hasErrors())
       diagnostics.append(std::move(ignored));
   }
-  if (job.exports.empty() && !job.objects.empty() && !diagnostics.hasErrors())
+  if (!job.exports.empty() || job.objects.empty() || diagnostics.hasErrors())
+    return;
+  for (const ObjectInput &input : job.objects)
+    if (const ObjectKind kind = detectObjectKind(input.bytes); kind != ObjectKind::Ptx && !isBinaryObject(input.bytes))
+      diagnostics.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)))
+          .withFix(std::string(adviceFor(kind)));
+  if (!diagnostics.hasErrors())
     diagnostics
-        .error({}, "", concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
+        .error({job.objects.front().path, 0, 0}, "",
+               concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
         .withFix(concat("put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest: "
                         "tenon-link --import=",
                         importArgument(job.objects.front()), " -o kernels.json"));

@@ -14,6 +14,9 @@
 #include "linker/object/object_kind.h"
 #include "linker/source/compile_sources.h"
 
+#include <algorithm>
+#include <filesystem>
+
 namespace tenon::linker {
 namespace {
 
@@ -49,9 +52,14 @@ bool readObject(const std::string &path, const std::vector<std::string> &folders
     }
     tried += concat("\n  ", bytes.status().message());
   }
+  const bool isFolder = std::ranges::any_of(candidates, [&](const std::string &candidate) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(root + candidate, ignored);
+  });
   const bool isSource = path.ends_with(".cu") || path.ends_with(".cuh") || path.ends_with(".cpp");
-  const std::string advice = isSource ? "name its folder with --object-search-path=DIR"
-                                      : "compile it, or name its folder with --object-search-path=DIR";
+  const std::string advice = isFolder   ? "name a file in it"
+                             : isSource ? "name its folder with --object-search-path=DIR"
+                                        : "compile it, or name its folder with --object-search-path=DIR";
   const std::vector<std::string> near = nearFiles(candidates, root);
   diagnostics.error(std::move(where), "", concat("object '", path, "' cannot be read; tried:", tried))
       .withFix(near.empty() ? advice : concat("did you mean ", quotedList(near, "or"), "? Else ", advice));
@@ -114,8 +122,9 @@ public:
   LinkJob run() {
     table_ = JsonTableReader().read(source_.text(), "Manifest");
     if (table_.mistake) {
-      diagnostics_.error(source_.locate(table_.mistake->offset), "",
-                         concat("malformed manifest: ", table_.mistake->message));
+      diagnostics_
+          .error(source_.locate(table_.mistake->offset), "", concat("malformed manifest: ", table_.mistake->message))
+          .withFix(table_.fix);
       return {};
     }
     return read(*flatbuffers::GetRoot<fb::Manifest>(table_.buffer.data()));

@@ -109,8 +109,26 @@ private:
   ParameterSlots found_;
 };
 
-/// Which parameters a kernel chooses from (`pick ? a : b`): they meet in one register, by selections or by copies on
-/// several paths, and nothing is added to them but numbers. What is chosen where a pointer may be is a pointer, too.
+/// The memory in which a kernel keeps a pointer for itself, as one name; empty: ld or st of anything else.
+std::string_view ownMemory(const ptx::Instruction &instruction) {
+  for (const std::string_view space : {".shared", ".local"})
+    if (instruction.hasModifier(space.substr(1)) &&
+        (instruction.hasModifier("b64") || instruction.hasModifier("u64") || instruction.hasModifier("s64")))
+      return space;
+  return "";
+}
+
+/// `and` with a number that keeps all bits by which addresses differ, but perhaps low ones: tags are taken off.
+bool takesTagOff(const ptx::Instruction &instruction) {
+  constexpr uint64_t kAddressBits = 0x7fffffffff00; // 47 bits, as CUDA gives addresses; it aligns to 256 bytes
+  return instruction.opcode == "and" && instruction.hasModifier("b64") && instruction.operands.size() == 3 &&
+         instruction.operands[2].kind == ptx::Operand::Kind::Integer &&
+         (instruction.operands[2].bits & kAddressBits) == kAddressBits;
+}
+
+/// Which parameters a kernel chooses from (`pick ? a : b`): they meet in one register, by selections, by copies on
+/// several paths or in shared or thread-private memory, and nothing is added to them but numbers. What is chosen where
+/// a pointer may be is a pointer, too. And which are addresses once their tags are taken off.
 class Choices {
 public:
   explicit Choices(const ptx::Function &entry) {
@@ -119,10 +137,13 @@ public:
         roots_[entry.parameters[i].name] = {i};
     for (bool grows = true; grows;) { // a loop hands registers back
       grows = false;
-      for (const ptx::Instruction &instruction : entry.instructions)
+      for (const ptx::Instruction &instruction : entry.instructions) {
         grows |= follow(instruction);
+        followUntagged(instruction);
+      }
     }
   }
+  bool isTagged(uint32_t parameter) const { return tagged_.contains(parameter); }
 
   /// Of the parameters that meet `parameter` in a register.
   std::set<uint32_t> with(uint32_t parameter) const {
@@ -137,12 +158,16 @@ private:
   bool follow(const ptx::Instruction &instruction) {
     const auto &operands = instruction.operands;
     const std::string_view opcode = instruction.opcode;
+    const std::string_view memory = ownMemory(instruction);
+    if (opcode == "st" && operands.size() == 2 && !memory.empty())
+      return operands[1].kind == ptx::Operand::Kind::Name && take(memory, operands[1].name);
     if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name)
       return false;
-    if (opcode == "ld")
-      return instruction.hasModifier("param") && operands[1].offset == 0 && !operands[1].elements.empty() &&
-             take(operands[0], operands[1].elements[0]);
-    if (opcode == "mov" || opcode == "cvta")
+    if (opcode == "ld" && instruction.hasModifier("param"))
+      return operands[1].offset == 0 && !operands[1].elements.empty() && take(operands[0], operands[1].elements[0]);
+    if (opcode == "ld" && !memory.empty())
+      return take(operands[0].name, memory);
+    if (opcode == "mov" || opcode == "cvta" || takesTagOff(instruction))
       return operands[1].offset == 0 && take(operands[0], operands[1]);
     if (opcode == "add" && operands.size() == 3 && operands[2].kind == ptx::Operand::Kind::Integer)
       return take(operands[0], operands[1]);
@@ -153,17 +178,45 @@ private:
   }
   /// Whether `to` has more roots than before.
   bool take(const ptx::Operand &to, const ptx::Operand &from) {
-    const auto at = from.kind == ptx::Operand::Kind::Name ? roots_.find(from.name) : roots_.end();
-    if (at == roots_.end() || to.name == from.name)
+    return from.kind == ptx::Operand::Kind::Name && take(to.name, from.name);
+  }
+  bool take(std::string_view to, std::string_view from) {
+    const auto at = roots_.find(from);
+    if (at == roots_.end() || to == from)
       return false;
     const std::set<uint32_t> roots = at->second; // a new register may move it
-    std::set<uint32_t> &out = roots_[to.name];
+    std::set<uint32_t> &out = roots_[to];
     const size_t before = out.size();
     out.insert(roots.begin(), roots.end());
     return out.size() > before;
   }
 
-  std::map<std::string_view, std::set<uint32_t>> roots_; // parameters, and registers that hold one of several
+  /// What such an `and` leaves, and what no other parameter is added to, is the base of an address.
+  void followUntagged(const ptx::Instruction &instruction) {
+    const auto &operands = instruction.operands;
+    for (const ptx::Operand &operand : operands)
+      if (operand.kind == ptx::Operand::Kind::Address && !operand.elements.empty())
+        if (const auto at = untagged_.find(operand.elements[0].name); at != untagged_.end())
+          tagged_.insert(at->second.begin(), at->second.end());
+    if (operands.size() < 2 || operands[0].kind != ptx::Operand::Kind::Name)
+      return;
+    if (takesTagOff(instruction)) {
+      if (const auto at = roots_.find(operands[1].name); at != roots_.end())
+        untagged_[operands[0].name].insert(at->second.begin(), at->second.end());
+    } else if (instruction.opcode == "mov" || instruction.opcode == "cvta" || instruction.opcode == "add") {
+      const bool isFirst = untagged_.contains(operands[1].name);
+      const size_t base = isFirst || operands.size() < 3 ? 1 : 2, other = 3 - base;
+      const auto at = untagged_.find(operands[base].name);
+      if (at != untagged_.end() && (other >= operands.size() || !roots_.contains(operands[other].name))) {
+        const std::set<uint32_t> roots = at->second;
+        untagged_[operands[0].name].insert(roots.begin(), roots.end());
+      }
+    }
+  }
+
+  std::map<std::string_view, std::set<uint32_t>> roots_;    // parameters, and what holds one of several
+  std::map<std::string_view, std::set<uint32_t>> untagged_; // registers: of whose bits but tags they are a sum
+  std::set<uint32_t> tagged_;
 };
 
 class Search {
@@ -200,7 +253,8 @@ private:
       if (first == 0)
         for (size_t i = 0; i < scalars_.size(); ++i)
           scalars_[i].isPointer =
-              isPointerWide(entry_.parameters[i]) && (entry_.parameters[i].hasPtr || found.slots[i].soleBase);
+              isPointerWide(entry_.parameters[i]) &&
+              (entry_.parameters[i].hasPtr || found.slots[i].soleBase || choices_.isTagged(uint32_t(i)));
       first += count;
     } while (first < loads_.size());
   }

@@ -3,7 +3,7 @@
 // parameter how wide it is; that it is a pointer shows where memory is reached from it:
 //
 //   8 bytes            a pointer where an address is made of it and of no other parameter (or `.ptr` says so), or of
-//                      one of several that the kernel chooses from
+//                      one of several that the kernel chooses from; also where a mask takes a tag off before
 //   a struct           each 8 bytes that the kernel loads from it at a multiple of 8 are looked at as if they were a
 //                      parameter of their own; where it computes the place (a table of pointers), each of the 8 bytes
 //                      from the table's begin on of which it loads no part by itself

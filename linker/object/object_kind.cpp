@@ -31,6 +31,20 @@ static std::string_view skipBlanksAndComments(std::string_view text) {
   return text;
 }
 
+/// With a byte-order mark, or ASCII with a zero beside each of the first characters.
+static bool isUtf16(std::string_view bytes) {
+  constexpr size_t kCharacters = 4;
+  if (bytes.starts_with("\xff\xfe"sv) || bytes.starts_with("\xfe\xff"sv))
+    return true;
+  if (bytes.size() < 2 * kCharacters)
+    return false;
+  const bool isBig = bytes[0] == '\0';
+  for (size_t i = 0; i < 2 * kCharacters; ++i)
+    if ((bytes[i] == '\0') != ((i % 2 == 0) == isBig) || (unsigned char)bytes[i] > 0x7e)
+      return false;
+  return true;
+}
+
 static ObjectKind detectText(std::string_view text) {
   std::string_view body = skipBlanksAndComments(text);
   if (body.empty() || body[0] == '\0')
@@ -70,8 +84,10 @@ ObjectKind detectObjectKind(std::string_view bytes) {
     return ObjectKind::Gzip;
   if (bytes.starts_with("\x28\xb5\x2f\xfd"sv))
     return ObjectKind::Zstd;
-  if (bytes.starts_with("\xff\xfe"sv) || bytes.starts_with("\xfe\xff"sv))
+  if (isUtf16(bytes))
     return ObjectKind::Utf16;
+  if (bytes.starts_with("\xef\xbb\xbf"sv))
+    return ObjectKind::MarkedUtf8;
   if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ExecutableIdentifier())
     return ObjectKind::Executable;
   if (bytes.size() >= 8 && bytes.substr(4, 4) == abi::fb::ProgramIdentifier())
@@ -126,6 +142,8 @@ std::string_view describe(ObjectKind kind) {
     return "zstd-compressed";
   case ObjectKind::Utf16:
     return "text in UTF-16";
+  case ObjectKind::MarkedUtf8:
+    return "text in UTF-8 with a byte-order mark";
   case ObjectKind::Empty:
     return "empty";
   case ObjectKind::Unknown:
@@ -164,6 +182,8 @@ std::string_view adviceFor(ObjectKind kind) {
     return "unpack it and give the PTX in it";
   case ObjectKind::Utf16:
     return "save it as ASCII";
+  case ObjectKind::MarkedUtf8:
+    return "save it without the mark, as ASCII";
   case ObjectKind::Empty:
     return "an object holds at least one kernel; was the compiler stopped half way?";
   case ObjectKind::Unknown:

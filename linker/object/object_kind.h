@@ -23,7 +23,8 @@ enum class ObjectKind : uint8_t {
   Zip,
   Gzip,
   Zstd,
-  Utf16, // text of any kind, as an editor may save it
+  Utf16,      // text of any kind, as an editor may save it
+  MarkedUtf8, // the same
   Empty,
   Unknown,
 };

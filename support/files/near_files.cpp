@@ -30,8 +30,9 @@ std::vector<std::string> nearFiles(std::span<const std::string> candidates, cons
   for (const std::string &candidate : candidates) {
     const size_t slash = candidate.rfind('/');
     const std::string folder = slash == std::string::npos ? std::string() : candidate.substr(0, slash + 1);
-    for (const std::string &name : nearestNames(candidate.substr(folder.size()), namesIn(root + folder)))
-      if (std::ranges::find(near, folder + name) == near.end())
+    const std::string wanted = candidate.substr(folder.size());
+    for (const std::string &name : nearestNames(wanted, namesIn(root + folder)))
+      if (name != wanted && std::ranges::find(near, folder + name) == near.end())
         near.push_back(folder + name);
   }
   return near;

@@ -36,7 +36,8 @@ std::vector<std::string> nearestNames(std::string_view wanted, std::span<const s
     size_t distance = editDistance(wanted, name);
     bool holds = wanted.size() >= 3 && name.size() >= 3 &&
                  (name.find(wanted) != std::string::npos || wanted.find(name) != std::string_view::npos);
-    if (distance <= reach || holds)
+    const bool sharesNothing = distance == std::max(wanted.size(), name.size());
+    if ((distance <= reach && !sharesNothing) || holds)
       near.push_back({distance, &name});
   }
   // `name` points into `known`, so comparing it keeps the order given.

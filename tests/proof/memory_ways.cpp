@@ -313,7 +313,7 @@ std::string parameter(Body &b, const std::string &x) {
   if (b.parameter.empty())
     return same(b, x);
   std::string d = b.r64(), low = b.r32(), high = b.r32();
-  switch (b.random.below(b.before.empty() ? 5 : 8)) {
+  switch (b.random.below(b.before.empty() ? 6 : 9)) {
   case 0:
     b.line("ld.param.u32 ", low, ", [", b.parameter, "];");
     b.line("ld.param.u32 ", high, ", [", b.parameter, "+4];");
@@ -351,13 +351,33 @@ std::string parameter(Body &b, const std::string &x) {
     }
     break;
   }
-  case 5: { // past the parameter in front of it
+  case 5: { // its halves, each at an index that stays in it
+    const bool isGeneric = b.random.chance(50);
+    for (const auto &[half, index] : {std::pair(low, "%ctaid.x"), {high, "%nctaid.x"}}) { // 0 and 1
+      std::string n = b.r32(), i = b.r32(), w = b.r64(), base = b.r64(), a = b.r64();
+      b.line("mov.u32 ", n, ", ", index, ";");
+      b.line("min.u32 ", i, ", ", n, ", 1;");
+      b.line("mul.wide.u32 ", w, ", ", i, ", 4;");
+      b.line("mov.b64 ", base, ", ", b.parameter, ";");
+      b.line("add.s64 ", a, ", ", base, ", ", w, ";");
+      if (isGeneric) {
+        std::string g = b.r64();
+        b.line("cvta.param.u64 ", g, ", ", a, ";");
+        b.line("ld.u32 ", half, ", [", g, "];");
+      } else {
+        b.line("ld.param.u32 ", half, ", [", a, "];");
+      }
+    }
+    b.line("mov.b64 ", d, ", {", low, ", ", high, "};");
+    break;
+  }
+  case 6: { // past the parameter in front of it
     std::string a = b.r64();
     b.line("mov.b64 ", a, ", ", b.before, ";");
     b.line("ld.param.u64 ", d, ", [", a, "+8];");
     break;
   }
-  case 6: {
+  case 7: {
     std::string a = b.r64();
     b.line("mov.b64 ", a, ", ", b.before, ";");
     b.line("add.u64 ", a, ", ", a, ", 4;");

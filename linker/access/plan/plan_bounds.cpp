@@ -2,6 +2,7 @@
 // How large an index is at most, where the text says so: a thread's number in its block, a mask, a remainder, and sums
 // and products of those that do not go around. An access at such an index stays within bytes of its variable that can
 // be told, so a tile in shared memory does not touch the pointers beside it.
+#include "linker/access/cell.h"
 #include "linker/access/plan/plan_builder.h"
 
 #include <algorithm>
@@ -177,18 +178,20 @@ std::optional<PlanBuilder::PlaceRange> PlanBuilder::rangeOf(const Leaf &leaf, ui
     if (a && b)
       range = moved(rangeAt(3), bounded(static_cast<unsigned __int128>(*a) * *b));
   }
-  const bool isRange = range && range->span <= kLargest && !plan_->isParameter(range->place.cell) &&
-                       isAddressOf(known_.peek(leaf.ref.index), range->place.cell);
+  const bool isRange = range && range->span <= kLargest && isAddressOf(known_.peek(leaf.ref.index), range->place.cell);
   return isRange ? range : std::nullopt;
 }
 
-/// ld and st somewhere in a variable. False where that is not known to be all.
+/// ld and st somewhere in a variable, ld in a kernel's parameter. False where that is not known to be all.
 bool PlanBuilder::addRangeAccess(bool loads, const Leaf &base, int64_t offset) {
   constexpr uint32_t kWord = 8; // a word that is stored somewhere may be what is found at any place for one
-  if (plan_->firstPlaceCell == plan_->cellCount || !base.isRegister() || (!loads && form_->width.element == kWord))
+  const bool mayBeParameter = loads && parametersAreKnown_;
+  if ((plan_->firstPlaceCell == plan_->cellCount && !mayBeParameter) || !base.isRegister() ||
+      (!loads && form_->width.element == kWord))
     return false;
   const std::optional<PlaceRange> range = rangeOf(base, current_, 0);
-  if (!range || !plan_->isPlaceCell(range->place.cell))
+  const bool isParameter = range && mayBeParameter && plan_->isParameter(range->place.cell);
+  if (!range || !(isParameter || plan_->isPlaceCell(range->place.cell)))
     return false;
   const uint64_t bytes = range->span + form_->width.bytes();
   const auto from = static_cast<int64_t>(uint64_t(range->place.offset) + uint64_t(offset));
@@ -198,6 +201,13 @@ bool PlanBuilder::addRangeAccess(bool loads, const Leaf &base, int64_t offset) {
   for (const Leaf &leaf : leaves_) {
     if (leaf.operand != operand)
       continue;
+    if (isParameter) {
+      noteLoaded(range->place.cell, from, static_cast<uint32_t>(bytes));
+      const Origins value =
+          loadSomewhere(arguments_[range->place.cell], from, bytes, form_->width.element, known_.table.secrets());
+      defineAs(known_.table.idOf(value), std::span(&leaf, 1));
+      continue;
+    }
     sources_.clear();
     if (!loads)
       sources_.push_back(valueOf(leaf));

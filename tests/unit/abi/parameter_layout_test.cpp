@@ -146,6 +146,14 @@ TEST(ParameterLayout, RefusesMalformedConstants) {
             "invalid argument: [K-3] constant 0 has alignment 12, not a power of two");
 }
 
+TEST(ParameterLayout, RefusesBindingsThatAreAlignedToNoPowerOfTwo) {
+  Layout layout = make(2, {});
+  layout.bindings[1].alignment = 64;
+  EXPECT_EQ(offsets(layout), "0+8 8+8 = 16");
+  layout.bindings[1].alignment = 3;
+  EXPECT_EQ(offsets(layout), "invalid argument: [K-3] binding 1 has alignment 3, not a power of two");
+}
+
 TEST(ParameterLayout, RefusesBlocksThatAreTooLarge) {
   EXPECT_EQ(offsets(make(0, {block(32764, 4)})), "0+32764 = 32764");
   EXPECT_EQ(offsets(make(0, {block(32765, 4)})),

@@ -133,7 +133,9 @@ TEST(Declaration, WantsEachParameterToBeOneThing) {
             at + "parameters[0]: members[0]: is empty, one of 'binding', 'constant' and 'hidden' is wanted\n" + fix);
   EXPECT_EQ(found("{binding: 0, alignment: 8}"),
             at + "parameters[0]: has an 'alignment', which only a struct has ('size')\n" + fix);
-  EXPECT_EQ(found("{binding: -1}"), "m.json:1:127: error: malformed manifest: -1 is not from 0 to 4294967295\n");
+  EXPECT_EQ(found("{binding: -1}"),
+            "m.json:1:127: error: malformed manifest: 'binding' of a parameter: -1 is not from 0 to 4294967295\n"
+            "fix: write \"binding\": 1\n");
 }
 
 TEST(Declaration, CountsParametersForTheSignature) {

@@ -67,7 +67,7 @@ TEST(JsonTable, SaysWhereElementsStand) {
       "// {\n{name: \"x\", exports: [ /* [ */ {name: k, layout: {}, launch: {}},\n], objects: "
       "[{path: \"]\"}, {path: \"b\"},],}";
   // Names of tables are words, strings are not.
-  EXPECT_EQ(mistakeOf(text), concat(text.find("k,"), ": expected a string, found 'k'"));
+  EXPECT_EQ(mistakeOf(text), concat(text.find("k,"), ": 'name' of an export: expected a string, found 'k'"));
   std::string quoted(text);
   quoted.replace(quoted.find("k,"), 1, "\"k\"");
   const JsonTable table = read(quoted);
@@ -97,6 +97,25 @@ TEST(JsonTable, TakesEnumeratorsByNameWordAndNumber) {
   EXPECT_EQ(int(constants.Get(4)->element()), 0);
 }
 
+TEST(JsonTable, ShowsAValueOfTheRightType) {
+  const auto fixOf = [](std::string_view exported) {
+    return read(concat(R"({"name": "x", "objects": [], "exports": [{)", exported, "}]}")).fix;
+  };
+  EXPECT_EQ(fixOf(R"("name": 1)"), R"(write "name": "text")");
+  EXPECT_EQ(fixOf(R"("ordinal": "1")"), R"(write "ordinal": 1)");
+  EXPECT_EQ(fixOf(R"("layout": [])"), R"(write "layout": {..})");
+  EXPECT_EQ(fixOf(R"("layout": {"bindings": 2})"), R"(write "bindings": [{..}])");
+  EXPECT_EQ(fixOf(R"("layout": {"bindings": [{"read_only": "yes"}]})"), R"(write "read_only": true)");
+  EXPECT_EQ(fixOf(R"("layout": {"constants": [{"element": -1}]})"), R"(write "element": "I1")");
+  EXPECT_EQ(fixOf(R"("launch": {"workgroup_size": "64"})"), R"(write "workgroup_size": [64])");
+  EXPECT_EQ(fixOf(R"("launch": {"workgroup_size": [-1]})"), R"(write "workgroup_size": [64])");
+  EXPECT_EQ(fixOf(R"("signature": "int")"), R"(write "signature": ["text"])");
+  // Mistakes that name what they are about, and those of JSON.
+  EXPECT_EQ(fixOf(R"("nam": 1)"), "");
+  EXPECT_EQ(fixOf(R"("layout": {"constants": [{"element": "F99"}]})"), "");
+  EXPECT_EQ(fixOf(R"("layout": {"bindings": [{} {}]})"), "");
+}
+
 TEST(JsonTable, SaysWhatIsWrong) {
   const auto inExport = [](std::string_view layout) {
     return concat(R"({"name": "x", "objects": [], "exports": [{"name": "k", "launch": {}, "layout": )", layout, "}]}");
@@ -108,21 +127,24 @@ TEST(JsonTable, SaysWhatIsWrong) {
   EXPECT_EQ(mistakeOf(R"({"name": "x", "other": 1})"),
             "14: unknown field 'other' of a manifest (known: exports, exports_from_records, name, objects)");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "name": "y", "objects": []})"), "14: field set more than once: name");
-  EXPECT_EQ(mistakeOf(R"({"name": 3})"), "9: expected a string, found a number");
-  EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": {}})"), "25: expected a list, found '{'");
+  EXPECT_EQ(mistakeOf(R"({"name": 3})"), "9: 'name' of a manifest: expected a string, found a number");
+  EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": {}})"), "25: 'objects' of a manifest: expected a list, found '{'");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"target": "sm_80"}]})"),
             "44: an object has no 'path', which it has to have");
   EXPECT_EQ(mistakeOf(R"({"name": "x", "objects": [{"path": "a"}, {"path": 3}]})"),
-            "50: expected a string, found a number");
-  EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "92: expected a list, found '{'");
-  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 1.5})")), "99: '1.5' is no integer");
-  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 5000000000})")), "99: 5000000000 is not from 0 to 4294967295");
+            "50: 'path' of an object: expected a string, found a number");
+  EXPECT_EQ(mistakeOf(inExport(R"({"bindings": {{}]})")), "92: 'bindings' of a layout: expected a list, found '{'");
+  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 1.5})")),
+            "99: 'hidden_pointers' of a layout: '1.5' is no integer");
+  EXPECT_EQ(mistakeOf(inExport(R"({"hidden_pointers": 5000000000})")),
+            "99: 'hidden_pointers' of a layout: 5000000000 is not from 0 to 4294967295");
   EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": "F99"}]})")),
             "106: unknown value 'F99'; did you mean 'F16', 'F32' or 'F64'? (known: I1, I8, I16, I32, I64, F16, "
             "BF16, F32, F64, Index)");
-  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": 256}]})")), "106: 256 is not from 0 to 255");
+  EXPECT_EQ(mistakeOf(inExport(R"({"constants": [{"element": 256}]})")),
+            "106: 'element' of a constant: 256 is not from 0 to 255");
   EXPECT_EQ(mistakeOf(inExport(R"({"bindings": [{"read_only": "yes"}]})")),
-            "107: expected true or false, found a string");
+            "107: 'read_only' of a binding: expected true or false, found a string");
 }
 
 TEST(JsonTable, SurvivesEveryTruncation) {

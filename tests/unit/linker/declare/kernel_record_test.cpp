@@ -209,9 +209,20 @@ TEST(KernelRecord, SaysHowToDeclareWhatNothingDeclares) {
   Diagnostics diagnostics;
   addExportsFromRecords(job, extras, diagnostics);
   EXPECT_EQ(diagnostics.toString(),
-            "error: executable 'test' declares no exports, and no object holds a record of one\n"
+            "a.ptx: error: executable 'test' declares no exports, and no object holds a record of one\n"
             "fix: put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a "
             "manifest: tenon-link --import=a.ptx -o kernels.json\n");
+}
+
+// It cannot hold one: what it is comes first.
+TEST(KernelRecord, SaysOfWhatKindAnObjectWithoutRecordsIs) {
+  LinkJob job{.name = "test"};
+  job.objects.push_back(objectOf(""));
+  job.objects.back().bytes = std::string("\xff\xfe.v");
+  ManifestExtras extras;
+  Diagnostics diagnostics;
+  addExportsFromRecords(job, extras, diagnostics);
+  EXPECT_EQ(diagnostics.toString(), "a.ptx: error: [K-1] the object is text in UTF-16\nfix: save it as ASCII\n");
 }
 
 TEST(CheckRecords, AcceptsADeclarationThatAgrees) {

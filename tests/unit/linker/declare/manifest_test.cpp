@@ -111,8 +111,8 @@ TEST_F(Manifest, RefusesAMissingOrLongWorkgroupSize) {
   read(withExport("{name: \"k\", layout: {}, launch: {}}"));
   EXPECT_TRUE(has("error: export 'k' has no workgroup_size\nfix: add \"launch\"")) << diagnostics_.toString();
   read(withExport("{name: \"k\", layout: {}, launch: {workgroup_size: [1, 1, 1, 1], cluster: [1, 1, 1, 1]}}"));
-  EXPECT_TRUE(has("export 'k' has a workgroup_size that is not 1 to 3 extents")) << diagnostics_.toString();
-  EXPECT_TRUE(has("export 'k' has a cluster that is not 1 to 3 extents")) << diagnostics_.toString();
+  EXPECT_TRUE(has("export 'k' has a workgroup_size of 4 extents, 1 to 3 are wanted")) << diagnostics_.toString();
+  EXPECT_TRUE(has("export 'k' has a cluster of 4 extents, 1 to 3 are wanted")) << diagnostics_.toString();
 }
 
 TEST_F(Manifest, LooksInTheManifestsFolderThenInTheSearchPaths) {

@@ -52,6 +52,30 @@ TEST(PointerSearch, TakesEachOfThoseThatAnAddressIsChosenFrom) {
             "0 1");
 }
 
+// The kernel keeps both where it finds one of them by a number.
+TEST(PointerSearch, TakesEachOfThoseThatAnAddressIsLoadedFrom) {
+  for (const std::string space : {"shared", "local"})
+    EXPECT_EQ(pointersOf(concat(".entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n", kRegisters,
+                                ".", space, " .align 8 .b8 t[16]; ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b];\n",
+                                "ld.param.u64 %r3, [c]; st.", space, ".u64 [t], %r1; st.", space, ".u64 [t+8], %r2;\n",
+                                "ld.param.u32 %w1, [n]; shl.b32 %w1, %w1, 3; mov.u32 %w2, t; add.s32 %w2, %w2, %w1;\n",
+                                "ld.", space, ".u64 %r4, [%w2]; ld.f32 %w3, [%r4]; cvta.to.global.u64 %r5, %r2;\n",
+                                "st.global.u64 [%r5], %r3; ret; }")),
+              "0 1")
+        << space;
+}
+
+// A tag in bits that addresses do not have, or in low ones. A small mask leaves an offset.
+TEST(PointerSearch, TakesWhatATagIsTakenOff) {
+  for (const auto &[mask, want] : {std::pair("281474976710655", "0 1"), {"-2", "0 1"}, {"4095", "1"}})
+    EXPECT_EQ(pointersOf(concat(".entry k(.param .u64 a, .param .u64 b)\n", kRegisters,
+                                "ld.param.u64 %r1, [a]; ld.param.u64 %r2, [b]; and.b64 %r3, %r1, ", mask,
+                                "; mov.u32 %w1, %tid.x; mul.wide.u32 %r4, %w1, 4; add.s64 %r5, %r4, %r3;\n"
+                                "ld.global.u32 %w2, [%r5]; st.global.u32 [%r2], %w2; ret; }")),
+              want)
+        << mask;
+}
+
 TEST(PointerSearch, FindsPointersInStructs) {
   EXPECT_EQ(pointersOf(concat(".entry k(.param .u32 n, .param .align 8 .b8 s[64])\n", kRegisters,
                               "ld.param.u64 %r3, [s+24]; ld.global.u32 %w1, [%r3];\n"

@@ -30,6 +30,10 @@ TEST(ObjectKind, KnowsEveryKindByItsBytes) {
   EXPECT_EQ(detectObjectKind("\x1f\x8b\x08"s), ObjectKind::Gzip);
   EXPECT_EQ(detectObjectKind("\x28\xb5\x2f\xfd"s), ObjectKind::Zstd);
   EXPECT_EQ(detectObjectKind("\xff\xfe.\0v\0"s), ObjectKind::Utf16);
+  EXPECT_EQ(detectObjectKind(".\0v\0e\0r\0s\0"s), ObjectKind::Utf16);
+  EXPECT_EQ(detectObjectKind("\0/\0/\0 \0P"s), ObjectKind::Utf16);
+  EXPECT_EQ(detectObjectKind("\xef\xbb\xbf.version 8.0"s), ObjectKind::MarkedUtf8);
+  EXPECT_EQ(detectObjectKind(".\0v\0er\0\0"s), ObjectKind::Ptx);
   EXPECT_EQ(detectObjectKind("\x10\0\0\0TNX1\0\0"s), ObjectKind::Executable);
   EXPECT_EQ(detectObjectKind("\x10\0\0\0TNP1\0\0"s), ObjectKind::Program);
 }

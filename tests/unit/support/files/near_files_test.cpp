@@ -33,6 +33,13 @@ TEST_F(NearFiles, LooksUnderTheRootAndAnswersWithoutIt) {
   EXPECT_EQ(nearFiles(wanted, folder_), std::vector<std::string>{"notes.txt"});
 }
 
+// It is there, and cannot be read: a folder, somebody else's.
+TEST_F(NearFiles, DoesNotNameTheOneThatWasAskedFor) {
+  std::filesystem::create_directory(folder_ + "sources");
+  const std::vector<std::string> wanted = {folder_ + "sources"};
+  EXPECT_TRUE(nearFiles(wanted).empty());
+}
+
 TEST_F(NearFiles, IsSilentWhereNothingIsNearOrNoFolderIs) {
   const std::vector<std::string> wanted = {folder_ + "something_else.cubin", folder_ + "none/kernels_sm_80.ptx"};
   EXPECT_TRUE(nearFiles(wanted).empty());

@@ -19,6 +19,12 @@ TEST(NearestNames, OffersNearestFirstAndLeavesStrangersOut) {
   EXPECT_TRUE(nearestNames("softmax", known).empty());
 }
 
+// Two edits make any name of two characters out of another one.
+TEST(NearestNames, NamesThatShareNothingAreNotNear) {
+  const std::vector<std::string> known = {"G", "cu", "p", "q1"};
+  EXPECT_EQ(nearestNames("p1", known), (std::vector<std::string>{"p", "q1"}));
+}
+
 TEST(NearestNames, QuotesLists) {
   EXPECT_EQ(quotedList(std::vector<std::string>{"a"}), "'a'");
   EXPECT_EQ(quotedList(std::vector<std::string>{"a", "b", "c"}, "or"), "'a', 'b' or 'c'");

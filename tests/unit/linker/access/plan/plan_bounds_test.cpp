@@ -124,5 +124,60 @@ TEST(PlanBounds, WhatIsStoredSomewhereInATileIsThere) {
     EXPECT_EQ(body(concat(before, row.text)), row.words) << row.name;
 }
 
+/// The words for two pointers at the begin of a parameter of 272 bytes, %rd1 and %rd2; %rd3 is its address.
+std::string structWords(std::string_view text) {
+  Diagnostics diagnostics;
+  const std::string kernel = concat(".visible .entry k(.param .align 8 .b8 s[272]) {\n"
+                                    ".reg .b32 %r<9>; .reg .b64 %rd<10>;\n"
+                                    "ld.param.u64 %rd1, [s]; ld.param.u64 %rd2, [s+8]; mov.b64 %rd3, s;\n",
+                                    text, "\nld.global.u32 %r8, [%rd1]; st.global.u32 [%rd2], %r8; ret;\n}\n");
+  const ptx::Module module =
+      ptx::parse(std::make_shared<SourceFile>("a.ptx", testing::ptxModule(kernel, "sm_90", "8.6")), diagnostics);
+  EXPECT_EQ(diagnostics.toString(), "");
+  const ParameterSlots slots = {
+      {.parameter = 0}, {.parameter = 0, .isPointer = true}, {.parameter = 0, .offset = 8, .isPointer = true}};
+  const KernelTrace trace = ModuleTracer(module).trace(module.functions.back(), slots);
+  auto word = [](const SlotAccess &access) {
+    return access.maybeWritten ? "maybe" : access.written ? "written" : access.stored ? "stored" : "read";
+  };
+  return concat(word(trace.slots[1]), ' ', word(trace.slots[2]));
+}
+
+/// A table of numbers in a struct behind pointers, as a kernel's Params have them.
+TEST(PlanBounds, AnIndexThatStaysInATableOfAParameterLeavesThePointersBeforeIt) {
+  const std::string_view index = "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 63; mul.wide.u32 %rd4, %r1, 4;\n"
+                                 "add.s64 %rd5, %rd3, %rd4;\n";
+  const Case cases[] = {
+      {"a number is stored", "ld.param.u32 %r2, [%rd5+16]; st.global.u32 [%rd2+8], %r2;", "read written"},
+      {"it is an index",
+       "ld.param.u32 %r2, [%rd5+16]; mul.wide.u32 %rd6, %r2, 4; add.s64 %rd6, %rd2, %rd6;\n"
+       "st.global.u32 [%rd6], 1;",
+       "read written"},
+      {"by a generic address", "cvta.param.u64 %rd6, %rd5; ld.u32 %r2, [%rd6+16]; st.global.u32 [%rd2+8], %r2;",
+       "read written"},
+      {"two at a time", "ld.param.v2.u32 {%r2, %r3}, [%rd5]; st.global.u32 [%rd2+8], %r3;", "stored written"},
+      {"it begins in the first pointer", "ld.param.u32 %r2, [%rd5+4]; st.global.u32 [%rd2+8], %r2;", "stored written"},
+      {"it ends one late", "ld.param.u32 %r2, [%rd5+20]; st.global.u32 [%rd2+8], %r2;", "stored written"},
+      {"nobody knows the index",
+       "mov.u32 %r4, %ctaid.x; mul.wide.u32 %rd7, %r4, 4; add.s64 %rd8, %rd3, %rd7; ld.param.u32 %r2, [%rd8+16];\n"
+       "st.global.u32 [%rd2+8], %r2;",
+       "stored written"},
+      {"one of the pointers",
+       "and.b32 %r4, %r0, 1; mul.wide.u32 %rd7, %r4, 8; add.s64 %rd8, %rd3, %rd7; ld.param.u64 %rd6, [%rd8];\n"
+       "st.global.u32 [%rd6], 1;",
+       "maybe maybe"},
+      {"the first of them, or a number",
+       "and.b32 %r4, %r0, 1; mul.wide.u32 %rd7, %r4, 8; sub.s64 %rd8, %rd3, %rd7; ld.param.u64 %rd6, [%rd8+8];\n"
+       "st.global.u32 [%rd6], 1;",
+       "maybe maybe"},
+      {"the second, or a number",
+       "and.b32 %r4, %r0, 1; mul.wide.u32 %rd7, %r4, 8; add.s64 %rd8, %rd3, %rd7; ld.param.u64 %rd6, [%rd8+8];\n"
+       "st.global.u32 [%rd6], 1;",
+       "read written"},
+  };
+  for (const Case &row : cases)
+    EXPECT_EQ(structWords(concat(index, row.text)), row.words) << row.name;
+}
+
 } // namespace
 } // namespace tenon::linker
