@@ -82,7 +82,7 @@ def VerifySignatures : Pass<"tenon-verify-signatures", "::mlir::ModuleOp"> {
     ```
     Error:
     ```
-    example.mlir:1:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take
+    example.mlir:1:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take: a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32
     ```
   }];
 }

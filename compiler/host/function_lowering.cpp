@@ -394,19 +394,20 @@ FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, Co
 } // namespace
 
 LogicalResult verifySignature(func::FuncOp function) {
+  constexpr StringLiteral kWanted = ": a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32";
   bool ok = true;
   for (BlockArgument argument : function.getArguments()) {
     if (toValueType(argument.getType()))
       continue;
     emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '@" << function.getSymName()
-                                 << "' has type " << argument.getType() << ", which a program cannot take";
+                                 << "' has type " << argument.getType() << ", which a program cannot take" << kWanted;
     ok = false;
   }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
     if (toValueType(type))
       continue;
     function.emitError() << "result " << index << " of '@" << function.getSymName() << "' has type " << type
-                         << ", which a program cannot return";
+                         << ", which a program cannot return" << kWanted;
     ok = false;
   }
   return success(ok);

@@ -45,6 +45,22 @@ void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
          "tensors first, as iree-compile --compile-to=input does";
 }
 
+/// The type that an error of hal's generated parser names; "" where it is about something else.
+StringRef unknownHalType(StringRef text) {
+  if (!text.starts_with("unknown ") || !text.ends_with("` in dialect `hal`") || !text.contains(" type `"))
+    return {};
+  return text.split('`').second.split('`').first;
+}
+
+/// IREE's ABI hands buffers over; what is written by hand, or printed before that ABI, has tensors.
+void noteHalType(Diagnostic &error, StringRef name) {
+  if (name.starts_with("buffer"))
+    error.attachNote() << "a tensor is wanted: a program's functions take and return tensors, as tensor<4xf32>, or "
+                          "tensor<?xf32> where the call says how large it is";
+  else
+    error.attachNote() << "!hal.device and !hal.tensor_map are the types of hal that are read";
+}
+
 } // namespace
 
 ParseNotes::ParseNotes(MLIRContext *context) : ScopedDiagnosticHandler(context) {
@@ -52,6 +68,8 @@ ParseNotes::ParseNotes(MLIRContext *context) : ScopedDiagnosticHandler(context) 
     const std::string text = diagnostic.str();
     if (StringRef name = unknownOperation(text); diagnostic.getSeverity() == DiagnosticSeverity::Error && !name.empty())
       noteOperation(diagnostic, context, name);
+    if (StringRef name = unknownHalType(text); diagnostic.getSeverity() == DiagnosticSeverity::Error && !name.empty())
+      noteHalType(diagnostic, name);
     return failure(); // the next handler prints it
   });
 }

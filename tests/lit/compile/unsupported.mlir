@@ -13,7 +13,7 @@
 // RUN: not ls %t/types.tenon
 
 //--- types.mlir
-// CHECK: types.mlir:[[#@LINE+1]]:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take
+// CHECK: types.mlir:[[#@LINE+1]]:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take: a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32
 func.func @f(%a: memref<4xf32>) {
   return
 }

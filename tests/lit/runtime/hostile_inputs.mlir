@@ -27,7 +27,7 @@ func.func @f(%arg0: tensor<?xf32>) -> index {
 // RUN: not tenon-run %t.tenon --input=200000000000xf32=1 2>&1 | FileCheck %s --check-prefix=MEMORY
 // MEMORY: inputs: tensor 0 (tensor<200000000000xf32>):{{.*}}out of memory
 // RUN: not tenon-run %t.tenon --input=9223372036854775807xf32=1 2>&1 | FileCheck %s --check-prefix=SIZE
-// SIZE: tensor<9223372036854775807xf32> is larger than 2^63 bytes
+// SIZE: tenon-run: error: input 0 ('9223372036854775807xf32=1'): tensor<9223372036854775807xf32> is larger than 2^63 bytes
 // RUN: truncate --size=4T %t.large
 // RUN: not tenon-run %t.tenon --input=@%t.large 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: not enough memory for '{{.*}}.large': 4398046511105 bytes
