@@ -51,6 +51,16 @@ inline std::string body(std::string_view text, std::string_view before = "") {
   return words.substr(0, words.rfind(' '));
 }
 
+/// A body by its name, and the words for it.
+struct BodyCase {
+  std::string_view name, text, words;
+};
+
+template <size_t N> void expectBodies(const BodyCase (&cases)[N], std::string_view before = "") {
+  for (const BodyCase &row : cases)
+    EXPECT_EQ(body(row.text, before), row.words) << row.name;
+}
+
 /// All that a trace says, a line for each of the slots a, b and n, and one for the kernel where there is something to
 /// say: "a: named addressed sole written@4". Numbers behind @ are instructions, in functions of other numbers than the
 /// kernel's with it: "written@0:2".
