@@ -7,7 +7,8 @@
               suite lit reads, compiles or runs
   schemas.md  abi/format/schemas
   c_api.md    abi/include/tenon
-  python.md   what the Python package says of itself: python/tenon, and FILE, its extension as it is built
+  python.md, python_gpu.md
+              what the Python package says of itself: python/tenon, and FILE, its extension as it is built
   errors.md   the rules of abi/kernel_abi.md with what the suite abi-conformance expects where one is broken, and the
               codes of tenon/status.h
 
@@ -272,16 +273,20 @@ def errors_page():
 
 # Prints each name of the package with its signature and what is said of it.
 DESCRIBE = """
-import inspect, tenon
+import importlib, inspect, sys
+module = importlib.import_module(sys.argv[1])
 def signature(thing, name):
     try:
         return name + str(inspect.signature(thing))
     except (TypeError, ValueError):
         return name + ("(...)" if callable(thing) and not inspect.isclass(thing) else "")
-for name in tenon.__all__:
-    thing = getattr(tenon, name)
+for name in module.__all__:
+    thing = getattr(module, name)
+    # What is of a class of the package is said where the class is: types of numbers, and who a thread is.
+    if not inspect.isclass(thing) and not inspect.isroutine(thing) and type(thing).__module__.startswith(sys.argv[1]):
+        continue
     kind = "class " if inspect.isclass(thing) else ""
-    print(f"## {kind}{name}\\n\\n```python\\n{signature(thing, 'tenon.' + name)}\\n```\\n\\n{inspect.getdoc(thing) or ''}\\n")
+    print(f"## {kind}{name}\\n\\n```python\\n{signature(thing, sys.argv[1].split('.')[-1] + '.' + name)}\\n```\\n\\n{inspect.getdoc(thing) or ''}\\n")
     if not inspect.isclass(thing) or issubclass(thing, BaseException):
         continue
     for member, value in vars(thing).items():
@@ -293,20 +298,27 @@ for name in tenon.__all__:
 """
 
 
-def python_page(native):
-    head = ("# The Python API\n\n`import tenon`: programs and kernels as callables on arrays of NumPy, PyTorch, CuPy and JAX. "
-            "[Ten minutes](../tutorial.md) shows it; below is what each name says of itself.\n\n")
+PYTHON_PAGES = {
+    "python.md": ("tenon", "# The Python API\n\n`import tenon`: programs and kernels as callables on arrays of NumPy, PyTorch, CuPy and JAX. "
+                  "[Ten minutes](../tutorial.md) shows it; below is what each name says of itself.\n\n"),
+    "python_gpu.md": ("tenon.gpu", "# tenon.gpu\n\n`from tenon import gpu`: kernels written in Python. [The guide](../guides/python_kernels.md) shows "
+                      "it, with the types of numbers and who a thread is; below is what each name says of itself.\n\n"),
+}
+
+
+def python_page(native, page):
+    module, head = PYTHON_PAGES[page]
     if not native:
         return head + "This site was built without the package's extension.\n"
     with tempfile.TemporaryDirectory() as folder:
         package = pathlib.Path(folder, "tenon")
         shutil.copytree(ROOT / "python/tenon", package)
         shutil.copy(native, package / "_core")
-        done = subprocess.run([sys.executable, "-c", DESCRIBE], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder})
+        done = subprocess.run([sys.executable, "-c", DESCRIBE, module], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folder})
     if done.returncode:
         problems.append(f"the Python package cannot be imported: {done.stderr}")
     if done.stdout.count("\n## ") < 15:
-        problems.append("the Python package says of fewer than 15 names what they are")
+        problems.append(f"{module} says of fewer than 15 names what they are")
     # `k[8](x)` is no link.
     return head + re.sub(r"\]\(", r"]\\(", re.sub(r" at 0x[0-9a-f]+", "", done.stdout))
 
@@ -327,7 +339,7 @@ def main():
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     pages = {"tools.md": tools_page(arguments.bin), "mlir.md": mlir_page(), "schemas.md": schemas_page(), "c_api.md": c_api_page(),
-             "errors.md": errors_page(), "python.md": python_page(arguments.native), "kernel_abi.md": specification("abi/kernel_abi.md", "The kernel ABI"),
+             "errors.md": errors_page(), **{page: python_page(arguments.native, page) for page in PYTHON_PAGES}, "kernel_abi.md": specification("abi/kernel_abi.md", "The kernel ABI"),
              "executable_format.md": specification("abi/executable_format.md", "The file format")}
     for name, text in pages.items():
         (arguments.out / name).write_text(text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon's programs, and their functions as callables. Read function.cpp's `call` first: it is the road of a call.
+// tenon's programs, and their functions as callables. Read function.cpp's `call` first: it is the road of a call, whose
+// steps are in function_call.h.
 #pragma once
 
 #include "python/native/jax_call.h"

@@ -1,80 +1,65 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ladder.py compile M N K TARGET FILE.tenon   every rung, as functions of one program
-   ladder.py check [M N K]                     compiles for the emulator, runs each rung there and holds it against NumPy
-   ladder.py time FILE.tenon M N K             each rung and cuBLAS on a GPU, as CSV (needs PyTorch)
-   ladder.py plot FILE.csv FILE.png            draws that (needs matplotlib)"""
+"""ladder.py check [M N K]                        runs each rung on the emulator, with all of its checks, and holds it against NumPy
+   ladder.py compile M N K TARGET FILE.tenon      every rung, as functions of one program
+   ladder.py time FILE.tenon M N K                each rung and cuBLAS on a GPU, as CSV (needs PyTorch)
+   ladder.py candidates M N K TARGET FILE.tenon   the tiles that `tune` tries, as functions of one program
+   ladder.py tune FILE.tenon M N K                times them on a GPU and keeps the best for the rung `autotuned` (needs PyTorch)
+   ladder.py cupy M N K TARGET                    each rung's PTX, as CuPy's RawModule loads it, against CuPy (needs CuPy)
+   ladder.py plot FILE.csv FILE.png               draws the times (needs matplotlib)"""
 import csv
+import json
 import os
-import pathlib
 import statistics
 import sys
-import tempfile
 
 import rungs
 
 
-def program(m, n, k, target):
-    """(kernels.mlir, program.mlir)"""
+def sizes_of(m, n, k):
     if min(m, n, k) <= 0 or m % 128 or n % 128 or k % 128:
         raise SystemExit(f"ladder: sizes are {m} x {n} x {k}; wanted: multiples of 128")
-    made = {rung.__name__: rung(m, n, k) for rung in rungs.RUNGS}
-    kernels = "gpu.module @ladder {\n" + "\n".join(text for text, _, _ in made.values()) + "\n}\n"
-    binding = "#hal.pipeline.binding<storage_buffer"
-    exports, functions = [], []
-    for number, (name, (_, threads, grid)) in enumerate(made.items()):
-        exports.append(f"""  hal.executable.export public @{name} ordinal({number}) layout(#hal.pipeline.layout<bindings = [
-      {binding}, ReadOnly, alignment = 16>, {binding}, ReadOnly, alignment = 16>, {binding}, alignment = 16>]>) count(%d: !hal.device) -> (index, index, index) {{
-    %x = arith.constant {grid[0]} : index
-    %y = arith.constant {grid[1]} : index
-    %z = arith.constant 1 : index
-    hal.return %x, %y, %z : index, index, index
-  }} attributes {{workgroup_size = [{threads} : index, 1 : index, 1 : index]}}""")
-        functions.append(f"""func.func @{name}(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
-  %0 = flow.dispatch @kernels::@{name}(%a, %b) : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
-  return %0 : tensor<{m}x{n}xf32>
-}}""")
-    text = (f'#target = #hal.executable.target<"cuda", "cuda-nvptx-fb", {{target_arch = "{target}"}}>\n'
-            'hal.executable.source private @kernels attributes {objects = #hal.executable.objects<{\n'
-            '    #target = [#hal.executable.object<{path = "kernels.mlir"}>]}>} {\n' + "\n".join(exports) + "\n}\n" + "\n".join(functions) + "\n")
-    return kernels, text
+    return m, n, k
 
 
-def compile(m, n, k, target, output):
+def name_of(candidate):
+    return "tiles_" + "_".join(map(str, candidate))
+
+
+def compile(kernels, m, n, k, target, output):
+    """A program of functions that are called as `kernels` says."""
     import tenon
 
-    kernels, text = program(m, n, k, target)
-    with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "kernels.mlir").write_text(kernels)
-        pathlib.Path(folder, "ladder.mlir").write_text(text)
-        tenon.compile(f"{folder}/ladder.mlir", output=output, objects=[folder], options=["--images=ptx"])
+    text, objects = [], {}
+    for name, kernel in kernels.items():
+        objects[f"{name}.mlir"] = kernel
+        text.append(kernel.declaration(target, symbol=f"of_{name}", file=f"{name}.mlir") + f"""
+func.func @{name}(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+  %0 = flow.dispatch @of_{name}::@{kernel.name}(%a, %b) : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  return %0 : tensor<{m}x{n}xf32>
+}}""")
+    tenon.compile("\n".join(text), output=output, objects=objects, options=["--images=ptx"])
 
 
 def check(m, n, k):
     # Read when the emulator starts.
     os.environ["TENON_EMULATOR_CHECK"] = "races,uninitialised,barriers"
+    os.environ["TENON_CUDA_DRIVER"] = "emulator"
     import numpy
-    import tenon
 
     random = numpy.random.default_rng(1)
     a, b = (random.integers(-4, 5, shape).astype("f4") for shape in ((m, k), (k, n)))  # sums without rounding
-    with tempfile.TemporaryDirectory() as folder:
-        compile(m, n, k, "sm_80", f"{folder}/ladder.tenon")
-        loaded = tenon.load(f"{folder}/ladder.tenon", "emulator")
-        for rung in rungs.RUNGS:
-            numpy.testing.assert_array_equal(loaded[rung.__name__](a, b), a @ b)
-            print(f"{rung.__name__}: right")
+    for name, rung in rungs.RUNGS.items():
+        c = numpy.zeros((m, n), "f4")
+        rung[m, n, k](a, b, c)
+        numpy.testing.assert_array_equal(c, a @ b)
+        print(f"{name}: right", flush=True)
 
 
-def time(path, m, n, k):
-    import tenon
+def measurer():
+    """A function that times a call: the median of 11 in milliseconds, the cache written over before each."""
     import torch
 
-    torch.backends.cuda.matmul.allow_tf32 = False
-    loaded = tenon.load(path, "cuda")
-    a, b = torch.rand(m, k, device="cuda"), torch.rand(k, n, device="cuda")
-    out = torch.empty(m, n, device="cuda")
-    wanted = a @ b
     flush = torch.empty(2**28, dtype=torch.int8, device="cuda")  # larger than the cache
 
     def measure(call):
@@ -90,15 +75,67 @@ def time(path, m, n, k):
             times.append(begin.elapsed_time(end))
         return statistics.median(times)
 
+    return measure
+
+
+def operands(m, n, k):
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = torch.rand(m, k, device="cuda"), torch.rand(k, n, device="cuda")
+    return a, b, torch.empty(m, n, device="cuda"), a @ b
+
+
+def tune(path, m, n, k):
+    import tenon
+    import torch
+
+    loaded, measure = tenon.load(path, "cuda"), measurer()
+    a, b, out, wanted = operands(m, n, k)
+    times = {}
+    for candidate in rungs.CANDIDATES:
+        call = loaded[name_of(candidate)]
+        call(a, b, out=out)
+        torch.testing.assert_close(out, wanted, rtol=1e-4, atol=1e-3)
+        times[candidate] = measure(lambda: call(a, b, out=out))
+        print(f"{name_of(candidate)},{times[candidate]:.3f}", flush=True)
+    found = json.loads(rungs.TUNED.read_text()) if rungs.TUNED.exists() else {}
+    found[f"{m}x{n}x{k}"] = min(times, key=times.get)
+    rungs.TUNED.write_text(json.dumps(found, indent=2) + "\n")
+
+
+def time(path, m, n, k):
+    import tenon
+    import torch
+
+    loaded, measure = tenon.load(path, "cuda"), measurer()
+    a, b, out, wanted = operands(m, n, k)
     print("rung,ms,TFLOP/s,of cuBLAS")
     base = measure(lambda: torch.matmul(a, b, out=out))
-    for name, call in [*((rung.__name__, lambda f=loaded[rung.__name__]: f(a, b, out=out)) for rung in rungs.RUNGS),
-                       ("cuBLAS", lambda: torch.matmul(a, b, out=out))]:
+    for name in [*rungs.RUNGS, "cuBLAS", "cuBLAS tf32"]:
+        torch.backends.cuda.matmul.allow_tf32 = name == "cuBLAS tf32"
+        call = (lambda: torch.matmul(a, b, out=out)) if name.startswith("cuBLAS") else (lambda: loaded[name](a, b, out=out))
         out.zero_()
         call()
-        torch.testing.assert_close(out, wanted, rtol=1e-4, atol=1e-3)
+        # tf32 has 11 bits of each factor.
+        torch.testing.assert_close(out, wanted, rtol=2e-3 if name in ("tensor_core", "cuBLAS tf32") else 1e-4, atol=1e-3)
         took = measure(call)
         print(f"{name},{took:.3f},{2 * m * n * k / took / 1e9:.1f},{base / took:.3f}", flush=True)
+
+
+def cupy(m, n, k, target):
+    import cupy
+
+    a, b = cupy.random.rand(m, k, dtype=cupy.float32), cupy.random.rand(k, n, dtype=cupy.float32)
+    for name, rung in rungs.RUNGS.items():
+        kernel, c = rung[m, n, k], cupy.zeros((m, n), cupy.float32)
+        path = f"{name}.ptx"
+        with open(path, "w") as file:
+            file.write(kernel.ptx(target))
+        function = cupy.RawModule(path=path).get_function(kernel.name)
+        function((*kernel.grid, 1, 1)[:3], kernel.block, (a, b, c), shared_mem=kernel.dynamic_shared_bytes)
+        cupy.testing.assert_allclose(c, a @ b, rtol=2e-3 if name == "tensor_core" else 1e-4)
+        print(f"{name}: right under CuPy", flush=True)
 
 
 def plot(source, target):
@@ -110,23 +147,28 @@ def plot(source, target):
     rows = list(csv.DictReader(open(source)))
     figure, axes = pyplot.subplots(figsize=(7, 3.5))
     bars = axes.barh([row["rung"] for row in rows], [float(row["TFLOP/s"]) for row in rows],
-                     color=["#4a7ebb"] * (len(rows) - 1) + ["#999999"])
+                     color=["#999999" if row["rung"].startswith("cuBLAS") else "#4a7ebb" for row in rows])
     axes.bar_label(bars, [f"{row['TFLOP/s']}  ({100 * float(row['of cuBLAS']):.0f} %)" for row in rows], padding=3, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(float(row["TFLOP/s"]) for row in rows))
-    axes.set_xlabel("TFLOP/s, f32 (share of cuBLAS)")
+    axes.set_xlabel("TFLOP/s (share of cuBLAS's f32)")
     figure.tight_layout()
     figure.savefig(target, dpi=120, metadata={"Software": None})
 
 
 def main():
     command, *rest = sys.argv[1:] or ["help"]
-    if command == "compile" and len(rest) == 5:
-        compile(*map(int, rest[:3]), *rest[3:])
-    elif command == "check" and len(rest) in (0, 3):
-        check(*(map(int, rest) if rest else (128, 128, 128)))
-    elif command == "time" and len(rest) == 4:
-        time(rest[0], *map(int, rest[1:]))
+    if command == "check" and len(rest) in (0, 3):
+        check(*sizes_of(*(map(int, rest) if rest else (128, 128, 128))))
+    elif command in ("compile", "candidates") and len(rest) == 5:
+        sizes = sizes_of(*map(int, rest[:3]))
+        kernels = ({name: rung[sizes] for name, rung in rungs.RUNGS.items()} if command == "compile" else
+                   {name_of(one): rungs.tiles[(*sizes, *one)] for one in rungs.CANDIDATES})
+        compile(kernels, *sizes, *rest[3:])
+    elif command in ("time", "tune") and len(rest) == 4:
+        (time if command == "time" else tune)(rest[0], *sizes_of(*map(int, rest[1:])))
+    elif command == "cupy" and len(rest) == 4:
+        cupy(*sizes_of(*map(int, rest[:3])), rest[3])
     elif command == "plot" and len(rest) == 2:
         plot(*rest)
     else:

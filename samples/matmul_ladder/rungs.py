@@ -1,234 +1,269 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""C = A * B in f32, eight times over, each rung faster than the one before it for one reason. A is m x k, B k x n, row-major; sizes
-are multiples of 128.
+"""C = A * B in f32, ten times over, each rung faster than the one before it for one reason. A is M x K, B K x N, row-major; sizes are
+multiples of 128.
 
-A rung gives the kernel's text, its threads and its grid.
+Each rung is a kernel for any such sizes: naive[M, N, K] is the one for these.
 """
-from emit import Kernel
+from __future__ import annotations
+
+import json
+import pathlib
+
+from tenon import gpu
+from tenon.gpu import f32, static_range
 
 
-def _kernel(name, m, n, k, threads, shared=()):
-    return Kernel(name, {"a": (m, k), "b": (k, n), "c": (m, n)}, threads, shared)
+@gpu.kernel(block=1024, grid=lambda M, N: (M // 32, N // 32))
+def naive(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
+    """A thread for each element of C. Neighbours in a warp have neighbouring rows: each of their loads from A is a transaction of its own."""
+    t = gpu.thread_id.x
+    row, column = gpu.block_id.x * 32 + t % 32, gpu.block_id.y * 32 + t // 32
+    total = 0.0
+    for k in range(K):
+        total = gpu.fma(A[row, k], B[k, column], total)
+    C[row, column] = total
 
 
-def _one_element(name, m, n, k, row_and_column):
-    """A thread for each element of C."""
-    e = _kernel(name, m, n, k, 1024)
-    t = e.thread()
-    row, column = row_and_column(e, t)
-    row, column = e.add(e.mul(e.block("x"), 32), row), e.add(e.mul(e.block("y"), 32), column)
-    with e.loop(0, k, 1, [e.zero()]) as (i, values, hand_on):
-        hand_on([e.fma(e.load("%a", row, i), e.load("%b", i, column), values[0])])
-    e.store(values[0], "%c", row, column)
-    return e.text(), 1024, (m // 32, n // 32)
-
-
-def naive(m, n, k):
-    """Neighbours in a warp have neighbouring rows: each of their loads from A is a transaction of its own."""
-    return _one_element("naive", m, n, k, lambda e, t: (e.rem(t, 32), e.div(t, 32)))
-
-
-def coalesced(m, n, k):
+@gpu.kernel(block=1024, grid=lambda M, N: (M // 32, N // 32))
+def coalesced(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """Neighbours have neighbouring columns: a warp reads and writes whole lines."""
-    return _one_element("coalesced", m, n, k, lambda e, t: (e.div(t, 32), e.rem(t, 32)))
+    t = gpu.thread_id.x
+    row, column = gpu.block_id.x * 32 + t // 32, gpu.block_id.y * 32 + t % 32
+    total = 0.0
+    for k in range(K):
+        total = gpu.fma(A[row, k], B[k, column], total)
+    C[row, column] = total
 
 
-def shared(m, n, k):
+@gpu.kernel(block=1024, grid=lambda M, N: (M // 32, N // 32))
+def shared(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """A block brings a tile of A and of B into shared memory, which each element is read from 32 times."""
-    e = _kernel("shared", m, n, k, 1024, {"ta": (32, 32), "tb": (32, 32)})
-    t = e.thread()
-    y, x = e.div(t, 32), e.rem(t, 32)
-    row, column = e.add(e.mul(e.block("x"), 32), y), e.add(e.mul(e.block("y"), 32), x)
-    with e.loop(0, k, 32, [e.zero()]) as (tile, sums, hand_on):
-        e.store(e.load("%a", row, e.add(tile, x)), "%ta", y, x)
-        e.store(e.load("%b", e.add(tile, y), column), "%tb", y, x)
-        e.barrier()
-        with e.loop(0, 32, 1, [sums[0]]) as (i, values, pass_on):
-            pass_on([e.fma(e.load("%ta", y, i), e.load("%tb", i, x), values[0])])
-        e.barrier()
-        hand_on(values)
-    e.store(sums[0], "%c", row, column)
-    return e.text(), 1024, (m // 32, n // 32)
+    t = gpu.thread_id.x
+    y, x = t // 32, t % 32
+    row, column = gpu.block_id.x * 32 + y, gpu.block_id.y * 32 + x
+    of_a, of_b = gpu.shared((32, 32), f32), gpu.shared((32, 32), f32)
+    total = 0.0
+    for tile in range(0, K, 32):
+        of_a[y, x] = A[row, tile + x]
+        of_b[y, x] = B[tile + y, column]
+        gpu.barrier()
+        for k in range(32):
+            total = gpu.fma(of_a[y, k], of_b[k, x], total)
+        gpu.barrier()
+    C[row, column] = total
 
 
-def tile_1d(m, n, k):
+@gpu.kernel(block=512, grid=lambda M, N: (M // 64, N // 64))
+def tile_1d(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """A thread has 8 elements of a column in registers: an element of B is read once for all of them."""
-    bm, bn, bk, tm = 64, 64, 8, 8
-    threads = bm * bn // tm
-    e = _kernel("tile_1d", m, n, k, threads, {"ta": (bm, bk), "tb": (bk, bn)})
-    t = e.thread()
-    top, left = e.mul(e.block("x"), bm), e.mul(e.block("y"), bn)
-    first, x = e.mul(e.div(t, bn), tm), e.rem(t, bn)
-    ay, ax, by, bx = e.div(t, bk), e.rem(t, bk), e.div(t, bn), e.rem(t, bn)  # each thread brings one element of each tile
-    with e.loop(0, k, bk, [e.zero()] * tm) as (tile, sums, hand_on):
-        e.store(e.load("%a", e.add(top, ay), e.add(tile, ax)), "%ta", ay, ax)
-        e.store(e.load("%b", e.add(tile, by), e.add(left, bx)), "%tb", by, bx)
-        e.barrier()
-        values = sums
-        for i in range(bk):  # a loop of this script: its body stands there bk times
-            b = e.load("%tb", i, x)
-            values = [e.fma(e.load("%ta", e.add(first, at), i), b, values[at]) for at in range(tm)]
-        e.barrier()
-        hand_on(values)
-    for at in range(tm):
-        e.store(sums[at], "%c", e.add(top, first, at), e.add(left, x))
-    return e.text(), threads, (m // bm, n // bn)
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * 64, gpu.block_id.y * 64
+    first, x = t // 64 * 8, t % 64
+    of_a, of_b, sums = gpu.shared((64, 8), f32), gpu.shared((8, 64), f32), gpu.local(8, f32)
+    for tile in range(0, K, 8):
+        of_a[t // 8, t % 8] = A[top + t // 8, tile + t % 8]  # each thread brings one element of each tile
+        of_b[t // 64, x] = B[tile + t // 64, left + x]
+        gpu.barrier()
+        for k in static_range(8):  # its turns stand one behind the other
+            b = of_b[k, x]
+            for i in static_range(8):
+                sums[i] = gpu.fma(of_a[first + i, k], b, sums[i])
+        gpu.barrier()
+    for i in static_range(8):
+        C[top + first + i, left + x] = sums[i]
 
 
-def tile_2d(m, n, k):
+@gpu.kernel(block=256, grid=lambda M, N: (M // 128, N // 128))
+def tile_2d(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """A thread has 8 x 8 elements: 16 reads of shared memory for 64 products."""
-    bm = bn = 128
-    bk, tm, tn, threads = 8, 8, 8, 256
-    e = _kernel("tile_2d", m, n, k, threads, {"ta": (bm, bk), "tb": (bk, bn)})
-    t = e.thread()
-    top, left = e.mul(e.block("x"), bm), e.mul(e.block("y"), bn)
-    y, x = e.mul(e.div(t, bn // tn), tm), e.mul(e.rem(t, bn // tn), tn)
-    ay, ax, by, bx = e.div(t, bk), e.rem(t, bk), e.div(t, bn), e.rem(t, bn)
-    with e.loop(0, k, bk, [e.zero(tn)] * tm, f"vector<{tn}xf32>") as (tile, sums, hand_on):
-        for step in range(0, bm, threads // bk):
-            e.store(e.load("%a", e.add(top, ay, step), e.add(tile, ax)), "%ta", e.add(ay, step), ax)
-        for step in range(0, bk, threads // bn):
-            e.store(e.load("%b", e.add(tile, by, step), e.add(left, bx)), "%tb", e.add(by, step), bx)
-        e.barrier()
-        values = sums
-        for i in range(bk):
-            b = e.vector_load(tn, "%tb", i, x)
-            values = [e.fma(e.splat(tn, e.load("%ta", e.add(y, at), i)), b, values[at], tn) for at in range(tm)]
-        e.barrier()
-        hand_on(values)
-    for at in range(tm):
-        e.vector_store(tn, sums[at], "%c", e.add(top, y, at), e.add(left, x))
-    return e.text(), threads, (m // bm, n // bn)
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * 128, gpu.block_id.y * 128
+    y, x = t // 16 * 8, t % 16 * 8
+    of_a, of_b, sums = gpu.shared((128, 8), f32), gpu.shared((8, 128), f32), gpu.local((8, 8), f32)
+    for tile in range(0, K, 8):
+        for i in static_range(0, 128, 32):
+            of_a[i + t // 8, t % 8] = A[top + i + t // 8, tile + t % 8]
+        for i in static_range(0, 8, 2):
+            of_b[i + t // 128, t % 128] = B[tile + i + t // 128, left + t % 128]
+        gpu.barrier()
+        for k in static_range(8):
+            b = [of_b[k, x + j] for j in static_range(8)]
+            for i in static_range(8):
+                a = of_a[y + i, k]
+                for j in static_range(8):
+                    sums[i, j] = gpu.fma(a, b[j], sums[i, j])
+        gpu.barrier()
+    for i in static_range(8):
+        for j in static_range(8):
+            C[top + y + i, left + x + j] = sums[i, j]
 
 
-class _Tiles:
-    """Tiles of A and B that a block of `threads` brings 16 bytes at a time, A's turned over, so that both are read along rows.
-
-    `fetch` reads them into registers and `keep` puts them into shared memory, so that there may be work in between.
-    """
-
-    def __init__(self, e, t, bm, bn, bk, threads):
-        self.e, self.bm, self.bn, self.bk = e, bm, bn, bk
-        self.ay, self.ax = e.div(t, bk // 4), e.mul(e.rem(t, bk // 4), 4)
-        self.by, self.bx = e.div(t, bn // 4), e.mul(e.rem(t, bn // 4), 4)
-        self.steps_a, self.steps_b = range(0, bm, threads * 4 // bk), range(0, bk, threads * 4 // bn)
-
-    def fetch(self, top, left, tile):
-        e = self.e
-        return ([e.vector_load(4, "%a", e.add(top, self.ay, step), e.add(tile, self.ax)) for step in self.steps_a],
-                [e.vector_load(4, "%b", e.add(tile, self.by, step), e.add(left, self.bx)) for step in self.steps_b])
-
-    def keep(self, fetched, *half):
-        e = self.e
-        for step, value in zip(self.steps_a, fetched[0]):
-            for lane in range(4):
-                e.store(e.lane(4, value, lane), "%ta", *half, e.add(self.ax, lane), e.add(self.ay, step))
-        for step, value in zip(self.steps_b, fetched[1]):
-            e.vector_store(4, value, "%tb", *half, e.add(self.by, step), self.bx)
+def fetch(A, B, top, left, tile, t, BM, BN, BK, THREADS):
+    """A block's tiles of A and B, 16 bytes at a time, in registers: so there may be work between this and `keep`."""
+    return ([gpu.load(A[top + i + t // (BK // 4), tile + t % (BK // 4) * 4:tile + t % (BK // 4) * 4 + 4]) for i in range(0, BM, THREADS * 4 // BK)],
+            [gpu.load(B[tile + i + t // (BN // 4), left + t % (BN // 4) * 4:left + t % (BN // 4) * 4 + 4]) for i in range(0, BK, THREADS * 4 // BN)])
 
 
-def vectorised(m, n, k):
+def keep(fetched, of_a, of_b, t, BM, BN, BK, THREADS):
+    """Puts them into shared memory, A's turned over, so that both are read along rows."""
+    for i, four in zip(range(0, BM, THREADS * 4 // BK), fetched[0]):
+        for lane in static_range(4):
+            of_a[t % (BK // 4) * 4 + lane, i + t // (BK // 4)] = four[lane]
+    for i, four in zip(range(0, BK, THREADS * 4 // BN), fetched[1]):
+        of_b[i + t // (BN // 4), t % (BN // 4) * 4:t % (BN // 4) * 4 + 4] = four
+
+
+def multiply(of_a, of_b, sums, rows, columns, BK):
+    """Adds the products of one tile to `sums`: four rows from each of `rows`, four columns from each of `columns`."""
+    for k in static_range(BK):
+        a, b = [gpu.load(of_a[k, row:row + 4]) for row in rows], [gpu.load(of_b[k, column:column + 4]) for column in columns]
+        for p, of_rows in enumerate(a):
+            for i in static_range(4):
+                for q, of_columns in enumerate(b):
+                    for j in static_range(4):
+                        sums[4 * p + i, 4 * q + j] = gpu.fma(of_rows[i], of_columns[j], sums[4 * p + i, 4 * q + j])
+
+
+def write(C, sums, rows, columns):
+    """Writes what `multiply` added up, 16 bytes at a time."""
+    for p, row in enumerate(rows):
+        for i in static_range(4):
+            for q, column in enumerate(columns):
+                C[row + i, column:column + 4] = gpu.vector([sums[4 * p + i, 4 * q + j] for j in static_range(4)])
+
+
+def tiled_by_threads(A, B, C, K, BM, BN, BK, TM, TN):
+    """A block has BM x BN elements, a thread TM x TN of them."""
+    threads = BM * BN // (TM * TN)
+    assert BM % (threads * 4 // BK) == 0 and BK % (threads * 4 // BN) == 0, "the threads bring whole tiles, 16 bytes at a time"
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
+    y, x = t // (BN // TN) * TM, t % (BN // TN) * TN
+    of_a, of_b, sums = gpu.shared((BK, BM), f32), gpu.shared((BK, BN), f32), gpu.local((TM, TN), f32)
+    rows, columns = [y + 4 * i for i in static_range(TM // 4)], [x + 4 * j for j in static_range(TN // 4)]
+    for tile in range(0, K, BK):
+        keep(fetch(A, B, top, left, tile, t, BM, BN, BK, threads), of_a, of_b, t, BM, BN, BK, threads)
+        gpu.barrier()
+        multiply(of_a, of_b, sums, rows, columns, BK)
+        gpu.barrier()
+    write(C, sums, [top + row for row in rows], [left + column for column in columns])
+
+
+@gpu.kernel(block=256, grid=lambda M, N: (M // 128, N // 128))
+def vectorised(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """Whatever can be read and written is, 16 bytes at a time."""
-    bm = bn = 128
-    bk, tm, tn, threads = 8, 8, 8, 256
-    e = _kernel("vectorised", m, n, k, threads, {"ta": (bk, bm), "tb": (bk, bn)})
-    t = e.thread()
-    top, left = e.mul(e.block("x"), bm), e.mul(e.block("y"), bn)
-    y, x = e.mul(e.div(t, bn // tn), tm), e.mul(e.rem(t, bn // tn), tn)
-    tiles = _Tiles(e, t, bm, bn, bk, threads)
-    kind = "vector<4xf32>"
-    with e.loop(0, k, bk, [e.zero(4)] * (tm * 2), kind) as (tile, sums, hand_on):
-        tiles.keep(tiles.fetch(top, left, tile))
-        e.barrier()
-        values = sums
-        for i in range(bk):
-            values = _products(e, values, [("%ta", (i, e.add(y, at))) for at in (0, 4)], [("%tb", (i, e.add(x, at))) for at in (0, 4)])
-        e.barrier()
-        hand_on(values)
-    for row in range(tm):
-        for half in range(2):
-            e.vector_store(4, sums[2 * row + half], "%c", e.add(top, y, row), e.add(left, x, 4 * half))
-    return e.text(), threads, (m // bm, n // bn)
+    tiled_by_threads(A, B, C, K, 128, 128, 8, 8, 8)
 
 
-def _products(e, sums, rows, columns):
-    """Every row's element times every column's four, added to `sums`, which stand row by row."""
-    a = [e.vector_load(4, memory, *at) for memory, at in rows]
-    b = [e.vector_load(4, memory, *at) for memory, at in columns]
-    out = []
-    for quad, four in enumerate(a):
-        for lane in range(4):
-            element = e.splat(4, e.lane(4, four, lane))
-            out += [e.fma(element, one, sums[(4 * quad + lane) * len(b) + at], 4) for at, one in enumerate(b)]
-    return out
+# Tiles that `ladder.py tune` tries: (BM, BN, BK, TM, TN). What it finds best stands in tuned.json; without that, the first.
+CANDIDATES = [(128, 128, 16, 8, 8), (128, 128, 8, 8, 8), (128, 64, 16, 8, 4), (128, 64, 16, 8, 8), (64, 128, 16, 8, 8), (64, 128, 16, 4, 8),
+              (64, 64, 16, 8, 4), (64, 64, 16, 4, 4), (64, 64, 32, 8, 8), (128, 128, 32, 8, 8)]
+TUNED = pathlib.Path(__file__).parent / "tuned.json"
 
 
-class _Warps:
-    """128 x 128 elements for 4 warps: each has 64 x 64, of which a thread has 4 rows and 4 columns in each of 4 stripes of rows and
-    2 of columns: what the lanes of a warp read from shared memory at once lies together."""
-    bm = bn = 128
-    bk, threads = 16, 128
-
-    def __init__(self, e):
-        t = e.thread()
-        self.e = e
-        self.top, self.left = e.mul(e.block("x"), self.bm), e.mul(e.block("y"), self.bn)
-        warp, lane = e.div(t, 32), e.rem(t, 32)
-        # 4 x 8 lanes.
-        self.y = e.add(e.mul(e.div(warp, 2), 64), e.mul(e.div(lane, 8), 4))
-        self.x = e.add(e.mul(e.rem(warp, 2), 64), e.mul(e.rem(lane, 8), 4))
-        self.tiles = _Tiles(e, t, self.bm, self.bn, self.bk, self.threads)
-        self.rows, self.columns = (0, 16, 32, 48), (0, 32)
-
-    def multiply(self, sums, *half):
-        """The products of one tile."""
-        for i in range(self.bk):
-            sums = _products(self.e, sums, [("%ta", (*half, i, self.e.add(self.y, at))) for at in self.rows],
-                             [("%tb", (*half, i, self.e.add(self.x, at))) for at in self.columns])
-        return sums
-
-    def write(self, sums):
-        e = self.e
-        for quad, row in enumerate(self.rows):
-            for lane in range(4):
-                for at, column in enumerate(self.columns):
-                    value = sums[(4 * quad + lane) * len(self.columns) + at]
-                    e.vector_store(4, value, "%c", e.add(self.top, self.y, row + lane), e.add(self.left, self.x, column))
+@gpu.kernel(block=lambda BM, BN, TM, TN: BM * BN // (TM * TN), grid=lambda M, N, BM, BN: (M // BM, N // BN))
+def tiles(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K, BM, BN, BK, TM, TN):
+    """The rung before, for any tiles."""
+    tiled_by_threads(A, B, C, K, BM, BN, BK, TM, TN)
 
 
-def warp_tiles(m, n, k):
+class autotuned:
+    """The tiles that were fastest where `ladder.py tune` measured them: sizes are values of the kernel, so trying some is a loop."""
+
+    def __class_getitem__(cls, sizes):
+        found = json.loads(TUNED.read_text()) if TUNED.exists() else {}
+        return tiles[(*sizes, *found.get("x".join(map(str, sizes)), CANDIDATES[0]))]
+
+
+# 128 x 128 elements for 4 warps: each has 64 x 64, of which a thread has 4 rows and 4 columns in each of 4 stripes of rows and 2 of columns:
+# what the lanes of a warp read from shared memory at once lies together.
+BM, BN, BK, THREADS = 128, 128, 16, 128
+
+
+def stripes():
+    """The first rows and columns of a thread's stripes within the block's tile."""
+    warp, lane = gpu.thread_id.x // 32, gpu.thread_id.x % 32
+    y, x = warp // 2 * 64 + lane // 8 * 4, warp % 2 * 64 + lane % 8 * 4  # 4 x 8 lanes
+    return [y + 16 * i for i in static_range(4)], [x + 32 * j for j in static_range(2)]
+
+
+@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN))
+def warp_tiles(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """Each warp has a tile of its own in the block's, so that what its lanes read from shared memory lies together."""
-    bm, bn, bk = _Warps.bm, _Warps.bn, _Warps.bk
-    e = _kernel("warp_tiles", m, n, k, _Warps.threads, {"ta": (bk, bm), "tb": (bk, bn)})
-    warps = _Warps(e)
-    kind = "vector<4xf32>"
-    with e.loop(0, k, bk, [e.zero(4)] * (16 * len(warps.columns)), kind) as (tile, sums, hand_on):
-        warps.tiles.keep(warps.tiles.fetch(warps.top, warps.left, tile))
-        e.barrier()
-        values = warps.multiply(sums)
-        e.barrier()
-        hand_on(values)
-    warps.write(sums)
-    return e.text(), _Warps.threads, (m // bm, n // bn)
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
+    of_a, of_b, sums = gpu.shared((BK, BM), f32), gpu.shared((BK, BN), f32), gpu.local((16, 8), f32)
+    rows, columns = stripes()
+    for tile in range(0, K, BK):
+        keep(fetch(A, B, top, left, tile, t, BM, BN, BK, THREADS), of_a, of_b, t, BM, BN, BK, THREADS)
+        gpu.barrier()
+        multiply(of_a, of_b, sums, rows, columns, BK)
+        gpu.barrier()
+    write(C, sums, [top + row for row in rows], [left + column for column in columns])
 
 
-def double_buffered(m, n, k):
+@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN))
+def double_buffered(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """The next tile is on its way from memory while this one is multiplied: two tiles take turns, with one barrier for each."""
-    bm, bn, bk = _Warps.bm, _Warps.bn, _Warps.bk
-    e = _kernel("double_buffered", m, n, k, _Warps.threads, {"ta": (2, bk, bm), "tb": (2, bk, bn)})
-    warps = _Warps(e)
-    kind = "vector<4xf32>"
-    warps.tiles.keep(warps.tiles.fetch(warps.top, warps.left, 0), 0)
-    e.barrier()
-    with e.loop(0, k - bk, bk, [e.zero(4)] * (16 * len(warps.columns)), kind) as (tile, sums, hand_on):
-        half = e.rem(e.div(tile, bk), 2)
-        fetched = warps.tiles.fetch(warps.top, warps.left, e.add(tile, bk))
-        values = warps.multiply(sums, half)
-        warps.tiles.keep(fetched, e.rem(e.add(half, 1), 2))
-        e.barrier()
-        hand_on(values)
-    warps.write(warps.multiply(sums, (k // bk - 1) % 2))
-    return e.text(), _Warps.threads, (m // bm, n // bn)
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
+    of_a, of_b, sums = gpu.shared((2, BK, BM), f32), gpu.shared((2, BK, BN), f32), gpu.local((16, 8), f32)
+    rows, columns = stripes()
+    keep(fetch(A, B, top, left, 0, t, BM, BN, BK, THREADS), of_a[0], of_b[0], t, BM, BN, BK, THREADS)
+    gpu.barrier()
+    for tile in range(0, K - BK, BK):
+        half = tile // BK % 2
+        fetched = fetch(A, B, top, left, tile + BK, t, BM, BN, BK, THREADS)
+        multiply(of_a[half], of_b[half], sums, rows, columns, BK)
+        keep(fetched, of_a[1 - half], of_b[1 - half], t, BM, BN, BK, THREADS)
+        gpu.barrier()
+    multiply(of_a[(K // BK - 1) % 2], of_b[(K // BK - 1) % 2], sums, rows, columns, BK)
+    write(C, sums, [top + row for row in rows], [left + column for column in columns])
 
 
-RUNGS = (naive, coalesced, shared, tile_1d, tile_2d, vectorised, warp_tiles, double_buffered)
+def begin_copies(A, B, of_a, of_b, top, left, tile, t):
+    """Begins to copy the tiles of one turn, a group of copies of 16 bytes."""
+    for i in static_range(0, BM, 32):
+        of_a_row, of_row = of_a[i + t // 4], A[top + i + t // 4]
+        gpu.copy_async(of_a_row[t % 4 * 4:t % 4 * 4 + 4], of_row[tile + t % 4 * 4:tile + t % 4 * 4 + 4])
+    for i in static_range(0, BK, 4):
+        gpu.copy_async(of_b[i + t // 32, t % 32 * 4:t % 32 * 4 + 4], B[tile + i + t // 32, left + t % 32 * 4:left + t % 32 * 4 + 4])
+    gpu.copy_commit()
+
+
+def multiply_on_tensor_cores(of_a, of_b, sums, y, x, g, q):
+    """Adds the products of one tile: a warp's 64 x 64 elements as 4 x 8 matrices of 16 x 8."""
+    for k in static_range(0, BK, 8):
+        a = [gpu.vector(of_a[y + 16 * i + g, k + q], of_a[y + 16 * i + 8 + g, k + q], of_a[y + 16 * i + g, k + 4 + q], of_a[y + 16 * i + 8 + g, k + 4 + q])
+             for i in static_range(4)]
+        for j in static_range(8):
+            b = gpu.vector(of_b[k + q, x + 8 * j + g], of_b[k + 4 + q, x + 8 * j + g])
+            for i in static_range(4):
+                sum_ = gpu.mma(a[i], b, gpu.vector([sums[i, j, e] for e in static_range(4)]))
+                for e in static_range(4):
+                    sums[i, j, e] = sum_[e]
+
+
+@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN))
+def tensor_core(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
+    """Tensor cores multiply factors that are rounded to tf32 (11 bits); copies to shared memory go on meanwhile, without registers."""
+    t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
+    warp, lane = t // 32, t % 32
+    y, x, g, q = warp // 2 * 64, warp % 2 * 64, lane // 4, lane % 4
+    # Rows that are a little longer than they need be: the lanes of a warp read from different banks.
+    of_a, of_b, sums = gpu.shared((2, BM, BK + 4), f32), gpu.shared((2, BK, BN + 8), f32), gpu.local((4, 8, 4), f32)
+    begin_copies(A, B, of_a[0], of_b[0], top, left, 0, t)
+    for tile in range(0, K - BK, BK):
+        half = tile // BK % 2
+        begin_copies(A, B, of_a[1 - half], of_b[1 - half], top, left, tile + BK, t)
+        gpu.copy_wait(1)
+        gpu.barrier()
+        multiply_on_tensor_cores(of_a[half], of_b[half], sums, y, x, g, q)
+        gpu.barrier()
+    gpu.copy_wait(0)
+    gpu.barrier()
+    multiply_on_tensor_cores(of_a[(K // BK - 1) % 2], of_b[(K // BK - 1) % 2], sums, y, x, g, q)
+    for i in static_range(4):
+        for j in static_range(8):
+            for h in static_range(2):
+                row, column = top + y + 16 * i + 8 * h + g, left + x + 8 * j + 2 * q
+                C[row, column:column + 2] = gpu.vector(sums[i, j, 2 * h], sums[i, j, 2 * h + 1])
+
+
+RUNGS = {"naive": naive, "coalesced": coalesced, "shared": shared, "tile_1d": tile_1d, "tile_2d": tile_2d, "vectorised": vectorised,
+         "autotuned": autotuned, "warp_tiles": warp_tiles, "double_buffered": double_buffered, "tensor_core": tensor_core}

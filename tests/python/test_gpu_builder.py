@@ -337,6 +337,25 @@ func.func @product(%a: tensor<33x17xf32>, %b: tensor<17x20xf32>) -> tensor<33x20
     assert (tenon.load(built).product(a, b) == 2 * (a @ b)).all()
 
 
+def test_a_dispatch_says_the_blocks():
+    built = tenon.compile(saxpy.declaration("sm_90") + """
+func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %a: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %n = arith.index_cast %d : index to i32
+  %blocks = arith.ceildivui %d, %c128 : index
+  %0 = flow.dispatch @saxpy_kernel::@saxpy[%blocks, %c1, %c1](%a, %n, %x, %y) : (f32, i32, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> %y{%d}
+  return %0 : tensor<?xf32>
+}
+""", targets="sm_90", objects=[saxpy])
+    x, y = numpy.arange(300, dtype="f4"), numpy.ones(300, "f4")
+    assert (tenon.load(built).f(x, y, 2.0) == 1 + 2 * x).all()
+    # Python's a * x + y is rounded twice, whatever a program's own kernels do.
+    assert "fma" not in tenon.dump(built, "--ptx=saxpy@sm_90")
+
+
 def test_the_declaration_of_numbers_and_shared_memory():
     assert "constants = [f32, i32], bindings" in saxpy.declaration("sm_80") and "parameters" not in saxpy.declaration("sm_80")
     text = bytes_and_bools.declaration(["sm_80"])

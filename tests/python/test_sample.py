@@ -49,14 +49,36 @@ def test_the_ladder(program, tmp_path):
         return subprocess.run([sys.executable, "ladder.py", "check"], capture_output=True, text=True, cwd=folder)
 
     done = check()
-    rungs = ["naive", "coalesced", "shared", "tile_1d", "tile_2d", "vectorised", "warp_tiles", "double_buffered"]
+    rungs = ["naive", "coalesced", "shared", "tile_1d", "tile_2d", "vectorised", "autotuned", "warp_tiles", "double_buffered", "tensor_core"]
     assert done.returncode == 0 and done.stdout.splitlines() == [f"{rung}: right" for rung in rungs], done.stdout + done.stderr
-    # Without its barriers a rung is a race, which is at a line of the kernel's text.
+    # Without its barriers a rung is a race, which is at a line of its Python.
     source = (folder / "rungs.py").read_text()
-    (folder / "rungs.py").write_text(source.replace("        e.barrier()\n        values = warps.multiply(sums)\n        e.barrier()",
-                                                    "        values = warps.multiply(sums)"))
+    (folder / "rungs.py").write_text(source.replace("        of_b[y, x] = B[tile + y, column]\n        gpu.barrier()\n", "        of_b[y, x] = B[tile + y, column]\n"))
     done = check()
-    assert done.returncode != 0 and "vectorised: right" in done.stdout and "warp_tiles: right" not in done.stdout
-    assert "is not ordered" in done.stderr and "kernels.mlir:" in done.stderr, done.stderr
+    assert done.returncode != 0 and "coalesced: right" in done.stdout and "shared: right" not in done.stdout
+    assert "is not ordered" in done.stderr and "rungs.py:" in done.stderr, done.stderr
     refused = subprocess.run([sys.executable, "ladder.py", "check", "128", "100", "128"], capture_output=True, text=True, cwd=folder)
     assert refused.returncode == 1 and "wanted: multiples of 128" in refused.stderr
+
+
+def test_the_tiles_that_the_ladder_tries(program, tmp_path, monkeypatch):
+    import json
+
+    import numpy
+
+    monkeypatch.syspath_prepend(str(LADDER))
+    import rungs
+
+    a, b = (numpy.random.default_rng(seed).integers(-4, 5, (128, 128)).astype("f4") for seed in (1, 2))
+    for candidate in rungs.CANDIDATES[3:5]:
+        c = numpy.zeros((128, 128), "f4")
+        rungs.tiles[(128, 128, 128, *candidate)](a, b, c)
+        numpy.testing.assert_array_equal(c, a @ b)
+    for candidate in rungs.CANDIDATES:  # each of them is a kernel
+        assert rungs.tiles[(128, 128, 128, *candidate)].mlir
+    # What was measured for a size is taken there, and only there.
+    monkeypatch.setattr(rungs, "TUNED", tmp_path / "tuned.json")
+    assert rungs.autotuned[128, 128, 128] is rungs.tiles[(128, 128, 128, *rungs.CANDIDATES[0])]
+    rungs.TUNED.write_text(json.dumps({"128x128x128": rungs.CANDIDATES[4]}))
+    assert rungs.autotuned[128, 128, 128] is rungs.tiles[(128, 128, 128, *rungs.CANDIDATES[4])]
+    assert rungs.autotuned[256, 128, 128] is rungs.tiles[(256, 128, 128, *rungs.CANDIDATES[0])]

@@ -186,7 +186,10 @@ FailureOr<std::string> compileGpuModule(ModuleOp file, abi::TargetArch arch, con
   FailureOr<OwningOpRef<ModuleOp>> device = takeDevice(*module);
   if (failed(device) || failed(addLines(**device)))
     return failure();
-  return emitPtx(**device, arch, options);
+  // Somebody wrote it: what is to be fused says so, by math.fma or fastmath<contract>.
+  PtxOptions asWritten = options;
+  asWritten.contractProducts = false;
+  return emitPtx(**device, arch, asWritten);
 }
 
 void registerGpuDialects(DialectRegistry &registry) {

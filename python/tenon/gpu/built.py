@@ -69,10 +69,10 @@ def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], bl
         attributes.append(f"workgroup_local_memory = {traced.dynamic_shared_bytes} : index")
     objects = ",\n    ".join(f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{target_arch = "{target}"}}> = '
                               f'[#hal.executable.object<{{path = "{file}"}}>]' for target in targets)
-    count = ""
-    if grid is not None:
-        lines = [f"    %{axis} = arith.constant {extent} : index" for axis, extent in zip("xyz", (*grid, 1, 1)[:3])]
-        count = "\n      count(%device: !hal.device) -> (index, index, index) {\n" + "\n".join(lines) + "\n    hal.return %x, %y, %z : index, index, index\n  }"
+    given = "".join(f", %{axis}: index" for axis in "xyz") if grid is None else ""  # then a dispatch says the blocks: [%x, %y, %z]
+    lines = [] if grid is None else [f"    %{axis} = arith.constant {extent} : index" for axis, extent in zip("xyz", (*grid, 1, 1)[:3])]
+    count = (f"\n      count(%device: !hal.device{given}) -> (index, index, index) {{\n" +
+             "\n".join([*lines, "    hal.return %x, %y, %z : index, index, index", "  }"]))
     return (f"hal.executable.source private @{symbol} attributes {{objects = #hal.executable.objects<{{\n    {objects}}}>}} {{\n"
             f"  hal.executable.export public @{name} ordinal(0) layout(#hal.pipeline.layout<{', '.join(layout)}>){count}\n"
             f"      attributes {{{', '.join(attributes)}}}\n}}\n")
@@ -92,7 +92,7 @@ def ptx_of(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: 
             try:
                 (work / f"{name}.mlir").write_text(traced.module)
                 (work / "program.mlir").write_text(declaration(name, traced, parameters, block, (1, 1, 1), [target], f"{name}.mlir", "kernels"))
-                run_tool("tenon-compile", [work / "program.mlir", "-o", work / "program.tenon", "--images=ptx", "--fp-contract=off"],
+                run_tool("tenon-compile", [work / "program.mlir", "-o", work / "program.tenon", "--images=ptx"],
                          environment=_libdevice_home())
                 text = run_tool("tenon-dump", [work / "program.tenon", f"--ptx={name}@{target}"]).stdout
                 (work / "kernel.ptx").write_text(text)

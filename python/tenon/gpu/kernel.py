@@ -93,8 +93,8 @@ class Kernel:
 
     def declaration(self, targets: str | Iterable[str], *, symbol: str | None = None, file: str | None = None) -> str:
         """A `hal.executable.source` of the kernel, for a program in MLIR that `tenon.compile(..., objects=[kernel])` compiles:
-        `flow.dispatch @SYMBOL::@NAME(...)` calls it; the symbol is the kernel's name with `_kernel` behind it, unless it is said. Without
-        a grid of its own the kernel's export says no count, which a dispatch's own workload cannot give."""
+        `flow.dispatch @SYMBOL::@NAME(...)` calls it; the symbol is the kernel's name with `_kernel` behind it, unless it is said.
+        Where the kernel has no grid of its own, the dispatch says its blocks: `flow.dispatch @SYMBOL::@NAME[%x, %y, %z](...)`."""
         listed = targets.split(",") if isinstance(targets, str) else list(targets)
         check_targets(self.name, self.traced, listed)
         return declaration(self.name, self.traced, self.parameters, self.block, self.grid, listed, file or f"{self.name}.mlir",
