@@ -38,6 +38,20 @@ struct AttentionKernel {
   GroupSpace &space;
   Bodies &bodies;
   uint32_t rows, columns; // of a block
+
+  /// One of the two products, as those who multiply see it.
+  ProductKernel product(const Product &product, uint32_t rows, uint32_t columns, uint32_t depth) const {
+    return {.kernel = kernel,
+            .shape = shape,
+            .product = product,
+            .k = k,
+            .space = space,
+            .bodies = bodies,
+            .rows = rows,
+            .columns = columns,
+            .depth = depth,
+            .tensorMaps = {}};
+  }
 };
 
 /// Where a block's rows and columns are. Blocks of one element of the batch follow each other, those that see most keys

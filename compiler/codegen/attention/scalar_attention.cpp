@@ -20,8 +20,8 @@ public:
   ScalarAttention(const AttentionKernel &kernel)
       : kernel_(kernel), k_(kernel.k), type_(kernel.attention.output.sum.sum.type),
         bytes_(dispatch::elementBytes(type_)), depth_(bytes_ == 8 ? 8 : 16),
-        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128), scores_(product(kernel.attention.scores, kKeys)),
-        output_(product(kernel.attention.output, columns_)),
+        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128), scores_(kernel.product(kernel.attention.scores, kRows, kKeys, depth_)),
+        output_(kernel.product(kernel.attention.output, kRows, columns_, depth_)),
         softmax_(k_, type_, kGroup, {1, 2, 4, 8}, /*isFast=*/false) {}
 
   void run();
@@ -29,18 +29,6 @@ public:
 private:
   using Values = SmallVector<Value>;
 
-  ProductKernel product(const Product &product, uint32_t columns) const {
-    return {.kernel = kernel_.kernel,
-            .shape = kernel_.shape,
-            .product = product,
-            .k = kernel_.k,
-            .space = kernel_.space,
-            .bodies = kernel_.bodies,
-            .rows = kRows,
-            .columns = columns,
-            .depth = depth_,
-            .tensorMaps = {}};
-  }
   uint32_t widthOf(const Operand &operand, uint32_t side) const;
   void bring(TileSpace &space, const Operand &operand, uint32_t side, Value firstAcross, Value firstReduced, Value to);
   void bringBy(TileSpace &space, const Operand &operand, uint32_t side, Value firstAcross, Value firstReduced, Value to,

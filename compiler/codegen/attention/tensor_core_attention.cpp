@@ -32,8 +32,8 @@ class TensorCoreAttention {
 public:
   TensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape)
       : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
-        core_(k_, element_), scores_(product(kernel.attention.scores, kKeys, depthOfTile(shape))),
-        output_(product(kernel.attention.output, columnsOf(shape), kKeys)),
+        core_(k_, element_), scores_(kernel.product(kernel.attention.scores, shape.rows, kKeys, depthOfTile(shape))),
+        output_(kernel.product(kernel.attention.output, shape.rows, columnsOf(shape), kKeys)),
         fragments_(shape.rows / (kWarps * kFragmentRows)),
         columnPairs_(llvm::divideCeil(shape.columns, 2 * kFragmentColumns)),
         softmax_(k_, k_.b.getF32Type(), 2 * fragments_, {1, 2}, /*isFast=*/true) {}
@@ -44,18 +44,6 @@ private:
   using Values = SmallVector<Value>;
 
   void part();
-  ProductKernel product(const Product &product, uint32_t columns, uint32_t depth) const {
-    return {.kernel = kernel_.kernel,
-            .shape = kernel_.shape,
-            .product = product,
-            .k = kernel_.k,
-            .space = kernel_.space,
-            .bodies = kernel_.bodies,
-            .rows = shape_.rows,
-            .columns = columns,
-            .depth = depth,
-            .tensorMaps = {}};
-  }
   Value inArena(uint32_t bytes) { return k_.at(arena_, k_.b.getI8Type(), k_.number(bytes)); }
   uint32_t queryBytes() const { return shape_.rows * scores_.depth * 2; } // of one tile
   uint32_t keyBytes() const { return kKeys * scores_.depth * 2; }

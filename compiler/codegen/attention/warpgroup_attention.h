@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attention on Hopper (sm_90a; f16, bf16): a producer warpgroup brings blocks of 128 keys and their values, two others
-// have 64 queries each. Products are asynchronous, so a warpgroup asks for the scores of the next block and for the
-// result of this one, and while the second runs it computes the softmax of the first:
-//
-//   scores(0) softmax(0) | scores(1), result(0) | softmax(1) | scores(2), result(1) | softmax(2) ... result(n - 1)
-//                                       +---- runs under ----+
-//
-// Keys and values share one ring of slots, in the order in which they are wanted: K0 K1 V0 K2 V1 ... V(n - 1).
+// Attention on Hopper (sm_90a; f16, bf16): a producer warpgroup brings blocks of 128 keys and their values
+// (key_value_copies.h), two consumers have 64 queries each (query_group.h). Blocks are as many as fit, and each computes
+// tile after tile (tile_order.h): keys of the next tile are on their way while this one's result is written.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"

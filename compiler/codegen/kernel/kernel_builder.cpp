@@ -129,11 +129,13 @@ void KernelBuilder::syncWarp() {
 
 void KernelBuilder::asTeam(Value number, uint32_t count, Value barrier, llvm::function_ref<void()> body) {
   const uint32_t all = threads;
+  Value outer = inTeam_, outerBarrier = teamBarrier_;
   inTeam_ = number;
   threads = count;
   teamBarrier_ = barrier;
   body();
-  inTeam_ = Value();
+  inTeam_ = outer;
+  teamBarrier_ = outerBarrier;
   threads = all;
 }
 
@@ -161,6 +163,15 @@ void KernelBuilder::assembly(const std::string &text, ArrayRef<Value> operands, 
                             constraints + (constraints.empty() ? "" : ",") + "~{memory}",
                             /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
                             LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+}
+
+Value KernelBuilder::opaque(Value integer) {
+  const bool isWide = integer.getType().getIntOrFloatBitWidth() == 64;
+  return LLVM::InlineAsmOp::create(b, loc, integer.getType(), integer, isWide ? "mov.b64 $0, $1;" : "mov.b32 $0, $1;",
+                                   isWide ? "=l,l" : "=r,r", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+      .getResult(0);
 }
 
 Value KernelBuilder::word(Value number) {

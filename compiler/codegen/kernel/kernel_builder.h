@@ -81,6 +81,8 @@ public:
   /// Instructions of PTX that have no operation of their own; they may touch any memory. Operands are `$0` and on, and
   /// `constraints` says of each which register it takes: "r" 32 bits, "l" 64.
   void assembly(const std::string &text, llvm::ArrayRef<mlir::Value> operands, const std::string &constraints);
+  /// The same integer, of which the compiler knows nothing: what is computed from it stays where it is computed.
+  mlir::Value opaque(mlir::Value integer);
   /// 32 bits of a number, or of the address in shared memory that a pointer has.
   mlir::Value word(mlir::Value number);
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/query_group.h"
+
+#include "compiler/codegen/contraction/narrow_result.h"
+#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/result_tile.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kKeys = WarpgroupBlock::kKeys, kGroupRows = WarpgroupBlock::kGroupRows;
+constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * WarpgroupBlock::kGroupThreads;
+
+/// Logits of two rows.
+SmallVector<SmallVector<Value>> rowsOfRuns(ArrayRef<LogitRun> runs) {
+  SmallVector<SmallVector<Value>> rows(2);
+  for (auto [number, run] : llvm::enumerate(runs))
+    llvm::append_range(rows[number / (kKeys / 8)], run.scores);
+  return rows;
+}
+
+} // namespace
+
+Value QueryGroup::rowsOf(const AttentionTile &tile) {
+  return k_.add(tile.firstRow, k_.mul(block_.group, k_.number(kGroupRows)));
+}
+
+void QueryGroup::askForQueries(Value round) {
+  const TileOrder::Turn turn = block_.order.turn(round);
+  k_.when(turn.exists, [&] {
+    Bodies::Scope scope(block_.kernel.bodies);
+    TileSpace space(block_.scores, turn.tile.inBatch, rowsOf(turn.tile), k_.number(0));
+    OperandTile tile(block_.scores, space, block_.core, block_.scores.product.left);
+    Value base = block_.queriesOf(round);
+    auto bring = [&](bool isFast) {
+      for (uint32_t part = 0; part < block_.depthTiles(); ++part)
+        tile.bring(block_.inArena(k_.add(base, k_.number(int64_t(part) * kGroupRows * 128))), k_.number(part), isFast);
+    };
+    k_.branch(tile.isAligned(), [&] { bring(true); }, [&] { bring(false); });
+  });
+  block_.core.closeGroup();
+}
+
+/// Where a tile begins in the arena, in 16 bytes, how far eight rows are from the next eight, blocks of 64 positions
+/// from each other, and that rows of 128 bytes are swizzled.
+Value QueryGroup::descriptor(Value bytes, uint32_t blockBytes) {
+  constexpr uint64_t kEightRows = 8 * 128 / 16, kSwizzle128 = uint64_t(1) << 62;
+  Value address = k_.add(LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), block_.arena), bytes);
+  Value start = k_.rem(k_.div(address, k_.number(16)), k_.number(1 << 14));
+  return arith::OrIOp::create(k_.b, k_.loc, start,
+                              k_.number(int64_t(uint64_t(blockBytes / 16) << 16 | kEightRows << 32 | kSwizzle128)));
+}
+
+QueryGroup::Values QueryGroup::scoresOf(const Tile &tile, Value step) {
+  return block_.core.multiplyTiles(descriptor(tile.queries, 16), descriptor(block_.slotOf(step), 16),
+                                   block_.depthTiles(), kGroupRows * 128, kKeys * 128, kKeys);
+}
+
+QueryGroup::Values QueryGroup::weighted(ArrayRef<Value> factors, Value step, ValueRange sums) {
+  return block_.core.multiplyRegisters(factors, descriptor(block_.slotOf(step), kKeys * 128), 16 * 128,
+                                       block_.shape.columns, sums);
+}
+
+/// Lane l of a warp holds keys 2 (l % 4) and the next of each eight, of row l / 4 and of the eighth behind it.
+SmallVector<LogitRun> QueryGroup::runsOf(const Tile &tile, const Values &scores, Value firstKey) {
+  Value lane = k_.rem(block_.thread, k_.number(32)), warp = k_.div(block_.thread, k_.number(32));
+  Value row = k_.add(tile.rows, k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4))));
+  Value key = k_.add(firstKey, k_.mul(k_.rem(lane, k_.number(4)), k_.number(2)));
+  SmallVector<LogitRun> runs;
+  for (uint32_t half = 0; half < 2; ++half)
+    for (uint32_t column = 0; column < kKeys / 8; ++column) {
+      const Value *first = scores.begin() + 4 * column + 2 * half;
+      runs.push_back({k_.add(row, k_.number(8 * half)), k_.add(key, k_.number(8 * column)), Values(first, first + 2)});
+    }
+  return runs;
+}
+
+void QueryGroup::release(Value step) {
+  k_.when(block_.isFirst, [&] { block_.ring.empty(step); });
+}
+
+void QueryGroup::awaitTurn() {
+  k_.assembly("bar.sync $0, " + std::to_string(kConsumerThreads) + ";",
+              {k_.word(k_.add(block_.group, k_.number(WarpgroupBlock::kFirstTurn)))}, "r");
+}
+
+void QueryGroup::passTurn() {
+  k_.assembly("bar.arrive $0, " + std::to_string(kConsumerThreads) + ";",
+              {k_.word(k_.sub(k_.number(WarpgroupBlock::kFirstTurn + 1), block_.group))}, "r");
+}
+
+/// Carried: what softmax does, the sums of the result, and the factors of the block before.
+QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
+  Bodies::Scope scope(block_.kernel.bodies);
+  block_.ring.waitUntilFull(tile.firstStep);
+  const Values scores = block_.core.waitForProducts(0, scoresOf(tile, tile.firstStep));
+  release(tile.firstStep);
+  SmallVector<LogitRun> runs = runsOf(tile, scores, tile.range.first());
+  TileSpace space(block_.scores, tile.at.inBatch, tile.rows, tile.range.first());
+  tile.range.computeLogits(space, tile.range.first(), runs);
+  const OptimisticSoftmax::Step step = softmax_.first(rowsOfRuns(runs), 1);
+  Values carried = step.carried;
+  carried.append(sums(), neutral(k_, block_.output.product.sum.sum));
+  llvm::append_range(carried, step.factors);
+  return carried;
+}
+
+QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWhole, ValueRange carried) {
+  Bodies::Scope scope(block_.kernel.bodies);
+  Value number = k_.div(k_.sub(key, tile.range.first()), k_.number(kKeys));
+  Value ofValues = k_.add(tile.firstStep, k_.mul(number, k_.number(2))), ofKeys = k_.sub(ofValues, k_.number(1));
+  const ValueRange states = carried.take_front(kStates), before = carried.drop_front(kStates).take_front(sums());
+  const Values factors = llvm::to_vector(carried.drop_front(kStates + sums()));
+  block_.ring.waitUntilFull(ofKeys);
+  awaitTurn();
+  Values scores = scoresOf(tile, ofKeys);
+  block_.ring.waitUntilFull(ofValues);
+  const Values result = weighted(factors, ofValues, before);
+  passTurn();
+  scores = block_.core.waitForProducts(1, scores);
+  release(ofKeys);
+
+  SmallVector<LogitRun> runs = runsOf(tile, scores, key);
+  TileSpace space(block_.scores, tile.at.inBatch, tile.rows, key);
+  const double scale = tile.range.computeLogits(space, runs, isWhole);
+  // The factors' registers are read until the product is there: new ones are written behind the wait.
+  auto wait = [&] {
+    Values waited = block_.core.waitForProducts(0, result);
+    release(ofValues);
+    return waited;
+  };
+  Values scaled;
+  const OptimisticSoftmax::Step step = softmax_.next(states, rowsOfRuns(runs), scale, wait, scaled);
+  Values after = step.carried;
+  llvm::append_range(after, scaled);
+  llvm::append_range(after, step.factors);
+  return after;
+}
+
+QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
+  const KeyRange &range = tile.range;
+  Value keys = k_.number(kKeys), second = k_.add(range.first(), keys);
+  Values carried = firstBlock(tile);
+  for (const KeyRange::Segment &segment : range.segments()) {
+    Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
+    carried = k_.loop(from, segment.last, keys, carried,
+                      [&](Value key, ValueRange inside) { return nextBlock(tile, key, segment.isWhole, inside); });
+  }
+  Value steps = k_.mul(block_.blocksOf(range), k_.number(2));
+  Value step = k_.sub(k_.add(tile.firstStep, steps), k_.number(1));
+  block_.ring.waitUntilFull(step);
+  const ArrayRef<Value> all = carried;
+  const Values result = block_.core.waitForProducts(
+      0, weighted(all.drop_front(kStates + sums()), step, ValueRange(all.drop_front(kStates).take_front(sums()))));
+  release(step);
+  Values end(all.begin(), all.begin() + kStates);
+  llvm::append_range(end, result);
+  return end;
+}
+
+void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
+  const Values inverses = softmax_.inverses(ValueRange(carried.take_front(kStates)));
+  Values values;
+  for (auto [i, sum] : llvm::enumerate(carried.drop_front(kStates)))
+    values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
+  Value arena = block_.resultPart();
+  TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
+  constexpr uint32_t kPartColumns = WarpgroupBlock::kPartColumns;
+  auto byParts = [&] {
+    Value lane = k_.rem(block_.thread, k_.number(32)), warp = k_.div(block_.thread, k_.number(32));
+    Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
+    Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
+    SmallVector<ResultPart> parts;
+    for (uint32_t first = 0; first < block_.shape.columns; first += kPartColumns) {
+      ResultPart &part = parts.emplace_back();
+      part.rows = kGroupRows;
+      part.columns = kPartColumns;
+      part.rowOf = [](Value inPart) { return inPart; };
+      part.columnOf = [this, first](Value inPart) { return k_.add(inPart, k_.number(first)); };
+      for (uint32_t column = 0; column < kPartColumns / 8; ++column)
+        for (uint32_t half = 0; half < 2; ++half) {
+          const Value *each = values.begin() + 4 * (first / 8 + column) + 2 * half;
+          part.runs.push_back(
+              {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(each, each + 2)});
+        }
+    }
+    writeResult(block_.output, space, arena, parts);
+  };
+  std::optional<NarrowResult> narrow = NarrowResult::of(block_.output);
+  if (!narrow)
+    return byParts();
+  k_.branch(narrow->isAligned(), [&] { narrow->write(space, k_.number(0), k_.number(0), arena, values); }, byParts);
+}
+
+void QueryGroup::run() {
+  k_.when(k_.equal(block_.group, k_.number(1)), [&] { passTurn(); }); // the first turn is the first consumer's
+  askForQueries(k_.number(0));
+  block_.forEachTile(
+      [&](Value round) {
+        block_.core.waitForGroups(0);
+        block_.core.publish();
+        k_.barrier(); // of the warpgroup: queries are there, and those of the round before have been read
+        askForQueries(k_.add(round, k_.number(1)));
+      },
+      [&](Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
+        const Tile tile{at, range, block_.queriesOf(round), rowsOf(at), firstStep};
+        SmallVector<Type> types(kStates + sums(), k_.b.getF32Type());
+        const Values carried = k_.choose(
+            k_.less(range.first(), range.last()), types, [&] { return allBlocks(tile); },
+            [&] {
+              Values nothing = softmax_.start();
+              nothing.append(sums(), neutral(k_, block_.output.product.sum.sum));
+              return nothing;
+            });
+        write(tile, carried);
+      });
+  // The last turn that was passed on is taken: no barrier is left half full.
+  k_.when(k_.equal(block_.group, k_.number(0)), [&] { awaitTurn(); });
+}
+
+} // namespace tenon::compiler::codegen

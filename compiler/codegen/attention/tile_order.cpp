@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/tile_order.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Tiles of a group, at least: some rounds of the blocks of a large device.
+constexpr uint32_t kGroupTiles = 512;
+
+Value roundedUp(KernelBuilder &k, Value size, Value part) {
+  return k.div(k.add(size, k.sub(part, k.number(1))), part);
+}
+
+} // namespace
+
+TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
+    : k_(kernel.k), tileRows_(kernel.rows), isMasked_(isMasked) {
+  auto sizeOf = [&](ArrayRef<unsigned> axes) {
+    Value size = k_.number(1);
+    for (unsigned axis : axes)
+      size = k_.mul(size, kernel.space.size(axis));
+    return size;
+  };
+  batch_ = sizeOf(kernel.attention.output.batch);
+  down_ = roundedUp(k_, sizeOf(kernel.attention.output.rows), k_.number(tileRows_));
+  // Without rows there is no tile, and nothing is divided by their number.
+  Value rows = arith::MaxUIOp::create(k_.b, k_.loc, down_, k_.number(1));
+  group_ = isMasked_ ? k_.min(roundedUp(k_, k_.number(kGroupTiles), rows), batch_) : batch_;
+  group_ = arith::MaxUIOp::create(k_.b, k_.loc, group_, k_.number(1));
+  roundsOfGroup_ = roundedUp(k_, k_.mul(group_, down_), k_.blocks());
+  rounds_ = k_.mul(roundsOfGroup_, roundedUp(k_, batch_, group_));
+  down_ = rows;
+}
+
+TileOrder::Turn TileOrder::turn(Value round) const {
+  // Where there is no round at all nobody asks for one, but the quotient is computed.
+  Value perGroup = arith::MaxUIOp::create(k_.b, k_.loc, roundsOfGroup_, k_.number(1));
+  Value first = k_.mul(k_.div(round, perGroup), group_), inGroup = k_.rem(round, perGroup);
+  Value position = k_.block();
+  if (isMasked_)
+    position = k_.select(k_.equal(k_.rem(round, k_.number(2)), k_.number(0)), position,
+                         k_.sub(k_.sub(k_.blocks(), k_.number(1)), position));
+  Value number = k_.add(k_.mul(inGroup, k_.blocks()), position);
+  Value elements = k_.min(group_, k_.sub(batch_, first));
+  Turn turn;
+  turn.exists = k_.both(k_.less(round, rounds_), k_.less(number, k_.mul(elements, down_)));
+  Value element = isMasked_ ? k_.rem(number, elements) : k_.div(number, down_);
+  Value row = isMasked_ ? k_.sub(k_.sub(down_, k_.number(1)), k_.div(number, elements)) : k_.rem(number, down_);
+  turn.tile = {k_.add(first, element), k_.mul(row, k_.number(tileRows_)), k_.number(0)};
+  return turn;
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which tiles a block computes, one after the other, where blocks stay until all tiles are done and nobody hands tiles
+// out while they run. Without a mask one tile is as much work as another, and blocks take them in turn. Under a causal
+// mask the last rows see most keys. Then tiles of a group of elements of the batch are dealt out from the longest to the
+// shortest, each round of them in the direction against the round before:
+//
+//   round 0   16 16 16 16 15 15      who begins with the longest
+//   round 1   13 13 14 14 14 15   <- ends with the shortest
+//
+// A group has enough tiles for some rounds, and few enough elements that caches hold their keys and values.
+#pragma once
+
+#include "compiler/codegen/attention/attention_kernel.h"
+
+namespace tenon::compiler::codegen {
+
+class TileOrder {
+public:
+  /// Of this block. `isMasked`: rows see different numbers of keys. A tile has all columns.
+  TileOrder(const AttentionKernel &kernel, bool isMasked);
+
+  mlir::Value rounds() const { return rounds_; }
+  struct Turn {
+    mlir::Value exists; // i1: the block has a tile in this round
+    AttentionTile tile;
+  };
+  Turn turn(mlir::Value round) const;
+
+private:
+  KernelBuilder &k_;
+  const uint32_t tileRows_;
+  mlir::Value batch_, down_; // elements; tiles of one
+  mlir::Value group_;        // elements of a group
+  mlir::Value roundsOfGroup_, rounds_;
+  const bool isMasked_;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/warpgroup_block.h"
+
+#include "compiler/codegen/attention/hiding.h"
+#include "compiler/codegen/contraction/narrow_result.h"
+#include "compiler/codegen/contraction/result_tile.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kRingBytes = 128 << 10;
+constexpr uint32_t kQueryTiles = 2; // of a consumer: that it multiplies, and the next one
+
+uint32_t slotBytes(const WarpgroupAttentionShape &shape) {
+  return WarpgroupBlock::kKeys * std::max(shape.depth, shape.columns) * 2;
+}
+uint32_t slotsOf(const WarpgroupAttentionShape &shape) {
+  return kRingBytes / slotBytes(shape);
+}
+uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a consumer
+  return WarpgroupBlock::kGroupRows * shape.depth * 2;
+}
+uint32_t partBytes() { // of a consumer
+  return std::max(stagedBytes(WarpgroupBlock::kGroupRows, WarpgroupBlock::kPartColumns, sizeof(float)),
+                  NarrowResult::bytes());
+}
+uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
+  return kRingBytes + WarpgroupBlock::kConsumers * kQueryTiles * queryBytes(shape);
+}
+uint32_t behindParts(const WarpgroupAttentionShape &shape) {
+  return behindQueries(shape) + WarpgroupBlock::kConsumers * partBytes();
+}
+
+/// Whether rows see different numbers of keys, and how many shows.
+bool isCausal(const AttentionKernel &kernel) {
+  const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
+  if (!hiding)
+    return false;
+  const bool hasLower = llvm::any_of(hiding->bounds, [](const KeyBound &bound) { return !bound.isUpper; });
+  return !hasLower && !hiding->bounds.empty();
+}
+
+} // namespace
+
+WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
+                               ValueRange tensorMaps)
+    : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k),
+      core(k, kernel.attention.tensorCoreElement()),
+      scores(kernel.product(kernel.attention.scores, kGroupRows, kKeys, kTileDepth)),
+      output(kernel.product(kernel.attention.output, kGroupRows, shape.columns, kKeys)), arena(k.dynamicShared()),
+      // The same for all threads of a warp, and the compiler shall know it.
+      group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
+      thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
+      order(kernel, isCausal(kernel)), ring(k, inArena(k.number(behindParts(shape))), slotsOf(shape)) {}
+
+uint32_t WarpgroupBlock::bytes(const WarpgroupAttentionShape &shape) {
+  return behindParts(shape) + StageRing::bytes(slotsOf(shape));
+}
+
+Value WarpgroupBlock::slotOf(Value step) {
+  return k.mul(ring.stageOf(step), k.number(slotBytes(shape)));
+}
+
+Value WarpgroupBlock::queriesOf(Value round) {
+  Value tile = k.add(k.mul(group, k.number(kQueryTiles)), k.rem(round, k.number(kQueryTiles)));
+  return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(kRingBytes));
+}
+
+Value WarpgroupBlock::resultPart() {
+  return inArena(k.add(k.number(behindQueries(shape)), k.mul(group, k.number(partBytes()))));
+}
+
+Value WarpgroupBlock::forEachTile(
+    llvm::function_ref<void(Value)> before,
+    llvm::function_ref<void(Value, const AttentionTile &, const KeyRange &, Value)> body) {
+  return k.loop(k.number(0), order.rounds(), k.number(1), k.number(0), [&](Value round, ValueRange carried) {
+    Bodies::Scope scope(kernel.bodies);
+    // What a thread computes of its number would be computed in front of the loop, and take registers from all tiles.
+    Value outside = thread;
+    thread = k.opaque(thread);
+    isFirst = k.equal(thread, k.number(0));
+    SmallVector<Value> steps;
+    asTeam([&] {
+      before(round);
+      const TileOrder::Turn turn = order.turn(round);
+      steps = k.choose(
+          turn.exists, k.b.getI64Type(),
+          [&] {
+            Bodies::Scope inside(kernel.bodies);
+            const KeyRange range = rangeOf(turn.tile);
+            body(round, turn.tile, range, carried[0]);
+            Value blocks = k.select(k.less(range.first(), range.last()), blocksOf(range), k.number(0));
+            return SmallVector<Value>{k.add(carried[0], k.mul(blocks, k.number(2)))};
+          },
+          [&] { return SmallVector<Value>{carried[0]}; });
+    });
+    thread = outside;
+    return steps;
+  })[0];
+}
+
+} // namespace tenon::compiler::codegen

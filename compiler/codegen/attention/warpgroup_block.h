@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the three warpgroups of Hopper's attention share (warpgroup_attention.h): the memory of their block, the ring of
+// keys and values, and the tiles that they compute.
+//
+//   dynamic shared memory   slots of the ring | queries, two tiles for each consumer | parts of results | barriers
+#pragma once
+
+#include "compiler/codegen/attention/key_range.h"
+#include "compiler/codegen/attention/tile_order.h"
+#include "compiler/codegen/attention/warpgroup_attention.h"
+#include "compiler/codegen/contraction/stage_ring.h"
+#include "compiler/codegen/kernel/tensor_core.h"
+
+namespace tenon::compiler::codegen {
+
+class WarpgroupBlock {
+public:
+  static constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
+  static constexpr uint32_t kKeys = 128, kTileDepth = 64, kColumnBlock = 64;
+  // Registers of a thread. A block of 384 is given 168 each.
+  static constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+  // Of a result that a consumer has in shared memory at once.
+  static constexpr uint32_t kPartColumns = 64;
+  // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
+  static constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1;
+
+  WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape, mlir::ValueRange tensorMaps);
+
+  static uint32_t bytes(const WarpgroupAttentionShape &shape);
+
+  bool hasMaps() const { return tensorMaps.size() == 2; }
+  uint32_t depthTiles() const { return shape.depth / kTileDepth; }
+  mlir::Value inArena(mlir::Value bytes) { return k.at(arena, k.b.getI8Type(), bytes); }
+  mlir::Value slotOf(mlir::Value step);
+  /// Queries of this consumer, of a round of tiles.
+  mlir::Value queriesOf(mlir::Value round);
+  mlir::Value resultPart();
+
+  KeyRange rangeOf(const AttentionTile &tile) const {
+    return {kernel, scores, tile, kWarpgroupAttentionRows, kKeys};
+  }
+  mlir::Value blocksOf(const KeyRange &range) {
+    return k.div(k.add(k.sub(range.last(), range.first()), k.number(kKeys - 1)), k.number(kKeys));
+  }
+  /// body(round, tile, its keys, its first step in the ring): for each tile of this block. Steps are counted through
+  /// all of them, two for each block of keys. `before` runs in each round, also where the block has no tile in it.
+  /// @return steps of all tiles
+  mlir::Value forEachTile(llvm::function_ref<void(mlir::Value)> before,
+                          llvm::function_ref<void(mlir::Value, const AttentionTile &, const KeyRange &, mlir::Value)> body);
+
+  const AttentionKernel &kernel;
+  const WarpgroupAttentionShape &shape;
+  const mlir::ValueRange tensorMaps;
+  KernelBuilder &k;
+  TensorCore core;
+  const ProductKernel scores, output; // of a consumer
+  mlir::Value arena;
+  mlir::Value group;   // number of the warpgroup
+  mlir::Value thread;  // in it
+  mlir::Value isFirst; // of it, who speaks for it
+  /// Its threads are a team.
+  void asTeam(llvm::function_ref<void()> body) {
+    k.asTeam(thread, kGroupThreads, k.add(group, k.number(kFirstBarrier)), body);
+  }
+  const TileOrder order;
+  StageRing ring;
+};
+
+} // namespace tenon::compiler::codegen
