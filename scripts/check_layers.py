@@ -31,7 +31,7 @@ ROOMS = {
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/types", "input", "dialect/transforms", "dispatch", "dispatch/attention",
-                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/attention", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
+                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/attention", "codegen/attention/hopper", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],
     "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode", "decode/families",

@@ -50,6 +50,9 @@ SETS = {
               Attention("bf16", 4, 16, 4096, 128, "bias"), Attention("bf16", 4, 16, 4096, 128, "cap")],
 }
 SETS["first"] = SETS["goals"][:4]
+# One query of each sequence against keys that are there: 32 heads, four of which share their keys.
+SETS["decode"] = [Attention("bf16", batch, 32, 1, 128, shared=4, keys=keys)
+                  for batch, keys in ((1, 1024), (1, 8192), (1, 65536), (16, 1024), (16, 8192), (128, 1024), (128, 4096))]
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 

@@ -8,6 +8,7 @@
 #include "compiler/dispatch/inline_reads.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/split_operands.h"
+#include "compiler/dispatch/unit_dimensions.h"
 #include "compiler/dispatch/unit_sums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -391,6 +392,7 @@ void generalizeOperations(func::FuncOp function) {
   toLinalg.add<SplatToFill, Generalize>(context);
   rewrite(function, std::move(toLinalg));
   dropUnitSums(function);
+  dropUnitDimensionsOfResults(function);
   readStartsAsInputs(function);
   dropUnreadStarts(function);
   resolveDimensions(function);

@@ -2,6 +2,7 @@
 """Attention in the forms that programs have it in: orders of dimensions, scales, ways to say softmax, masks and biases, on ragged
 lengths and numbers that are hard for a softmax computed block by block. NumPy computes the plain form in float64."""
 import itertools
+import math
 
 import numpy as np
 
@@ -20,10 +21,15 @@ LAYOUTS = {
     "grouped": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
     "one head of keys": ("bhmd", "bnd", "bne", "bhmn", "bhme"),
     "everything turned": ("bdm", "bdn", "ben", "bnm", "bem"),
+    "flat": ("bhmd", "bhnd", "bhne", "bhmn", "bhme"),
+    "repeated": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
+    "repeated flat": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
 }
+# flat: products in three dimensions, heads being part of the batch. repeated: keys are copied for each head that shares them.
 SCALES = ("multiplied", "divided", "queries before", "none")
-SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions")
-MASKS = ("none", "causal", "causal, large", "causal, added", "window", "bias", "chosen", "lengths", "soft cap", "shifted causal", "causal and chosen")
+SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")
+MASKS = ("none", "causal", "causal, large", "causal, added", "window", "window, large", "bias", "chosen", "chosen, large", "lengths", "soft cap", "shifted causal", "causal and chosen")
+AWAY = {"causal, large": -1e30, "window, large": -1e30, "chosen, large": -1e30}  # what hides a key, where it is not -inf
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
 
 
@@ -36,13 +42,33 @@ class Writer:
 
     def __init__(self, f, layout, operand, scale, softmax, mask, size):
         self.f, self.specs, self.operand, self.how = f, LAYOUTS[layout], operand, (scale, softmax, mask)
+        self.is_flat, self.is_repeated = "flat" in layout, "repeated" in layout
         self.kind = "f64" if operand == "f64" else "f32"
         self.factor = size["d"] ** -0.5
 
     def shape(self, spec):
         return [self.size[c] for c in spec]
 
+    def reshaped(self, x, operation, shape, groups):
+        f, result = self.f, type(x)(self.f.fresh(), x.kind, shape)
+        sizes = f" output_shape [{', '.join(map(str, shape))}]" if operation == "expand_shape" else ""
+        f.line(f"{result.name} = tensor.{operation} {x.name} {groups}{sizes} : {x.type} into {result.type}")
+        return result
+
     def product(self, a, b, of_a, of_b, out):
+        if self.is_repeated and "g" not in of_b:
+            wide = of_b.replace("h", "hg")
+            b, of_b = self.each(wide, lambda x: x, (b, of_b), kind=b.kind), wide
+        if not self.is_flat:
+            return self.plain_product(a, b, of_a, of_b, out)
+        batch = len(out) - 2
+        groups = [list(range(batch)), [batch], [batch + 1]]
+        flat = [self.reshaped(x, "collapse_shape", [int(np.prod(x.shape[:batch])), *x.shape[batch:]], groups) for x in (a, b)]
+        self.size["x"] = flat[0].shape[0]
+        made = self.plain_product(*flat, *["x" + spec[batch:] for spec in (of_a, of_b, out)])
+        return self.reshaped(made, "expand_shape", self.shape(out), groups)
+
+    def plain_product(self, a, b, of_a, of_b, out):
         f = self.f
         loops = out + "".join(sorted(set(of_a + of_b) - set(out)))
         start = f.fill(self.kind, self.shape(out), 0.0)
@@ -84,7 +110,7 @@ class Writer:
             f.line(f"{result} = arith.addi {x}, {constant} : index")
             return result
 
-        if mask == "window":
+        if mask.startswith("window"):
             return f.op("arith.andi", "i1", compare("sle", n, m), compare("slt", m, more(n, 20)))
         if mask == "shifted causal":
             return compare("uge", more(m, 3), n)
@@ -98,9 +124,9 @@ class Writer:
                 by = f.constant(kind, self.factor if scale == "multiplied" else 1 / self.factor)
                 return f.op("arith.mulf" if scale == "multiplied" else "arith.divf", kind, x, by)
             scores = self.each(spec, scaled, (scores, spec))
-        if mask in ("causal", "causal, large", "window", "shifted causal"):
+        if mask in ("causal", "causal, large", "window", "window, large", "shifted causal"):
             def hidden(x):
-                return f.select(self.seen(spec, mask), kind, x, f.constant(kind, -1e30 if mask == "causal, large" else -np.inf))
+                return f.select(self.seen(spec, mask), kind, x, f.constant(kind, AWAY.get(mask, -np.inf)))
             return self.each(spec, hidden, (scores, spec))
         if mask == "causal, added":
             order = "mn" if spec.index("m") < spec.index("n") else "nm"
@@ -109,8 +135,8 @@ class Writer:
         if mask == "bias":
             return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, f.convert(y, extra.kind, kind)),
                              (scores, spec), (extra, "mn"))
-        if mask == "chosen":
-            return self.each(spec, lambda x, y: f.select(y, kind, x, f.constant(kind, -np.inf)), (scores, spec), (extra, "bmn"))
+        if mask in ("chosen", "chosen, large"):
+            return self.each(spec, lambda x, y: f.select(y, kind, x, f.constant(kind, AWAY.get(mask, -np.inf))), (scores, spec), (extra, "bmn"))
         if mask == "causal and chosen":
             def both(x, y):
                 return f.select(f.op("arith.andi", "i1", self.seen(spec, mask), y), kind, x, f.constant(kind, -np.inf))
@@ -141,7 +167,15 @@ class Writer:
             return result, None
         kept = spec.replace("n", "1") if softmax == "kept dimensions" else spec.replace("n", "")
         largest = self.reduced(logits, spec, kept, "arith.maximumf", -np.inf)
-        if softmax == "steps":
+        if softmax == "powers of two":  # of the difference, times log2(e)
+            powers = self.each(spec, lambda x, y: f.op("math.exp2", kind, f.op("arith.mulf", kind, f.op("arith.subf", kind, x, y), f.constant(kind, math.log2(math.e)))),
+                               (logits, spec), (largest, kept))
+        elif softmax == "scaled powers of two":  # each of both sides, times log2(e)
+            def apart(x, y):
+                sides = [f.op("arith.mulf", kind, side, f.constant(kind, math.log2(math.e))) for side in (x, y)]
+                return f.op("math.exp2", kind, f.op("arith.subf", kind, *sides))
+            powers = self.each(spec, apart, (logits, spec), (largest, kept))
+        elif softmax == "steps":
             apart = self.each(spec, lambda x, y: f.op("arith.subf", kind, x, y), (logits, spec), (largest, kept))
             powers = self.each(spec, lambda x: f.op("math.exp", kind, x), (apart, spec))
         else:
@@ -189,14 +223,15 @@ def reference(layout, operand, scale, mask, q, k, v, extra):
     hidden = np.zeros((1, 1), bool)
     away = -np.inf
     if mask in ("causal", "causal, large", "causal, added"):
-        hidden, away = n > m, -1e30 if mask == "causal, large" else -np.inf
+        hidden, away = n > m, AWAY.get(mask, -np.inf)
     elif mask == "shifted causal":
         hidden = n > m + 3
-    elif mask == "window":
-        hidden = (n > m) | (n + 20 <= m)
+    elif mask.startswith("window"):
+        hidden, away = (n > m) | (n + 20 <= m), AWAY.get(mask, -np.inf)
     elif mask == "bias":
         scores = scores + extra
-    elif mask in ("chosen", "causal and chosen"):
+    elif mask in ("chosen", "chosen, large", "causal and chosen"):
+        away = AWAY.get(mask, -np.inf)
         hidden = ~np.asarray(extra, bool).reshape(extra.shape[:1] + (1,) * (scores.ndim - 3) + extra.shape[1:])
         hidden = hidden | (n > m) if mask == "causal and chosen" else hidden
     elif mask == "lengths":
@@ -234,16 +269,21 @@ def drawn(random, layout, operand, size, inputs):
     return [elements.rounded(operand, x) for x in (q, k, v)]
 
 
-def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False):
-    """many: elements of the batch enough that a large device has large tiles."""
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False):
+    """many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says."""
+    dynamic = dynamic and "flat" not in layout
     size = dict(b=8 if many else 2, h=8 if many else 3, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
     random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths, many)
     tensors = drawn(random, layout, operand, size, inputs)
     given = [argument(operand, x, dynamic) for x in tensors]
     if mask == "bias":
         given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
-    elif mask in ("chosen", "causal and chosen"):
-        given.append(argument("i1", random.integers(0, 3, (size["b"], size["m"], size["n"])) > 0, dynamic))
+    elif mask in ("chosen", "chosen, large", "causal and chosen"):
+        seen = random.integers(0, 3, (size["b"], size["m"], size["n"])) > 0
+        if mask == "chosen, large":  # rows whose first keys are all hidden, and one that sees none
+            seen &= np.arange(size["n"])[None, None, :] >= (np.arange(size["m"]) % 4 * size["n"] // 4)[None, :, None]
+            seen[:, -1] = False
+        given.append(argument("i1", seen, dynamic))
     elif mask == "lengths":
         given.append(argument("i32", random.integers(0, size["n"] + 1, size["b"]), dynamic))
 
@@ -258,13 +298,13 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
         return reference(layout, operand, scale, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
 
     program = Program([*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)], [(len(given), 0)])
-    return Case(f"attention {'of many ' if many else ''}{layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
+    return Case(f"attention {'of many ' if many else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
 
 
 # Whole blocks of keys, ragged ones, one key, one query; depths that are whole, that are not, and ones for which no tensor core is.
-LENGTHS = ((1, 1), (31, 31), (64, 64), (70, 130), (129, 64), (1, 257), (200, 33))
+LENGTHS = ((1, 1), (31, 31), (64, 64), (70, 130), (129, 64), (1, 257), (200, 33), (64, 80))
 DEPTHS = ((64, 64), (128, 128), (32, 32), (40, 72), (192, 128), (80, 80), (256, 256), (7, 5))
-FEW_LENGTHS = ((33, 70), (1, 1), (65, 31), (1, 129), (70, 64))
+FEW_LENGTHS = ((33, 70), (1, 1), (65, 31), (1, 129), (70, 64), (64, 80))
 FEW_DEPTHS = ((32, 32), (64, 64), (40, 24), (7, 5))
 
 
@@ -286,6 +326,19 @@ def cases(sizes):
         if number % (43 if whole else 111) == 0:
             yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 5], mask, INPUTS[number // 3 % 5], length, depth,
                             number % 7 == 3, many=True)
+    # Blocks of keys that a finite number hides wholly, in front of others.
+    for number, (kind, mask, length) in enumerate(itertools.product(kinds, ("window, large", "chosen, large"), ((200, 200), (70, 300)))):
+        if whole or number % 3 == 0:
+            yield attention("bmd", kind, "multiplied", "operation", mask, "plain", length, (64, 64), False)
+    for number, mask in enumerate(("window, large", "chosen, large")):
+        yield attention("bhmd", kinds[number], "multiplied", "steps", mask, "plain", ((200, 200), (64, 300))[number], (64, 64), False, many=True)
+    # Few queries: warps and blocks share the keys, some of which have none.
+    few = itertools.product(("bhmd", "grouped", "bmhd", "repeated"), MASKS, ((1, 1), (1, 31), (2, 64), (1, 300), (5, 1031), (3, 2048)),
+                            ((64, 64), (128, 128), (64, 128), (32, 64)))
+    for number, (layout, mask, length, depth) in enumerate(few):
+        if number % (13 if whole else 37) == 0:
+            yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 7], mask, INPUTS[number // 3 % 6], length, depth,
+                            number % 5 == 3, few=True)
     # Lengths and depths of each type, and numbers that are hard.
     for number, (kind, length, depth) in enumerate(itertools.product(kinds, LENGTHS, DEPTHS)):
         if not whole and number % 31 != 0:

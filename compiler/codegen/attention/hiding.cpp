@@ -220,15 +220,19 @@ std::optional<double> scaleOf(const Attention &attention, const std::optional<Hi
     return std::nullopt;
   linalg::GenericOp op = attention.logits->op;
   Value shown = hiding ? hiding->shown : op.getBody()->getTerminator()->getOperand(0);
+  auto isScore = [&](Value value) {
+    auto score = dyn_cast<BlockArgument>(value);
+    return score && score.getOwner() == op.getBody() &&
+           op.getMatchingOpOperand(score)->get() == linalg::GenericOp(attention.scores.op->op)->getResult(0);
+  };
+  if (isScore(shown))
+    return 1;
   auto product = shown.getDefiningOp<arith::MulFOp>();
   if (!product || product->getBlock() != op.getBody())
     return std::nullopt;
   for (unsigned side : {0, 1}) {
-    auto score = dyn_cast<BlockArgument>(product->getOperand(side));
     FloatAttr factor;
-    if (!score || score.getOwner() != op.getBody() ||
-        op.getMatchingOpOperand(score)->get() != linalg::GenericOp(attention.scores.op->op)->getResult(0) ||
-        !matchPattern(product->getOperand(1 - side), m_Constant(&factor)))
+    if (!isScore(product->getOperand(side)) || !matchPattern(product->getOperand(1 - side), m_Constant(&factor)))
       continue;
     const double scale = factor.getValueAsDouble();
     if (scale > 0 && std::isfinite(scale))

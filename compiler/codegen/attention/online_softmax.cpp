@@ -21,14 +21,15 @@ Value OnlineSoftmax::exponential(Value value, Value reference) {
   return math::ExpOp::create(k_.b, k_.loc, arith::SubFOp::create(k_.b, k_.loc, value, reference));
 }
 
-/// exp(x - reference) as 2^(x scale + offset), one multiply-add. Of references so large that log2 e of them is none,
-/// such as the least number that hides a key, every number that is not the reference itself is infinitely far away.
+/// exp(x - reference) as 2^(x scale + offset), one multiply-add. The offset is rounded, the product is not: of
+/// references as large as the numbers that hide keys, the difference would be a power of its own. Their neighbours are
+/// 8 and more away, which 2^x tells apart as well as e^x.
 OnlineSoftmax::Powers OnlineSoftmax::powersAgainst(Value reference) {
   if (!isFast_)
     return {};
   Value isLarge = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT,
-                                        math::AbsFOp::create(k_.b, k_.loc, reference), constant(1e38));
-  Value scale = k_.select(isLarge, constant(0.25), constant(M_LOG2E));
+                                        math::AbsFOp::create(k_.b, k_.loc, reference), constant(kLargeReference));
+  Value scale = k_.select(isLarge, constant(1), constant(M_LOG2E));
   return {scale, arith::NegFOp::create(k_.b, k_.loc, multiply(reference, scale))};
 }
 

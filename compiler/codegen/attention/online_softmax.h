@@ -12,6 +12,9 @@
 
 namespace tenon::compiler::codegen {
 
+/// Of references above it, in f32, log2 e is not exact enough.
+inline constexpr double kLargeReference = 1 << 26;
+
 class OnlineSoftmax {
 public:
   /// Of `rows` rows of each thread. Threads whose numbers differ by `partners` (powers of two below 32) share them.

@@ -20,11 +20,12 @@ public:
   ScalarAttention(const AttentionKernel &kernel)
       : kernel_(kernel), k_(kernel.k), type_(kernel.attention.output.sum.sum.type),
         bytes_(dispatch::elementBytes(type_)), depth_(bytes_ == 8 ? 8 : 16),
-        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128), scores_(kernel.product(kernel.attention.scores, kRows, kKeys, depth_)),
-        output_(kernel.product(kernel.attention.output, kRows, columns_, depth_)),
+        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128),
+        scores_(kernel.product(kernel.attention.scores, kRows, kKeys, depth_)),
+        output_(kernel.product(kernel.attention.output, kRows, columns_, kKeys)),
         softmax_(k_, type_, kGroup, {1, 2, 4, 8}, /*isFast=*/false) {}
 
-  void run();
+  void run(Value number);
 
 private:
   using Values = SmallVector<Value>;
@@ -215,7 +216,7 @@ void ScalarAttention::part(const AttentionTile &tile) {
   k_.barrier();
 }
 
-void ScalarAttention::run() {
+void ScalarAttention::run(Value number) {
   const uint32_t operands = depth_ * std::max(kRows + kKeys + 2 * kPadding, columns_ + kPadding);
   const uint32_t weights = kKeys * (kRows + kPadding);
   // Results take the place of everything.
@@ -224,23 +225,23 @@ void ScalarAttention::run() {
   weights_ = k_.at(arena_, type_, k_.number(operands));
   down_ = k_.div(k_.thread(), k_.number(kSide));
   across_ = k_.rem(k_.thread(), k_.number(kSide));
-  const AttentionTile tile = tileOf(kernel_, k_.block());
+  const AttentionTile tile = tileOf(kernel_, number);
   const uint32_t across = kernel_.columns / columns_, parts = kernel_.rows / kRows * across;
-  k_.loop(k_.number(0), k_.number(parts), k_.number(1), {}, [&](Value number, ValueRange) {
+  k_.loop(k_.number(0), k_.number(parts), k_.number(1), {}, [&](Value part, ValueRange) {
     AttentionTile each = tile;
-    each.firstRow = k_.add(each.firstRow, k_.mul(k_.div(number, k_.number(across)), k_.number(kRows)));
-    each.firstColumn = k_.add(each.firstColumn, k_.mul(k_.rem(number, k_.number(across)), k_.number(columns_)));
+    each.firstRow = k_.add(each.firstRow, k_.mul(k_.div(part, k_.number(across)), k_.number(kRows)));
+    each.firstColumn = k_.add(each.firstColumn, k_.mul(k_.rem(part, k_.number(across)), k_.number(columns_)));
     TileSpace space(output_, each.inBatch, each.firstRow, each.firstColumn);
     k_.when(k_.both(k_.less(each.firstRow, space.rows()), k_.less(each.firstColumn, space.columns())),
-            [&] { part(each); });
+            [&] { this->part(each); });
     return Values();
   });
 }
 
 } // namespace
 
-void writeScalarAttention(const AttentionKernel &kernel) {
-  ScalarAttention(kernel).run();
+void writeScalarAttention(const AttentionKernel &kernel, Value tile) {
+  ScalarAttention(kernel).run(tile);
 }
 
 } // namespace tenon::compiler::codegen

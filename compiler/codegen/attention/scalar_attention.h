@@ -10,6 +10,7 @@ namespace tenon::compiler::codegen {
 
 inline constexpr uint32_t kScalarAttentionThreads = 256;
 
-void writeScalarAttention(const AttentionKernel &kernel);
+/// @param tile its number (i64)
+void writeScalarAttention(const AttentionKernel &kernel, mlir::Value tile);
 
 } // namespace tenon::compiler::codegen

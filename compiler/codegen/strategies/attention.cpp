@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/attention.h"
 
+#include "compiler/codegen/attention/few_queries_attention.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
-#include "compiler/codegen/attention/warpgroup_attention.h"
+#include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 
 using namespace mlir;
 
@@ -76,10 +77,16 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const bool isSmall = isDeep || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
+  const bool isFew = FewQueriesShape::of(shape, *attention).has_value();
+  const int64_t cluster = isFew ? fewQueriesCluster(shape, *attention) : 1;
   Plan plan{name(),
             kScalarAttentionThreads,
-            {{"rows", rows}, {"columns", columns}},
+            {{"rows", rows}, {"columns", columns}, {"cluster", cluster}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
+  if (cluster > 1)
+    plan.grid.push_back({{Extent{cluster, Value()}}, 1});
+  if (isFew)
+    return plan;
   const auto cores = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
@@ -97,6 +104,8 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
     return value == kScalarAttentionThreads;
   if (choice == "rows")
     return value == kSmallTile || value == kLargeTile;
+  if (choice == "cluster")
+    return value == 1 || value == 2 || value == 4 || value == 8;
   return value > 0 && value <= kMostColumns && value % kSmallTile == 0;
 }
 
@@ -105,6 +114,8 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   const std::optional<Attention> attention = Attention::of(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
   const Multiplier multiplier = multiplierOf(target);
+  if (attention && multiplier != Multiplier::Scalar && FewQueriesShape::of(shape, *attention))
+    return kFewQueriesThreads;
   if (!attention || !rows || multiplier == Multiplier::Scalar || !tensorCoreShapeOf(shape, *attention, rows.getInt()))
     return kernel.threads;
   return multiplier == Multiplier::Warpgroup && warpgroupShapeOf(shape, *attention, rows.getInt())
@@ -128,8 +139,17 @@ void AttentionStrategy::write(Writer &writer) const {
                                .columns = uint32_t(writer.choice("columns"))};
   const Multiplier multiplier = multiplierOf(writer.target);
   const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
+  const auto cluster = uint32_t(writer.choice("cluster"));
+  if (const auto few = FewQueriesShape::of(writer.shape, *attention)) {
+    if (multiplier != Multiplier::Scalar)
+      return writeFewQueriesAttention(kernel, *few, cluster);
+    // Blocks of a cluster are one that has a tile, and others that have none.
+    KernelBuilder &k = writer.k;
+    return k.when(k.equal(k.rem(k.block(), k.number(cluster)), k.number(0)),
+                  [&] { writeScalarAttention(kernel, k.div(k.block(), k.number(cluster))); });
+  }
   if (!cores || multiplier == Multiplier::Scalar)
-    return writeScalarAttention(kernel);
+    return writeScalarAttention(kernel, writer.k.block());
   if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);
       groups && multiplier == Multiplier::Warpgroup) {
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;

@@ -8,8 +8,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -41,6 +43,7 @@ private:
   AffineExpr here(AffineExpr anchor) const;
   AffineMap mapOf(const Term &element) const;
   Value emit(const Term &term, OpBuilder &b, ValueRange arguments);
+  Value multiplied(OpBuilder &b, Value value, double factor);
   Value buildLogits();
   void buildOutput(Value weights);
 
@@ -170,6 +173,35 @@ Value Builder::emit(const Term &term, OpBuilder &b, ValueRange arguments) {
   return emitted_[keyOf(term)] = copy->getResult(cast<OpResult>(term.value).getResultNumber());
 }
 
+/// A logit times a constant, which goes where the logit is multiplied anyway: whoever reads the body sees the choices
+/// that hide keys, and one scale, as if the program had written the exponential without the constant.
+Value Builder::multiplied(OpBuilder &b, Value value, double factor) {
+  auto type = cast<FloatType>(value.getType());
+  auto constantOf = [&](double number) -> Value {
+    return arith::ConstantOp::create(b, loc_, b.getFloatAttr(type, number));
+  };
+  auto valueOf = [](Value constant) -> std::optional<double> {
+    FloatAttr attribute;
+    return matchPattern(constant, m_Constant(&attribute)) ? std::optional(attribute.getValueAsDouble()) : std::nullopt;
+  };
+  if (std::optional<double> constant = valueOf(value)) {
+    // A finite number hides keys in another way than -inf.
+    const double largest = APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+    const double product = *constant * factor;
+    return constantOf(std::isfinite(*constant) ? std::clamp(product, -largest, largest) : product);
+  }
+  if (auto choice = value.getDefiningOp<arith::SelectOp>())
+    return arith::SelectOp::create(b, loc_, choice.getCondition(), multiplied(b, choice.getTrueValue(), factor),
+                                   multiplied(b, choice.getFalseValue(), factor));
+  if (auto product = value.getDefiningOp<arith::MulFOp>())
+    for (unsigned side : {0, 1})
+      if (std::optional<double> constant = valueOf(product->getOperand(side)))
+        return arith::MulFOp::create(b, loc_, product->getOperand(1 - side), constantOf(*constant * factor));
+  if (auto sum = value.getDefiningOp<arith::AddFOp>())
+    return arith::AddFOp::create(b, loc_, multiplied(b, sum.getLhs(), factor), multiplied(b, sum.getRhs(), factor));
+  return arith::MulFOp::create(b, loc_, value, constantOf(factor));
+}
+
 /// The logits in the type that softmax is computed in: f32, or f64.
 Value Builder::buildLogits() {
   // Terms of the match went through everything; these go through what is part of the logits.
@@ -195,6 +227,8 @@ Value Builder::buildLogits() {
                                      Value value = emit(logits, b, arguments);
                                      if (element != wide)
                                        value = arith::ExtFOp::create(b, loc_, wide, value);
+                                     if (match_.factor != 1)
+                                       value = multiplied(b, value, match_.factor);
                                      linalg::YieldOp::create(b, loc_, value);
                                    })
       .getResult(0);

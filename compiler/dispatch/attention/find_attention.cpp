@@ -3,6 +3,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/match.h"
+#include "compiler/dispatch/attention/open_forms.h"
 #include "compiler/dispatch/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -25,28 +26,59 @@ struct FindAttention : impl::FindAttentionBase<FindAttention> {
   using FindAttentionBase::FindAttentionBase;
 
   void runOnOperation() override {
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.walk([](math::ExpOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (!function.isExternal() && hasExponential(function))
         findIn(function);
   }
 
 private:
+  static bool hasExponential(func::FuncOp function) {
+    return function
+        .walk([](Operation *op) {
+          return isa<math::ExpOp, math::Exp2Op>(op) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// In the program as it is, or, where more is found there, in a copy without what stands between.
   void findIn(func::FuncOp function) {
     generalizeOperations(function);
     eraseDeadOperations(function);
-    bool found = false;
+    if (hasClosedForms(function)) {
+      OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
+      openForms(*opened);
+      if (const unsigned count = build(*opened, /*remarks=*/false); count > 0 && count >= countIn(function))
+        function.getBody().takeBody(opened->getBody());
+    }
+    build(function, print);
+  }
+
+  static unsigned countIn(func::FuncOp function) {
+    unsigned count = 0;
+    for (Block &block : function.getBody())
+      for (auto op : block.getOps<linalg::GenericOp>()) {
+        std::string reason;
+        count += matchAttention(op, reason).has_value();
+      }
+    return count;
+  }
+
+  /// @return how many there were
+  static unsigned build(func::FuncOp function, bool remarks) {
+    unsigned found = 0;
     for (Block &block : function.getBody())
       for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
         std::string reason;
         if (std::optional<AttentionMatch> match = matchAttention(op, reason)) {
           buildAttention(*match);
-          found = true;
-        } else if (print && !reason.empty()) {
+          ++found;
+        } else if (remarks && !reason.empty()) {
           op.emitRemark() << "this product is not computed as attention: " << reason;
         }
       }
-    if (found)
+    if (found > 0)
       eraseDeadOperations(function);
+    return found;
   }
 };
 

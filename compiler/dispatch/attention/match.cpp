@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -57,7 +58,8 @@ private:
 
   std::optional<Reduced> reducedBy(const Term &term);
   bool matchWeights(const ContractionSide &weights, const Contraction &product);
-  bool matchExponential(const Term &exponential, Term &difference);
+  Term withoutFactor(Term term, double &factor);
+  bool matchExponential(const Term &exponential, Term &logits);
   bool divisorIs(const Term &divisor, const Term &exponential);
   bool findDivisionBehind(const Term &exponential);
   bool findScores(const Contraction &product, bool weightsAreLeft);
@@ -100,14 +102,49 @@ std::optional<Reduced> Matcher::reducedBy(const Term &given) {
   return Reduced{accumulators->front().combiner, terms_.of(accumulators->front().contributed, op, place), start};
 }
 
-/// exp(logits - max of the logits); `difference`: what is subtracted from.
+/// The same without constants above 0 that it is multiplied by, or without the last of them where it is a product of a
+/// maximum or of logits.
+Term Matcher::withoutFactor(Term term, double &factor) {
+  term = terms_.withoutCasts(term);
+  for (unsigned side : {0, 1}) {
+    if (!term.is<arith::MulFOp>())
+      break;
+    double constant = 0;
+    const bool isFactor = isConstant(terms_.withoutCasts(terms_.operand(term, side)), [&](const APFloat &value) {
+      APFloat wide = value;
+      bool losesInfo = false;
+      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+      constant = wide.convertToDouble();
+      return constant > 0 && std::isfinite(constant);
+    });
+    if (isFactor) {
+      factor *= constant;
+      return terms_.withoutCasts(terms_.operand(term, 1 - side));
+    }
+  }
+  return term;
+}
+
+/// exp(logits - max of the logits), or 2 to that power; the difference, or both sides of it, may be multiplied by a
+/// constant, such as log2(e).
 bool Matcher::matchExponential(const Term &exponential, Term &logits) {
-  const Term difference = terms_.withoutCasts(terms_.operand(exponential, 0));
+  found_.factor = exponential.is<math::Exp2Op>() ? M_LN2 : 1;
+  const Term difference = withoutFactor(terms_.operand(exponential, 0), found_.factor);
   if (!difference.is<arith::SubFOp>())
     return fail("its weights are exponentials from which no maximum is subtracted before: they may overflow, which a "
                 "kernel of its own would hide");
   logits = terms_.withoutCasts(terms_.operand(difference, 0));
-  const std::optional<Reduced> largest = reducedBy(terms_.operand(difference, 1));
+  std::optional<Reduced> largest = reducedBy(terms_.operand(difference, 1));
+  if (!largest) {
+    double ofLogits = 1, ofLargest = 1;
+    const Term inner = withoutFactor(logits, ofLogits),
+               innerLargest = withoutFactor(terms_.operand(difference, 1), ofLargest);
+    largest = ofLogits == ofLargest ? reducedBy(innerLargest) : std::nullopt;
+    if (largest) {
+      logits = inner;
+      found_.factor *= ofLogits;
+    }
+  }
   if (!largest || (largest->combiner != Combiner::MaximumF && largest->combiner != Combiner::MaxNumF))
     return fail("what is subtracted before the exponential is no maximum over the keys");
   if (!terms_.areEqual(largest->contributed, logits))
@@ -172,7 +209,7 @@ bool Matcher::matchWeights(const ContractionSide &weights, const Contraction &pr
       }
     }
   }
-  if (!exponential.is<math::ExpOp>())
+  if (!exponential.is<math::ExpOp>() && !exponential.is<math::Exp2Op>())
     return false;
   if (product.reduced.size() != 1)
     return fail("keys are more than one dimension");

@@ -3,7 +3,7 @@
 //
 //   scores[b, i, j]  = sum over k of q[b, i, k] * key[b, j, k]        a contraction
 //   logits[b, i, j]  = f(scores[b, i, j], i, j, masks, biases)        any arithmetic
-//   weights[b, i, j] = exp(logits - max over j) / sum over j of that  softmax over the keys
+//   weights[b, i, j] = exp(logits - max over j) / sum over j of that  softmax over the keys; also in powers of 2
 //   out[b, i, e]     = sum over j of weights[b, i, j] * value[b, j, e]
 //
 // Each of b, i, e and k is any number of dimensions, in any order; the division may also come behind the last sum.
@@ -20,6 +20,7 @@ struct AttentionMatch {
   unsigned keys = 0;                    // its loop over the keys
   llvm::SmallVector<unsigned> parallel; // its loops that the logits have, in order: without keys
   Term logits;
+  double factor = 1; // more than 0, that logits are to be multiplied by: weights are exp(factor (logits - max))
   mlir::linalg::GenericOp scores;
   // Where the division comes behind: the operation, and what in its body divides.
   mlir::linalg::GenericOp divides;

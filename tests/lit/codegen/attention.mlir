@@ -25,7 +25,7 @@
 // FORM: linalg.generic {{.*}} ins(%[[WEIGHTS]], %arg2 :
 // FORM-NOT: linalg.softmax
 // PLAN: func.func @causal_dispatch_0({{.*}}) -> tensor<3x200x48xf16>
-// PLAN-SAME: tenon.strategy = {columns = 64 : i64, name = "attention", rows = 64 : i64, threads = 256 : i64}
+// PLAN-SAME: tenon.strategy = {cluster = 1 : i64, columns = 64 : i64, name = "attention", rows = 64 : i64, threads = 256 : i64}
 // PLAN: linalg.softmax
 // PLAN: linalg.generic
 // PLAN: linalg.generic

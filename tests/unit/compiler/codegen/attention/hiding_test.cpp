@@ -109,7 +109,7 @@ TEST_F(HidingTest, SeesWhatIsHiddenWhereAComparisonHolds) {
   ASSERT_EQ(hiding_->bounds.size(), 2u);
   EXPECT_TRUE(hiding_->bounds[0].isUpper && hiding_->bounds[0].orEqual && !hiding_->bounds[0].holds);
   EXPECT_TRUE(!hiding_->bounds[1].isUpper && hiding_->bounds[1].orEqual);
-  EXPECT_EQ(scaleOf(*attention_, hiding_), std::nullopt);
+  EXPECT_EQ(scaleOf(*attention_, hiding_), 1.0);
 }
 
 TEST_F(HidingTest, SeesLengthsOfTheBatch) {

@@ -6,7 +6,10 @@
 #include "compiler/dispatch/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
+
+#include <cmath>
 
 namespace tenon::compiler::dispatch {
 namespace {
@@ -94,6 +97,36 @@ TEST_F(MatchAttentionTest, SeesADivisionBehindTheLastProduct) {
   auto found = match({{"WEIGHTS", "%e"}, {"RESULT", "%behind"}});
   ASSERT_TRUE(found.has_value()) << reason_;
   EXPECT_NE(found->division, nullptr);
+}
+
+TEST_F(MatchAttentionTest, SeesPowersOfTwo) {
+  auto found = match({{"math.exp ", "math.exp2 "}});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  EXPECT_DOUBLE_EQ(found->factor, M_LN2);
+  // What the program multiplies by and what makes the power one of e are one constant.
+  buildAttention(*found);
+  eraseDeadOperations(function_);
+  auto softmaxes = llvm::to_vector(function_.getOps<mlir::linalg::SoftmaxOp>());
+  ASSERT_EQ(softmaxes.size(), 1u);
+  auto logits = softmaxes[0].getInput().getDefiningOp<mlir::linalg::GenericOp>();
+  unsigned constants = 0;
+  logits.walk([&](mlir::arith::ConstantOp constant) {
+    auto number = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
+    constants += number && std::abs(number.getValueAsDouble() - 0.5 * M_LN2) < 1e-6;
+  });
+  EXPECT_EQ(constants, 1u);
+}
+
+TEST_F(MatchAttentionTest, SeesADifferenceThatIsMultiplied) {
+  const std::string multiplied = "%two = arith.constant dense<2.0> : tensor<2x8x16xf32>\n"
+                                 "%twice = arith.mulf %apart, %two : tensor<2x8x16xf32>\n%e = math.exp %twice ";
+  auto found = match({{"%e = math.exp EXP_OF ", multiplied}});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  EXPECT_DOUBLE_EQ(found->factor, 2);
+  const std::string turned = "%two = arith.constant dense<-2.0> : tensor<2x8x16xf32>\n"
+                             "%twice = arith.mulf %apart, %two : tensor<2x8x16xf32>\n%e = math.exp %twice ";
+  EXPECT_FALSE(match({{"%e = math.exp EXP_OF ", turned}}).has_value()); // the least would be largest
+  EXPECT_NE(reason_.find("no maximum is subtracted"), std::string::npos) << reason_;
 }
 
 TEST_F(MatchAttentionTest, BuildsOneForm) {

@@ -7,26 +7,27 @@
 //
 // The two consumers take turns: while one computes a softmax, the products of the other run. Queries of the next tile
 // are on their way while this one is computed.
+//
+// Where logits take more than a scale and comparisons of indices (a bias, a cap, a mask in memory), softmax looks for
+// the maximum and nobody takes turns: ptxas moves what has no maximum to wait for behind the wait for the second
+// product, and nothing runs under that product any more.
 #pragma once
 
-#include "compiler/codegen/attention/optimistic_softmax.h"
-#include "compiler/codegen/attention/warpgroup_block.h"
+#include "compiler/codegen/attention/hopper/optimistic_softmax.h"
+#include "compiler/codegen/attention/hopper/warpgroup_block.h"
+#include "compiler/codegen/attention/online_softmax.h"
 
 namespace tenon::compiler::codegen {
 
 class QueryGroup {
 public:
-  explicit QueryGroup(WarpgroupBlock &block)
-      : block_(block), k_(block.k),
-        softmax_(k_, block.core, block.kernel.attention.tensorCoreElement().isF16()) {}
+  explicit QueryGroup(WarpgroupBlock &block);
 
   /// What a consumer does. A team of a warpgroup.
   void run();
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
-  static constexpr uint32_t kStates = OptimisticSoftmax::kStates;
-
   // A tile that is being computed.
   struct Tile {
     const AttentionTile &at;
@@ -37,6 +38,7 @@ private:
   };
 
   uint32_t sums() const { return block_.shape.columns / 2; } // of a thread
+  uint32_t states() const { return isPlain_ ? OptimisticSoftmax::kStates : 2 * OptimisticSoftmax::kRows; }
   mlir::Value rowsOf(const AttentionTile &tile);
   void askForQueries(mlir::Value round);
   mlir::Value descriptor(mlir::Value bytes, uint32_t blockBytes);
@@ -46,6 +48,7 @@ private:
   void release(mlir::Value step);
   void awaitTurn();
   void passTurn();
+  Values factorsOf(llvm::ArrayRef<Values> weights);
   Values firstBlock(const Tile &tile);
   Values nextBlock(const Tile &tile, mlir::Value key, bool isWhole, mlir::ValueRange carried);
   /// What softmax carries, then the sums of the result.
@@ -54,7 +57,9 @@ private:
 
   WarpgroupBlock &block_;
   KernelBuilder &k_;
-  OptimisticSoftmax softmax_;
+  const bool isPlain_;        // logits are scores, scaled and hidden
+  OptimisticSoftmax softmax_; // of plain logits
+  OnlineSoftmax online_;      // of others
 };
 
 } // namespace tenon::compiler::codegen

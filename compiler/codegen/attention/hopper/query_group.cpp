@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/query_group.h"
+#include "compiler/codegen/attention/hopper/query_group.h"
 
+#include "compiler/codegen/attention/hiding.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
@@ -13,6 +14,14 @@ namespace {
 constexpr uint32_t kKeys = WarpgroupBlock::kKeys, kGroupRows = WarpgroupBlock::kGroupRows;
 constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * WarpgroupBlock::kGroupThreads;
 
+/// Whether no more is done with scores than to scale them and to hide keys by comparisons of indices.
+bool isPlain(const AttentionKernel &kernel) {
+  const Attention &attention = kernel.attention;
+  const std::optional<Hiding> hiding = hidingOf(kernel.shape, attention, kernel.rows);
+  return attention.logits == attention.scores.op ||
+         ((!hiding || hiding->isWhole) && scaleOf(attention, hiding).has_value());
+}
+
 /// Logits of two rows.
 SmallVector<SmallVector<Value>> rowsOfRuns(ArrayRef<LogitRun> runs) {
   SmallVector<SmallVector<Value>> rows(2);
@@ -22,6 +31,11 @@ SmallVector<SmallVector<Value>> rowsOfRuns(ArrayRef<LogitRun> runs) {
 }
 
 } // namespace
+
+QueryGroup::QueryGroup(WarpgroupBlock &block)
+    : block_(block), k_(block.k), isPlain_(isPlain(block.kernel)),
+      softmax_(k_, block.core, block.kernel.attention.tensorCoreElement().isF16()),
+      online_(k_, k_.b.getF32Type(), OptimisticSoftmax::kRows, {1, 2}, /*isFast=*/true) {}
 
 Value QueryGroup::rowsOf(const AttentionTile &tile) {
   return k_.add(tile.firstRow, k_.mul(block_.group, k_.number(kGroupRows)));
@@ -82,13 +96,26 @@ void QueryGroup::release(Value step) {
 }
 
 void QueryGroup::awaitTurn() {
+  if (!isPlain_)
+    return;
   k_.assembly("bar.sync $0, " + std::to_string(kConsumerThreads) + ";",
               {k_.word(k_.add(block_.group, k_.number(WarpgroupBlock::kFirstTurn)))}, "r");
 }
 
 void QueryGroup::passTurn() {
+  if (!isPlain_)
+    return;
   k_.assembly("bar.arrive $0, " + std::to_string(kConsumerThreads) + ";",
               {k_.word(k_.sub(k_.number(WarpgroupBlock::kFirstTurn + 1), block_.group))}, "r");
+}
+
+/// Left factors, four registers for each 16 keys, from the weights of two rows.
+QueryGroup::Values QueryGroup::factorsOf(ArrayRef<Values> weights) {
+  Values factors;
+  for (uint32_t first = 0; first < kKeys / 4; first += 2)
+    for (const Values &row : weights)
+      factors.push_back(block_.core.pair(row[first], row[first + 1]));
+  return factors;
 }
 
 /// Carried: what softmax does, the sums of the result, and the factors of the block before.
@@ -100,10 +127,18 @@ QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
   SmallVector<LogitRun> runs = runsOf(tile, scores, tile.range.first());
   TileSpace space(block_.scores, tile.at.inBatch, tile.rows, tile.range.first());
   tile.range.computeLogits(space, tile.range.first(), runs);
-  const OptimisticSoftmax::Step step = softmax_.first(rowsOfRuns(runs), 1);
-  Values carried = step.carried;
+  SmallVector<Values> rows = rowsOfRuns(runs);
+  Values carried, factors;
+  if (isPlain_) {
+    const OptimisticSoftmax::Step step = softmax_.first(rows, 1);
+    carried = step.carried;
+    factors = step.factors;
+  } else {
+    carried = online_.step(online_.start(), rows).carried;
+    factors = factorsOf(rows);
+  }
   carried.append(sums(), neutral(k_, block_.output.product.sum.sum));
-  llvm::append_range(carried, step.factors);
+  llvm::append_range(carried, factors);
   return carried;
 }
 
@@ -111,8 +146,8 @@ QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWho
   Bodies::Scope scope(block_.kernel.bodies);
   Value number = k_.div(k_.sub(key, tile.range.first()), k_.number(kKeys));
   Value ofValues = k_.add(tile.firstStep, k_.mul(number, k_.number(2))), ofKeys = k_.sub(ofValues, k_.number(1));
-  const ValueRange states = carried.take_front(kStates), before = carried.drop_front(kStates).take_front(sums());
-  const Values factors = llvm::to_vector(carried.drop_front(kStates + sums()));
+  const ValueRange state = carried.take_front(states()), before = carried.drop_front(states()).take_front(sums());
+  const Values factors = llvm::to_vector(carried.drop_front(states() + sums()));
   block_.ring.waitUntilFull(ofKeys);
   awaitTurn();
   Values scores = scoresOf(tile, ofKeys);
@@ -126,16 +161,34 @@ QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWho
   TileSpace space(block_.scores, tile.at.inBatch, tile.rows, key);
   const double scale = tile.range.computeLogits(space, runs, isWhole);
   // The factors' registers are read until the product is there: new ones are written behind the wait.
-  auto wait = [&] {
-    Values waited = block_.core.waitForProducts(0, result);
+  auto wait = [&](ValueRange tied) {
+    Values waited = block_.core.waitForProducts(0, tied);
     release(ofValues);
     return waited;
   };
-  Values scaled;
-  const OptimisticSoftmax::Step step = softmax_.next(states, rowsOfRuns(runs), scale, wait, scaled);
-  Values after = step.carried;
+  SmallVector<Values> rows = rowsOfRuns(runs);
+  Values after, scaled, next;
+  if (isPlain_) {
+    const OptimisticSoftmax::Step step = softmax_.next(state, rows, scale, [&] { return wait(result); }, scaled);
+    after = step.carried;
+    next = step.factors;
+  } else {
+    const OnlineSoftmax::Step step = online_.step(state, rows, scale);
+    after = step.carried;
+    Values tied = result;
+    for (const Values &row : rows)
+      llvm::append_range(tied, row);
+    tied = wait(tied);
+    const ArrayRef<Value> all = tied;
+    const size_t each = rows.front().size();
+    for (auto [number, row] : llvm::enumerate(rows))
+      llvm::copy(all.slice(result.size() + number * each, each), row.begin());
+    scaled =
+        online_.scaled(step, ValueRange(all.take_front(result.size())), [](size_t i) { return uint32_t(i % 4 / 2); });
+    next = factorsOf(rows);
+  }
   llvm::append_range(after, scaled);
-  llvm::append_range(after, step.factors);
+  llvm::append_range(after, next);
   return after;
 }
 
@@ -153,17 +206,18 @@ QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
   block_.ring.waitUntilFull(step);
   const ArrayRef<Value> all = carried;
   const Values result = block_.core.waitForProducts(
-      0, weighted(all.drop_front(kStates + sums()), step, ValueRange(all.drop_front(kStates).take_front(sums()))));
+      0, weighted(all.drop_front(states() + sums()), step, ValueRange(all.drop_front(states()).take_front(sums()))));
   release(step);
-  Values end(all.begin(), all.begin() + kStates);
+  Values end(all.begin(), all.begin() + states());
   llvm::append_range(end, result);
   return end;
 }
 
 void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
-  const Values inverses = softmax_.inverses(ValueRange(carried.take_front(kStates)));
+  const ValueRange state(carried.take_front(states()));
+  const Values inverses = isPlain_ ? softmax_.inverses(state) : online_.inverses(state);
   Values values;
-  for (auto [i, sum] : llvm::enumerate(carried.drop_front(kStates)))
+  for (auto [i, sum] : llvm::enumerate(carried.drop_front(states())))
     values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
   Value arena = block_.resultPart();
   TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
@@ -206,11 +260,11 @@ void QueryGroup::run() {
       },
       [&](Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
         const Tile tile{at, range, block_.queriesOf(round), rowsOf(at), firstStep};
-        SmallVector<Type> types(kStates + sums(), k_.b.getF32Type());
+        SmallVector<Type> types(states() + sums(), k_.b.getF32Type());
         const Values carried = k_.choose(
             k_.less(range.first(), range.last()), types, [&] { return allBlocks(tile); },
             [&] {
-              Values nothing = softmax_.start();
+              Values nothing = isPlain_ ? softmax_.start() : online_.start();
               nothing.append(sums(), neutral(k_, block_.output.product.sum.sum));
               return nothing;
             });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/key_value_copies.h"
+#include "compiler/codegen/attention/hopper/key_value_copies.h"
 
 #include "compiler/codegen/contraction/operand_tile.h"
 
@@ -27,21 +27,22 @@ Value KeyValueCopies::filling(Value isFast) {
 
 Value KeyValueCopies::forEachCopy(llvm::function_ref<void(const AttentionTile &, Value, Value, bool)> copy) {
   Value keys = k_.number(WarpgroupBlock::kKeys);
-  return block_.forEachTile([](Value) {}, [&](Value, const AttentionTile &tile, const KeyRange &range, Value first) {
-    k_.when(k_.less(range.first(), range.last()), [&] {
-      copy(tile, range.first(), first, true);
-      Value second = k_.add(range.first(), keys), last = k_.loop(second, range.last(), keys, k_.add(first, k_.number(1)),
-                                                                 [&](Value key, ValueRange step) {
-                                                                   copy(tile, key, step[0], true);
-                                                                   copy(tile, k_.sub(key, keys),
-                                                                        k_.add(step[0], k_.number(1)), false);
-                                                                   return SmallVector<Value>{
-                                                                       k_.add(step[0], k_.number(2))};
-                                                                 })[0];
-      Value lastBlock = k_.mul(k_.sub(block_.blocksOf(range), k_.number(1)), keys);
-      copy(tile, k_.add(range.first(), lastBlock), last, false);
-    });
-  });
+  return block_.forEachTile([](Value) {},
+                            [&](Value, const AttentionTile &tile, const KeyRange &range, Value first) {
+                              k_.when(k_.less(range.first(), range.last()), [&] {
+                                copy(tile, range.first(), first, true);
+                                Value second = k_.add(range.first(), keys),
+                                      last =
+                                          k_.loop(second, range.last(), keys, k_.add(first, k_.number(1)),
+                                                  [&](Value key, ValueRange step) {
+                                                    copy(tile, key, step[0], true);
+                                                    copy(tile, k_.sub(key, keys), k_.add(step[0], k_.number(1)), false);
+                                                    return SmallVector<Value>{k_.add(step[0], k_.number(2))};
+                                                  })[0];
+                                Value lastBlock = k_.mul(k_.sub(block_.blocksOf(range), k_.number(1)), keys);
+                                copy(tile, k_.add(range.first(), lastBlock), last, false);
+                              });
+                            });
 }
 
 void KeyValueCopies::askForBoxes(const AttentionTile &tile, Value key, Value step, bool isKeys) {
@@ -105,9 +106,8 @@ void KeyValueCopies::byElements(bool isFast) {
 void KeyValueCopies::run(Value isFast) {
   auto byMaps = [&] {
     k_.when(k_.equal(block_.thread, k_.number(0)), [&] {
-      forEachCopy([&](const AttentionTile &tile, Value key, Value step, bool isKeys) {
-        askForBoxes(tile, key, step, isKeys);
-      });
+      forEachCopy(
+          [&](const AttentionTile &tile, Value key, Value step, bool isKeys) { askForBoxes(tile, key, step, isKeys); });
     });
   };
   k_.branch(isFast, [&] { block_.hasMaps() ? byMaps() : byElements(true); }, [&] { byElements(false); });

@@ -4,7 +4,7 @@
 // maps; where there is none, or what is to be copied is not aligned, all threads copy elements.
 #pragma once
 
-#include "compiler/codegen/attention/warpgroup_block.h"
+#include "compiler/codegen/attention/hopper/warpgroup_block.h"
 
 namespace tenon::compiler::codegen {
 
@@ -21,8 +21,7 @@ public:
 
 private:
   /// copy(tile, key, step, whether it is keys): in the order of the ring. @return steps of all tiles
-  mlir::Value
-  forEachCopy(llvm::function_ref<void(const AttentionTile &, mlir::Value, mlir::Value, bool)> copy);
+  mlir::Value forEachCopy(llvm::function_ref<void(const AttentionTile &, mlir::Value, mlir::Value, bool)> copy);
   mlir::Value isAligned(const AttentionTile &tile, const ProductKernel &kernel);
   void askForBoxes(const AttentionTile &tile, mlir::Value key, mlir::Value step, bool isKeys);
   void copyElements(const AttentionTile &tile, mlir::Value key, mlir::Value step, bool isKeys, bool isFast);

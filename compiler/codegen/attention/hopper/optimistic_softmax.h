@@ -7,9 +7,8 @@
 //
 //   w = 2^(x f + o)        f = log2(e), o = - log2(e) reference
 //
-// Logits so large that log2(e) of them is none, such as the least number that hides a key, have f = 1/4: every number
-// that is not the reference itself is infinitely far from it. Rows all of whose logits were -inf have the least number
-// as their reference: weights are 0, and the first logit that is one overflows.
+// References as large as the numbers that hide keys have f = 1 (online_softmax.h). Rows all of whose logits were -inf
+// have the least number as their reference: weights are 0, and the first logit that is one overflows.
 #pragma once
 
 #include "compiler/codegen/kernel/tensor_core.h"
@@ -35,8 +34,8 @@ public:
   Step first(llvm::ArrayRef<Values> logits, double scale);
   /// Another one. `results` is called when some exponentials are on their way and before a factor is written: it
   /// waits for the product that reads the factors of the block before, and returns the sums of that; they are scaled.
-  Step next(mlir::ValueRange carried, llvm::ArrayRef<Values> logits, double scale,
-            llvm::function_ref<Values()> results, Values &sums);
+  Step next(mlir::ValueRange carried, llvm::ArrayRef<Values> logits, double scale, llvm::function_ref<Values()> results,
+            Values &sums);
   /// 1 / sum of each row, for all threads that share it. All of them call it.
   Values inverses(mlir::ValueRange carried);
 

@@ -5,9 +5,9 @@
 //   dynamic shared memory   slots of the ring | queries, two tiles for each consumer | parts of results | barriers
 #pragma once
 
+#include "compiler/codegen/attention/hopper/tile_order.h"
+#include "compiler/codegen/attention/hopper/warpgroup_shape.h"
 #include "compiler/codegen/attention/key_range.h"
-#include "compiler/codegen/attention/tile_order.h"
-#include "compiler/codegen/attention/warpgroup_attention.h"
 #include "compiler/codegen/contraction/stage_ring.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
@@ -16,7 +16,8 @@ namespace tenon::compiler::codegen {
 class WarpgroupBlock {
 public:
   static constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
-  static constexpr uint32_t kKeys = 128, kTileDepth = 64, kColumnBlock = 64;
+  static constexpr uint32_t kKeys = WarpgroupAttentionShape::kKeys, kTileDepth = WarpgroupAttentionShape::kTileDepth;
+  static constexpr uint32_t kColumnBlock = 64;
   // Registers of a thread. A block of 384 is given 168 each.
   static constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
   // Of a result that a consumer has in shared memory at once.
@@ -36,17 +37,16 @@ public:
   mlir::Value queriesOf(mlir::Value round);
   mlir::Value resultPart();
 
-  KeyRange rangeOf(const AttentionTile &tile) const {
-    return {kernel, scores, tile, kWarpgroupAttentionRows, kKeys};
-  }
+  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, kWarpgroupAttentionRows, kKeys}; }
   mlir::Value blocksOf(const KeyRange &range) {
     return k.div(k.add(k.sub(range.last(), range.first()), k.number(kKeys - 1)), k.number(kKeys));
   }
   /// body(round, tile, its keys, its first step in the ring): for each tile of this block. Steps are counted through
   /// all of them, two for each block of keys. `before` runs in each round, also where the block has no tile in it.
   /// @return steps of all tiles
-  mlir::Value forEachTile(llvm::function_ref<void(mlir::Value)> before,
-                          llvm::function_ref<void(mlir::Value, const AttentionTile &, const KeyRange &, mlir::Value)> body);
+  mlir::Value
+  forEachTile(llvm::function_ref<void(mlir::Value)> before,
+              llvm::function_ref<void(mlir::Value, const AttentionTile &, const KeyRange &, mlir::Value)> body);
 
   const AttentionKernel &kernel;
   const WarpgroupAttentionShape &shape;

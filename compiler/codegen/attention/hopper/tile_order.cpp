@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/tile_order.h"
+#include "compiler/codegen/attention/hopper/tile_order.h"
 
 using namespace mlir;
 
@@ -25,6 +25,11 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
   };
   batch_ = sizeOf(kernel.attention.output.batch);
   down_ = roundedUp(k_, sizeOf(kernel.attention.output.rows), k_.number(tileRows_));
+  inner_ = down_;
+  // An axis of the rows may be several dimensions in one.
+  const Extent &last = kernel.shape.axes[kernel.attention.output.rows.back()].extents.back();
+  if (!last.value && last.size % tileRows_ == 0)
+    inner_ = k_.number(last.size / tileRows_);
   // Without rows there is no tile, and nothing is divided by their number.
   Value rows = arith::MaxUIOp::create(k_.b, k_.loc, down_, k_.number(1));
   group_ = isMasked_ ? k_.min(roundedUp(k_, k_.number(kGroupTiles), rows), batch_) : batch_;
@@ -32,6 +37,7 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
   roundsOfGroup_ = roundedUp(k_, k_.mul(group_, down_), k_.blocks());
   rounds_ = k_.mul(roundsOfGroup_, roundedUp(k_, batch_, group_));
   down_ = rows;
+  inner_ = arith::MaxUIOp::create(k_.b, k_.loc, inner_, k_.number(1));
 }
 
 TileOrder::Turn TileOrder::turn(Value round) const {
@@ -47,7 +53,12 @@ TileOrder::Turn TileOrder::turn(Value round) const {
   Turn turn;
   turn.exists = k_.both(k_.less(round, rounds_), k_.less(number, k_.mul(elements, down_)));
   Value element = isMasked_ ? k_.rem(number, elements) : k_.div(number, down_);
-  Value row = isMasked_ ? k_.sub(k_.sub(down_, k_.number(1)), k_.div(number, elements)) : k_.rem(number, down_);
+  Value row = k_.rem(number, down_);
+  if (isMasked_) {
+    Value others = k_.div(down_, inner_), step = k_.div(number, elements);
+    Value inInner = k_.sub(k_.sub(inner_, k_.number(1)), k_.div(step, others));
+    row = k_.add(k_.mul(k_.rem(step, others), inner_), inInner);
+  }
   turn.tile = {k_.add(first, element), k_.mul(row, k_.number(tileRows_)), k_.number(0)};
   return turn;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/warpgroup_block.h"
+#include "compiler/codegen/attention/hopper/warpgroup_block.h"
 
 #include "compiler/codegen/attention/hiding.h"
 #include "compiler/codegen/contraction/narrow_result.h"
@@ -33,6 +33,12 @@ uint32_t behindParts(const WarpgroupAttentionShape &shape) {
   return behindQueries(shape) + WarpgroupBlock::kConsumers * partBytes();
 }
 
+/// Rows of all consumers are a tile: there is no half of one.
+ProductKernel ofConsumers(ProductKernel product) {
+  product.cluster = WarpgroupBlock::kConsumers;
+  return product;
+}
+
 /// Whether rows see different numbers of keys, and how many shows.
 bool isCausal(const AttentionKernel &kernel) {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
@@ -46,10 +52,10 @@ bool isCausal(const AttentionKernel &kernel) {
 
 WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
                                ValueRange tensorMaps)
-    : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k),
-      core(k, kernel.attention.tensorCoreElement()),
-      scores(kernel.product(kernel.attention.scores, kGroupRows, kKeys, kTileDepth)),
-      output(kernel.product(kernel.attention.output, kGroupRows, shape.columns, kKeys)), arena(k.dynamicShared()),
+    : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
+      scores(ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, kKeys, kTileDepth))),
+      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, kKeys))),
+      arena(k.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),

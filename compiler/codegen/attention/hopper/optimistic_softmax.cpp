@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/optimistic_softmax.h"
+#include "compiler/codegen/attention/hopper/optimistic_softmax.h"
+
+#include "compiler/codegen/attention/online_softmax.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -15,8 +17,6 @@ namespace {
 constexpr size_t kEarly = 8;
 // What this thread's weights of a block may sum up to: f16 has no larger one, and sums of f32 have place for many.
 constexpr double kMostHalf = 1 << 15, kMost = 1 << 24;
-// Above it, log2(e) of a reference may be no number.
-constexpr double kLarge = 1e38;
 
 } // namespace
 
@@ -41,8 +41,8 @@ Value OptimisticSoftmax::overRow(Value value, llvm::function_ref<Value(Value, Va
 OptimisticSoftmax::Values OptimisticSoftmax::start() {
   Values carried;
   for (uint32_t row = 0; row < kRows; ++row) {
-    carried.push_back(constant(0.25));
-    carried.push_back(constant(0.25 * FLT_MAX));
+    carried.push_back(constant(1));
+    carried.push_back(constant(FLT_MAX));
   }
   carried.append(kRows, constant(0));
   return carried;
@@ -62,8 +62,8 @@ Value OptimisticSoftmax::largestOf(ArrayRef<Value> logits, double scale) {
 
 OptimisticSoftmax::Reference OptimisticSoftmax::against(Value largest) {
   Value isLarge = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT,
-                                        math::AbsFOp::create(k_.b, k_.loc, largest), constant(kLarge));
-  Value factor = k_.select(isLarge, constant(0.25), constant(M_LOG2E));
+                                        math::AbsFOp::create(k_.b, k_.loc, largest), constant(kLargeReference));
+  Value factor = k_.select(isLarge, constant(1), constant(M_LOG2E));
   Value product = arith::MulFOp::create(k_.b, k_.loc, largest, factor);
   return {factor, arith::NegFOp::create(k_.b, k_.loc, product)};
 }
@@ -75,9 +75,8 @@ OptimisticSoftmax::Values OptimisticSoftmax::weigh(ArrayRef<Values> logits, Arra
   const size_t count = logits.front().size();
   Values scales, even(kRows), odd(kRows), factors;
   for (const Reference &reference : references)
-    scales.push_back(
-        scale == 1 ? reference.factor
-                   : arith::MulFOp::create(k_.b, k_.loc, reference.factor, constant(scale)).getResult());
+    scales.push_back(scale == 1 ? reference.factor
+                                : arith::MulFOp::create(k_.b, k_.loc, reference.factor, constant(scale)).getResult());
   auto add = [&](Value &sum, Value weight) {
     sum = sum ? arith::AddFOp::create(k_.b, k_.loc, sum, weight).getResult() : weight;
   };
@@ -85,8 +84,7 @@ OptimisticSoftmax::Values OptimisticSoftmax::weigh(ArrayRef<Values> logits, Arra
   auto weighPair = [&](size_t first) {
     for (uint32_t row = 0; row < kRows; ++row)
       for (size_t i = first; i < first + 2; ++i) {
-        Value weight = power(
-            math::FmaOp::create(k_.b, k_.loc, logits[row][i], scales[row], references[row].offset));
+        Value weight = power(math::FmaOp::create(k_.b, k_.loc, logits[row][i], scales[row], references[row].offset));
         weights[row].push_back(weight);
         add(i % 2 == 0 ? even[row] : odd[row], weight);
       }
@@ -138,8 +136,8 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
 
   Value isWrong;
   for (Value sum : added) {
-    Value isTooLarge = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::UGT, sum,
-                                             constant(isHalf_ ? kMostHalf : kMost));
+    Value isTooLarge =
+        arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::UGT, sum, constant(isHalf_ ? kMostHalf : kMost));
     isWrong = isWrong ? arith::OrIOp::create(k_.b, k_.loc, isWrong, isTooLarge).getResult() : isTooLarge;
   }
   Value votes = k_.ballot(isWrong);
@@ -159,8 +157,7 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
       Value grows = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT, largest, reached);
       moved.push_back({k_.select(grows, fresh.factor, old.factor), k_.select(grows, fresh.offset, old.offset)});
       // References of two kinds are infinitely far from each other.
-      Value isSame =
-          arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, moved[row].factor, old.factor);
+      Value isSame = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, moved[row].factor, old.factor);
       Value ratio = power(arith::SubFOp::create(k_.b, k_.loc, moved[row].offset, old.offset));
       scaledBy.push_back(k_.select(isSame, ratio, constant(0)));
       chosen.append({moved[row].factor, moved[row].offset});
@@ -190,8 +187,7 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
 OptimisticSoftmax::Values OptimisticSoftmax::inverses(ValueRange carried) {
   Values inverses;
   for (Value sum : carried.drop_front(2 * kRows)) {
-    Value all =
-        overRow(sum, [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
+    Value all = overRow(sum, [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
     inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), all));
   }
   return inverses;

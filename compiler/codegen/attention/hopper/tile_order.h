@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which tiles a block computes, one after the other, where blocks stay until all tiles are done and nobody hands tiles
 // out while they run. Without a mask one tile is as much work as another, and blocks take them in turn. Under a causal
-// mask the last rows see most keys. Then tiles of a group of elements of the batch are dealt out from the longest to the
-// shortest, each round of them in the direction against the round before:
+// mask the last rows see most keys. Then tiles of a group of elements of the batch are dealt out from the longest to
+// the shortest (of heads that share their keys, rows are several dimensions, and it is the last that a mask looks at),
+// each round of them in the direction against the round before:
 //
 //   round 0   16 16 16 16 15 15      who begins with the longest
 //   round 1   13 13 14 14 14 15   <- ends with the shortest
@@ -30,6 +31,7 @@ private:
   KernelBuilder &k_;
   const uint32_t tileRows_;
   mlir::Value batch_, down_; // elements; tiles of one
+  mlir::Value inner_;        // tiles of the last dimension of the rows, where they begin together with it; else down_
   mlir::Value group_;        // elements of a group
   mlir::Value roundsOfGroup_, rounds_;
   const bool isMasked_;

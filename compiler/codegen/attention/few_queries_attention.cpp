@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/few_queries_attention.h"
+
+#include "compiler/codegen/attention/key_range.h"
+#include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/kernel/combine.h"
+#include "compiler/codegen/kernel/tensor_core.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kRows = kMostFewQueries, kKeys = 16, kWarps = kFewQueriesThreads / 32;
+constexpr uint32_t kVector = 8;               // elements of 16 bytes
+constexpr uint32_t kDepthStep = 4 * kVector;  // of four lanes
+constexpr uint32_t kColumnStep = 8 * kVector; // of eight
+constexpr uint32_t kPadding = 4;              // elements behind each row in shared memory
+constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
+constexpr int64_t kEnoughBlocks = 512, kLeastKeys = 256; // on the device; of a block
+constexpr uint32_t kMostCluster = 8;
+
+class FewQueriesAttention {
+public:
+  FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster)
+      : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
+        core_(k_, element_), scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
+        output_(kernel.product(kernel.attention.output, kRows, shape.columns, kKeys)),
+        softmax_(k_, k_.b.getF32Type(), 2, {1, 2}, /*isFast=*/true), cluster_(cluster) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+  static constexpr uint32_t kStates = 4; // of softmax, of two rows
+
+  Type f32() { return k_.b.getF32Type(); }
+  uint32_t depthSteps() const { return shape_.depth / kDepthStep; }
+  uint32_t columnSteps() const { return shape_.columns / kColumnStep; }
+  uint32_t sums() const { return shape_.columns / 2; } // of a lane
+  uint32_t keyWords() const { return 2 * depthSteps() * 4; }
+  Values words(ArrayRef<Value> elements);
+  Values vector(const ProductKernel &kernel, const Operand &operand, Value across, Value reduced, bool isFast,
+                bool mayEnd);
+  Values queries(bool isFast);
+  Values load(Value key, bool isFast, bool mayEnd);
+  Value pairOf(Value first, Value second, bool isHigh);
+  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, ArrayRef<Value> loaded, ValueRange carried);
+  Values steps(const KeyRange &range, bool isFast);
+  Value place(Value warp, Value row, Value column);
+  Value state(Value warp, Value row, bool isSum);
+  void leave(ArrayRef<Value> carried);
+  struct Sum {
+    Value largest, weights, value;
+  };
+  Sum combine(ArrayRef<Sum> parts);
+  void compute(uint32_t parts);
+
+  const AttentionKernel &kernel_;
+  const FewQueriesShape shape_;
+  KernelBuilder &k_;
+  Type element_;
+  TensorCore core_;
+  const ProductKernel scores_, output_;
+  OnlineSoftmax softmax_;
+  const uint32_t cluster_;
+  AttentionTile tile_;
+  Value arena_, states_;      // shared: sums of each warp; largest logits and sums of weights
+  Value rank_;                // of the block in its cluster
+  Value warp_, group_, lane_; // of the warp's 32 lanes: eight groups of four
+};
+
+/// Pairs of elements in registers of four bytes.
+FewQueriesAttention::Values FewQueriesAttention::words(ArrayRef<Value> elements) {
+  Values words;
+  for (size_t i = 0; i < elements.size(); i += 2) {
+    Value pair = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, element_));
+    for (size_t j = 0; j < 2; ++j)
+      pair = LLVM::InsertElementOp::create(k_.b, k_.loc, pair, elements[i + j], k_.number(j));
+    words.push_back(LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), pair));
+  }
+  return words;
+}
+
+/// Eight elements along the operand's vector axis.
+FewQueriesAttention::Values FewQueriesAttention::vector(const ProductKernel &kernel, const Operand &operand,
+                                                        Value across, Value reduced, bool isFast, bool mayEnd) {
+  TileSpace space(kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
+  if (isFast)
+    return words(space.read(operand, across, reduced, kVector, mayEnd));
+  Values elements;
+  for (uint32_t i = 0; i < kVector; ++i)
+    llvm::append_range(elements,
+                       space.read(operand, operand.isAlongReduced ? across : k_.add(across, k_.number(i)),
+                                  operand.isAlongReduced ? k_.add(reduced, k_.number(i)) : reduced, 1, mayEnd));
+  return words(elements);
+}
+
+/// [depth step][row of the group, and the eighth behind it][4].
+FewQueriesAttention::Values FewQueriesAttention::queries(bool isFast) {
+  Values all;
+  for (uint32_t step = 0; step < depthSteps(); ++step)
+    for (uint32_t half = 0; half < 2; ++half)
+      llvm::append_range(all, vector(scores_, scores_.product.left, k_.add(group_, k_.number(8 * half)),
+                                     k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
+                                     /*mayEnd=*/false));
+  return all;
+}
+
+/// Keys [8 keys][depth step][4], values [key of the lane][column step][4].
+FewQueriesAttention::Values FewQueriesAttention::load(Value key, bool isFast, bool mayEnd) {
+  Values all;
+  for (uint32_t tile = 0; tile < 2; ++tile)
+    for (uint32_t step = 0; step < depthSteps(); ++step)
+      llvm::append_range(all, vector(scores_, scores_.product.right, k_.add(key, k_.add(group_, k_.number(8 * tile))),
+                                     k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
+                                     /*mayEnd=*/false));
+  for (uint32_t inLane : {0, 1, 8, 9})
+    for (uint32_t step = 0; step < columnSteps(); ++step)
+      llvm::append_range(all,
+                         vector(output_, output_.product.right,
+                                k_.add(k_.mul(group_, k_.number(kVector)), k_.number(step * kColumnStep)),
+                                k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(inLane))), isFast, mayEnd));
+  return all;
+}
+
+/// The low halves of two registers, or the high ones.
+Value FewQueriesAttention::pairOf(Value first, Value second, bool isHigh) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(value))).getResult();
+  };
+  if (isHigh)
+    return arith::OrIOp::create(k_.b, k_.loc, arith::ShRUIOp::create(k_.b, k_.loc, first, constant(16)),
+                                arith::AndIOp::create(k_.b, k_.loc, second, constant(0xffff0000)));
+  return arith::OrIOp::create(k_.b, k_.loc, arith::AndIOp::create(k_.b, k_.loc, first, constant(0xffff)),
+                              arith::ShLIOp::create(k_.b, k_.loc, second, constant(16)));
+}
+
+/// Carried: what softmax does, then the sums, [column step][column of eight][4].
+FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
+                                                       ArrayRef<Value> loaded, ValueRange carried) {
+  Bodies::Scope scope(kernel_.bodies);
+  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
+  SmallVector<LogitRun> runs(4); // row of the group: keys of either eight; then the eighth row behind it
+  for (uint32_t tile = 0; tile < 2; ++tile) {
+    Values scores(4, neutral(k_, scores_.product.sum.sum));
+    for (uint32_t step = 0; step < depthSteps(); ++step) {
+      const ArrayRef<Value> upper = queries.slice(8 * step, 4), lower = queries.slice(8 * step + 4, 4);
+      const ArrayRef<Value> keys = loaded.slice(4 * (tile * depthSteps() + step), 4);
+      for (uint32_t part = 0; part < 4; part += 2)
+        scores = core_.multiply(ValueRange{upper[part], lower[part], upper[part + 1], lower[part + 1]},
+                                keys.slice(part, 2), scores);
+    }
+    for (uint32_t half = 0; half < 2; ++half)
+      runs[2 * half + tile] = {k_.add(group_, k_.number(8 * half)),
+                               k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(8 * tile))),
+                               Values(scores.begin() + 2 * half, scores.begin() + 2 * half + 2)};
+  }
+  range.computeLogits(space, key, runs);
+  SmallVector<Values> weights(2);
+  for (auto [number, run] : llvm::enumerate(runs))
+    llvm::append_range(weights[number / 2], run.scores);
+  const OnlineSoftmax::Step step = softmax_.step(carried.take_front(kStates), weights);
+  const Values factors = {core_.pair(weights[0][0], weights[0][1]), core_.pair(weights[1][0], weights[1][1]),
+                          core_.pair(weights[0][2], weights[0][3]), core_.pair(weights[1][2], weights[1][3])};
+  Values result = softmax_.scaled(step, carried.drop_front(kStates), [](size_t i) { return uint32_t(i % 4 / 2); });
+  const ArrayRef<Value> values = loaded.drop_front(keyWords());
+  for (uint32_t column = 0; column < columnSteps(); ++column)
+    for (uint32_t each = 0; each < kVector; ++each) {
+      auto wordOf = [&](uint32_t key) { return values[4 * (key * columnSteps() + column) + each / 2]; };
+      const Values right = {pairOf(wordOf(0), wordOf(1), each % 2 == 1), pairOf(wordOf(2), wordOf(3), each % 2 == 1)};
+      Value *first = result.begin() + 4 * (column * kVector + each);
+      llvm::copy(core_.multiply(factors, right, ArrayRef<Value>(first, 4)), first);
+    }
+  Values after = step.carried;
+  llvm::append_range(after, result);
+  return after;
+}
+
+/// The warp's keys, the next ones of which are on their way while these are computed.
+FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bool isFast) {
+  Bodies::Scope scope(kernel_.bodies);
+  const Values all = queries(isFast);
+  Value keys = k_.number(kKeys), warps = k_.number(int64_t(kWarps) * cluster_);
+  Value number = k_.add(k_.mul(rank_, k_.number(kWarps)), warp_);
+  Value stride = k_.mul(keys, warps), begin = k_.add(range.first(), k_.mul(number, keys));
+  // Blocks of keys that are whole, but for the last key.
+  Value count = TileSpace(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)).columns();
+  Value lastWhole = k_.mul(k_.div(k_.min(range.last(), count), keys), keys);
+  Values carried = softmax_.start();
+  carried.append(sums(), neutral(k_, output_.product.sum.sum));
+  SmallVector<Type> types(carried.size(), f32());
+  carried = k_.choose(
+      k_.less(begin, lastWhole), types,
+      [&] {
+        Bodies::Scope here(kernel_.bodies);
+        Values inside = carried;
+        llvm::append_range(inside, load(begin, isFast, /*mayEnd=*/false));
+        const Values after = k_.loop(begin, lastWhole, stride, inside, [&](Value key, ValueRange each) {
+          Bodies::Scope scope(kernel_.bodies);
+          Value next = k_.add(key, stride);
+          // Behind the last there is nothing to read; what is read again is in a cache.
+          Values loaded = load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false);
+          Values result =
+              block(range, all, key, llvm::to_vector(each.drop_front(types.size())), each.take_front(types.size()));
+          llvm::append_range(result, loaded);
+          return result;
+        });
+        return Values(after.begin(), after.begin() + types.size());
+      },
+      [&] { return carried; });
+  // What is left is one block of keys, of the warp whose turn it is.
+  Value turn = k_.rem(k_.div(k_.sub(lastWhole, k_.min(range.first(), lastWhole)), keys), warps);
+  Value isLeft = k_.both(k_.less(lastWhole, range.last()), k_.equal(turn, number));
+  return k_.choose(
+      isLeft, types,
+      [&] {
+        Bodies::Scope here(kernel_.bodies);
+        return block(range, all, lastWhole, load(lastWhole, isFast, /*mayEnd=*/true), carried);
+      },
+      [&] { return carried; });
+}
+
+Value FewQueriesAttention::place(Value warp, Value row, Value column) {
+  Value line = k_.add(k_.mul(warp, k_.number(kRows)), row);
+  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(shape_.columns + kPadding)), column));
+}
+
+Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
+  Value pair = k_.add(k_.mul(warp, k_.number(kRows)), row);
+  return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
+}
+
+/// What the warp has, in shared memory.
+void FewQueriesAttention::leave(ArrayRef<Value> carried) {
+  for (uint32_t half = 0; half < 2; ++half) {
+    Value row = k_.add(group_, k_.number(8 * half)), weights = carried[2 + half];
+    for (uint32_t partner : {1, 2})
+      weights = arith::AddFOp::create(k_.b, k_.loc, weights, k_.shuffleXor(weights, partner));
+    k_.when(k_.equal(lane_, k_.number(0)), [&] {
+      k_.store(carried[half], state(warp_, row, false), 4);
+      k_.store(weights, state(warp_, row, true), 4);
+    });
+  }
+  const ArrayRef<Value> sums = carried.drop_front(kStates);
+  for (uint32_t column = 0; column < columnSteps(); ++column)
+    for (uint32_t each = 0; each < kVector; ++each)
+      for (uint32_t i = 0; i < 4; ++i) {
+        Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i % 2)), k_.number(kVector)),
+                              k_.number(column * kColumnStep + each));
+        k_.store(sums[4 * (column * kVector + each) + i], place(warp_, k_.add(group_, k_.number(8 * (i / 2))), inStep),
+                 4);
+      }
+}
+
+/// Parts that are relative to logits of their own, relative to the largest.
+FewQueriesAttention::Sum FewQueriesAttention::combine(ArrayRef<Sum> parts) {
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value)));
+  };
+  Sum sum{parts.front().largest, {}, {}};
+  for (const Sum &part : parts.drop_front())
+    sum.largest = arith::MaxNumFOp::create(k_.b, k_.loc, sum.largest, part.largest);
+  // Where all keys are hidden, weights are 0: -inf is no reference.
+  Value isHidden = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, sum.largest, constant(-INFINITY));
+  Value reference = k_.select(isHidden, constant(0), sum.largest);
+  for (const Sum &part : parts) {
+    Value factor = math::ExpOp::create(k_.b, k_.loc, arith::SubFOp::create(k_.b, k_.loc, part.largest, reference));
+    auto add = [&](Value &total, Value value) {
+      Value scaled = arith::MulFOp::create(k_.b, k_.loc, value, factor);
+      total = total ? arith::AddFOp::create(k_.b, k_.loc, total, scaled).getResult() : scaled;
+    };
+    add(sum.weights, part.weights);
+    add(sum.value, part.value);
+  }
+  return sum;
+}
+
+void FewQueriesAttention::compute(uint32_t parts) {
+  const KeyRange range(kernel_, scores_, tile_, kRows, kKeys);
+  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  Value isFast = k_.both(
+      space.isAligned(scores_.product.left, kVector),
+      k_.both(space.isAligned(scores_.product.right, kVector), result.isAligned(output_.product.right, kVector)));
+  SmallVector<Type> types(kStates + sums(), f32());
+  leave(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
+  k_.barrier();
+
+  auto read = [&](Value from) { return k_.load(f32(), from, 4); };
+  auto forEachElement = [&](Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
+    Value wide = k_.sub(last, first);
+    k_.loop(k_.thread(), k_.mul(k_.number(kRows), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+      Bodies::Scope scope(kernel_.bodies);
+      body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
+      return Values();
+    });
+  };
+  auto ofWarps = [&](Value row, Value column) {
+    SmallVector<Sum> each;
+    for (uint32_t warp = 0; warp < kWarps; ++warp)
+      each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
+                      read(place(k_.number(warp), row, column))});
+    return combine(each);
+  };
+  auto store = [&](Value row, Value column, const Sum &sum) {
+    k_.when(k_.less(row, result.rows()), [&] {
+      Bodies::Scope scope(kernel_.bodies);
+      kernel_.bodies.setWidth(1);
+      const Point point = result.resultAt(row, column);
+      Value quotient = range.orNothing(arith::DivFOp::create(k_.b, k_.loc, sum.value, sum.weights));
+      const RowSum &total = output_.product.sum;
+      kernel_.bodies.setRow(total, kernel_.bodies.finish(total, point, 0, quotient));
+      for (const KernelOp &op : kernel_.kernel.ops)
+        if (kernel_.shape.group.isPerRow(op.op))
+          kernel_.bodies.storeRow(op, point);
+    });
+  };
+  Value none = k_.number(0), all = k_.number(shape_.columns);
+  if (parts == 1)
+    return forEachElement(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
+
+  // The block's sums take the place of its first warp's, each by the thread that has read it; its states follow.
+  Value blockStates = k_.at(states_, f32(), k_.number(2 * kWarps * kRows));
+  auto ofBlock = [&](Value row, bool isSum) {
+    return k_.at(blockStates, f32(), k_.add(k_.mul(row, k_.number(2)), k_.number(isSum ? 1 : 0)));
+  };
+  forEachElement(none, all, [&](Value row, Value column) {
+    const Sum sum = ofWarps(row, column);
+    k_.store(sum.value, place(none, row, column), 4);
+    k_.when(k_.equal(column, none), [&] {
+      k_.store(sum.largest, ofBlock(row, false), 4);
+      k_.store(sum.weights, ofBlock(row, true), 4);
+    });
+  });
+  k_.arriveAtCluster();
+  k_.waitForCluster();
+  const uint32_t ofRank = shape_.columns / parts;
+  Value first = k_.mul(rank_, k_.number(ofRank));
+  forEachElement(first, k_.add(first, k_.number(ofRank)), [&](Value row, Value column) {
+    SmallVector<Sum> each;
+    for (uint32_t peer = 0; peer < parts; ++peer) {
+      auto readPeer = [&](Value from) { return read(k_.ofPeer(from, k_.number(peer))); };
+      each.push_back({readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)), readPeer(place(none, row, column))});
+    }
+    store(row, column, combine(each));
+  });
+  k_.arriveAtCluster(); // nobody leaves while others read its memory
+  k_.waitForCluster();
+}
+
+void FewQueriesAttention::run() {
+  k_.wantResident(2);
+  arena_ = k_.shared(f32(), uint64_t(kWarps) * kRows * (shape_.columns + kPadding));
+  states_ = k_.shared(f32(), 2 * (kWarps + 1) * kRows);
+  Value inWarp = k_.rem(k_.thread(), k_.number(32));
+  warp_ = k_.div(k_.thread(), k_.number(32));
+  group_ = k_.div(inWarp, k_.number(4));
+  lane_ = k_.rem(inWarp, k_.number(4));
+  tile_ = tileOf(kernel_, k_.div(k_.block(), k_.number(cluster_)));
+  rank_ = k_.rem(k_.block(), k_.number(cluster_));
+  if (cluster_ == 1)
+    return compute(1);
+  k_.requireClusters(cluster_);
+  k_.branch(
+      k_.hasClusters(), [&] { compute(cluster_); },
+      [&] {
+        k_.when(k_.equal(rank_, k_.number(0)), [&] {
+          FewQueriesAttention alone(kernel_, shape_, 1);
+          alone.arena_ = arena_;
+          alone.states_ = states_;
+          alone.warp_ = warp_;
+          alone.group_ = group_;
+          alone.lane_ = lane_;
+          alone.tile_ = tile_;
+          alone.rank_ = k_.number(0);
+          alone.compute(1);
+        });
+      });
+}
+
+} // namespace
+
+static std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+  int64_t size = 1;
+  for (unsigned axis : axes) {
+    if (!shape.axes[axis].size)
+      return std::nullopt;
+    size *= *shape.axes[axis].size;
+  }
+  return size;
+}
+
+std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, const Attention &attention) {
+  const Product &scores = attention.scores, &output = attention.output;
+  const std::optional<int64_t> rows = sizeOf(shape, output.rows), depth = sizeOf(shape, scores.reduced),
+                               columns = sizeOf(shape, output.columns);
+  const bool fits = attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostFewQueries && depth &&
+                    *depth > 0 && *depth <= kMostDepth && *depth % kDepthStep == 0 && columns && *columns > 0 &&
+                    *columns <= kMostColumns && *columns % kColumnStep == 0;
+  if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
+    return std::nullopt;
+  return FewQueriesShape{uint32_t(*depth), uint32_t(*columns)};
+}
+
+uint32_t fewQueriesCluster(const GroupShape &shape, const Attention &attention) {
+  const std::optional<int64_t> batch = sizeOf(shape, attention.output.batch),
+                               keys = sizeOf(shape, attention.output.reduced);
+  uint32_t cluster = kMostCluster;
+  while (cluster > 1 && ((batch && *batch * cluster / 2 >= kEnoughBlocks) || (keys && *keys < kLeastKeys * cluster)))
+    cluster /= 2;
+  return cluster;
+}
+
+void writeFewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster) {
+  FewQueriesAttention(kernel, shape, cluster).run();
+}
+
+} // namespace tenon::compiler::codegen

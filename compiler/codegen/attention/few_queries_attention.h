@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention of few queries, such as the one of each token that a language model makes: what takes time is to read keys
+// and values, once. All queries that share keys, heads of a group among them, are the 16 rows of `mma.sync`; each warp
+// goes through keys of its own, 16 after 16, straight from memory to registers, and has its own softmax.
+//
+//   block of a cluster   0              1              ...        where there are clusters; else one block has all
+//   warp                 0  1  2  3     0  1  2  3
+//   16 keys, number      0  1  2  3     4  5  6  7     ... then the next of each
+//
+// At the end sums are scaled to the largest logit of all warps and added, in the order of their numbers: first those of
+// a block, then those of the cluster, each block some of the columns.
+//
+// Products do not mind in which order they sum, nor which column is called which. So that a lane reads 16 bytes at
+// once, it takes eight adjacent elements of the depth where the instruction wants two, and eight adjacent columns of
+// the values, one for each of eight instructions.
+#pragma once
+
+#include "compiler/codegen/attention/attention_kernel.h"
+
+namespace tenon::compiler::codegen {
+
+inline constexpr uint32_t kFewQueriesThreads = 128, kMostFewQueries = 16;
+
+struct FewQueriesShape {
+  uint32_t depth, columns;
+
+  /// Nothing where there are more queries, or where elements do not lie as lanes read them.
+  static std::optional<FewQueriesShape> of(const GroupShape &shape, const Attention &attention);
+};
+
+/// Blocks of a cluster: enough that all of the device reads.
+uint32_t fewQueriesCluster(const GroupShape &shape, const Attention &attention);
+/// Block number * cluster and those behind it compute tile `number`.
+void writeFewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster);
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/hopper/warpgroup_attention.h"
+
+#include "compiler/codegen/attention/hopper/key_value_copies.h"
+#include "compiler/codegen/attention/hopper/query_group.h"
+#include "compiler/codegen/attention/hopper/warpgroup_block.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+uint32_t warpgroupAttentionBytes(const WarpgroupAttentionShape &shape) {
+  return WarpgroupBlock::bytes(shape);
+}
+
+void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
+                             ValueRange tensorMaps) {
+  KernelBuilder &k = kernel.k;
+  k.wantResident(1);
+  WarpgroupBlock block(kernel, shape, tensorMaps);
+  KeyValueCopies copies(block);
+  QueryGroup queries(block);
+  Value isFast = copies.isFast();
+  Value filling = copies.filling(isFast);
+  k.when(k.equal(k.thread(), k.number(0)), [&] { block.ring.create(filling, WarpgroupBlock::kConsumers); });
+  k.barrier();
+  k.branch(
+      k.equal(block.group, k.number(WarpgroupBlock::kConsumers)),
+      [&] {
+        k.leaveRegisters(WarpgroupBlock::kProducerRegisters);
+        block.asTeam([&] { copies.run(isFast); });
+      },
+      [&] {
+        k.takeRegisters(WarpgroupBlock::kConsumerRegisters);
+        block.asTeam([&] { queries.run(); });
+      });
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/hopper/warpgroup_shape.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupShape &shape,
+                                                                   const Attention &attention) {
+  auto sizeOf = [&](ArrayRef<unsigned> axes) {
+    int64_t size = 1;
+    for (unsigned axis : axes)
+      size *= shape.axes[axis].size.value_or(0);
+    return size;
+  };
+  const int64_t depth = sizeOf(attention.scores.reduced), columns = sizeOf(attention.output.columns);
+  auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
+  if (!attention.tensorCoreElement() || !isTaken(depth) || !isTaken(columns) || !attention.scores.left.isAlongReduced ||
+      !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
+    return std::nullopt;
+  WarpgroupAttentionShape found{uint32_t(depth), uint32_t(columns),
+                                mapOf(shape, attention.scores, attention.scores.right, kKeys, kTileDepth),
+                                mapOf(shape, attention.output, attention.output.right, uint32_t(columns), kKeys)};
+  if (!found.keys || !found.values)
+    found.keys = found.values = std::nullopt;
+  return found;
+}
+
+} // namespace tenon::compiler::codegen

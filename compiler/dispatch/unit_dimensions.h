@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Dimensions of one that an operation names by the number 0 instead of a loop: heads of a mask that all heads share, or
+// the dimension that a reduction was to keep.
+//
+//   ins(%x, %mask : tensor<2x4x8x16xf32>, tensor<2x1x8x16xi1>)     (b, h, m, n) -> (b, 0, m, n)
+//   outs(%start : tensor<2x4x8x1xf32>)                             (b, h, m, n) -> (b, h, m, 0)
+//
+// Without them every index is a loop: the dimension becomes part of one beside it, and comes back behind a result.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Of what operations read.
+void dropUnitDimensionsOfInputs(mlir::func::FuncOp function);
+/// Of what they compute.
+void dropUnitDimensionsOfResults(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::dispatch
