@@ -58,4 +58,4 @@ def configure(config, name):
         config.available_features.add("sanitize")
     # Without a compiler there is nothing to compile: whole folders step aside, and say so.
     if not site["compiler"]:
-        config.excludes += ["dialect", "codegen", "compile"]
+        config.excludes += ["dialect", "codegen", "compile", "input"]

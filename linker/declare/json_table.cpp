@@ -273,15 +273,17 @@ private:
     return result;
   }
 
-  /// The element type that C++ has this name for.
+  /// The element type that C++ or NumPy has this name for.
   static std::string elementMeant(std::string_view lower) {
     static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
-        {"bool", "I1"},     {"char", "I8"},     {"u8", "I8"},         {"int8_t", "I8"},          {"uint8_t", "I8"},
-        {"short", "I16"},   {"u16", "I16"},     {"int", "I32"},       {"unsigned", "I32"},       {"uint", "I32"},
-        {"u32", "I32"},     {"int32_t", "I32"}, {"uint32_t", "I32"},  {"long", "I64"},           {"long long", "I64"},
-        {"u64", "I64"},     {"int64_t", "I64"}, {"uint64_t", "I64"},  {"size_t", "I64"},         {"half", "F16"},
-        {"__half", "F16"},  {"float16", "F16"}, {"bfloat16", "BF16"}, {"__nv_bfloat16", "BF16"}, {"float", "F32"},
-        {"float32", "F32"}, {"double", "F64"},  {"float64", "F64"}};
+        {"int8", "I8"},      {"uint8", "I8"},    {"int16", "I16"},     {"uint16", "I16"},         {"int16_t", "I16"},
+        {"uint16_t", "I16"}, {"int32", "I32"},   {"uint32", "I32"},    {"int64", "I64"},          {"uint64", "I64"},
+        {"bool", "I1"},      {"char", "I8"},     {"u8", "I8"},         {"int8_t", "I8"},          {"uint8_t", "I8"},
+        {"short", "I16"},    {"u16", "I16"},     {"int", "I32"},       {"unsigned", "I32"},       {"uint", "I32"},
+        {"u32", "I32"},      {"int32_t", "I32"}, {"uint32_t", "I32"},  {"long", "I64"},           {"long long", "I64"},
+        {"u64", "I64"},      {"int64_t", "I64"}, {"uint64_t", "I64"},  {"size_t", "I64"},         {"half", "F16"},
+        {"__half", "F16"},   {"float16", "F16"}, {"bfloat16", "BF16"}, {"__nv_bfloat16", "BF16"}, {"float", "F32"},
+        {"float32", "F32"},  {"double", "F64"},  {"float64", "F64"}};
     const auto *found = std::ranges::find(kTypes, lower, &std::pair<std::string_view, std::string_view>::first);
     return found == std::end(kTypes) ? std::string() : std::string(found->second);
   }

@@ -147,6 +147,24 @@ TEST(JsonTable, SaysWhatIsWrong) {
             "107: 'read_only' of a binding: expected true or false, found a string");
 }
 
+TEST(JsonTable, KnowsElementsByTheNamesOfOtherLanguages) {
+  for (const auto &[name, meant] : {std::pair("float", "F32"),
+                                    {"int32", "I32"},
+                                    {"uint8_t", "I8"},
+                                    {"__half", "F16"},
+                                    {"float64", "F64"},
+                                    {"Bool", "I1"},
+                                    {"i64", "I64"},
+                                    {"bfloat16", "BF16"}}) {
+    const JsonTable table = read(concat(
+        R"({"name": "x", "objects": [], "exports": [{"layout": {"constants": [{"element": ")", name, "\"}]}}]}"));
+    ASSERT_TRUE(table.mistake);
+    EXPECT_TRUE(table.mistake->message.starts_with(
+        concat("unknown value '", name, "'; did you mean '", meant, "'? (known: I1, ")))
+        << table.mistake->message;
+  }
+}
+
 TEST(JsonTable, SurvivesEveryTruncation) {
   for (size_t length = 0; length < kFull.size(); ++length)
     EXPECT_NE(mistakeOf(kFull.substr(0, length)), "") << length;

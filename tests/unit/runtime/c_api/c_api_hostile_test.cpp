@@ -149,6 +149,17 @@ TEST_F(CApiTest, RefusesMemoryThatEndsBehindTheLastAddress) {
                "18446744073709551615 bytes were asked for");
 }
 
+TEST_F(CApiTest, RefusesToImportNothing) {
+  tenon_buffer_t *none = nullptr;
+  expectStatus(tenon_buffer_import_device(device, 0, 16, nullptr, nullptr, nullptr, &none), TENON_INVALID_ARGUMENT,
+               "a null address was given for 16 bytes to import");
+  expectStatus(tenon_buffer_import_host(device, nullptr, 16, nullptr, nullptr, nullptr, &none), TENON_INVALID_ARGUMENT,
+               "host memory to import: 16 bytes at a null address");
+  char host[16];
+  expectStatus(tenon_buffer_import_host(device, host, 0, nullptr, nullptr, nullptr, &none), TENON_INVALID_ARGUMENT,
+               "host memory to import: 0 bytes at an address");
+}
+
 TEST_F(CApiTest, ALimitOfZeroIsNone) {
   tenon_pool_options_t options = {.struct_size = sizeof(options), .kind = TENON_POOL_BLOCKS};
   options.block_bytes = UINT64_MAX;
