@@ -260,14 +260,15 @@ def errors_page():
             text.append("**Cures:**\n\n" + "\n".join(f"- {fix}" for fix in fixes[:6]) + "\n")
         elif not shown:
             text.append("**Cure:** what is declared and what is there must agree: mend the one that is wrong.\n")
-    text.append("## Status codes\n\nWhat functions of the C API return, besides a message. Numbers never change.\n\n"
-                "| code | number | cause | cure |\n|---|---|---|---|")
+    text.append("## Status codes\n\nWhat functions of the C API return, besides a message, and what `code` of Python's tenon.Error says. "
+                "Numbers never change.\n\n| code | in Python | number | cause | cure |\n|---|---|---|---|---|")
     codes = re.findall(r"(TENON_\w+) = (\d+),?\s*(?:/\* (.*?) \*/)?", re.search(r"enum tenon_status_code \{(.*?)\}", read(
         "abi/include/tenon/status.h"), re.DOTALL)[1])
     for code, number, cause in codes:
         if code not in CURES:
             problems.append(f"'{code}' has no cure: scripts/docs_reference.py, CURES")
-        text.append(f"| `{code}` | {number} | {cause or 'success'} | {CURES.get(code, '')} |")
+        spelled = "" if code == "TENON_OK" else f"`{code.removeprefix('TENON_').lower().replace('_', ' ')}`"
+        text.append(f"| `{code}` | {spelled} | {number} | {cause or 'success'} | {CURES.get(code, '')} |")
     return "\n".join(text) + "\n"
 
 

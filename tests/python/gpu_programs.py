@@ -21,7 +21,7 @@ class Body:
         """An expression; its value is made small where it is assigned."""
         if depth == 0 or self.random.random() < 0.2:
             return self.pick("a", "b", "i", f"x[{self.index()}]", str(self.random.randint(-9, 9)), "a", "b")
-        kind = self.random.randrange(12)
+        kind = self.random.randrange(13)
         one, two = self.integer(depth - 1), self.integer(depth - 1)
         if kind < 4:
             return f"({one} {self.pick('+', '-')} {two})"
@@ -30,7 +30,7 @@ class Body:
         if kind == 5:
             return f"(small({one}) {self.pick('//', '%')} {self.pick(-7, -4, -1, 1, 2, 3, 8, 10)})"
         if kind == 6:
-            return f"(small({one}) {self.pick('//', '%')} (abs(small({two})) + 1))"
+            return f"(small({one}) {self.pick('//', '%')} {self.pick('', '-')}(abs(small({two})) + 1))"
         if kind == 7:
             return f"(small({one}) {self.pick('<<', '>>')} {self.random.randint(0, 6)})"
         if kind == 8:
@@ -39,6 +39,8 @@ class Body:
             return f"({one} if {self.condition(depth - 1)} else {two})"
         if kind == 10:
             return f"{self.pick('min', 'max')}({one}, {two})"
+        if kind == 11:
+            return f"find(x, small({one}), {self.random.randint(0, 12)})"
         return f"({self.pick('-', '+', '~')}{one})"
 
     def index(self):
@@ -105,7 +107,7 @@ class Body:
         elif kind < 13 and self.loops < 4:
             self.loops += 1
             name = f"k{self.loops}"
-            bounds = self.pick("4", "a % 5", "i % 3", "-2, 3", "5, -4, -2", "0, abs(b) % 7, 2", "3, 3", "i % 4, -2, -1")
+            bounds = self.pick("4", "a % 5", "i % 3", "-2, 3", "5, -4, -2", "0, abs(b) % 7, 2", "3, 3", "i % 4, -2, -1", "0, 9, i % 3 + 1", "a % 4, 8, max(b, 2)")
             over = f"range({bounds})" if self.random.random() < 0.75 else f"static_range({self.pick('3', '2, -2, -1')})"
             self.write(depth, f"for {name} in {over}:")
             self.write(depth + 1, f"a = small(a + {name})")
@@ -143,6 +145,17 @@ def small(v):
 
 def half(v):
     return floor((v if -64 <= v <= 64 else v * 0) * 2) * 0.5
+
+def find(x, wanted, most):
+    at = 0
+    while at < most:
+        if x[at] > wanted:
+            return at
+        for k in range(2):
+            if x[at + k] == wanted:
+                return -k
+        at += 1
+    return wanted
 
 def body(i, x, f, out, g):
     a, b = x[i], x[(i + 7) % 64]

@@ -245,7 +245,7 @@ def test_tensor_cores():
 def bytes_and_bools(b: gpu.In[i8, 64], w: gpu.In[i16, 64], m: gpu.In[i1, 64], p: i1, out: gpu.Out[i1, 64], total: gpu.Out[i32, 64]):
     i = gpu.thread_id.x
     out[i] = m[i] if p else not m[i]
-    total[i] = b[i] * 2 + w[i] if m[i] else i32(w[i]) * w[i]
+    total[i] = b[i] * 2 + w[i] + 300 if m[i] else w[i] * w[i]  # computed with 32 bits
 
 
 @pytest.mark.parametrize("flag", [True, False])
@@ -255,7 +255,7 @@ def test_small_types(flag):
     out, total = numpy.zeros(64, bool), numpy.zeros(64, "i4")
     bytes_and_bools(b, w, m, flag, out, total)
     assert (out == (m if flag else ~m)).all()
-    assert (total == numpy.where(m, b.astype("i4") * 2 + w, w.astype("i4") ** 2)).all()
+    assert (total == numpy.where(m, b.astype("i4") * 2 + w + 300, w.astype("i4") ** 2)).all()
 
 
 @gpu.kernel(block=32, grid=1)

@@ -21,6 +21,11 @@ def sometimes(v):
     if v > 0:
         return v
 
+def from_a_loop(v):
+    for k in range(4):
+        if k == v:
+            return k
+
 def endless(v):
     return endless(v)
 """
@@ -153,7 +158,7 @@ BODIES = {
     "n.v = 1": "Attribute is assigned to; wanted: a variable or an element",
     # Loops.
     "for k in range(a):  # here\n        pass": "range of f32; wanted: integers",
-    "for k in range(0, 4, n):  # here\n        pass": "the step of range is i32; wanted: a number that is known",
+    "for k in range(0, 4, n):  # here\n        pass": "the step of range is i32, which may be 0 or negative; wanted",
     "for k in range(0, 4, 0):  # here\n        pass": "the step of range is 0",
     "for k in range(1, 2, 3, 4):  # here\n        pass": "range takes 1 to 3 numbers, found 4",
     "for k in range(1 << 62):  # here\n        pass": "range of 4611686018427387904; wanted: at most",
@@ -163,6 +168,7 @@ BODIES = {
     "for k, m in range(4):  # here\n        pass": "a range is assigned to several variables",
     "while True:  # here\n        c[i] = 1": "the condition of 'while' is always true",
     "v = [k for k in range(n)]": "a comprehension runs over a range that is not known",
+    "v = [k for k in range(0, 4, max(n, 1))]": "a comprehension runs over a range that is not known",
     "v = [k for k in range(4) if p]": "the condition of a comprehension is not known",
     # Statements and expressions.
     "def inner():  # here\n        pass": "a function within a kernel is not supported",
@@ -187,6 +193,7 @@ BODIES = {
     # Calls.
     "v = twice(n, n)": "twice: too many positional arguments",
     "v = sometimes(n)": "sometimes gives no value on some of its ways",
+    "v = from_a_loop(n)": "from_a_loop may end without a value",
     "v = numpy.sqrt(a)": "sqrt is called with a value of the kernel; wanted: a function of tenon.gpu",
     "v = math.gamma(a)": "math.gamma is called with a value of the kernel",
     "v = math.floor(a)": "math.floor gives an integer",

@@ -8,15 +8,16 @@ import gpu_programs
 import numpy
 import pytest
 
-SEED, COUNT = int(os.environ.get("TENON_TEST_SEED", "1")), int(os.environ.get("TENON_TEST_COUNT", "16"))
-GROUP = 8  # bodies of one kernel: compiling is what takes time
+SEED, COUNT = int(os.environ.get("TENON_TEST_SEED", "1")), int(os.environ.get("TENON_TEST_COUNT", "8"))
+GROUP = 4  # bodies of one kernel: compiling is what takes time
+TYPES = [("i64", "i8"), ("i32", "i4"), ("i8", "i1"), ("i16", "i2")]  # of the integers that bodies read
 
 KERNEL = """
 from tenon import gpu
 from tenon.gpu import floor, static_range
 
 @gpu.kernel(block=64)
-def kernel(x: gpu.In[gpu.i64, 64], f: gpu.In[gpu.f32, 64], out: gpu.InOut[gpu.i64, COUNT, 64], g: gpu.InOut[gpu.f32, COUNT, 64]):
+def kernel(x: gpu.In[gpu.DTYPE, 64], f: gpu.In[gpu.f32, 64], out: gpu.InOut[gpu.i64, COUNT, 64], g: gpu.InOut[gpu.f32, COUNT, 64]):
     i = gpu.thread_id.x
 """
 
@@ -30,7 +31,8 @@ def load(path, name):
 
 def run(seeds, folder):
     """The first seed whose kernel and Python differ, with both results; None: there is none."""
-    text = KERNEL.replace("COUNT", str(len(seeds)))
+    dtype, numpy_type = TYPES[seeds[0] // GROUP % len(TYPES)]
+    text = KERNEL.replace("COUNT", str(len(seeds))).replace("DTYPE", dtype)
     bodies = []
     for number, seed in enumerate(seeds):
         source = gpu_programs.source(seed)
@@ -40,7 +42,7 @@ def run(seeds, folder):
     path.write_text("\n".join(bodies) + text)
     module = load(path, path.stem)
     random = numpy.random.default_rng(seeds[0])
-    x, f = random.integers(-100, 101, 64), (random.integers(-20, 21, 64) / 2).astype("f4")
+    x, f = random.integers(-100, 101, 64).astype(numpy_type), (random.integers(-20, 21, 64) / 2).astype("f4")
     out, g = numpy.zeros((len(seeds), 64), "i8"), numpy.zeros((len(seeds), 64), "f4")
     module.kernel(x, f, out, g, grid=1)
     module.static_range, module.floor = range, math.floor

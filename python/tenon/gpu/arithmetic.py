@@ -10,7 +10,7 @@ import operator
 from typing import Any
 
 from .builder import Builder
-from .kinds import Scalar, Type, Vector, element_of, encode, f32, holds_exactly, i1, i64, widens
+from .kinds import Scalar, Type, Vector, element_of, encode, f32, holds_exactly, i1, i32, i64, widens
 from .value import Value, bounded, is_number, kind_of
 
 SYMBOLS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "LShift": "<<", "RShift": ">>",
@@ -82,6 +82,13 @@ def implicit(b: Builder, given: Any, type: Type, where: str) -> Value:
     return widen(b, given, type)
 
 
+def promoted(b: Builder, given: Any) -> Any:
+    """An integer of 8 or 16 bits as one of 32, which is what it is computed with, as in C: so small numbers do not wrap."""
+    if isinstance(given, Value) and isinstance(given.type, Scalar) and given.type.kind == "int" and given.type.bits < 32:
+        return widen(b, given, i32)
+    return given
+
+
 def meet(b: Builder, symbol: str, left: Any, right: Any) -> tuple[Value, Value]:
     """Two operands as values of one type."""
     for one in (left, right):
@@ -120,7 +127,7 @@ def binary(b: Builder, symbol: str, left: Any, right: Any) -> Any:
         raise b.error(f"'{symbol}' of {kind_of(left)} and {kind_of(right)} is not supported",
                       "write products, or gpu.pow(x, y) of floats" if symbol == "**" else "write its loops, or gpu.mma")
     original = left
-    left, right = meet(b, symbol, left, right)
+    left, right = meet(b, symbol, promoted(b, left), promoted(b, right))
     scalar, type = element_of(left.type), left.type
     if scalar.kind == "bool":
         if symbol in ("&", "|", "^"):
@@ -233,7 +240,7 @@ def compare(b: Builder, symbol: str, left: Any, right: Any) -> Any:
     """left SYMBOL right, a bool."""
     if not isinstance(left, Value) and not isinstance(right, Value):
         return _known(symbol, b, left, right)
-    left, right = meet(b, symbol, left, right)
+    left, right = meet(b, symbol, promoted(b, left), promoted(b, right))
     scalar, type = element_of(left.type), left.type
     if scalar.kind == "bool" and symbol not in ("==", "!="):
         raise b.error(f"'{symbol}' of bools is not supported", "convert them: i32(...)")

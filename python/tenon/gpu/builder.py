@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import pathlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -160,20 +161,25 @@ class Builder:
         return "\n".join(out)
 
 
-_active: list[Any] = []
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.interpreters: list[Any] = []
+
+
+_active = _Active()
 
 
 def current(what: str = "this") -> Any:
-    """The interpreter that runs a kernel's body. TypeError: none does."""
-    if not _active:
+    """The interpreter that runs a kernel's body in this thread. TypeError: none does."""
+    if not _active.interpreters:
         raise TypeError(f"{what} means something in the body of a @gpu.kernel only")
-    return _active[-1]
+    return _active.interpreters[-1]
 
 
 @contextlib.contextmanager
 def active(interpreter: Any) -> Iterator[None]:
-    _active.append(interpreter)
+    _active.interpreters.append(interpreter)
     try:
         yield
     finally:
-        _active.pop()
+        _active.interpreters.pop()

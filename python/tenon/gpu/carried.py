@@ -11,6 +11,7 @@ from typing import Any
 
 from .arithmetic import constant, default_type, widen
 from .builder import Builder
+from .exits import VALUE
 from .memory import Memory
 from .kinds import Type, Vector, element_of, holds_exactly, widens
 from .value import Unbound, Value, is_number, kind_of
@@ -158,8 +159,8 @@ class Carried:
             elif fits(one, type) and not isinstance(type, Vector):
                 continue
             wanted = one.type if isinstance(one, Value) else default_type(one)
-            if isinstance(first, Value) or isinstance(wanted, Vector) or not fits(first, wanted) or isinstance(first, int) != (
-                    element_of(wanted).kind != "float"):
+            if isinstance(first, Value) or isinstance(wanted, Vector) or not fits(first, wanted) or (
+                    self.name != VALUE and isinstance(first, int) != (element_of(wanted).kind != "float")):
                 kind = f"a Python {_python_type(first)}" if is_number(first) else str(first.type)
                 fix = (f"write {self.name} = {float(first)} before the loop" if isinstance(first, int) and not isinstance(first, bool) and
                        element_of(wanted).kind == "float" else f"keep one type: write {wanted}(...) before the loop, or {type}(...) in it")

@@ -119,9 +119,22 @@ def _without(statements: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
     return out
 
 
+def returns_in_a_loop(function: ast.FunctionDef) -> bool:
+    """Whether a value is returned from within a loop."""
+    return any(isinstance(one, ast.Return) and one.value is not None for loop in ast.walk(function) if isinstance(loop, (ast.For, ast.While))
+               for one in ast.walk(loop))
+
+
+def always_returns(function: ast.FunctionDef) -> bool:
+    """Whether every way through a function ends with `return`."""
+    return _leaves(function.body)
+
+
 def without_exits(function: ast.FunctionDef) -> list[ast.stmt]:
     """The body of a function, without `return`, `break` and `continue`."""
     body, flags = _Rewriter().block(function.body, "$break", "$continue")
+    if returns_in_a_loop(function):  # the loop hands it on: something stands there before the first turn, which nobody reads
+        body.insert(0, _placed(ast.Assign(targets=[ast.Name(id=VALUE, ctx=ast.Store())], value=ast.Constant(value=0)), function.body[0]))
     if flags:
         body.insert(0, _Rewriter().flag("$return", False, function.body[0]))
     return _without(body, {"$return"} - _read(body))

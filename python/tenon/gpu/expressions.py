@@ -284,12 +284,13 @@ class Expressions(Flow):
             if isinstance(one, bool) or not (isinstance(one, int) or (isinstance(one, Value) and not isinstance(one.type, Vector) and
                                                                        one.type.kind == "int")):
                 raise self.b.error(f"range of {kind_of(one)}; wanted: integers")
-        if not isinstance(step, int):
-            raise self.b.error(f"the step of range is {kind_of(step)}; wanted: a number that is known when the kernel is made", "write a while loop")
-        if step == 0:
+        if isinstance(step, Value) and step.bounds[0] <= 0:
+            raise self.b.error(f"the step of range is {kind_of(step)}, which may be 0 or negative; wanted: a number that is known to be above 0",
+                               "write range(a, b, max(step, 1)), or a while loop")
+        if isinstance(step, int) and step == 0:
             raise self.b.error("the step of range is 0")
         for one in (start, stop):
-            if isinstance(one, int) and abs(one) + abs(step) >= 1 << 62:
+            if isinstance(one, int) and abs(one) + (abs(step) if isinstance(step, int) else 0) >= 1 << 62:
                 raise self.b.error(f"range of {one}; wanted: at most {(1 << 62) - 1}")
         return Range(start, stop, step)
 
@@ -325,7 +326,7 @@ class Expressions(Flow):
     def items(self, given: Any, what: str) -> Any:
         """What a loop that is written out runs over."""
         if isinstance(given, Range):
-            if isinstance(given.start, Value) or isinstance(given.stop, Value):
+            if any(isinstance(one, Value) for one in (given.start, given.stop, given.step)):
                 raise self.b.error(f"{what} runs over a range that is not known when the kernel is made", "write a for loop")
             return range(given.start, given.stop, given.step)
         if isinstance(given, (tuple, list, range, StaticRange)):
@@ -339,7 +340,7 @@ class Expressions(Flow):
 class Range:
     """range(...) in a kernel: a loop of the kernel's."""
 
-    def __init__(self, start: Any, stop: Any, step: int) -> None:
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
         self.start, self.stop, self.step = start, stop, step
 
     def describe(self) -> str:

@@ -184,13 +184,14 @@ class Flow:
                 is_other = True
         return None if is_other else out
 
-    def count(self, start: Any, stop: Any, step: int, names: set[str], body: Callable[[Value], None]) -> None:
+    def count(self, start: Any, stop: Any, step: Any, names: set[str], body: Callable[[Value], None]) -> None:
         """`for i in range(start, stop, step)`: a counter of 64 bits, whatever start and stop have."""
         b, before, line = self.b, self.env, self._line()
         begin, end = (widen(b, as_value(b, one), i64) for one in (start, stop))
-        low, high = (begin.bounds[0], end.bounds[1] - 1) if step > 0 else (end.bounds[0] + 1, begin.bounds[1])
-        if step > 0:
-            bounds = (begin, end, b.constant(step, i64))
+        goes_up = isinstance(step, Value) or step > 0
+        low, high = (begin.bounds[0], end.bounds[1] - 1) if goes_up else (end.bounds[0] + 1, begin.bounds[1])
+        if goes_up:
+            bounds = (begin, end, widen(b, step, i64).name if isinstance(step, Value) else b.constant(step, i64))
         else:  # scf.for counts up: turns are counted
             span = binary(b, "-", begin, end)
             turns = binary(b, "//", binary(b, "+", span, -step - 1), -step)
@@ -202,7 +203,7 @@ class Flow:
             counter = f"%i.{b.fresh()[1:]}"
             place = b.place
             with b.region() as lines:
-                if step > 0:
+                if goes_up:
                     index = bounded(counter, i64, low, max(low, high))
                 else:
                     moved = binary(b, "*", Value(counter, i64), step)

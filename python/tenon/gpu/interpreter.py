@@ -14,7 +14,7 @@ from typing import Any
 from .arithmetic import SYMBOLS, as_value, binary, compare, implicit, truth
 from .builder import Builder
 from .errors import Place
-from .exits import VALUE
+from .exits import VALUE, always_returns, returns_in_a_loop
 from .expressions import Expressions, Range
 from .memory import Memory
 from .source import Source, assigned, names_of
@@ -191,10 +191,11 @@ class Interpreter(Expressions):
         b, own = self.b, f"$count{len(self.env)}"
         start, stop = (implicit(b, one, i64, "a bound") for one in (over.start, over.stop))
         self.env[own] = start
-        low, high = (start.bounds[0], stop.bounds[1] - 1) if over.step > 0 else (stop.bounds[0] + 1, start.bounds[1])
+        goes_up = isinstance(over.step, Value) or over.step > 0
+        low, high = (start.bounds[0], stop.bounds[1] - 1) if goes_up else (stop.bounds[0] + 1, start.bounds[1])
 
         def test() -> Value:
-            inside = compare(b, "<" if over.step > 0 else ">", self.env[own], stop)
+            inside = compare(b, "<" if goes_up else ">", self.env[own], stop)
             going = self._going(flags)
             return as_value(b, binary(b, "&", inside, going) if isinstance(going, Value) else inside if going else False)
 
@@ -238,6 +239,8 @@ class Interpreter(Expressions):
             raise b.error(f"{function.__name__}: {error}") from None
         bound.apply_defaults()
         inner = Source.of(function)
+        if returns_in_a_loop(inner.tree) and not always_returns(inner.tree):
+            raise b.error(f"{function.__name__} may end without a value", "return one at its end")
         outer = (self.source, self.names, self.env, self.local_names)
         self.source, self.names, self.local_names = inner, names_of(function), assigned(inner.body)
         self.env = dict(bound.arguments)

@@ -11,7 +11,7 @@ from .arithmetic import binary, cast, compare, constant, meet, select, truth
 from .builder import current
 from .intrinsics import intrinsic
 from .kinds import Scalar, Type, Vector, element_of, f32, i1, i64
-from .value import Value, is_number, kind_of
+from .value import Value, bounded, is_number, kind_of
 
 
 def _float(b: Any, what: str, value: Any) -> Value:
@@ -123,8 +123,12 @@ def _extreme(symbol: str, *given: Any) -> Any:
     def two(left: Any, right: Any) -> Any:
         if is_number(left) and is_number(right):
             return (min if symbol == "<" else max)(left, right)
-        condition = compare(b, symbol, right, left)
-        return select(b, condition, right, left)
+        first, second = meet(b, "min" if symbol == "<" else "max", left, right)
+        if element_of(first.type).kind == "int" and not isinstance(first.type, Vector):
+            (l0, h0), (l1, h1), pick = first.bounds, second.bounds, (min if symbol == "<" else max)
+            made = b.op(f"arith.{'minsi' if symbol == '<' else 'maxsi'} {first.name}, {second.name} : {first.type.mlir}")
+            return bounded(made, first.type, pick(l0, l1), pick(h0, h1))
+        return select(b, compare(b, symbol, second, first), second, first)
 
     return functools.reduce(two, values)
 

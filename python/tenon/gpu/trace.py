@@ -37,6 +37,8 @@ def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Pa
     given, env = [], dict(generics)
     if not name.isascii():
         raise b.error(f"the kernel's name '{name}' is not of ASCII's letters, which PTX has")
+    if name.startswith("__"):
+        raise b.error(f"the kernel's name '{name}' begins with '__', as the device library's functions do")
     called = {one.name: f"%{one.name}" if one.name.isascii() else f"%parameter.{at}" for at, one in enumerate(parameters)}
     for one in parameters:
         if one.access:
