@@ -258,6 +258,51 @@ def test_small_types(flag):
     assert (total == numpy.where(m, b.astype("i4") * 2 + w + 300, w.astype("i4") ** 2)).all()
 
 
+class Sizes:
+    scale = numpy.float32(2.5)
+    rows, columns = 4, 8
+
+
+@gpu.kernel(block=32, grid=1)
+def plain_objects(x: gpu.InOut[f32, 4, 8], n: i32):
+    t = gpu.thread_id.x
+    y, z = t // Sizes.columns, t % Sizes.columns
+    held = gpu.local(8, f32)
+    for k in range(Sizes.columns):  # an index that is not known: memory of the thread's own
+        held[k] = x[y][(z + k) % Sizes.columns]
+    gpu.barrier()
+    x[y, z] = held[n] * Sizes.scale + numpy.pi
+
+
+def test_names_from_around():
+    x = numpy.arange(32, dtype="f4").reshape(4, 8)
+    wanted = numpy.roll(x, -3, axis=1) * numpy.float32(2.5) + numpy.float32(numpy.pi)
+    plain_objects(x, 3)
+    assert (x == wanted).all()
+
+
+@gpu.kernel(block=32, grid=1)
+def misaligned(x: gpu.In[f32, 32, 7], y: gpu.Out[f32, 32]):
+    t = gpu.thread_id.x
+    v = gpu.load(x[t, 0:4])
+    y[t] = v[0] * v[1] + v[2] * v[3]
+
+
+def test_a_vector_that_is_misaligned_is_found():
+    script = "import numpy, test_gpu_builder as t; t.misaligned(numpy.zeros((32, 7), 'f4'), numpy.zeros(32, 'f4'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
+    assert done.returncode != 0 and "misaligned" in done.stderr and "source: test_gpu_builder.py" in done.stderr, done.stderr
+
+
+def test_a_kernel_for_any_sizes_is_none_yet():
+    with pytest.raises(AttributeError, match=r"matmul is made for M, K, N, dtype first: matmul\[M, K, N, dtype\].mlir"):
+        matmul.mlir
+    with pytest.raises(AttributeError, match="first: .*write_object"):
+        tenon.compile("func.func @f() {\n  return\n}\n", objects=[matmul])
+    with pytest.raises(AttributeError, match="a kernel for any M, K, N, dtype has no 'other'"):
+        matmul.other
+
+
 @gpu.kernel(block=32, grid=1)
 def converts(f: gpu.In[f64, 32], n: gpu.In[i64, 32], i: gpu.Out[i32, 32], g: gpu.Out[f32, 32], low: gpu.Out[i8, 32], bits: gpu.Out[i32, 32],
              shifts: gpu.Out[i32, 3, 32]):

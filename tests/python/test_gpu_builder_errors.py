@@ -170,6 +170,8 @@ BODIES = {
     "v = [k for k in range(n)]": "a comprehension runs over a range that is not known",
     "v = [k for k in range(0, 4, max(n, 1))]": "a comprehension runs over a range that is not known",
     "v = [k for k in range(4) if p]": "the condition of a comprehension is not known",
+    "for k in gpu.static_range(5000):  # here\n        pass": "a for loop is written out, with 5000 turns; wanted: at most 4096",
+    "for k in gpu.static_range(4000):\n        for m in gpu.static_range(4000):  # here\n            pass": "more than 131072 turns of loops are written out",
     # Statements and expressions.
     "def inner():  # here\n        pass": "a function within a kernel is not supported",
     "with x:  # here\n        pass": "with is not supported in a kernel",

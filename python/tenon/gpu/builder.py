@@ -17,6 +17,7 @@ from .errors import KernelError, Place
 from .kinds import Scalar, encode
 
 STATIC_SHARED_BYTES = 48 * 1024  # more is dynamic: what a launch asks for
+_MOST_OPERATIONS = 500_000  # tried ones among them
 _PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "llvm.bitcast", "llvm.extractvalue", 'llvm.call_intrinsic "llvm.fptosi')
 
 
@@ -61,6 +62,8 @@ class Builder:
 
     def fresh(self) -> str:
         self.count += 1
+        if self.count > _MOST_OPERATIONS:
+            raise self.error(f"the kernel has more than {_MOST_OPERATIONS} operations", "write loops with range(...), which are the kernel's own")
         return f"%{self.count}"
 
     def line(self, text: str, placed: bool = True) -> None:

@@ -22,6 +22,7 @@ _REFUSED = {
     ast.SetComp: ("a set", ""), ast.JoinedStr: ("an f-string", ""), ast.Starred: ("*", "name each value"),
 }
 _MISSING = object()
+_LONGEST = 4096  # turns that are written one behind the other
 
 
 class StaticRange:
@@ -42,6 +43,12 @@ def is_known(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return all(map(is_known, value))
     return not isinstance(value, (Value, Memory, Unbound, StaticRange))
+
+
+def plain_number(value: Any) -> Any:
+    """A scalar of NumPy's as Python's number."""
+    is_scalar = type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ()
+    return value.item() if is_scalar else value
 
 
 class Expressions(Flow):
@@ -115,8 +122,7 @@ class Expressions(Flow):
             found = getattr(builtins, name, _MISSING)
         if found is _MISSING:
             raise self.b.error(f"'{name}' is not defined" + (" here: it is set later in the kernel" if name in self.local_names else ""))
-        if type(found).__module__ == "numpy" and hasattr(found, "item") and getattr(found, "shape", None) == ():
-            return found.item()
+        found = plain_number(found)
         if hasattr(found, "__array_interface__") or hasattr(found, "__dlpack__"):
             raise self.b.error(f"'{name}' is an array outside of the kernel", "make it a parameter")
         return found
@@ -207,7 +213,7 @@ class Expressions(Flow):
             raise
         except Exception as error:
             raise self.b.error(f"{type(error).__name__}: {error}") from error
-        return tuple(found) if isinstance(found, list) else found
+        return tuple(found) if isinstance(found, list) else plain_number(found)
 
     def _attribute(self, base: Any, name: str) -> Any:
         if isinstance(base, Value):
@@ -328,8 +334,10 @@ class Expressions(Flow):
         if isinstance(given, Range):
             if any(isinstance(one, Value) for one in (given.start, given.stop, given.step)):
                 raise self.b.error(f"{what} runs over a range that is not known when the kernel is made", "write a for loop")
-            return range(given.start, given.stop, given.step)
+            given = range(given.start, given.stop, given.step)
         if isinstance(given, (tuple, list, range, StaticRange)):
+            if len(given) > _LONGEST:
+                raise self.b.error(f"{what} is written out, with {len(given)} turns; wanted: at most {_LONGEST}", "write for ... in range(...)")
             return given
         raise self.b.error(f"{what} runs over {kind_of(given)}; wanted: range(...), gpu.static_range(...) or a tuple")
 

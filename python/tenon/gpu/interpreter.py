@@ -28,6 +28,7 @@ _REFUSED = {
     ast.AsyncFor: ("async for", ""), ast.AsyncWith: ("async with", ""), ast.Match: ("match", "write if and elif"),
 }
 _DEEPEST = 32
+_MOST_TURNS = 1 << 17
 
 
 class Interpreter(Expressions):
@@ -36,7 +37,7 @@ class Interpreter(Expressions):
     def __init__(self, b: Builder, source: Source, names: dict[str, Any], env: dict[str, Any]) -> None:
         self.b, self.source, self.names, self.env = b, source, names, env
         self.local_names = assigned(source.body)
-        self.depth = 0
+        self.depth = self.turns = 0
 
     def place_of(self, node: Any) -> Place:
         return self.source.place(node)
@@ -153,14 +154,20 @@ class Interpreter(Expressions):
             raise self.b.error("'else' of a for loop is not supported", "set a variable before 'break' and ask for it behind the loop")
         over, flags = self.evaluate(node.iter), getattr(node, "stops", [])
         names = assigned(node.body) | assigned([node.target])
+        place = self.b.place
         if not isinstance(over, Range):
             for item in self.items(over, "a for loop"):
                 going = self._going(flags)
                 if going is False:
                     break
 
+                self.b.place = place
+                self.turns += 1
+                if self.turns > _MOST_TURNS:
+                    raise self.b.error(f"more than {_MOST_TURNS} turns of loops are written out", "write for ... in range(...)")
+
                 def turn(item: Any = item) -> None:
-                    self.b.place = self.place_of(node)
+                    self.b.place = place
                     self.assign(node.target, item)
                     self.run(node.body)
 
@@ -171,7 +178,7 @@ class Interpreter(Expressions):
             return
         if not isinstance(node.target, ast.Name):
             raise self.b.error("a range is assigned to several variables; wanted: one")
-        name, place = node.target.id, self.b.place
+        name = node.target.id
         self.env.pop(name, None)
 
         def body(index: Value) -> None:

@@ -187,6 +187,12 @@ class Generic:
             self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid)
         return self._made[key]
 
+    def __getattr__(self, name: str) -> Any:
+        listed = ", ".join(self.__dict__.get("generics", ()))
+        if not name.startswith("_") and hasattr(Kernel, name):
+            raise AttributeError(f"{self.name} is made for {listed} first: {self.name}[{listed}].{name}")
+        raise AttributeError(f"a kernel for any {listed} has no {name!r}")
+
     def __repr__(self) -> str:
         return f"<tenon.gpu kernel {self.name}[{', '.join(self.generics)}]>"
 
