@@ -42,6 +42,12 @@ const Function *Module::findFunction(std::string_view name) const {
     if (!found)
       found = &function;
   }
+  // An alias stands for a definition, never for another alias (PTX ISA, ".alias").
+  for (const Alias &alias : aliases)
+    if (alias.name == name)
+      for (const Function &function : functions)
+        if (function.name == alias.target && !function.isDeclaration)
+          return &function;
   return found;
 }
 

@@ -86,8 +86,10 @@ void KernelBuilder::collectFunctions(const ptx::Function &entry) {
   auto consider = [&](std::string_view name) {
     if (!seen.insert(name).second)
       return;
-    if (const ptx::Function *function = module.findFunction(name);
-        function && !function->isDeclaration && !function->isEntry)
+    const ptx::Function *function = module.findFunction(name);
+    if (!function || function->isDeclaration || function->isEntry)
+      return;
+    if (function->name == name || seen.insert(function->name).second) // an alias has another name
       queue.push_back(function);
   };
   seen.insert(entry.name);

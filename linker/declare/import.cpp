@@ -30,8 +30,9 @@ public:
     if (diagnostics_.hasErrors())
       return {};
     if (kernels_.empty()) {
-      diagnostics_.error({job_.objects.empty() ? "" : job_.objects.front().path, 0, 0}, "K-2",
-                         "there is no kernel to declare");
+      diagnostics_
+          .error({job_.objects.empty() ? "" : job_.objects.front().path, 0, 0}, "K-2", "there is no kernel to declare")
+          .withFix("give the object in which the kernel (.entry) has its body");
       return {};
     }
     nameExports();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/declare/kernel_draft.h"
 
+#include "abi/arch_table.h"
 #include "linker/declare/pointer_search.h"
 #include "linker/declare/shared_extent.h"
 #include "linker/symbol/reachability.h"
@@ -48,6 +49,14 @@ public:
                         .rule = "K-8",
                         .message = concat("'", entry_.name, "' has .blocksareclusters, which is not supported"),
                         .fix = "leave __block_size__ off the kernel"};
+    for (size_t i = 0; i < entry_.parameters.size(); ++i)
+      if (const uint64_t bytes = entry_.parameters[i].bytes(); bytes > abi::kMaxParameterBytes)
+        return Diagnostic{.where = object_.placeOf(entry_.parameters[i]),
+                          .rule = "K-5",
+                          .message = concat("parameter ", i, " of '", entry_.name, "' has ", bytes,
+                                            " bytes, a kernel takes at most ", abi::kMaxParameterBytes,
+                                            " bytes of parameters"),
+                          .fix = "pass the data through a buffer"};
     for (const ptx::Function *function : reachable_.functions)
       if (const uint32_t use = object_.factsOf(*function).handleUse; use != BodyFacts::kNone) {
         const ptx::Instruction &instruction = function->instructions[use];

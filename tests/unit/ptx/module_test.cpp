@@ -57,4 +57,12 @@ TEST(PtxModule, FindsDefinitionsBeforeDeclarations) {
   EXPECT_EQ(parsed.module.findVariable("y"), nullptr);
 }
 
+TEST(PtxModule, FindsWhatAnAliasStandsFor) {
+  test::Parsed parsed = test::parseModule(".func f() { ret; } .func g(); .alias g, f; .func a(); .func b();\n"
+                                          ".alias a, b; .alias b, a;");
+  ASSERT_EQ(parsed.errors, "");
+  EXPECT_EQ(parsed.module.findFunction("g"), &parsed.module.functions[0]);
+  EXPECT_EQ(parsed.module.findFunction("a"), &parsed.module.functions[2]) << "neither is defined";
+}
+
 } // namespace tenon::ptx

@@ -201,6 +201,26 @@ TEST(EmulatorDriver, ReportsEveryKindOfFault) {
   }
 }
 
+/// By its name, and by its address.
+TEST(EmulatorDriver, CallsWhatAnAliasStandsFor) {
+  Session session;
+  DeviceArray<uint32_t> memory(32);
+  const std::string text =
+      header() +
+      ".visible .func f(.param .b64 p, .param .b32 v)\n{\n  .reg .b64 %rd<2>;\n  .reg .b32 %r<2>;\n"
+      "  ld.param.b64 %rd1, [p];\n  ld.param.b32 %r1, [v];\n  st.global.b32 [%rd1], %r1;\n  ret;\n}\n"
+      ".visible .func g(.param .b64 p, .param .b32 v);\n.alias g, f;\n"
+      ".visible .entry k(.param .u64 p)\n{\n  .reg .b64 %rd<4>;\n  ld.param.u64 %rd1, [p];\n"
+      "  { .param .b64 x; .param .b32 v; st.param.b64 [x], %rd1; st.param.b32 [v], 5; call.uni g, (x, v); }\n"
+      "  add.s64 %rd2, %rd1, 4;\n  mov.u64 %rd3, g;\n"
+      "  { .param .b64 x; .param .b32 v; st.param.b64 [x], %rd2; st.param.b32 [v], 7;\n"
+      "    P: .callprototype _ (.param .b64 _, .param .b32 _); call %rd3, (x, v), P; }\n  ret;\n}\n";
+  EXPECT_EQ(run(text, {memory.address}), CUDA_SUCCESS) << lastReport();
+  const std::vector<uint32_t> out = memory.read();
+  EXPECT_EQ(out[0], 5u);
+  EXPECT_EQ(out[1], 7u);
+}
+
 /// Also of functions that keep nothing in their frames.
 TEST(EmulatorDriver, CallsWithoutEndOverflowTheStack) {
   Session session;

@@ -289,6 +289,15 @@ TEST(Import, LeavesOutWhatItCannotDeclare) {
   EXPECT_TRUE(draft(bad + entry("k", "p"), {.kernels = {"texture"}, .folder = {}}, "sm_90").finds("error: [K-19]"));
 }
 
+// More than 32 bits count.
+TEST(Import, RefusesParametersThatNoKernelTakes) {
+  const Draft result = draft(".visible .entry k(.param .align 8 .b8 s[4294967304]) { ret; }\n");
+  EXPECT_TRUE(
+      result.finds("a.ptx:4:39: error: [K-5] parameter 0 of 'k' has 4294967304 bytes, a kernel takes at most 32764 "
+                   "bytes of parameters\nfix: pass the data through a buffer"))
+      << result.findings;
+}
+
 // Its address is taken, as a tensor map's is; that makes it no pointer.
 TEST(Import, TakesAggregatesForConstants) {
   const std::string body = ".visible .entry k(.param .u64 a, .param .align 64 .b8 m[128]) .reqntid 32\n"
@@ -340,7 +349,8 @@ TEST(Import, TakesTheKernelsAskedFor) {
 }
 
 TEST(Import, RefusesObjectsWithoutKernels) {
-  EXPECT_TRUE(draft("").finds("a.ptx: error: [K-2] there is no kernel to declare"));
+  EXPECT_TRUE(draft("").finds("a.ptx: error: [K-2] there is no kernel to declare\nfix: give the object in which the "
+                              "kernel (.entry) has its body"));
   LinkJob job{.name = "test"};
   job.objects.push_back({.path = "k.cu",
                          .bytes = "extern \"C\" __global__ void k() {}",
