@@ -4,6 +4,7 @@
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/write_along.h"
+#include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/targets.h"
 #include "compiler/dialect/flow/FlowOps.h"
@@ -107,7 +108,9 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
     if (failed(targets))
       return signalPassFailure();
-    hasMapTarget_ = llvm::any_of(*targets, [](const Target &target) { return target.arch == kMapTarget; });
+    auto takesMaps = [](const Target &target) { return target.arch == kMapTarget; };
+    hasMapTarget_ = llvm::any_of(*targets, takesMaps);
+    hasOnlyMapTargets_ = hasMapTarget_ && llvm::all_of(*targets, takesMaps);
     getOperation().walk([&](flow::DispatchOp op) { dispatchesOf_[op.entryPoint()].push_back(op); });
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
       if (source->hasAttr(dispatch::kGeneratedAttr))
@@ -124,6 +127,8 @@ private:
     OpBuilder b(&getContext());
     if (tf32)
       function->setAttr(dispatch::kTf32Attr, b.getUnitAttr());
+    if (hasOnlyMapTargets_)
+      function->setAttr(kHopperOnlyAttr, b.getUnitAttr());
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
     if (failed(kernel))
       return failure();
@@ -299,6 +304,7 @@ private:
 
   llvm::DenseMap<Attribute, SmallVector<flow::DispatchOp>> dispatchesOf_; // by entry point
   bool hasMapTarget_ = false; // code is made for a target whose kernels take tensor maps
+  bool hasOnlyMapTargets_ = false;
 };
 
 } // namespace

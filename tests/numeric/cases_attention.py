@@ -326,6 +326,12 @@ def cases(sizes):
         if number % (43 if whole else 111) == 0:
             yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 5], mask, INPUTS[number // 3 % 5], length, depth,
                             number % 7 == 3, many=True)
+    # The same of depths above 128.
+    deep = itertools.product(((256, 256), (192, 128), (64, 256)), ("none", "causal", "bias", "window"), ((33, 130), (70, 70), (129, 301)))
+    for number, (depth, mask, length) in enumerate(deep):
+        if number % 2 == 0 if whole else number in (0, 4, 18):
+            yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", "operation", mask, INPUTS[number // 2 % 6], length,
+                            depth, number % 5 == 3, many=True)
     # Blocks of keys that a finite number hides wholly, in front of others.
     for number, (kind, mask, length) in enumerate(itertools.product(kinds, ("window, large", "chosen, large"), ((200, 200), (70, 300)))):
         if whole or number % 3 == 0:

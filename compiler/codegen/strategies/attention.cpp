@@ -2,9 +2,9 @@
 #include "compiler/codegen/strategies/attention.h"
 
 #include "compiler/codegen/attention/few_queries_attention.h"
+#include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
-#include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 
 using namespace mlir;
 
@@ -73,8 +73,10 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
                               : kPartColumns;
   // Sums of many columns take the registers of more rows.
   const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
-  const int64_t enough = warpgroupShapeOf(shape, *attention, kLargeTile) ? kEnoughTiles : kManyTiles;
-  const bool isSmall = isDeep || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
+  const bool hasGroups =
+      warpgroupShapeOf(shape, *attention, kLargeTile) && (!isDeep || kernel.function->hasAttr(kHopperOnlyAttr));
+  const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
+  const bool isSmall = (isDeep && !hasGroups) || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
   const bool isFew = FewQueriesShape::of(shape, *attention).has_value();
@@ -91,8 +93,8 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
     MLIRContext *context = output.left.value.getContext();
-    if (groups->keys)
-      plan.tensorMaps = {groups->keys->type(context), groups->values->type(context)};
+    if (groups->keyMap)
+      plan.tensorMaps = {groups->keyMap->type(context), groups->valueMap->type(context)};
   } else if (cores && cores->isDynamic()) {
     plan.dynamicSharedBytes = tensorCoreAttentionBytes(*cores);
   }
@@ -153,7 +155,8 @@ void AttentionStrategy::write(Writer &writer) const {
   if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);
       groups && multiplier == Multiplier::Warpgroup) {
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;
-    return writeWarpgroupAttention(kernel, *groups, groups->keys && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+    return writeWarpgroupAttention(kernel, *groups,
+                                   groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
   }
   writeTensorCoreAttention(kernel, *cores);
 }

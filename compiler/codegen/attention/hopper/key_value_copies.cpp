@@ -26,7 +26,7 @@ Value KeyValueCopies::filling(Value isFast) {
 }
 
 Value KeyValueCopies::forEachCopy(llvm::function_ref<void(const AttentionTile &, Value, Value, bool)> copy) {
-  Value keys = k_.number(WarpgroupBlock::kKeys);
+  Value keys = k_.number(block_.keys());
   return block_.forEachTile([](Value) {},
                             [&](Value, const AttentionTile &tile, const KeyRange &range, Value first) {
                               k_.when(k_.less(range.first(), range.last()), [&] {
@@ -47,10 +47,10 @@ Value KeyValueCopies::forEachCopy(llvm::function_ref<void(const AttentionTile &,
 
 void KeyValueCopies::askForBoxes(const AttentionTile &tile, Value key, Value step, bool isKeys) {
   const ProductKernel &kernel = isKeys ? block_.scores : block_.output;
-  const TileMap &map = isKeys ? *block_.shape.keys : *block_.shape.values;
+  const TileMap &map = isKeys ? *block_.shape.keyMap : *block_.shape.valueMap;
   const Operand &operand = kernel.product.right;
   TileSpace space(kernel, tile.inBatch, tile.firstRow, k_.number(0));
-  const uint32_t tiles = isKeys ? block_.depthTiles() : map.boxes, bytes = WarpgroupBlock::kKeys * 128;
+  const uint32_t tiles = isKeys ? block_.depthTiles() : map.boxes, bytes = block_.keys() * 128;
   block_.ring.waitUntilEmpty(step);
   block_.ring.expect(step, tiles * bytes);
   for (uint32_t number = 0; number < tiles; ++number) {
@@ -77,10 +77,10 @@ void KeyValueCopies::copyElements(const AttentionTile &tile, Value key, Value st
   Value slot = block_.slotOf(step);
   if (isKeys)
     for (uint32_t part = 0; part < block_.depthTiles(); ++part)
-      operand.bring(block_.inArena(k_.add(slot, k_.number(int64_t(part) * WarpgroupBlock::kKeys * 128))),
-                    k_.number(part), isFast);
+      operand.bring(block_.inArena(k_.add(slot, k_.number(int64_t(part) * block_.keys() * 128))), k_.number(part),
+                    isFast);
   else
-    operand.bring(block_.inArena(slot), k_.div(key, k_.number(WarpgroupBlock::kKeys)), isFast);
+    operand.bring(block_.inArena(slot), k_.div(key, k_.number(block_.keys())), isFast);
   block_.core.closeGroup();
 }
 

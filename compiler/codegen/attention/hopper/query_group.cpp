@@ -11,7 +11,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kKeys = WarpgroupBlock::kKeys, kGroupRows = WarpgroupBlock::kGroupRows;
+constexpr uint32_t kGroupRows = WarpgroupBlock::kGroupRows;
 constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * WarpgroupBlock::kGroupThreads;
 
 /// Whether no more is done with scores than to scale them and to hide keys by comparisons of indices.
@@ -26,7 +26,7 @@ bool isPlain(const AttentionKernel &kernel) {
 SmallVector<SmallVector<Value>> rowsOfRuns(ArrayRef<LogitRun> runs) {
   SmallVector<SmallVector<Value>> rows(2);
   for (auto [number, run] : llvm::enumerate(runs))
-    llvm::append_range(rows[number / (kKeys / 8)], run.scores);
+    llvm::append_range(rows[number / (runs.size() / 2)], run.scores);
   return rows;
 }
 
@@ -69,11 +69,11 @@ Value QueryGroup::descriptor(Value bytes, uint32_t blockBytes) {
 
 QueryGroup::Values QueryGroup::scoresOf(const Tile &tile, Value step) {
   return block_.core.multiplyTiles(descriptor(tile.queries, 16), descriptor(block_.slotOf(step), 16),
-                                   block_.depthTiles(), kGroupRows * 128, kKeys * 128, kKeys);
+                                   block_.depthTiles(), kGroupRows * 128, block_.keys() * 128, block_.keys());
 }
 
 QueryGroup::Values QueryGroup::weighted(ArrayRef<Value> factors, Value step, ValueRange sums) {
-  return block_.core.multiplyRegisters(factors, descriptor(block_.slotOf(step), kKeys * 128), 16 * 128,
+  return block_.core.multiplyRegisters(factors, descriptor(block_.slotOf(step), block_.keys() * 128), 16 * 128,
                                        block_.shape.columns, sums);
 }
 
@@ -84,7 +84,7 @@ SmallVector<LogitRun> QueryGroup::runsOf(const Tile &tile, const Values &scores,
   Value key = k_.add(firstKey, k_.mul(k_.rem(lane, k_.number(4)), k_.number(2)));
   SmallVector<LogitRun> runs;
   for (uint32_t half = 0; half < 2; ++half)
-    for (uint32_t column = 0; column < kKeys / 8; ++column) {
+    for (uint32_t column = 0; column < block_.keys() / 8; ++column) {
       const Value *first = scores.begin() + 4 * column + 2 * half;
       runs.push_back({k_.add(row, k_.number(8 * half)), k_.add(key, k_.number(8 * column)), Values(first, first + 2)});
     }
@@ -112,7 +112,7 @@ void QueryGroup::passTurn() {
 /// Left factors, four registers for each 16 keys, from the weights of two rows.
 QueryGroup::Values QueryGroup::factorsOf(ArrayRef<Values> weights) {
   Values factors;
-  for (uint32_t first = 0; first < kKeys / 4; first += 2)
+  for (uint32_t first = 0; first < block_.keys() / 4; first += 2)
     for (const Values &row : weights)
       factors.push_back(block_.core.pair(row[first], row[first + 1]));
   return factors;
@@ -144,7 +144,7 @@ QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
 
 QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWhole, ValueRange carried) {
   Bodies::Scope scope(block_.kernel.bodies);
-  Value number = k_.div(k_.sub(key, tile.range.first()), k_.number(kKeys));
+  Value number = k_.div(k_.sub(key, tile.range.first()), k_.number(block_.keys()));
   Value ofValues = k_.add(tile.firstStep, k_.mul(number, k_.number(2))), ofKeys = k_.sub(ofValues, k_.number(1));
   const ValueRange state = carried.take_front(states()), before = carried.drop_front(states()).take_front(sums());
   const Values factors = llvm::to_vector(carried.drop_front(states() + sums()));
@@ -194,7 +194,7 @@ QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWho
 
 QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
   const KeyRange &range = tile.range;
-  Value keys = k_.number(kKeys), second = k_.add(range.first(), keys);
+  Value keys = k_.number(block_.keys()), second = k_.add(range.first(), keys);
   Values carried = firstBlock(tile);
   for (const KeyRange::Segment &segment : range.segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
@@ -250,13 +250,19 @@ void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
 
 void QueryGroup::run() {
   k_.when(k_.equal(block_.group, k_.number(1)), [&] { passTurn(); }); // the first turn is the first consumer's
-  askForQueries(k_.number(0));
+  if (block_.hasNextQueries())
+    askForQueries(k_.number(0));
   block_.forEachTile(
       [&](Value round) {
+        if (!block_.hasNextQueries()) {
+          k_.barrier(); // those of the round before have been read
+          askForQueries(round);
+        }
         block_.core.waitForGroups(0);
         block_.core.publish();
         k_.barrier(); // of the warpgroup: queries are there, and those of the round before have been read
-        askForQueries(k_.add(round, k_.number(1)));
+        if (block_.hasNextQueries())
+          askForQueries(k_.add(round, k_.number(1)));
       },
       [&](Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
         const Tile tile{at, range, block_.queriesOf(round), rowsOf(at), firstStep};

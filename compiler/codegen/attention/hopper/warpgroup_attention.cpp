@@ -27,11 +27,11 @@ void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAtten
   k.branch(
       k.equal(block.group, k.number(WarpgroupBlock::kConsumers)),
       [&] {
-        k.leaveRegisters(WarpgroupBlock::kProducerRegisters);
+        k.leaveRegisters(block.producerRegisters());
         block.asTeam([&] { copies.run(isFast); });
       },
       [&] {
-        k.takeRegisters(WarpgroupBlock::kConsumerRegisters);
+        k.takeRegisters(block.consumerRegisters());
         block.asTeam([&] { queries.run(); });
       });
 }

@@ -11,13 +11,16 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kRingBytes = 128 << 10;
-constexpr uint32_t kQueryTiles = 2; // of a consumer: that it multiplies, and the next one
 
 uint32_t slotBytes(const WarpgroupAttentionShape &shape) {
-  return WarpgroupBlock::kKeys * std::max(shape.depth, shape.columns) * 2;
+  return shape.keys() * std::max(shape.depth, shape.columns) * 2;
 }
 uint32_t slotsOf(const WarpgroupAttentionShape &shape) {
   return kRingBytes / slotBytes(shape);
+}
+/// Of a consumer: that it multiplies, and the next one where there is place.
+uint32_t queryTiles(const WarpgroupAttentionShape &shape) {
+  return shape.isDeep() ? 1 : 2;
 }
 uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a consumer
   return WarpgroupBlock::kGroupRows * shape.depth * 2;
@@ -27,7 +30,7 @@ uint32_t partBytes() { // of a consumer
                   NarrowResult::bytes());
 }
 uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
-  return kRingBytes + WarpgroupBlock::kConsumers * kQueryTiles * queryBytes(shape);
+  return kRingBytes + WarpgroupBlock::kConsumers * queryTiles(shape) * queryBytes(shape);
 }
 uint32_t behindParts(const WarpgroupAttentionShape &shape) {
   return behindQueries(shape) + WarpgroupBlock::kConsumers * partBytes();
@@ -53,8 +56,8 @@ bool isCausal(const AttentionKernel &kernel) {
 WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
                                ValueRange tensorMaps)
     : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
-      scores(ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, kKeys, kTileDepth))),
-      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, kKeys))),
+      scores(ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, shape.keys(), kTileDepth))),
+      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys()))),
       arena(k.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
@@ -70,7 +73,7 @@ Value WarpgroupBlock::slotOf(Value step) {
 }
 
 Value WarpgroupBlock::queriesOf(Value round) {
-  Value tile = k.add(k.mul(group, k.number(kQueryTiles)), k.rem(round, k.number(kQueryTiles)));
+  Value tile = k.add(k.mul(group, k.number(queryTiles(shape))), k.rem(round, k.number(queryTiles(shape))));
   return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(kRingBytes));
 }
 

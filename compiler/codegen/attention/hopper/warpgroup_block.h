@@ -16,10 +16,11 @@ namespace tenon::compiler::codegen {
 class WarpgroupBlock {
 public:
   static constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
-  static constexpr uint32_t kKeys = WarpgroupAttentionShape::kKeys, kTileDepth = WarpgroupAttentionShape::kTileDepth;
+  static constexpr uint32_t kTileDepth = WarpgroupAttentionShape::kTileDepth;
   static constexpr uint32_t kColumnBlock = 64;
   // Registers of a thread. A block of 384 is given 168 each.
-  static constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+  uint32_t producerRegisters() const { return shape.isDeep() ? 40 : 88; }
+  uint32_t consumerRegisters() const { return shape.isDeep() ? 232 : 208; }
   // Of a result that a consumer has in shared memory at once.
   static constexpr uint32_t kPartColumns = 64;
   // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
@@ -30,6 +31,9 @@ public:
   static uint32_t bytes(const WarpgroupAttentionShape &shape);
 
   bool hasMaps() const { return tensorMaps.size() == 2; }
+  uint32_t keys() const { return shape.keys(); } // of a block
+  /// Queries of the next tile are on their way while this one is computed, or asked for behind it.
+  bool hasNextQueries() const { return !shape.isDeep(); }
   uint32_t depthTiles() const { return shape.depth / kTileDepth; }
   mlir::Value inArena(mlir::Value bytes) { return k.at(arena, k.b.getI8Type(), bytes); }
   mlir::Value slotOf(mlir::Value step);
@@ -37,9 +41,9 @@ public:
   mlir::Value queriesOf(mlir::Value round);
   mlir::Value resultPart();
 
-  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, kWarpgroupAttentionRows, kKeys}; }
+  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, kWarpgroupAttentionRows, keys()}; }
   mlir::Value blocksOf(const KeyRange &range) {
-    return k.div(k.add(k.sub(range.last(), range.first()), k.number(kKeys - 1)), k.number(kKeys));
+    return k.div(k.add(k.sub(range.last(), range.first()), k.number(keys() - 1)), k.number(keys()));
   }
   /// body(round, tile, its keys, its first step in the ring): for each tile of this block. Steps are counted through
   /// all of them, two for each block of keys. `before` runs in each round, also where the block has no tile in it.

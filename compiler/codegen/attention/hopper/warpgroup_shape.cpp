@@ -14,15 +14,15 @@ std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupSh
     return size;
   };
   const int64_t depth = sizeOf(attention.scores.reduced), columns = sizeOf(attention.output.columns);
-  auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
+  auto isTaken = [](int64_t size) { return size > 0 && size <= 256 && size % kTileDepth == 0; };
   if (!attention.tensorCoreElement() || !isTaken(depth) || !isTaken(columns) || !attention.scores.left.isAlongReduced ||
       !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
     return std::nullopt;
-  WarpgroupAttentionShape found{uint32_t(depth), uint32_t(columns),
-                                mapOf(shape, attention.scores, attention.scores.right, kKeys, kTileDepth),
-                                mapOf(shape, attention.output, attention.output.right, uint32_t(columns), kKeys)};
-  if (!found.keys || !found.values)
-    found.keys = found.values = std::nullopt;
+  WarpgroupAttentionShape found{uint32_t(depth), uint32_t(columns), std::nullopt, std::nullopt};
+  found.keyMap = mapOf(shape, attention.scores, attention.scores.right, found.keys(), kTileDepth);
+  found.valueMap = mapOf(shape, attention.output, attention.output.right, uint32_t(columns), found.keys());
+  if (!found.keyMap || !found.valueMap)
+    found.keyMap = found.valueMap = std::nullopt;
   return found;
 }
 

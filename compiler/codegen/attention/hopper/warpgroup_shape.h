@@ -10,10 +10,15 @@ namespace tenon::compiler::codegen {
 inline constexpr uint32_t kWarpgroupAttentionThreads = 384, kWarpgroupAttentionRows = 128;
 
 struct WarpgroupAttentionShape {
-  static constexpr uint32_t kKeys = 128, kTileDepth = 64; // of a block of keys; of a tile of its depth
+  static constexpr uint32_t kTileDepth = 64; // of a tile of the depth
 
-  uint32_t depth, columns;             // 64 or 128
-  std::optional<TileMap> keys, values; // both or none
+  uint32_t depth, columns;                 // multiples of 64, up to 256
+  std::optional<TileMap> keyMap, valueMap; // both or none
+
+  /// Sums of more columns take the registers of scores, and deeper tiles the memory.
+  bool isDeep() const { return std::max(depth, columns) > 128; }
+  /// Of a block.
+  uint32_t keys() const { return isDeep() ? 64 : 128; }
 
   /// Nothing where it cannot compute the attention.
   static std::optional<WarpgroupAttentionShape> of(const GroupShape &shape, const Attention &attention);
