@@ -42,8 +42,14 @@ public:
 private:
   void readObject(const ObjectInput &input) {
     if (ObjectKind kind = detectObjectKind(input.bytes); kind != ObjectKind::Ptx) {
-      diagnostics_.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)))
-          .withFix(std::string(adviceFor(kind)));
+      const bool holdsPtx = isBinaryObject(input.bytes); // a link takes it apart, a draft does not
+      diagnostics_
+          .error({input.path, 0, 0}, "K-1",
+                 concat("the object is ", describe(kind), holdsPtx ? ", a draft is made of PTX" : ""))
+          .withFix(holdsPtx
+                       ? "give the PTX that it was made of (nvcc -ptx), or that is in it (cuobjdump -xptx all FILE); "
+                         "the manifest may name this object then"
+                       : std::string(adviceFor(kind)));
       return;
     }
     std::unique_ptr<Object> object = parseObject(input, diagnostics_);

@@ -22,7 +22,8 @@ std::string fixFor(std::string_view name) {
   if (name.starts_with("cudaLaunchDevice") || name.starts_with("cudaGetParameterBuffer") ||
       name.starts_with("cudaDevice"))
     return "it is a function of cudadevrt (kernels that launch kernels), which is not supported: launch from the host";
-  return "put its definition into the same translation unit, or take the call out";
+  return "give the object that defines it for the same variant as well, put its definition into the same translation "
+         "unit, or take the call out";
 }
 
 void report(LinkContext &context, const Variant &variant, const Kernel &kernel, const UnresolvedName &name) {

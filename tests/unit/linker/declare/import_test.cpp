@@ -363,6 +363,19 @@ TEST(Import, RefusesObjectsWithoutKernels) {
   EXPECT_NE(diagnostics.toString().find("k.cu: error: [K-1] the object is C++ source"), std::string::npos);
 }
 
+// A link takes them apart, a draft does not: it says so, and how to get at what it reads.
+TEST(Import, SaysHowToDraftWhatAContainerHolds) {
+  LinkJob job{.name = "test"};
+  job.objects.push_back(objectOf(""));
+  job.objects.back().bytes = std::string("!<arch>\nlibkernels.a");
+  Diagnostics diagnostics;
+  EXPECT_EQ(draftManifest(job, {}, diagnostics), "");
+  EXPECT_EQ(diagnostics.toString(),
+            "a.ptx: error: [K-1] the object is an archive, a draft is made of PTX\n"
+            "fix: give the PTX that it was made of (nvcc -ptx), or that is in it (cuobjdump -xptx all FILE); the "
+            "manifest may name this object then\n");
+}
+
 TEST(Import, WritesPathsFromTheManifestsFolder) {
   EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "out/"}).has("\"../a.ptx\""));
   EXPECT_TRUE(draft(entry("k", "p"), {.kernels = {}, .folder = "/"}).has("/a.ptx\""));

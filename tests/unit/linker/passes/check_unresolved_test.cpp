@@ -23,7 +23,8 @@ TEST(CheckUnresolved, RefusesAnUndefinedFunction) {
                "a.ptx:7:3: error: [K-10] function 'helper', used by 'k', is defined in no object of variant 'sm_80'\n"
                "a.ptx:4:15: note: declared .extern here\n"
                "job.json:7:3: note: export 'k' is declared here\n"
-               "fix: put its definition into the same translation unit, or take the call out\n");
+               "fix: give the object that defines it for the same variant as well, put its definition into the same "
+               "translation unit, or take the call out\n");
 }
 
 TEST(CheckUnresolved, KnowsTheLibrariesThatAreForgotten) {
