@@ -114,3 +114,16 @@ def test_many_threads(add):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for number, result in enumerate(pool.map(lambda k: f(jnp.full(1000, float(k))), range(64))):
             assert (result == 2 * number + 1).all()
+
+
+def test_a_kernel_of_tenon_gpu(program):
+    from tenon import gpu
+
+    @gpu.kernel(block=64, grid=5)
+    def twice(x: gpu.In[gpu.f32, 300], y: gpu.Out[gpu.f32, 300]):
+        i = gpu.global_id.x
+        if i < 300:
+            y[i] = 2 * x[i]
+
+    operation = tenon.jax_op("tenon_test::twice", twice, results={"y": like})
+    numpy.testing.assert_array_equal(jax.jit(lambda x: operation(x) + 1)(jnp.arange(300.0)), 1 + 2 * numpy.arange(300))

@@ -42,6 +42,17 @@ text = '''func.func @root(%a: tensor<?xf32>) -> tensor<?xf32> {
 '''
 print(tenon.load(tenon.compile(text, targets="sm_90")).root(numpy.array([4, 9], "f4")))
 """
+PYTHON_KERNEL = """
+import numpy
+from tenon import gpu
+@gpu.kernel(block=32, grid=1)
+def twice(x: gpu.InOut[gpu.f32, 5]):
+    if gpu.thread_id.x < 5:
+        x[gpu.thread_id.x] *= 2
+x = numpy.arange(5, dtype="f4")
+twice(x)
+print(x)
+"""
 KERNEL = """
 import numpy, tenon
 k = tenon.cuda_kernel('extern "C" __global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }', "twice", block=32)
@@ -133,9 +144,16 @@ def main():
         expect(run(python, "-c", THREE_LINES, environment=environment), "[96. 96. 96. 96. 96. 96. 96. 96.]")
         expect(run("tenon-run", "--version", environment=environment), "tenon-run")
         expect(run(python, "-c", REFUSED, environment=environment), 'install the wheel tenon_compiler')
+        if importlib.util.find_spec("pytest"):  # 5: there is no test; the plugin is there, named or not
+            (work / "none").mkdir()
+            for named in ([], ["-p", "tenon.pytest_plugin"]):
+                expect(run(python, "-m", "pytest", "-p", "no:cacheprovider", *named, work / "none", environment=environment, status=5), "tenon: ")
         if compiler:
             run(*pip, "tenon[compiler]", environment=environment)
             expect(run("tenon-compile", "--version", environment=environment), "LLVM")
+            # Without nvcc. The source is read from its file.
+            (work / "twice.py").write_text(PYTHON_KERNEL)
+            expect(run(python, work / "twice.py", environment=environment), "[0. 2. 4. 6. 8.]")
         if compiler and nvcc != "none":
             with_cuda = environment_of(work, venv, TENON_NVCC=nvcc)
             expect(run(python, "-c", COMPILED, environment=with_cuda), "[2. 3.]")
