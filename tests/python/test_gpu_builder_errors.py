@@ -84,6 +84,14 @@ BODIES = {
     "v = i32('1')": "i32(...) of a Python str; wanted: a number",
     "v = i32(1, 2)": "i32(...) takes one number, found 2",
     "v = i8(300)": "300 is no number of type i8",
+    "v = abs(x)": "abs of the array x (64, 8); wanted: a number",
+    "v = min(a)": "min of f32; wanted: two numbers or more",
+    "v = (a, a) == (a, a)": "'==' of a Python tuple and a Python tuple; wanted: numbers",
+    "v = (a, 1) < (a, 2)": "'<' of a Python tuple and a Python tuple; wanted: numbers",
+    "v = x * 2": "'*' of the array x (64, 8) and the number 2; wanted: numbers",
+    "v = x == x": "'==' of the array x (64, 8) and the array x (64, 8); wanted: numbers",
+    "v = gpu.thread_id + 1": "'+' of gpu.thread_id, whose parts are x, y and z, and the number 1".replace("z, and", "z and"),
+    "return 3": "a kernel returns a value",
     # Conditions.
     "c[i] = 1 if n and p else 0": "'and' of i32; wanted: bools",
     "c[i] = 1 if p or n else 0": "'or' of i32; wanted: bools",
@@ -240,6 +248,20 @@ def test_a_body(body, tmp_path):
     assert raised.value.place.line == line_of(text), str(raised.value)
     assert f"kernels_{next(count) - 1}.py:{raised.value.place.line}:{raised.value.place.column}: error: " in str(raised.value)
     assert "# here" in str(raised.value)  # the line itself
+
+
+def test_a_mistake_of_its_own_says_so(tmp_path, monkeypatch):
+    from tenon.gpu import interpreter
+
+    monkeypatch.setattr(interpreter, "truth", lambda *_: {}[0])
+    with pytest.raises(gpu.KernelError, match="a mistake of its own: KeyError: 0") as raised:
+        module(HEAD + KERNEL + "    if n:  # here\n        pass\n", tmp_path).kernel.mlir
+    assert "# here" in str(raised.value)
+
+
+def test_an_expression_that_is_too_deep(tmp_path):
+    with pytest.raises(gpu.KernelError, match="too deep"):
+        module(HEAD + KERNEL + f"    c[i] = {'-(' * 80}{' + '.join(['n'] * 900)}{')' * 80}\n", tmp_path).kernel.mlir
 
 
 def test_a_function_that_calls_itself(tmp_path):

@@ -111,8 +111,18 @@ def meet(b: Builder, symbol: str, left: Any, right: Any) -> tuple[Value, Value]:
     return constant(b, left, right.type), right
 
 
+def has_values(given: Any) -> bool:
+    """Whether an object that is no value itself has some of the kernel's in it."""
+    if isinstance(given, (tuple, list)):
+        return any(map(has_values, given))
+    return isinstance(given, Value) or hasattr(given, "describe")
+
+
 def _known(symbol: str, b: Builder, left: Any, right: Any) -> Any:
     """Both are Python's: so is the result."""
+    if has_values(left) or has_values(right):
+        array = hasattr(left, "shape") or hasattr(right, "shape")
+        raise b.error(f"'{symbol}' of {kind_of(left)} and {kind_of(right)}; wanted: numbers", "name the element, as in A[i]" if array else "")
     try:
         return _PYTHON[symbol](left, right)
     except Exception as error:

@@ -119,6 +119,8 @@ def bitcast(value: Any, dtype: Any) -> Value:
 def _extreme(symbol: str, *given: Any) -> Any:
     b = current().b
     values = given[0] if len(given) == 1 and isinstance(given[0], tuple) else given
+    if len(values) < 2 and values is given:
+        raise b.error(f"{'min' if symbol == '<' else 'max'} of {', '.join(map(kind_of, given))}; wanted: two numbers or more")
 
     def two(left: Any, right: Any) -> Any:
         if is_number(left) and is_number(right):
@@ -135,6 +137,8 @@ def _extreme(symbol: str, *given: Any) -> Any:
 
 def _absolute_of(value: Any) -> Any:
     b = current().b
+    if not isinstance(value, Value):
+        raise b.error(f"abs of {kind_of(value)}; wanted: a number")
     if element_of(value.type).kind == "float":
         return _absolute(value)
     return select(b, compare(b, "<", value, 0), binary(b, "-", 0, value), value)

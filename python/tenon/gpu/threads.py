@@ -18,6 +18,9 @@ class _Axes:
     def __init__(self, operation: str) -> None:
         self._operation = operation
 
+    def describe(self) -> str:
+        return f"gpu.{self._operation}, whose parts are x, y and z"
+
     def _along(self, axis: str) -> Any:
         b = current(f"gpu.{self._operation}").b
         extent = b.block["xyz".index(axis)]

@@ -2,10 +2,12 @@
 """A kernel's Python as a gpu.func."""
 from __future__ import annotations
 
+import ast
 import dataclasses
 from typing import Any
 
 from .builder import Builder, active
+from .errors import KernelError
 from .interpreter import Interpreter
 from .memory import Memory, dense
 from .parameters import Extent, Parameter
@@ -54,9 +56,19 @@ def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Pa
             if one.access:
                 shape = tuple(env[extent.name] if isinstance(extent, Extent) else extent for extent in one.shape)
                 env[one.name] = Memory(b, one.name, called[one.name], "global", one.dtype, shape, dense(shape, b), is_read_only=one.access == "in")
+    for one in ast.walk(source.tree):
+        if isinstance(one, ast.Return) and one.value is not None and not (isinstance(one.value, ast.Constant) and one.value.value is None):
+            raise KernelError(source.place(one), "a kernel returns a value", "write it to an array")
     interpreter = Interpreter(b, source, names, env)
-    with active(interpreter):
-        interpreter.run(source.body)
+    try:
+        with active(interpreter):
+            interpreter.run(source.body)
+    except KernelError:
+        raise
+    except RecursionError:
+        raise b.error("expressions or calls are too deep for Python's own stack") from None
+    except Exception as error:
+        raise b.error(f"tenon.gpu fails on this, which is a mistake of its own: {type(error).__name__}: {error}", "report it, with the kernel") from error
     b.place = source.place(source.tree)
     text = b.function(", ".join(given), "")
     return Traced(text, b.dynamic_shared_bytes(), dict(b.alignments), b.needed)
