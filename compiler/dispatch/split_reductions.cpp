@@ -71,8 +71,9 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
       return std::nullopt;
-  AffineMap first; // of a tensor that has each element once
-  for (AffineMap map : llvm::reverse(op.getIndexingMapsArray())) {
+  AffineMap first;                                               // of a tensor that has each element once
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray(); // llvm::reverse keeps no temporary alive
+  for (AffineMap map : llvm::reverse(maps)) {
     if (!map.isProjectedPermutation())
       return std::nullopt;
     if (map.isPermutation())

@@ -27,7 +27,11 @@ std::string libraryPath() {
   return emulator.empty() ? "libtenon_emulator.so" : emulator;
 }
 
-/// Architecture of each device, 10 * major + minor.
+/// Architecture of each device, 10 * major + minor. A CUresult is an int where functions are called, and another type
+/// to the sanitizer that compares types.
+#if defined(__clang__)
+__attribute__((no_sanitize("function")))
+#endif
 Result<std::vector<uint16_t>> askDriver() {
   const std::string path = libraryPath();
   // Never closed: a driver starts threads that live in its code.

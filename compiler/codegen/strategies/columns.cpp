@@ -218,7 +218,8 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
     threads = std::max(across * down, kLeastThreads);
   }
   uint32_t bytes = 0; // of one column's accumulators
-  for (const RowSum &sum : phasesOf(kernel, shape.group).front())
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  for (const RowSum &sum : phases.front())
     bytes += dispatch::elementBytes(sum.sum.type);
   while (threads > 8 * kMaxAcross && threads * width * bytes > kMaxArena)
     threads /= 2;

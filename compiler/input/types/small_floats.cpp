@@ -44,8 +44,10 @@ public:
   Bits(OpBuilder &b, Location loc, FloatType wide)
       : b_(b), loc_(loc), wide_(wide), integer_(b.getIntegerType(wide.getWidth())) {}
 
+  /// The low bits of `value`: a mask may be the complement of another one, in 64 bits.
   Value number(uint64_t value) {
-    return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(integer_, APInt(integer_.getWidth(), value)));
+    const APInt bits(integer_.getWidth(), value, /*isSigned=*/false, /*implicitTrunc=*/true);
+    return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(integer_, bits));
   }
   template <typename Op> Value both(Value x, Value y) { return Op::create(b_, loc_, x, y); }
   template <typename Op> Value with(Value x, uint64_t y) { return both<Op>(x, number(y)); }
