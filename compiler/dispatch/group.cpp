@@ -57,7 +57,10 @@ public:
       for (OpOperand &operand : op->getOpOperands())
         if (!tieToProducer(op, operand, reason))
           return false;
-    tieReadersOfMemory();
+    // Operations of an attention are tied by what they compute. Its products may well read one tensor, such as keys
+    // that are the values, at dimensions that have nothing to do with each other.
+    if (softmaxes.empty())
+      tieReadersOfMemory();
     llvm::SmallDenseMap<unsigned, unsigned> numbers;
     for (linalg::GenericOp op : group.ops) {
       SmallVector<unsigned> &axes = group.axisOf[op];
@@ -253,14 +256,28 @@ bool completesAttention(Group &group, std::string &reason) {
   if (!areSame(axesOf(group, scores, first->batch), batch) ||
       (!isSide(first->rows, first->columns) && !isSide(first->columns, first->rows)))
     return false;
+  const auto summed = axesOf(group, scores, first->reduced);
+  for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
+    if (summed.contains(axis)) {
+      reason = "what one product of an attention sums over are the columns of the other";
+      return false;
+    }
   group.isReduced[keys] = true;
-  for (unsigned axis : axesOf(group, scores, first->reduced))
+  for (unsigned axis : summed)
     group.isReduced[axis] = true;
 
+  // Of keys, values or queries, for one of the products alone: what is of both, such as keys that are the values, would
+  // tie the dimension that one sums over to the columns of the other.
+  auto isOnlyFactor = [&](linalg::GenericOp op) {
+    auto isOnlyOf = [&](linalg::GenericOp product) {
+      return llvm::all_of(op->getUsers(), [&](Operation *user) { return user == product.getOperation(); });
+    };
+    return !reduces(op) && !op->use_empty() && (isOnlyOf(scores) || isOnlyOf(output));
+  };
   // Of each logit, in front of the softmax; of each result, behind it.
   Value logits = group.softmax.getInput();
   for (linalg::GenericOp op : group.ops) {
-    if (op == scores || op == output)
+    if (op == scores || op == output || isOnlyFactor(op))
       continue;
     if (group.isPerRow(op)) // all axes of the results
       continue;
@@ -269,7 +286,8 @@ bool completesAttention(Group &group, std::string &reason) {
         llvm::all_of(loops, [&](unsigned axis) { return axis == keys || batch.contains(axis) || rows.contains(axis); });
     const bool isStored = llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); });
     if (!isOfLogits || isStored || loops.size() != batch.size() + rows.size() + 1 || op->getResult(0) != logits) {
-      reason = "an attention shares its kernel only with what is computed from each of its scores or results";
+      reason = "an attention shares its kernel only with what is computed for its products, or from each of its scores "
+               "or results";
       return false;
     }
   }

@@ -5,6 +5,7 @@
 #include "compiler/dispatch/align_products.h"
 #include "compiler/dispatch/contraction.h"
 #include "compiler/dispatch/dimensions.h"
+#include "compiler/dispatch/group.h"
 #include "compiler/dispatch/inline_reads.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/split_operands.h"
@@ -165,6 +166,15 @@ bool readsOnceButUnrolled(linalg::GenericOp consumer, OpOperand *operand) {
          unrolledLoopOf(consumer).has_value();
 }
 
+/// Whether a product of an attention stays one when the producer of a factor is computed in it. What looks up where its
+/// element lies, as in pages of keys, is an operation of its own in the kernel.
+bool staysProduct(linalg::GenericOp producer) {
+  return llvm::none_of(producer.getBody()->without_terminator(), [](Operation &op) {
+    return isa<linalg::IndexOp>(op) || op.getNumRegions() != 0 ||
+           llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<ShapedType>(type); });
+  });
+}
+
 /// Fuse views, and what has one reader, unless the reader would compute it several times over.
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -172,6 +182,8 @@ bool shouldFuse(OpOperand *operand) {
   if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands ||
       !saysLoopSizes(producer, operand) || readsTurnedCopy(*operand) ||
       (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
+    return false;
+  if (isOfAttention(consumer) && !consumer.isDpsInit(operand) && !staysProduct(producer))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))

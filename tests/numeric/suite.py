@@ -30,6 +30,7 @@ import judge
 import numpy as np
 import cases_along
 import cases_attention
+import cases_attention_cache
 import cases_attention_gradients
 import cases_boundary
 import cases_choice
@@ -41,7 +42,7 @@ import cases_reduction
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_gradients, cases_boundary, cases_contraction, cases_choice, cases_elementwise, cases_reduction, cases_movement, cases_named, cases_along)
+MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_choice, cases_elementwise, cases_reduction, cases_movement, cases_named, cases_along)
 MOST = 150  # functions of one program
 SECONDS = 120  # for one case
 
