@@ -76,7 +76,8 @@ def AlignProducts : Pass<"tenon-align-products", "::mlir::ModuleOp"> {
     %2 = linalg.generic ... -> tensor<4096x4096xbf16> // the same of %b
     %0 = linalg.matmul indexing_maps = [...] ins(%1, %2 : tensor<4097x4096xbf16>, tensor<4096x4096xbf16>) ...
     ```
-    Columns whose rows are not aligned, or that are bytes or factors of tf32, are transposed instead. Sizes that are not known, and products
+    Columns whose rows are not aligned, or that are bytes or factors of tf32, are transposed instead, and images and filters of large
+    convolutions whose channels are no neighbours (NCHW) are copied with them last. Sizes that are not known, and products
     that are over before a copy is, stay as they are, as do those of attention. Functions that stand in for hand-written
     kernels are kernels already when it runs.
   }];

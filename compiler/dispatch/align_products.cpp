@@ -9,6 +9,7 @@
 #include "compiler/dispatch/align_products.h"
 
 #include "compiler/dispatch/Passes.h"
+#include "compiler/dispatch/channels_last.h"
 #include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -205,16 +206,22 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
-    for (linalg::LinalgOp op : found)
-      if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
-          product && product->isLarge() && !hasOwnKernel(op))
-        product->align();
+    for (linalg::LinalgOp op : found) {
+      if (std::optional<MatrixProduct> product = MatrixProduct::of(op)) {
+        if (product->isLarge() && !hasOwnKernel(op))
+          product->align();
+      } else {
+        bringChannelsLast(op);
+      }
+    }
   }
 };
 
 } // namespace
 
 bool readsTurnedCopy(OpOperand &operand) {
+  if (readsChannelsLast(operand))
+    return true;
   auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
   auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
   if (!copy || !op || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||

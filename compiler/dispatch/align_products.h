@@ -6,7 +6,8 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Whether a large product reads a transposed copy here of rows that it had better not read as they are.
+/// Whether a large product reads a transposed copy here of rows that it had better not read as they are, or a
+/// convolution one with its channels last.
 bool readsTurnedCopy(mlir::OpOperand &operand);
 
 } // namespace tenon::compiler::dispatch

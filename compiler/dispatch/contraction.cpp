@@ -2,6 +2,7 @@
 #include "compiler/dispatch/contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -30,26 +31,44 @@ bool collectInputs(Value value, linalg::GenericOp op, llvm::SmallSetVector<unsig
 }
 
 std::optional<ContractionSide> sideOf(Value value, linalg::GenericOp op) {
+  if (std::optional<Border> border = borderOf(beforeExtension(value), op))
+    return ContractionSide{value, {}, border};
   llvm::SmallSetVector<unsigned, 4> inputs;
   if (!collectInputs(value, op, inputs) || inputs.empty())
     return std::nullopt;
   for (unsigned input : inputs)
     if (!isa<RankedTensorType>(op.getDpsInputOperand(input)->get().getType()))
       return std::nullopt;
-  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end())};
+  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end()), {}};
 }
 
 llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) {
   llvm::SmallBitVector loops(op.getNumLoops());
-  for (unsigned input : side.inputs)
-    for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(input)).getResults())
+  auto add = [&](AffineMap map) {
+    for (AffineExpr expr : map.getResults())
       for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
         if (expr.isFunctionOfDim(loop))
           loops.set(loop);
+  };
+  for (unsigned input : side.inputs)
+    add(op.getMatchingIndexingMap(op.getDpsInputOperand(input)));
+  if (side.border)
+    add(side.border->map);
   return loops;
 }
 
 } // namespace
+
+/// Whether the side is an image with its channels last, of which a kernel makes rows.
+static bool isImageOfRows(const ContractionSide &side, linalg::GenericOp op) {
+  AffineMap map = side.border ? side.border->map : AffineMap();
+  if (side.inputs.size() == 1)
+    map = op.getMatchingIndexingMap(op.getDpsInputOperand(side.inputs.front()));
+  if (!map || map.isProjectedPermutation() || map.getNumResults() == 0)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction;
+}
 
 std::optional<Contraction> productOf(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
@@ -75,6 +94,10 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
       std::swap(found.left, found.right);
       std::swap(inLeft, inRight);
     }
+  if (isForTensorCores(found) && isImageOfRows(found.right, op) && !isImageOfRows(found.left, op)) {
+    std::swap(found.left, found.right);
+    std::swap(inLeft, inRight);
+  }
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     const bool isLeft = inLeft.test(loop), isRight = inRight.test(loop);
     if (type == utils::IteratorType::reduction ? !(isLeft && isRight) : !(isLeft || isRight))
@@ -98,34 +121,34 @@ bool isWindow(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0 && reductionBodyOf(op) && !isTreeReduction(op) && !contractionOf(op);
 }
 
+Value beforeExtension(Value value) {
+  Operation *extension = value.getDefiningOp();
+  const bool isNarrow = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && value.getType().isInteger(32) &&
+                        extension->getOperand(0).getType().isInteger(8);
+  return isNarrow || isa_and_nonnull<arith::ExtFOp>(extension) ? extension->getOperand(0) : value;
+}
+
 bool isForTensorCores(const Contraction &product) {
-  auto elementOf = [](Value value) {
-    Operation *extension = value.getDefiningOp();
-    const bool extends = isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension);
-    return extends ? extension->getOperand(0).getType() : value.getType();
-  };
-  Type left = elementOf(product.left.value), right = elementOf(product.right.value);
+  Type left = beforeExtension(product.left.value).getType(), right = beforeExtension(product.right.value).getType();
   return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
 }
 
 /// Whether the side's elements lie in memory before the product is computed, as they are multiplied.
 static bool isOnlyRead(const Contraction &product, const ContractionSide &side) {
-  Value value = side.value;
-  if (Operation *extension = value.getDefiningOp();
-      isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension))
-    value = extension->getOperand(0);
-  auto argument = dyn_cast<BlockArgument>(value);
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
   return argument &&
          !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
 }
 
 bool readsWindows(linalg::GenericOp op) {
-  return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
+  return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) ||
+         !op.getBody()->getOps<tensor::ExtractOp>().empty();
 }
 
 std::optional<FewRows> fewRowsOf(const Contraction &product) {
   const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
-  if (llvm::is_contained(sizes, ShapedType::kDynamic) || readsWindows(product.op) || (product.rows.empty() && product.columns.empty()))
+  if (llvm::is_contained(sizes, ShapedType::kDynamic) || readsWindows(product.op) ||
+      (product.rows.empty() && product.columns.empty()))
     return std::nullopt;
   auto sizeOf = [&](ArrayRef<unsigned> loops) {
     int64_t size = 1;

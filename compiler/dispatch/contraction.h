@@ -9,6 +9,7 @@
 // computes a contraction brings tiles of both to where they are near.
 #pragma once
 
+#include "compiler/dispatch/border.h"
 #include "compiler/dispatch/reduction_body.h"
 
 namespace tenon::compiler::dispatch {
@@ -17,12 +18,15 @@ namespace tenon::compiler::dispatch {
 struct ContractionSide {
   mlir::Value value;                     // of the body
   llvm::SmallVector<unsigned, 2> inputs; // of the operation: what `value` is computed from, one at least
+  std::optional<Border> border;          // then `value`, before it is extended, is read from that, and from no input
 };
 
 struct Contraction {
   mlir::linalg::GenericOp op;
   Combiner combiner = Combiner::AddF; // or AddI
-  ContractionSide left, right;        // the last dimension of the result is one of the right side, if it is of either
+  // The last dimension of the result is one of the right side, if it is of either; an image with its channels last,
+  // which tensor cores multiply, is left.
+  ContractionSide left, right;
   llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
 };
 
@@ -46,6 +50,8 @@ struct FewRows {
 };
 /// Nothing where there are more, or where sizes are unknown.
 std::optional<FewRows> fewRowsOf(const Contraction &product);
+/// The value before an f16 or bf16 became an f32, or an i8 an i32: products of those are exact there.
+mlir::Value beforeExtension(mlir::Value value);
 /// Whether an operand is indexed by sums of loops, as the image of a convolution: its elements are read several times
 /// over, however few the filters are.
 bool readsWindows(mlir::linalg::GenericOp op);

@@ -91,6 +91,29 @@ bool isBorder(linalg::GenericOp producer) {
          producer.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
 }
 
+constexpr int64_t kVectorBytes = 16;
+
+/// The border around the image of a convolution that tensor cores compute: they copy the image as it lies, and zeros
+/// for what is outside. Elements one by one would each ask whether they are inside.
+bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  const std::optional<Contraction> product = contractionOf(consumer);
+  if (!product || !isForTensorCores(*product) || consumer.isDpsInit(operand))
+    return false;
+  BlockArgument read = consumer.getMatchingBlockArgument(operand);
+  if (llvm::none_of(ArrayRef<const ContractionSide *>{&product->left, &product->right},
+                    [&](const ContractionSide *side) { return beforeExtension(side->value) == read; }))
+    return false;
+  const AffineMap map = consumer.getMatchingIndexingMap(operand);
+  auto channel = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
+  const std::optional<Border> border = borderOf(producer.getBody()->getTerminator()->getOperand(0), producer);
+  if (!border || !channel || map.isProjectedPermutation() ||
+      !llvm::is_contained(product->reduced, channel.getPosition()))
+    return false;
+  auto image = cast<RankedTensorType>(border->image.getType());
+  return image.getShape().back() * elementBytes(image.getElementType()) % kVectorBytes == 0;
+}
+
 // A sum of hundreds of tensors is several kernels: each tensor is a parameter, of which a kernel has 4 KiB, and a
 // pointer in a register.
 constexpr unsigned kMostOperands = 32;
@@ -192,6 +215,8 @@ bool shouldFuse(OpOperand *operand) {
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;
+  if (isBorderOfProduct(producer, operand))
+    return true;
   if (isWindow(consumer) && !consumer.isDpsInit(operand))
     return isCheap(producer) || isBorder(producer);
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||

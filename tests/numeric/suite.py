@@ -35,6 +35,7 @@ import cases_attention_gradients
 import cases_boundary
 import cases_choice
 import cases_contraction
+import cases_convolution
 import cases_elementwise
 import cases_movement
 import cases_named
@@ -42,7 +43,8 @@ import cases_reduction
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_choice, cases_elementwise, cases_reduction, cases_movement, cases_named, cases_along)
+MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_convolution, cases_choice,
+           cases_elementwise, cases_reduction, cases_movement, cases_named, cases_along)
 MOST = 150  # functions of one program
 SECONDS = 120  # for one case
 

@@ -64,11 +64,7 @@ Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Val
   Bodies::Scope scope(bodies);
   bodies.setWidth(2);
   // What lies outside is not stored, but what it is computed from is read.
-  if (!space.rowsAreWhole())
-    row = k.min(row, k.sub(space.rows(), k.number(1)));
-  if (!space.columnsAreWhole())
-    column = k.min(column, k.sub(space.columns(), k.number(2)));
-  const Point point = space.resultAt(row, column);
+  const Point point = space.resultNear(row, column, 2);
   const RowSum &sum = kernel_->product.sum;
   SmallVector<Value> totals(sums);
   for (auto [lane, total] : llvm::enumerate(totals))
@@ -83,12 +79,7 @@ Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Val
 
 void NarrowResult::store(TileSpace &space, Value from, Value row, Value column) {
   KernelBuilder &k = kernel_->k;
-  Value exists = arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true));
-  if (!space.rowsAreWhole())
-    exists = k.both(exists, k.less(row, space.rows()));
-  if (!space.columnsAreWhole())
-    exists = k.both(exists, k.less(column, space.columns()));
-  k.when(exists, [&] {
+  k.when(space.isResult(row, column), [&] {
     Bodies::Scope scope(kernel_->bodies);
     kernel_->bodies.setWidth(kVector);
     Value vector = k.load(VectorType::get(4, k.b.getI32Type()), from, 16);

@@ -77,7 +77,7 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
 
 void OperandTile::bring(Value arena, Value step, bool isFast) {
   Value first = k_.mul(step, k_.number(kernel_.depth)), end = k_.add(first, k_.number(kernel_.depth));
-  if (!isFast || space_.reducedIsWhole())
+  if (!isFast || space_.reducedIsWhole() || kernel_.reducedPatches)
     return bringFrom(arena, first, isFast, /*mayEnd=*/true);
   // Only the last step may end before its depth.
   k_.branch(

@@ -39,7 +39,7 @@ public:
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
 
 private:
-  bool liesAsInMemory() const { return operand_.plain != nullptr && operand_.isAlongReduced == liesAlongReduced(); }
+  bool liesAsInMemory() const { return operand_.isCopied() && operand_.isAlongReduced == liesAlongReduced(); }
   void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
   /// Elements of a row in memory, of a chunk.
   uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }

@@ -8,15 +8,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// The value without what makes an f16 or a bf16 an f32, or an i8 an i32: products of those are exact there.
-Value withoutExtension(Value value, bool &isUnsigned) {
-  Operation *extension = value.getDefiningOp();
-  const bool isNarrow = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && value.getType().isInteger(32) &&
-                        extension->getOperand(0).getType().isInteger(8);
-  isUnsigned = isa_and_nonnull<arith::ExtUIOp>(extension);
-  return isNarrow || isa_and_nonnull<arith::ExtFOp>(extension) ? extension->getOperand(0) : value;
-}
-
 /// Tensors in memory that `input` of `op` is computed from.
 void collectMemory(const KernelFunction &kernel, const KernelOp &op, const KernelInput &input,
                    SmallVector<OperandInput> &found) {
@@ -34,25 +25,33 @@ void collectMemory(const KernelFunction &kernel, const KernelOp &op, const Kerne
 Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispatch::ContractionSide &side,
                   ArrayRef<unsigned> across, ArrayRef<unsigned> reduced, const GroupShape &shape) {
   Operand operand;
-  operand.value = withoutExtension(side.value, operand.isUnsigned);
+  operand.value = dispatch::beforeExtension(side.value);
+  operand.isUnsigned = isa_and_nonnull<arith::ExtUIOp>(side.value.getDefiningOp());
   operand.across = llvm::to_vector(across);
   for (unsigned input : side.inputs)
     collectMemory(kernel, op, op.inputs[input], operand.inputs);
   const unsigned alongReduced = reduced.back(), alongAcross = across.empty() ? alongReduced : across.back();
   operand.vectorAxis = alongReduced;
+  auto liesAlong = [&](const KernelTensor &tensor, const KernelOp &reader, unsigned axis) {
+    return shape.along(tensor, reader.op, axis) == GroupShape::Along::Adjacent;
+  };
+  const auto *border = llvm::find_if(op.borders, [&](const auto &each) { return each.value == operand.value; });
   auto lies = [&](unsigned axis) {
-    return llvm::any_of(operand.inputs, [&](const OperandInput &each) {
-      return shape.along(each.input->tensor, each.op->op, axis) == GroupShape::Along::Adjacent;
-    });
+    return border != op.borders.end() ? liesAlong(border->tensor, op, axis)
+                                      : llvm::any_of(operand.inputs, [&](const OperandInput &each) {
+                                          return liesAlong(each.input->tensor, *each.op, axis);
+                                        });
   };
   // Of what is computed, that which has most elements decides: a scale for each column is in a cache.
-  if (alongAcross != alongReduced && lies(alongAcross) && (operand.inputs.size() == 1 || !lies(alongReduced)))
+  if (alongAcross != alongReduced && lies(alongAcross) && (operand.inputs.size() <= 1 || !lies(alongReduced)))
     operand.vectorAxis = alongAcross;
   operand.isAlongReduced = operand.vectorAxis == alongReduced;
   if (auto argument = dyn_cast<BlockArgument>(operand.value))
     if (const KernelInput &input = op.inputs[argument.getArgNumber()];
-        input.isMemory() && shape.along(input.tensor, op.op, operand.vectorAxis) == GroupShape::Along::Adjacent)
+        input.isMemory() && liesAlong(input.tensor, op, operand.vectorAxis))
       operand.plain = &input;
+  if (border != op.borders.end() && liesAlong(border->tensor, op, operand.vectorAxis))
+    operand.border = border;
   return operand;
 }
 
@@ -103,7 +102,7 @@ void Product::exchangeSides() {
 }
 
 uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const {
-  uint32_t widest = 0;
+  uint32_t widest = operand.border ? dispatch::elementBytes(operand.border->tensor.element) : 0;
   for (auto [op, input] : operand.inputs)
     if (shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
       widest = std::max(widest, dispatch::elementBytes(input->tensor.element));

@@ -31,7 +31,12 @@ struct Operand {
   llvm::SmallVector<unsigned> across;     // axes of the space: of the rows, or of the columns
   unsigned vectorAxis = 0;                // of the space: neighbours along it are neighbours in memory
   bool isAlongReduced = true;             // vectorAxis is a reduced one
-  const KernelInput *plain = nullptr;     // `value` is an element of it as it stands: copied as bytes
+  const KernelInput *plain = nullptr;     // `value` is an element of it as it stands
+  const KernelBorder *border = nullptr;   // or an element of that, or 0
+
+  /// Whether `value` is copied as bytes, from tensor().
+  bool isCopied() const { return plain || border; }
+  const KernelTensor &tensor() const { return border ? border->tensor : plain->tensor; }
 };
 
 struct Product {

@@ -25,7 +25,9 @@ public:
   void run(ArrayRef<ResultPart> parts) {
     const ArrayRef<unsigned> columns = kernel_.product.columns;
     kernel_.space.vectorAxis = columns.empty() ? 0 : columns.back();
-    const uint32_t width = columns.empty() ? 1 : vectorWidth(kernel_.kernel, kernel_.shape, columns.back());
+    const bool liesAlongRows = areStoredAlongRows();
+    const uint32_t width =
+        columns.empty() || liesAlongRows ? 1 : vectorWidth(kernel_.kernel, kernel_.shape, columns.back());
     Value aligned = bodies_.isAligned(width, /*needsWhole=*/true);
     for (const ResultPart &part : parts) {
       columns_ = part.columns != 0 ? part.columns : kernel_.columns;
@@ -33,7 +35,10 @@ public:
       for (const Run &run : part.runs)
         stage(run);
       k_.barrier();
-      k_.branch(aligned, [&] { store(part, width); }, [&] { store(part, 1); });
+      if (liesAlongRows)
+        storeAlongRows(part);
+      else
+        k_.branch(aligned, [&] { store(part, width); }, [&] { store(part, 1); });
     }
   }
 
@@ -56,24 +61,58 @@ private:
     k_.store(all, at(run.row, run.column), std::min(16u, count * dispatch::elementBytes(type_)));
   }
 
+  /// Whether neighbours in what is stored are results of neighbouring rows: those of a convolution in NCHW.
+  bool areStoredAlongRows() const {
+    const Product &product = kernel_.product;
+    if (product.rows.empty() || product.columns.empty())
+      return false;
+    bool any = false;
+    for (const KernelOp &op : kernel_.kernel.ops)
+      for (const KernelOutput &output : op.outputs) {
+        if (!output.isStored)
+          continue;
+        if (kernel_.shape.along(output.tensor, op.op, product.rows.back()) != GroupShape::Along::Adjacent)
+          return false;
+        any = true;
+      }
+    return any;
+  }
+
   void store(const ResultPart &part, uint32_t width) {
     const uint32_t across = columns_ / width;
-    k_.loop(k_.thread(), k_.number(int64_t(part.rows) * across), k_.number(k_.threads), {},
-            [&](Value vector, ValueRange) {
-              Bodies::Scope scope(bodies_);
-              bodies_.setWidth(width);
-              Value inPart = k_.div(vector, k_.number(across));
-              Value inPartColumn = k_.mul(k_.rem(vector, k_.number(across)), k_.number(width));
-              Value row = k_.add(space_.firstRow(), part.rowOf(inPart));
-              Value column = k_.add(space_.firstColumn(), part.columnOf ? part.columnOf(inPartColumn) : inPartColumn);
-              Value exists = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
-              if (!space_.rowsAreWhole())
-                exists = k_.both(exists, k_.less(row, space_.rows()));
-              if (!space_.columnsAreWhole())
-                exists = k_.both(exists, k_.less(column, space_.columns()));
-              k_.when(exists, [&] { storeVector(space_.resultAt(row, column), at(inPart, inPartColumn), width); });
-              return SmallVector<Value>();
-            });
+    forEach(k_.thread(), part.rows * across, k_.threads, [&](Value vector) {
+      storeAt(part, k_.div(vector, k_.number(across)), k_.mul(k_.rem(vector, k_.number(across)), k_.number(width)),
+              width);
+    });
+  }
+
+  /// A warp stores eight rows of four columns: that many neighbours in memory, from most banks. It goes on along the
+  /// columns, so that where its rows lie is computed once.
+  void storeAlongRows(const ResultPart &part) {
+    constexpr uint32_t kRows = 8, kColumns = 4, kLanes = kRows * kColumns;
+    Value lane = k_.rem(k_.thread(), k_.number(kLanes)), warp = k_.div(k_.thread(), k_.number(kLanes));
+    forEach(warp, part.rows / kRows, k_.threads / kLanes, [&](Value group) {
+      Value row = k_.add(k_.mul(group, k_.number(kRows)), k_.rem(lane, k_.number(kRows)));
+      forEach(k_.number(0), columns_ / kColumns, 1, [&](Value next) {
+        storeAt(part, row, k_.add(k_.mul(next, k_.number(kColumns)), k_.div(lane, k_.number(kRows))), 1);
+      });
+    });
+  }
+
+  void forEach(Value first, uint32_t count, uint32_t step, llvm::function_ref<void(Value)> body) {
+    k_.loop(first, k_.number(count), k_.number(step), {}, [&](Value number, ValueRange) {
+      Bodies::Scope scope(bodies_);
+      body(number);
+      return SmallVector<Value>();
+    });
+  }
+
+  void storeAt(const ResultPart &part, Value inPart, Value inPartColumn, uint32_t width) {
+    bodies_.setWidth(width);
+    Value row = k_.add(space_.firstRow(), part.rowOf(inPart));
+    Value column = k_.add(space_.firstColumn(), part.columnOf ? part.columnOf(inPartColumn) : inPartColumn);
+    k_.when(space_.isResult(row, column),
+            [&] { storeVector(space_.resultAt(row, column), at(inPart, inPartColumn), width); });
   }
 
   void storeVector(const Point &point, Value from, uint32_t width) {

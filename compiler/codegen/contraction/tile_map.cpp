@@ -11,45 +11,106 @@ namespace {
 
 constexpr uint32_t kRowBytes = 128; // of a swizzled box
 constexpr uint32_t kMapAlignment = 64;
-
-/// The axis of the space that each dimension of the tensor belongs to; nothing where one is indexed by no loop alone.
-std::optional<SmallVector<unsigned>> axesOf(const GroupShape &shape, const KernelOp &op, const KernelTensor &tensor) {
-  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
-  SmallVector<unsigned> axes;
-  for (AffineExpr expr : tensor.map.getResults()) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!loop)
-      return std::nullopt;
-    for (auto [number, axis] : llvm::enumerate(shape.axes))
-      if (llvm::is_contained(axis.axes, groupAxes[loop.getPosition()]))
-        axes.push_back(number);
-  }
-  return axes;
-}
+constexpr int64_t kMostOfBox = 256, kMostStride = 8; // along a dimension
 
 uint32_t elementsInRow(Type element) {
   return kRowBytes * 8 / element.getIntOrFloatBitWidth();
 }
 
+/// Of the space, the one that a loop of the operation is on.
+unsigned axisOf(const GroupShape &shape, const KernelOp &op, unsigned loop) {
+  const unsigned groupAxis = shape.group.axisOf.lookup(op.op)[loop];
+  return llvm::find_if(shape.axes, [&](const SpaceAxis &axis) { return llvm::is_contained(axis.axes, groupAxis); }) -
+         shape.axes.begin();
+}
+
+/// A dimension that several loops index, or one with a factor or an offset; nothing where one of these is only a part
+/// of an axis of the space.
+std::optional<TileMap::Dimension> sumOf(const GroupShape &shape, const KernelOp &op, AffineExpr expr) {
+  const std::optional<dispatch::LinearExpr> sum =
+      dispatch::LinearExpr::of(expr, linalg::GenericOp(op.op).getNumLoops());
+  if (!sum)
+    return std::nullopt;
+  TileMap::Dimension dimension{{}, sum->offset};
+  for (auto [loop, factor] : llvm::enumerate(sum->factors)) {
+    if (factor == 0)
+      continue;
+    const unsigned axis = axisOf(shape, op, loop);
+    if (shape.axes[axis].axes.size() != 1)
+      return std::nullopt;
+    dimension.terms.push_back({axis, factor});
+  }
+  return dimension;
+}
+
 /// A map of the tensor without its box; nothing where there is none whose innermost dimension is `innermost`.
 std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, const KernelTensor &tensor,
                                 unsigned innermost) {
-  std::optional<SmallVector<unsigned>> axes = axesOf(shape, op, tensor);
-  if (!axes || axes->empty() || axes->back() != innermost)
-    return std::nullopt;
   // Rows of a size that is known not to be a multiple of 16 bytes have no map.
   const SpaceAxis &last = shape.axes[innermost];
   if (last.size && *last.size * (tensor.element.getIntOrFloatBitWidth() / 8) % 16 != 0)
     return std::nullopt;
-  TileMap map{.binding = tensor.binding, .element = tensor.element, .axes = {}, .box = {}};
-  for (unsigned axis : *axes) {
-    if (map.axes.size() == 1 && map.axes.front() == axis)
-      continue; // the outermost dimensions are one
-    if (llvm::is_contained(map.axes, axis))
+  TileMap map;
+  map.binding = tensor.binding;
+  map.element = tensor.element;
+  for (AffineExpr expr : tensor.map.getResults()) {
+    if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+      const unsigned axis = axisOf(shape, op, loop.getPosition());
+      if (map.axes.size() == 1 && map.axes.front() == axis)
+        continue; // the outermost dimensions are one
+      if (llvm::is_contained(map.axes, axis))
+        return std::nullopt;
+      map.axes.push_back(axis);
+      map.dimensions.push_back({{{axis, 1}}, 0});
+      continue;
+    }
+    std::optional<TileMap::Dimension> sum = sumOf(shape, op, expr);
+    if (!sum)
       return std::nullopt;
-    map.axes.push_back(axis);
+    map.axes.push_back(TileMap::kNoAxis);
+    map.dimensions.push_back(*sum);
   }
-  return map.axes.size() <= abi::kMaxTensorMapRank ? std::optional(map) : std::nullopt;
+  const bool fits = !map.axes.empty() && map.axes.back() == innermost && map.axes.size() <= abi::kMaxTensorMapRank;
+  return fits ? std::optional(map) : std::nullopt;
+}
+
+/// How far a tile reaches on an axis of the space.
+struct Reach {
+  unsigned axis;
+  int64_t positions;
+};
+
+/// The map with a box for `tile`, whose positions on the axes across follow each other in its order.
+std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, const Operand &operand) {
+  SmallVector<unsigned> order, wanted;
+  for (const Reach &reach : tile)
+    if (reach.positions > 1 && llvm::is_contained(operand.across, reach.axis))
+      wanted.push_back(reach.axis);
+  for (const TileMap::Dimension &dimension : map.dimensions) {
+    int64_t box = 1, stride = 1;
+    for (auto [axis, factor] : dimension.terms) {
+      const auto *reach = llvm::find_if(tile, [&, each = axis](const Reach &other) { return other.axis == each; });
+      if (reach == tile.end() || reach->positions == 1)
+        continue;
+      if (box != 1 || factor < 1 || factor > kMostStride)
+        return std::nullopt;
+      stride = factor;
+      box = (reach->positions - 1) * stride + 1;
+      if (llvm::is_contained(operand.across, axis))
+        order.push_back(axis);
+    }
+    if (box > kMostOfBox)
+      return std::nullopt;
+    map.box.push_back(box);
+    map.strides.push_back(stride);
+  }
+  return order == wanted && map.strides.back() == 1 ? std::optional(map) : std::nullopt;
+}
+
+bool hasAxis(const TileMap &map, unsigned axis) {
+  return llvm::any_of(map.dimensions, [&](const TileMap::Dimension &dimension) {
+    return llvm::any_of(dimension.terms, [&](const TileMap::Dimension::Term &term) { return term.axis == axis; });
+  });
 }
 
 } // namespace
@@ -58,27 +119,52 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
                              uint32_t depth, uint32_t parts) {
   // Tensor cores turn only elements of 16 bits.
   const bool liesAsRead = operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16;
-  if (!operand.plain || !liesAsRead || operand.across.size() != 1 || product.reduced.size() != 1)
+  if (!operand.isCopied() || !liesAsRead || operand.across.empty())
     return std::nullopt;
-  std::optional<TileMap> map = wholeMap(shape, *product.op, operand.plain->tensor, operand.vectorAxis);
-  if (!map || !llvm::is_contained(map->axes, operand.across.front()) ||
-      !llvm::is_contained(map->axes, product.reduced.front()))
+  std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
+  if (!map || !hasAxis(*map, product.reduced.back()))
     return std::nullopt;
+  SmallVector<Reach> tile;
   map->across = operand.isAlongReduced ? side / parts : elementsInRow(map->element);
+  if (operand.across.size() == 1) {
+    tile.push_back({operand.across.front(), map->across});
+  } else {
+    const bool mayBePatches = &operand == &product.left && operand.isAlongReduced && parts == 1;
+    const Patches patches = mayBePatches ? patchesOfRows(shape, product, side) : Patches();
+    if (!patches)
+      return std::nullopt;
+    for (auto [axis, positions] : llvm::zip_equal(operand.across, patches.sides))
+      tile.push_back({axis, positions});
+  }
+  if (!llvm::all_of(tile, [&](const Reach &reach) { return hasAxis(*map, reach.axis); }) ||
+      (product.reduced.size() != 1 && !patchesOfReduced(shape, product, depth)))
+    return std::nullopt;
+  tile.push_back({product.reduced.back(), depth});
   map->boxes = side / map->across;
   if (map->boxes % parts != 0)
     return std::nullopt;
   if (Type element = product.warpElement(); element && element.isTF32())
     map->element = element;
-  for (unsigned axis : map->axes) {
-    const bool isReduced = axis == product.reduced.front(), isAcross = axis == operand.across.front();
-    map->box.push_back(isReduced ? depth : isAcross ? map->across : 1);
+  return withBox(*map, tile, operand);
+}
+
+SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point) const {
+  SmallVector<Value> positions;
+  for (const Dimension &dimension : dimensions) {
+    Value position = k.number(dimension.offset);
+    for (auto [axis, factor] : dimension.terms)
+      position = k.add(position, k.mul(point.index[axis], k.number(factor)));
+    positions.push_back(position);
   }
-  return map;
+  return positions;
 }
 
 Type TileMap::type(MLIRContext *context) const {
-  return hal::TensorMapType::get(context, binding, box, element, /*elementStrides=*/{},
+  const bool isDense = llvm::all_of(strides, [](int64_t stride) { return stride == 1; });
+  SmallVector<uint32_t> elementStrides;
+  if (!isDense)
+    elementStrides.assign(strides.begin(), strides.end());
+  return hal::TensorMapType::get(context, binding, box, element, elementStrides,
                                  uint32_t(abi::TensorMapInterleave::None), uint32_t(abi::TensorMapSwizzle::B128),
                                  uint32_t(abi::TensorMapPromotion::L2B128), uint32_t(abi::TensorMapFill::Zeros),
                                  kMapAlignment, /*isOptional=*/true);

@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tile of an operand as boxes of its tensor, which sm_90's tensor memory accelerator copies on its own: one thread
 // asks, elements outside of the tensor are zeros, and the box arrives swizzled as `wgmma` reads it (operand_tile.h).
+//
+// Of the image of a convolution, image[n, 2 y + ky - 1, 2 x + kx - 1, c], a step has one place (ky, kx) of the window
+// and some c. Its tile is a patch of results (patches.h), a box in the image that takes every second element; what lies
+// before the image or behind it is zero.
 #pragma once
 
-#include "compiler/codegen/contraction/product.h"
+#include "compiler/codegen/contraction/patches.h"
 
 namespace tenon::compiler::codegen {
 
 struct TileMap {
-  uint32_t binding = 0;
-  mlir::Type element;               // of the tensor; tf32: f32 that are rounded on their way
-  llvm::SmallVector<unsigned> axes; // of the space: that of each dimension of the map, outermost first
-  llvm::SmallVector<int64_t> box;   // [dimensions] elements
-  uint32_t boxes = 1;               // in a tile, side by side across
-  uint32_t across = 0;              // positions of a box
+  /// A position of the tensor: a sum of positions of the space.
+  struct Dimension {
+    struct Term {
+      unsigned axis; // of the space
+      int64_t factor;
+    };
+    llvm::SmallVector<Term, 2> terms;
+    int64_t offset = 0;
+  };
 
+  uint32_t binding = 0;
+  mlir::Type element;                      // of the tensor; tf32: f32 that are rounded on their way
+  llvm::SmallVector<Dimension> dimensions; // outermost first
+  llvm::SmallVector<unsigned> axes;        // of each dimension that is one position of the space, else kNoAxis
+  llvm::SmallVector<int64_t> box;          // [dimensions] elements
+  llvm::SmallVector<int64_t> strides;      // [dimensions] from one element of the box to the next
+  uint32_t boxes = 1;                      // in a tile, side by side across
+  uint32_t across = 0;                     // positions of a box
+  static constexpr unsigned kNoAxis = ~0U;
+
+  /// Where the box of a point begins.
+  llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, const Point &point) const;
   /// !hal.tensor_map<...>, as the kernel's layout declares it.
   mlir::Type type(mlir::MLIRContext *context) const;
 };
 
-/// Nothing where the operand is computed, or where its rows or its reduced elements are no single dimension of the
-/// tensor (or several, outermost).
+/// Nothing where the operand is computed, or where a tile of it is no box: its rows or its reduced elements are no
+/// single dimension of the tensor (or several, outermost), and no patches either (of the left operand).
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,

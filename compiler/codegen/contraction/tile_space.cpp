@@ -12,9 +12,9 @@ static constexpr uint32_t kRowsOfTiles = 8;
 
 TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel), k_(kernel.k) {
   const Product &product = kernel.product;
-  rows_ = sizeOf(product.rows);
+  rows_ = numbersOf(product.rows, kernel.rowPatches);
   columns_ = sizeOf(product.columns);
-  reduced_ = sizeOf(product.reduced);
+  reduced_ = numbersOf(product.reduced, kernel.reducedPatches);
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
   const uint32_t rows = kernel.rows * kernel.cluster, high = kRowsOfTiles / kernel.cluster;
   Value down = tilesOf(rows_, rows), across = tilesOf(columns_, kernel.columns);
@@ -34,9 +34,9 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
 TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow, Value firstColumn)
     : kernel_(kernel), k_(kernel.k), firstRow_(firstRow), firstColumn_(firstColumn) {
   const Product &product = kernel.product;
-  rows_ = sizeOf(product.rows);
+  rows_ = numbersOf(product.rows, kernel.rowPatches);
   columns_ = sizeOf(product.columns);
-  reduced_ = sizeOf(product.reduced);
+  reduced_ = numbersOf(product.reduced, kernel.reducedPatches);
   origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
   place(origin_, product.batch, inBatch);
 }
@@ -51,9 +51,12 @@ std::optional<int64_t> TileSpace::knownSize(ArrayRef<unsigned> axes) const {
   return size;
 }
 
-bool TileSpace::isWhole(ArrayRef<unsigned> axes, uint32_t side) const {
+bool TileSpace::isWhole(ArrayRef<unsigned> axes, uint32_t side, const Patches &patches) const {
   const std::optional<int64_t> size = knownSize(axes);
-  return size && *size % side == 0;
+  if (!size || *size % side != 0)
+    return false;
+  return llvm::all_of(llvm::enumerate(patches.sides),
+                      [&](auto each) { return *kernel_.shape.axes[axes[each.index()]].size % each.value() == 0; });
 }
 
 Value TileSpace::sizeOf(ArrayRef<unsigned> axes) {
@@ -63,20 +66,103 @@ Value TileSpace::sizeOf(ArrayRef<unsigned> axes) {
   return size;
 }
 
-void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value linear) {
-  for (size_t i = axes.size(); i-- > 0;) {
-    Value size = kernel_.space.size(axes[i]);
-    point.index[axes[i]] = i == 0 ? linear : k_.rem(linear, size);
-    if (i != 0)
-      linear = k_.div(linear, size);
+Value TileSpace::numbersOf(ArrayRef<unsigned> axes, const Patches &patches) {
+  if (!patches)
+    return sizeOf(axes);
+  SmallVector<int64_t> sizes;
+  for (unsigned axis : axes)
+    sizes.push_back(*kernel_.shape.axes[axis].size);
+  return k_.number(patches.count(sizes));
+}
+
+void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const Patches &patches) {
+  if (!patches) {
+    for (size_t i = axes.size(); i-- > 0;) {
+      Value size = kernel_.space.size(axes[i]);
+      point.index[axes[i]] = i == 0 ? number : k_.rem(number, size);
+      if (i != 0)
+        number = k_.div(number, size);
+    }
+    return;
   }
+  Value inPatch = k_.rem(number, k_.number(patches.size()));
+  number = k_.div(number, k_.number(patches.size()));
+  for (size_t i = axes.size(); i-- > 0;) {
+    const int64_t side = patches.sides[i];
+    const auto along = int64_t(llvm::divideCeil(uint64_t(*kernel_.shape.axes[axes[i]].size), uint64_t(side)));
+    Value patch = i == 0 ? number : k_.rem(number, k_.number(along));
+    Value inside = i == 0 ? inPatch : k_.rem(inPatch, k_.number(side));
+    point.index[axes[i]] = k_.add(k_.mul(patch, k_.number(side)), inside);
+    number = k_.div(number, k_.number(along));
+    inPatch = k_.div(inPatch, k_.number(side));
+  }
+}
+
+Value TileSpace::exists(const Point &point, ArrayRef<unsigned> axes, const Patches &patches) {
+  Value all;
+  for (auto [number, axis] : llvm::enumerate(axes)) {
+    // The outermost one may be left by numbers behind the last.
+    if (number != 0 && (!patches || *kernel_.shape.axes[axis].size % patches.sides[number] == 0))
+      continue;
+    Value isBelow = k_.less(point.index[axis], kernel_.space.size(axis));
+    all = all ? k_.both(all, isBelow) : isBelow;
+  }
+  return all;
+}
+
+void TileSpace::clamp(Point &point, ArrayRef<unsigned> axes, const Patches &patches) {
+  for (auto [number, axis] : llvm::enumerate(axes))
+    if (number == 0 || *kernel_.shape.axes[axis].size % patches.sides[number] != 0)
+      point.index[axis] = k_.min(point.index[axis], k_.sub(kernel_.space.size(axis), k_.number(1)));
 }
 
 Point TileSpace::resultAt(Value row, Value column) {
   Point point = origin_;
-  place(point, kernel_.product.rows, row);
+  place(point, kernel_.product.rows, row, kernel_.rowPatches);
   place(point, kernel_.product.columns, column);
   point.id = kernel_.space.newId();
+  return point;
+}
+
+Value TileSpace::isRow(Value row) {
+  if (!kernel_.rowPatches)
+    return k_.less(row, rows_);
+  Point point = origin_;
+  place(point, kernel_.product.rows, row, kernel_.rowPatches);
+  return exists(point, kernel_.product.rows, kernel_.rowPatches);
+}
+
+Value TileSpace::isResult(Value row, Value column) {
+  Value is = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  if (!rowsAreWhole())
+    is = k_.both(is, isRow(row));
+  return columnsAreWhole() ? is : k_.both(is, k_.less(column, columns_));
+}
+
+void TileSpace::placeNearRow(Point &point, Value row) {
+  const ArrayRef<unsigned> axes = kernel_.product.rows;
+  if (!rowsAreWhole() && !kernel_.rowPatches)
+    row = k_.min(row, k_.sub(rows_, k_.number(1)));
+  place(point, axes, row, kernel_.rowPatches);
+  if (!rowsAreWhole() && kernel_.rowPatches)
+    clamp(point, axes, kernel_.rowPatches);
+}
+
+Point TileSpace::resultNear(Value row, Value column, unsigned width) {
+  if (!columnsAreWhole())
+    column = k_.min(column, k_.sub(columns_, k_.number(width)));
+  Point point = origin_;
+  placeNearRow(point, row);
+  place(point, kernel_.product.columns, column);
+  point.id = kernel_.space.newId();
+  return point;
+}
+
+Point TileSpace::beginOf(const Operand &operand, Value across, Value reduced) {
+  Point point = origin_;
+  const bool isLeft = &operand == &kernel_.product.left;
+  place(point, operand.across, across, isLeft ? kernel_.rowPatches : Patches());
+  place(point, kernel_.product.reduced, reduced, kernel_.reducedPatches);
   return point;
 }
 
@@ -84,6 +170,8 @@ Value TileSpace::isAligned(const Operand &operand, unsigned width) {
   Value aligned = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
   if (width == 1)
     return aligned;
+  if (operand.border)
+    aligned = k_.both(aligned, kernel_.bodies.isAligned(operand.border->tensor, 16));
   for (auto [op, input] : operand.inputs)
     if (kernel_.shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
       aligned = k_.both(aligned, kernel_.bodies.isAligned(
@@ -96,17 +184,28 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
                                           bool mayEnd) {
   const Product &product = kernel_.product;
   const bool isLeft = &operand == &product.left;
-  const uint32_t side = isLeft ? kernel_.rows * kernel_.cluster : kernel_.columns;
+  const unsigned atOnceAcross = operand.isAlongReduced ? 1 : width, atOnceReduced = operand.isAlongReduced ? width : 1;
   Value exists;
-  if (!isWhole(operand.across, side))
-    across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(operand.isAlongReduced ? 1 : width)));
-  if (mayEnd && !reducedIsWhole()) {
-    exists = k_.less(reduced, reduced_);
-    reduced = k_.min(reduced, k_.sub(reduced_, k_.number(operand.isAlongReduced ? width : 1)));
-  }
   Point point = origin_;
-  place(point, operand.across, across);
-  place(point, product.reduced, reduced);
+  if (isLeft && kernel_.rowPatches) {
+    placeNearRow(point, across);
+  } else {
+    if (!isWhole(operand.across, isLeft ? kernel_.rows * kernel_.cluster : kernel_.columns, {}))
+      across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(atOnceAcross)));
+    place(point, operand.across, across);
+  }
+  const bool mayBeNone = mayEnd && !reducedIsWhole();
+  if (mayBeNone && !kernel_.reducedPatches) {
+    exists = k_.less(reduced, reduced_);
+    reduced = k_.min(reduced, k_.sub(reduced_, k_.number(atOnceReduced)));
+  }
+  place(point, product.reduced, reduced, kernel_.reducedPatches);
+  if (mayBeNone && kernel_.reducedPatches) {
+    const unsigned last = product.reduced.back(); // the only one with steps that end early
+    Value size = kernel_.space.size(last);
+    exists = k_.less(point.index[last], size);
+    point.index[last] = k_.min(point.index[last], k_.sub(size, k_.number(atOnceReduced)));
+  }
   point.id = kernel_.space.newId();
   kernel_.space.vectorAxis = operand.vectorAxis;
   kernel_.bodies.setWidth(width);
@@ -127,9 +226,27 @@ SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value r
   return lanes;
 }
 
+Value TileSpace::isInside(const KernelBorder &border, const Point &point) {
+  Value inside = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  for (auto [expr, extent, mayLeave] :
+       llvm::zip_equal(border.tensor.map.getResults(), border.tensor.shape, border.mayLeave)) {
+    if (!mayLeave)
+      continue;
+    Value position = kernel_.space.position(expr, kernel_.product.op->op, point, 0);
+    inside = k_.both(inside,
+                     arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ult, position, k_.number(extent.size)));
+  }
+  return inside;
+}
+
 TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
   auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
-  return {kernel_.bodies.address(*kernel_.product.op, operand.plain->tensor, point), exists};
+  Value address = kernel_.bodies.address(*kernel_.product.op, operand.tensor(), point);
+  if (!operand.border)
+    return {address, exists};
+  Value inside = isInside(*operand.border, point);
+  address = k_.select(inside, address, kernel_.bodies.base(operand.tensor()));
+  return {address, exists ? k_.both(exists, inside) : inside};
 }
 
 } // namespace tenon::compiler::codegen

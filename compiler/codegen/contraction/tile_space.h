@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the tile of a block lies, and elements of both sides at positions of it. Positions are numbers of rows, columns
-// and reduced elements, however many axes each of them is.
+// and reduced elements, however many axes each of them is; rows and reduced elements may be numbered by patches.
 #pragma once
 
-#include "compiler/codegen/contraction/product.h"
+#include "compiler/codegen/contraction/patches.h"
 
 namespace tenon::compiler::codegen {
 
@@ -19,6 +19,8 @@ struct ProductKernel {
   uint32_t cluster = 1;        // blocks that run together and compute tiles below each other
   uint32_t depth;              // reduced elements of a step
   mlir::ValueRange tensorMaps; // of the left operand and of the right, or none
+  Patches rowPatches = {};     // of `rows` positions
+  Patches reducedPatches = {}; // of `depth` positions
 };
 
 class TileSpace {
@@ -36,10 +38,13 @@ public:
   mlir::Value tiles() const { return tiles_; }
   mlir::Value rows() const { return rows_; }
   mlir::Value columns() const { return columns_; }
+  /// Numbers of them, those of steps that end early included.
   mlir::Value reduced() const { return reduced_; }
-  bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth); }
-  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.rows * kernel_.cluster); }
-  bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns); }
+  bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth, kernel_.reducedPatches); }
+  bool rowsAreWhole() const {
+    return isWhole(kernel_.product.rows, kernel_.rows * kernel_.cluster, kernel_.rowPatches);
+  }
+  bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns, {}); }
 
   /// Elements of the batch.
   mlir::Value batch() { return sizeOf(kernel_.product.batch); }
@@ -47,6 +52,12 @@ public:
   mlir::Value inBatch(unsigned axis) const { return origin_.index[axis]; }
   /// An element of the result.
   Point resultAt(mlir::Value row, mlir::Value column);
+  /// Whether it is one.
+  mlir::Value isResult(mlir::Value row, mlir::Value column);
+  /// It, or one near it that exists, as do `width` of them along the columns.
+  Point resultNear(mlir::Value row, mlir::Value column, unsigned width);
+  /// Where a box begins that holds these and those behind them.
+  Point beginOf(const Operand &operand, mlir::Value across, mlir::Value reduced);
   /// Whether vectors of `width` elements of the operand are whole and aligned.
   mlir::Value isAligned(const Operand &operand, unsigned width);
   /// Elements of the operand, as the body multiplies them, `width` of them along its vector axis. Beyond the last row
@@ -64,9 +75,17 @@ public:
   std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;
 
 private:
-  bool isWhole(llvm::ArrayRef<unsigned> axes, uint32_t side) const;
+  bool isWhole(llvm::ArrayRef<unsigned> axes, uint32_t side, const Patches &patches) const;
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
-  void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value linear);
+  /// How many numbers positions on the axes have.
+  mlir::Value numbersOf(llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value number, const Patches &patches = {});
+  /// Null: each is there.
+  mlir::Value exists(const Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  void clamp(Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  mlir::Value isRow(mlir::Value row);
+  void placeNearRow(Point &point, mlir::Value row);
+  mlir::Value isInside(const KernelBorder &border, const Point &point);
   std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,
                                        bool mayEnd);
 

@@ -79,7 +79,7 @@ private:
 
   void produce();
   void askForBoxes();
-  void askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to, Value reduced,
+  void askFor(const TileMap &map, Value tensorMap, Tile &tile, const Operand &operand, Value to, Value reduced,
               Value step, bool isShared);
   void copyElements(bool isFast);
 
@@ -124,18 +124,14 @@ void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
   });
 }
 
-void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, const Tile &tile, const Operand &operand, Value to,
+void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, const Operand &operand, Value to,
                               Value reduced, Value step, bool isShared) {
   Value across = &operand == &kernel_.product.left ? tile.space.firstRow() : tile.space.firstColumn();
   const uint32_t boxes = isShared ? map.boxes / kernel_.cluster : map.boxes;
   Value first = isShared ? k_.mul(rank_, k_.number(boxes)) : k_.number(0);
   for (uint32_t box = 0; box < boxes; ++box) {
     Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
-    Values position;
-    for (unsigned axis : map.axes)
-      position.push_back(axis == kernel_.product.reduced.front() ? reduced
-                         : axis == operand.across.front()        ? k_.add(across, inTile)
-                                                                 : tile.space.inBatch(axis));
+    const Values position = map.beginAt(k_, tile.space.beginOf(operand, k_.add(across, inTile), reduced));
     // So many positions are as many rows of a step's bytes, whichever way they lie.
     Value place = k_.at(to, k_.b.getI8Type(), k_.mul(inTile, k_.number(kStepBytes)));
     ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);

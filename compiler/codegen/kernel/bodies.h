@@ -73,6 +73,8 @@ public:
   /// The vectors of a tensor that only passes through the caches (ptx/cache_hints.h).
   void stream(uint32_t binding) { streamed_.insert(binding); }
   bool isStreamed(const KernelTensor &tensor) const { return streamed_.contains(tensor.binding); }
+  /// Where the first element of a tensor lies.
+  mlir::Value base(const KernelTensor &tensor) const { return arguments_.pointers[tensor.binding]; }
   /// Where the point's element of a tensor lies.
   mlir::Value address(const KernelOp &op, const KernelTensor &tensor, const Point &point);
 

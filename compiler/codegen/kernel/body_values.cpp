@@ -132,8 +132,9 @@ bool BodyValues::isBranch(Operation *inner) {
   auto select = dyn_cast<arith::SelectOp>(inner);
   if (!select)
     return false;
-  // The elements of a window are on their way together; behind a branch each would wait for the one before.
-  if (dispatch::isWindow(op_) && readsElementsOnly())
+  // The elements of a window, or of a tile, are on their way together; behind a branch each would wait for the one
+  // before.
+  if ((dispatch::isWindow(op_) || dispatch::contractionOf(op_)) && readsElementsOnly())
     return false;
   return copies_ < kMaxCopies && (readsMemory(select.getTrueValue()) || readsMemory(select.getFalseValue()));
 }

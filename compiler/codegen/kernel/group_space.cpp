@@ -30,6 +30,8 @@ SmallVector<Access> accessesOf(const KernelFunction &kernel) {
     for (const KernelInput &input : op.inputs)
       if (input.isMemory())
         loads.push_back({op.op, &input.tensor});
+    for (const KernelBorder &border : op.borders)
+      loads.push_back({op.op, &border.tensor});
   }
   llvm::append_range(stores, loads);
   return stores;
@@ -40,18 +42,25 @@ std::optional<unsigned> loopOf(AffineExpr expr) {
   return dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
-/// The axes of the tensor that has most of them come first, in its order.
+/// The axes of the tensor that has most of them come first, in its order, then those of the next.
 SmallVector<unsigned> orderOf(const Group &group, ArrayRef<Access> accesses) {
-  SmallVector<unsigned> order;
+  SmallVector<SmallVector<unsigned>> axesOf;
   for (const Access &access : accesses) {
-    SmallVector<unsigned> seen;
+    SmallVector<unsigned> &seen = axesOf.emplace_back();
     for (AffineExpr expr : access.tensor->map.getResults())
       if (std::optional<unsigned> loop = loopOf(expr))
         if (unsigned axis = group.axisOf.lookup(access.op)[*loop]; !llvm::is_contained(seen, axis))
           seen.push_back(axis);
-    if (seen.size() > order.size())
-      order = seen;
   }
+  SmallVector<unsigned> most = llvm::to_vector(llvm::seq<unsigned>(0, axesOf.size()));
+  llvm::sort(most, [&](unsigned x, unsigned y) {
+    return axesOf[x].size() != axesOf[y].size() ? axesOf[x].size() > axesOf[y].size() : x < y;
+  });
+  SmallVector<unsigned> order;
+  for (unsigned access : most)
+    for (unsigned axis : axesOf[access])
+      if (!llvm::is_contained(order, axis))
+        order.push_back(axis);
   for (unsigned axis = 0; axis < group.numAxes(); ++axis)
     if (!llvm::is_contained(order, axis))
       order.push_back(axis);
@@ -191,9 +200,9 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
   }
   // Rows of a window: they begin where rows of the tensor do.
   std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
-  const bool isRow = last && axes[axis].axes.size() == 1 && group.axisOf.lookup(op)[*last] == innermost &&
-                     llvm::none_of(tensor.map.getResults().drop_back(),
-                                   [&](AffineExpr expr) { return expr.isFunctionOfDim(*last); });
+  const bool isRow =
+      last && axes[axis].axes.size() == 1 && group.axisOf.lookup(op)[*last] == innermost &&
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*last); });
   if (isRow)
     return Along::Adjacent;
   // Elsewhere than where the axis stands last, alone: neither another dimension moves with it, nor this one faster.
@@ -288,6 +297,19 @@ Lanes GroupSpace::loopLanes(linalg::GenericOp op, unsigned loop, const Point &po
   return lanes;
 }
 
+Value GroupSpace::position(AffineExpr expr, linalg::GenericOp op, const Point &point, unsigned lane) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return k_.number(constant.getValue());
+  SmallVector<Value> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(expr.isFunctionOfDim(loop) ? arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getIndexType(),
+                                                                            loopIndex(op, loop, point, lane))
+                                                     .getResult()
+                                               : Value());
+  Value index = affine::expandAffineExpr(k_.b, k_.loc, expr, loops, {});
+  return arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index);
+}
+
 Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane) {
   Value offset = k_.number(0), stride = k_.number(1);
   auto step = [&](Value index) { offset = k_.add(offset, k_.mul(index, stride)); };
@@ -298,17 +320,8 @@ Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, cons
       for (auto [number, axis] : llvm::enumerate(shape_.axes))
         if (axis.axes.back() == groupAxis) // the whole axis lies in this dimension and those before
           step(laneIndex(number, point, lane));
-    } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-      step(k_.number(constant.getValue()));
     } else {
-      SmallVector<Value> loops;
-      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-        loops.push_back(expr.isFunctionOfDim(loop) ? arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getIndexType(),
-                                                                                loopIndex(op, loop, point, lane))
-                                                         .getResult()
-                                                   : Value());
-      Value index = affine::expandAffineExpr(k_.b, k_.loc, expr, loops, {});
-      step(arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index));
+      step(position(expr, op, point, lane));
     }
     if (dimension != 0)
       stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));

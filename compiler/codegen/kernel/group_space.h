@@ -66,6 +66,8 @@ public:
 
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
   Lanes loopLanes(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned width);
+  /// What an expression of the operation's loops is at the point.
+  mlir::Value position(mlir::AffineExpr expr, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
   /// Number of the element of a tensor, row-major.
   mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
 

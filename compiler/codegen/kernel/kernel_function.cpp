@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dispatch/contraction.h"
 #include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -49,7 +50,7 @@ public:
       return readAlong();
     for (KernelOp &op : kernel.ops)
       if (failed(dispatch::verifyKernelOp(op.op)) || failed(readInputs(op)) || failed(readOutputs(op)) ||
-          failed(readGathered(op)))
+          failed(readGathered(op)) || failed(readBorders(op)))
         return failure();
     if (failed(checkTied()) || failed(checkGroup()))
       return failure();
@@ -68,7 +69,7 @@ private:
       return function.emitError() << "a kernel function must have one block";
     for (Operation &op : function.front()) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        kernel.ops.push_back({generic, {}, {}, {}});
+        kernel.ops.push_back({generic, {}, {}, {}, {}});
       else if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op); softmax && !kernel.softmax)
         kernel.softmax = softmax;
       else if (linalg_ext::isAlongOp(&op) && !kernel.along.op)
@@ -214,6 +215,22 @@ private:
       return WalkResult::advance();
     });
     return failure(walk.wasInterrupted());
+  }
+
+  /// Of these, images with a border, which a product reads by maps.
+  LogicalResult readBorders(KernelOp &op) {
+    const std::optional<dispatch::Contraction> product = dispatch::contractionOf(op.op);
+    if (!product)
+      return success();
+    for (const dispatch::ContractionSide *side : {&product->left, &product->right}) {
+      if (!side->border)
+        continue;
+      FailureOr<KernelTensor> tensor = readArgument(cast<BlockArgument>(side->border->image), side->border->map);
+      if (failed(tensor))
+        return failure();
+      op.borders.push_back({dispatch::beforeExtension(side->value), *tensor, side->border->mayLeave});
+    }
+    return success();
   }
 
   LogicalResult readInputs(KernelOp &op) {

@@ -72,6 +72,13 @@ struct KernelInput {
   bool isMemory() const { return !scalar && !computed; }
 };
 
+/// A factor of a product that is read from an image with zeros around it (dispatch/border.h).
+struct KernelBorder {
+  mlir::Value value;                // of the body: what is read, or 0
+  KernelTensor tensor;              // its map leads to places outside of it, too
+  llvm::SmallVector<bool> mayLeave; // [rank] whether a dimension has such places
+};
+
 struct KernelOutput {
   mlir::BlockArgument bodyArgument;
   bool isStored = false; // else only other operations of the function read it
@@ -86,6 +93,7 @@ struct KernelOp {
   llvm::SmallVector<Extent> loops; // [loops of op]
   llvm::SmallVector<KernelInput> inputs;
   llvm::SmallVector<KernelOutput> outputs; // in the order of the operation's results
+  llvm::SmallVector<KernelBorder> borders;
 };
 
 /// A result of an operation along a dimension, and what it starts from: a scalar everywhere, a tensor, or nothing.

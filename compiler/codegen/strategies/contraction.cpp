@@ -30,20 +30,28 @@ Multiplier multiplierOf(const abi::TargetArch &target) {
   return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
 }
 
+/// Product of the sizes, where all are known.
+std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+  int64_t size = 1;
+  for (unsigned axis : axes) {
+    if (!shape.axes[axis].size)
+      return std::nullopt;
+    size *= *shape.axes[axis].size;
+  }
+  return size;
+}
+
+int64_t ceilDiv(int64_t size, int64_t perTile) {
+  return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
+}
+
 /// How many tiles there are, where the sizes are known.
 std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
-  int64_t tiles = 1;
-  for (auto [axes, perTile] :
-       {std::pair(&product.batch, int64_t(1)), {&product.rows, side}, {&product.columns, columns}}) {
-    int64_t size = 1;
-    for (unsigned axis : *axes) {
-      if (!shape.axes[axis].size)
-        return std::nullopt;
-      size *= *shape.axes[axis].size;
-    }
-    tiles *= int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
-  }
-  return tiles;
+  const std::optional<int64_t> batch = sizeOf(shape, product.batch), rows = sizeOf(shape, product.rows),
+                               across = sizeOf(shape, product.columns);
+  if (!batch || !rows || !across)
+    return std::nullopt;
+  return *batch * ceilDiv(*rows, side) * ceilDiv(*across, columns);
 }
 
 // A tile of Hopper's, and how long one of its multiprocessors takes for a step of 128 bytes (measured on an H200):
@@ -60,10 +68,34 @@ constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
 
 /// Of a tile, 1 where the sum's length is unknown.
 double stepsOf(const GroupShape &shape, const Product &product) {
+  const int64_t depth = warpgroupDepth(product.left.value.getType());
+  SmallVector<int64_t> sizes;
   double reduced = 1;
-  for (unsigned axis : product.reduced)
-    reduced *= double(shape.axes[axis].size.value_or(1));
-  return reduced / warpgroupDepth(product.left.value.getType());
+  for (unsigned axis : product.reduced) {
+    sizes.push_back(shape.axes[axis].size.value_or(1));
+    reduced *= double(sizes.back());
+  }
+  const Patches patches = patchesOfReduced(shape, product, depth);
+  return (patches ? double(patches.count(sizes)) : reduced) / double(depth);
+}
+
+/// Tiles of Hopper's, as tilesOf(); where its maps need patches, those cover more than the rows. `cluster` of them
+/// below each other count as one.
+std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
+                                        int64_t cluster = 1) {
+  const std::optional<int64_t> batch = sizeOf(shape, product.batch), columns = sizeOf(shape, product.columns);
+  std::optional<int64_t> rows = sizeOf(shape, product.rows);
+  if (!batch || !rows || !columns)
+    return std::nullopt;
+  const uint32_t depth = warpgroupDepth(product.left.value.getType());
+  if (mapOf(shape, product, product.left, uint32_t(tile.rows), depth))
+    if (const Patches patches = patchesOfRows(shape, product, tile.rows)) {
+      SmallVector<int64_t> sizes;
+      for (unsigned axis : product.rows)
+        sizes.push_back(*shape.axes[axis].size);
+      rows = patches.count(sizes);
+    }
+  return *batch * ceilDiv(*rows, tile.rows * cluster) * ceilDiv(*columns, tile.columns);
 }
 
 /// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
@@ -74,7 +106,7 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
   const WarpgroupTile *best = nullptr;
   double least = 0;
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
-    const std::optional<int64_t> tiles = tilesOf(shape, product, tile.rows, tile.columns);
+    const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
         !isWarpgroupTile(tile.rows, tile.columns, product.right))
       continue;
@@ -104,8 +136,8 @@ bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
 /// Whether pairs are done earlier than blocks that run alone.
 bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  const std::optional<int64_t> alone = tilesOf(shape, product, tile.rows, tile.columns),
-                               pairs = tilesOf(shape, product, tile.rows * kPair, tile.columns);
+  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
+                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
   if (!alone || *pairs >= *alone)
     return false;
   const uint64_t rounds = llvm::divideCeil(uint64_t(*alone), multiprocessors);
@@ -261,8 +293,11 @@ void Contraction::write(Writer &writer) const {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
-    if (writer.arguments.tensorMaps.size() == 2)
+    if (writer.arguments.tensorMaps.size() == 2) {
       kernel.tensorMaps = writer.arguments.tensorMaps;
+      kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
+      kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
+    }
     writeWarpgroupProduct(kernel);
   } else if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
     writeScalarProduct(kernel);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/tile_map.h"
 
+#include "tests/unit/compiler/codegen/contraction/convolutions.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {
@@ -61,6 +62,36 @@ TEST_F(TileMapTest, RowsHaveToBeMultiplesOf16Bytes) {
 TEST_F(TileMapTest, BytesAreNotTurned) {
   EXPECT_EQ(boxOf(mapOfRight("nk", {{'m', "512"}, {'n', "512"}, {'k', "512"}}, "i8", "i32")), (Box{256, 128}));
   EXPECT_FALSE(mapOfRight("kn", {{'m', "512"}, {'n', "512"}, {'k', "512"}}, "i8", "i32"));
+}
+
+class TileMapOfImage : public ConvolutionTest {
+protected:
+  std::optional<TileMap> mapOfImage(const Sizes &sizes, uint32_t rows = 128) {
+    const KernelFunction &kernel = convolution(sizes);
+    const std::optional<Product> product = Product::of(kernel, *shape_);
+    return product ? mapOf(*shape_, *product, product->left, rows, 64) : std::nullopt;
+  }
+};
+
+TEST_F(TileMapOfImage, APatchOfResultsIsABox) {
+  const auto map = mapOfImage({.images = 32, .height = 56, .width = 56});
+  ASSERT_TRUE(map);
+  EXPECT_EQ(Box(map->box.begin(), map->box.end()), (Box{2, 8, 8, 64}));
+  EXPECT_EQ(map->boxes, 1u);
+  ASSERT_EQ(map->dimensions[1].terms.size(), 2u) << "the row of the result and that of the window";
+}
+
+TEST_F(TileMapOfImage, StepsAreStridesOfTheBox) {
+  const auto map = mapOfImage({.images = 32, .height = 28, .width = 28, .step = 2});
+  ASSERT_TRUE(map);
+  EXPECT_EQ(Box(map->box.begin(), map->box.end()), (Box{8, 7, 7, 64}));
+  EXPECT_EQ(Box(map->strides.begin(), map->strides.end()), (Box{1, 2, 2, 1}));
+}
+
+TEST_F(TileMapOfImage, ChannelsThatAreNoVectorsHaveNone) {
+  EXPECT_FALSE(mapOfImage({.channels = 60}));
+  EXPECT_FALSE(mapOfImage({.channels = 16})) << "most of a step would be zeros";
+  EXPECT_TRUE(mapOfImage({.channels = 40}));
 }
 
 } // namespace

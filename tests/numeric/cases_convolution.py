@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Convolutions in one to three dimensions: borders, strides, dilations, channels last and first, orders of the filters, channels that
+fill a line of 128 bytes, a part of it, and neither; alone and with what is computed from their results."""
+import itertools
+
+import numpy as np
+
+import bounded
+import elements
+from cases import Case, generator, argument
+from cases_contraction import body, map_text, one
+from cases_movement import text
+from elements import is_float
+from bounded import Bounded
+
+KINDS = (("bf16", "f32"), ("f16", "f32"), ("i8", "i32"), ("f32", "f32"), ("bf16", "bf16"))
+
+
+class Shape:
+    """image: extents in front of the border; before, behind: the border; filters: extents of a window. order: of the filters, "w" for the
+    window; where channels come second in it and the window last ("fcw"), so they do in the images."""
+
+    def __init__(self, batch, image, channels, filters, results, stride=1, dilation=1, before=0, behind=None, order="wcf"):
+        self.batch, self.image, self.channels, self.filters, self.results = batch, image, channels, filters, results
+        self.stride, self.dilation, self.order = stride, dilation, order
+        self.before = (before,) * len(image) if isinstance(before, int) else before
+        self.behind = self.before if behind is None else behind
+
+    @property
+    def out(self):
+        return [(size + low + high - self.dilation * (window - 1) - 1) // self.stride + 1
+                for size, low, high, window in zip(self.image, self.before, self.behind, self.filters)]
+
+    def arrange(self, order, **parts):
+        """Parts by the letters of the order, in one list."""
+        return [each for letter in order for each in parts[letter]]
+
+    def filter_shape(self):
+        return self.arrange(self.order, w=self.filters, c=[self.channels], f=[self.results])
+
+    @property
+    def is_first(self):
+        return self.order == "fcw"
+
+    def placed(self, batch, channels, places):
+        """Of an image or a result."""
+        return [batch, channels, *places] if self.is_first else [batch, *places, channels]
+
+
+SHAPES = (
+    Shape(2, (14, 14), 64, (3, 3), 96, before=1),
+    Shape(3, (9, 7), 64, (3, 3), 64, before=1, order="fwc"),
+    Shape(2, (15, 13), 32, (3, 3), 40, stride=2, before=1),
+    Shape(2, (16, 16), 64, (3, 3), 64, stride=2, before=0, behind=(1, 1)),
+    Shape(1, (20, 12), 96, (3, 3), 136, dilation=2, before=2, order="fwc"),
+    Shape(5, (7, 7), 128, (3, 3), 64, before=1),
+    Shape(2, (8, 8), 72, (2, 2), 64, stride=2),
+    Shape(1, (33,), 64, (5,), 72, before=2),
+    Shape(2, (6, 5, 7), 64, (3, 1, 3), 64, before=(1, 0, 1), order="fwc"),
+    Shape(2, (12, 12), 64, (1, 1), 64, stride=2),
+    Shape(2, (11, 9), 20, (3, 3), 24, before=1),
+    Shape(1, (18, 18), 3, (7, 7), 16, stride=2, before=3),
+    Shape(4, (6, 6), 256, (3, 3), 8, before=1),
+    # Loops of one step: one image, one row of results, one row of windows.
+    Shape(1, (2, 40), 64, (3, 3), 64, stride=2, before=(1, 1), behind=(0, 1)),
+    Shape(1, (3, 24), 64, (1, 3), 72, before=(0, 1), order="fwc"),
+    Shape(2, (14, 14), 64, (3, 3), 72, before=1, order="fcw"),
+    Shape(3, (13, 9), 40, (3, 3), 64, stride=2, before=1, order="fcw"),
+    # So many multiplications that channels are brought last.
+    Shape(2, (28, 28), 64, (3, 3), 96, before=1, order="fcw"),
+    Shape(2, (41, 52), 72, (3, 3), 160, stride=2, before=1, order="fcw"),
+    Shape(1, (64, 33), 64, (3, 3), 64, dilation=2, order="fcw"),
+    # More tiles than a device has multiprocessors, in pairs of blocks.
+    Shape(9, (28, 28), 40, (3, 3), 256, before=1),
+)
+
+
+def convolve(f, shape, operand, result, image, filters):
+    rank = len(shape.image)
+    if any(shape.before) or any(shape.behind):
+        image = f.pad(image, shape.placed(0, 0, shape.before), shape.placed(0, 0, shape.behind), 0)
+    places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
+    loops = ["n", *places, "f", *windows, "c"]
+    read = [f"{y} * {shape.stride} + {w} * {shape.dilation}" for y, w in zip(places, windows)]
+    maps = [map_text(shape.placed("n", "c", read), loops), map_text(shape.arrange(shape.order, w=windows, c=["c"], f=["f"]), loops),
+            map_text(shape.placed("n", "f", places), loops)]
+    kinds = ", ".join(['"parallel"'] * (rank + 2) + ['"reduction"'] * (rank + 1))
+    sizes = shape.placed(shape.batch, shape.results, shape.out)
+    return text(f, result, sizes,
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"-> {{t}}", image, filters, f.fill(result, sizes, 0))
+
+
+def convolved(shape, result, image, filters):
+    if shape.is_first:
+        image, filters = np.moveaxis(image, 1, -1), np.moveaxis(filters, (0, 1), (-1, -2))
+    elif shape.order == "fwc":
+        filters = np.moveaxis(filters, 0, -1)
+    image = np.pad(image, [(0, 0), *zip(shape.before, shape.behind), (0, 0)])
+    total, size = 0, 0
+    for window in itertools.product(*map(range, shape.filters)):
+        part = image[(slice(None), *(slice(w * shape.dilation, w * shape.dilation + (out - 1) * shape.stride + 1, shape.stride)
+                                     for w, out in zip(window, shape.out)))]
+        total = total + part @ filters[window]
+        size = size + np.abs(part) @ np.abs(filters[window])
+    if shape.is_first:
+        total, size = np.moveaxis(total, -1, 1), np.moveaxis(size, -1, 1)
+    if not is_float(result):
+        return Bounded(result, elements.wrap(result, total))
+    terms = shape.channels * int(np.prod(shape.filters))
+    return bounded.finish(result, total, (terms + 2) * min(elements.EPS[result], elements.EPS["f32"]) * size, 1.0)
+
+
+def activated(f, shape, operand, result, image, filters, bias):
+    """relu(convolution + bias), rounded to the operands' type."""
+    sums = convolve(f, shape, operand, result, image, filters)
+    rank = len(shape.image) + 2
+    loops = [f"d{i}" for i in range(rank)]
+    channel = 1 if shape.is_first else rank - 1
+    identity, last = map_text(loops, loops), map_text([loops[channel]], loops)
+    return text(f, operand, list(sums.shape),
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {last}, {identity}], iterator_types = "
+                f"[{', '.join([chr(34) + 'parallel' + chr(34)] * rank)}]}}}} ins({{0}}, {{1}} : {{o[0]}}, {{o[1]}}) outs({{2}} : {{o[2]}}) "
+                f"{{{{ ^bb0(%x: {result}, %y: {result}, %z: {operand}): %b = arith.addf %x, %y : {result} %c = arith.constant 0.0 : {result} "
+                f"%m = arith.maximumf %b, %c : {result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} "
+                f"-> {{t}}", sums, bias, f.fill(operand, list(sums.shape), 0))
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    for kind, (operand, result) in enumerate(KINDS):
+        name = operand if operand == result else f"{operand} to {result}"
+        for number, shape in enumerate(SHAPES):
+            if not whole and kind != 0 and number % (len(KINDS) - 1) != kind - 1:
+                continue
+            random = generator("convolution", operand, number)
+            low, high = (-2, 2) if is_float(operand) else (-100, 100)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, low, high))
+                              for extents in (shape.placed(shape.batch, shape.channels, shape.image), shape.filter_shape()))
+            yield Case("convolution", name, one(
+                [image, filters], lambda f, a, b, shape=shape, operand=operand, result=result: convolve(f, shape, operand, result, a, b),
+                lambda a, b, shape=shape, result=result: convolved(shape, result, a.v, b.v)))
+            if operand == result or not is_float(operand) or not (whole or number % 3 == 0):
+                continue
+            bias = argument("f32", elements.draw(random, "f32", (shape.results,)))
+
+            def evaluate(a, b, c, shape=shape, operand=operand):
+                exact = convolved(shape, "f32", a.v, b.v)
+                bias = c.v.reshape(-1, *[1] * len(shape.image)) if shape.is_first else c.v
+                return bounded.finish(operand, np.maximum(exact.v + bias, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(bias), 1.0)
+
+            yield Case("convolution, bias, relu", name, one(
+                [image, filters, bias],
+                lambda f, a, b, c, shape=shape, operand=operand: activated(f, shape, operand, "f32", a, b, c), evaluate))

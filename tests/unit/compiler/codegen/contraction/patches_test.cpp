@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/patches.h"
+
+#include "tests/unit/compiler/codegen/contraction/convolutions.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+using Sides = std::vector<int64_t>;
+
+class PatchesTest : public ConvolutionTest {
+protected:
+  Sides rowsOf(const Sizes &sizes, int64_t rows = 128) {
+    const KernelFunction &kernel = convolution(sizes);
+    const Patches patches = patchesOfRows(*shape_, *Product::of(kernel, *shape_), rows);
+    return Sides(patches.sides.begin(), patches.sides.end());
+  }
+  Sides reducedOf(const Sizes &sizes) {
+    const KernelFunction &kernel = convolution(sizes);
+    const Patches patches = patchesOfReduced(*shape_, *Product::of(kernel, *shape_), 64);
+    return Sides(patches.sides.begin(), patches.sides.end());
+  }
+};
+
+TEST_F(PatchesTest, CoverAnImageWithTheFewestNumbers) {
+  EXPECT_EQ(rowsOf({.images = 32, .height = 56, .width = 56}), (Sides{2, 8, 8}));
+  EXPECT_EQ(rowsOf({.images = 32, .height = 14, .width = 14}), (Sides{32, 2, 2}));
+  EXPECT_EQ(rowsOf({.images = 1, .height = 16, .width = 128}), (Sides{1, 1, 128})) << "wide ones first";
+  EXPECT_EQ(rowsOf({.images = 32, .height = 56, .width = 56}, 64), (Sides{1, 8, 8}));
+}
+
+TEST_F(PatchesTest, CountNumbersBeyondTheEndOfAnAxis) {
+  const Patches patches{{16, 1, 8}};
+  EXPECT_EQ(patches.size(), 128);
+  EXPECT_EQ(patches.count({32, 7, 7}), 32 * 7 * 8);
+  EXPECT_EQ(patches.count({1, 7, 9}), 16 * 7 * 16);
+}
+
+TEST_F(PatchesTest, AStepIsOnePlaceOfTheWindow) {
+  EXPECT_EQ(reducedOf({.channels = 64}), (Sides{1, 1, 64}));
+  EXPECT_EQ(reducedOf({.channels = 40}), (Sides{1, 1, 64}));
+  EXPECT_EQ(reducedOf({.channels = 24}), Sides()) << "most of it would be zeros";
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
