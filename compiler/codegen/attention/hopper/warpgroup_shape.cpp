@@ -19,6 +19,9 @@ std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupSh
       !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
     return std::nullopt;
   WarpgroupAttentionShape found{uint32_t(depth), uint32_t(columns), std::nullopt, std::nullopt};
+  // A map of several summed axes numbers its tiles by patches of an image, which attention's loops do not count.
+  if (attention.scores.reduced.size() != 1 || attention.output.reduced.size() != 1)
+    return found;
   found.keyMap = mapOf(shape, attention.scores, attention.scores.right, found.keys(), kTileDepth);
   found.valueMap = mapOf(shape, attention.output, attention.output.right, uint32_t(columns), found.keys());
   if (!found.keyMap || !found.valueMap)
