@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # install_test.sh MESON BUILD BINDIR LIBDIR COMPILER INCLUDEDIR: installs a build into a new folder and uses it from
 # there. The tools and a program of the C API find the emulator that was installed with them, not one beside the program
-# or in the current folder.
+# or in the current folder: the library beside itself, the tools in LIBDIR (of Debian lib/x86_64-linux-gnu, the multiarch
+# folder), a library that was carried elsewhere with the emulator, there.
 set -euo pipefail
 meson=$1 build=$2 bindir=$3 libdir=$4 compiler=$5
 unset TENON_EMULATOR_LIBRARY TENON_CUDA_DRIVER LD_LIBRARY_PATH
@@ -61,7 +62,7 @@ JSON
   >checked 2>&1 || { cat checked; exit 1; }
 expect "twice" checked
 
-# The notice of a machine without a GPU says which emulator it is.
+# Compiled, and run by the tool.
 if [ "$compiler" = true ]; then
   cat >add.mlir <<'MLIR'
 func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
@@ -92,10 +93,29 @@ C
 "$root/user/bin/program" >opened || { cat opened; exit 1; }
 expect "opened" opened
 
-# Without it the paths that were tried say where it was looked for.
+# Without it the paths that were tried say where it was looked for; with it there, or named, the same commands work.
+check() { "$bin/tenon-check-kernel" double.tnx --export=twice --device=emulator --binding=32xi32 --binding=32xi32 --grid=1,1,1; }
 mv "$emulator" "$root/elsewhere.so"
 if "$root/user/bin/program" >tried; then echo "opened without an emulator"; exit 1; fi
 expect "$emulator: cannot open shared object file" tried
-if grep -qF "$root/user" tried; then echo "looked for beside the program:"; cat tried; exit 1; fi
+if check >tool_tried 2>&1; then echo "the tool ran without an emulator"; exit 1; fi
+expect "$emulator: cannot open shared object file" tool_tried
+expect "$(realpath "$bin")/libtenon_emulator.so: cannot open shared object file" tool_tried
+for file in tried tool_tried; do
+  if grep -qF "$root/user" "$file"; then echo "looked for beside the program:"; cat "$file"; exit 1; fi
+done
 TENON_EMULATOR_LIBRARY=$root/elsewhere.so "$root/user/bin/program" >opened
+expect "opened" opened
+TENON_EMULATOR_LIBRARY=$root/elsewhere.so check >checked 2>&1 || { cat checked; exit 1; }
+# Beside the tool, as in a bundle.
+cp "$root/elsewhere.so" "$bin/libtenon_emulator.so"
+check >checked 2>&1 || { cat checked; exit 1; }
+rm "$bin/libtenon_emulator.so"
+# Beside the library, whatever its folder is called and wherever the program is.
+mkdir "$root/carried"
+cp -P "$lib"/libtenon_runtime.so* "$root/elsewhere.so" "$root/carried/"
+mv "$root/carried/elsewhere.so" "$root/carried/libtenon_emulator.so"
+"${CC:-cc}" "$root/user/main.c" -I"$root/image${6}" -L"$lib" -ltenon_runtime -o "$root/user/bin/program"
+if LD_LIBRARY_PATH=$lib "$root/user/bin/program" >tried; then echo "opened without an emulator"; exit 1; fi
+LD_LIBRARY_PATH=$root/carried "$root/user/bin/program" >opened || { cat opened; exit 1; }
 expect "opened" opened
