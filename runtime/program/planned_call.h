@@ -4,6 +4,7 @@
 
 #include "runtime/program/call_instance.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,10 +19,10 @@ struct PlannedCall {
   explicit PlannedCall(std::shared_ptr<const CallPlan> plan) : plan(std::move(plan)) {}
 
   const std::shared_ptr<const CallPlan> plan;
-  uint64_t lastUse = 0;            // of Program::clock_
-  bool isUsedAgain = false;        // of a block: not the first call; under Program::plansMutex_
-  std::mutex mutex;                // guards what follows, and is held while work is given to a stream
-  std::vector<OnStream> instances; // the last used first
+  uint64_t lastUse = 0;                  // of Program::clock_
+  std::atomic<bool> isUsedAgain = false; // of a block: not the first call, of any thread
+  std::mutex mutex;                      // guards what follows, and is held while work is given to a stream
+  std::vector<OnStream> instances;       // the last used first
   std::vector<std::unique_ptr<CallInstance>> captured; // parts of the caller's graphs
 };
 
