@@ -13,33 +13,35 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kRows = kMostFewQueries, kKeys = 16, kWarps = kFewQueriesThreads / 32;
-constexpr uint32_t kVector = 8;               // elements of 16 bytes
-constexpr uint32_t kDepthStep = 4 * kVector;  // of four lanes
-constexpr uint32_t kColumnStep = 8 * kVector; // of eight
-constexpr uint32_t kPadding = 4;              // elements behind each row in shared memory
+constexpr uint32_t kRows = kMostFewQueries, kHalf = kRows / 2, kKeys = 16;
+constexpr uint32_t kFewWarps = 4, kManyWarps = 8; // of a block
+constexpr uint32_t kVector = 8;                   // elements of 16 bytes
+constexpr uint32_t kDepthStep = 4 * kVector;      // of four lanes
+constexpr uint32_t kColumnStep = 8 * kVector;     // of eight
+constexpr uint32_t kPadding = 4;                  // elements behind each row in shared memory
 constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
-constexpr int64_t kEnoughBlocks = 512, kLeastKeys = 256; // on the device; of a block
+constexpr int64_t kWarpsAtOnce = 132 * 8; // of a large device: registers leave eight to a multiprocessor
 constexpr uint32_t kMostCluster = 8;
 
 class FewQueriesAttention {
 public:
   FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster)
-      : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
-        core_(k_, element_), scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
+      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.rows > kHalf ? 2 : 1), k_(kernel.k),
+        element_(kernel.attention.tensorCoreElement()), core_(k_, element_),
+        scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
         output_(kernel.product(kernel.attention.output, kRows, shape.columns, kKeys)),
-        softmax_(k_, k_.b.getF32Type(), 2, {1, 2}, /*isFast=*/true), cluster_(cluster) {}
+        softmax_(k_, k_.b.getF32Type(), halves_, {1, 2}, /*isFast=*/true), cluster_(cluster) {}
 
   void run();
 
 private:
   using Values = SmallVector<Value>;
-  static constexpr uint32_t kStates = 4; // of softmax, of two rows
-
   Type f32() { return k_.b.getF32Type(); }
   uint32_t depthSteps() const { return shape_.depth / kDepthStep; }
   uint32_t columnSteps() const { return shape_.columns / kColumnStep; }
-  uint32_t sums() const { return shape_.columns / 2; } // of a lane
+  uint32_t states() const { return 2 * halves_; }                // of softmax
+  uint32_t sums() const { return shape_.columns / 4 * halves_; } // of a lane
+  uint32_t rows() const { return kHalf * halves_; }              // with a place in shared memory
   uint32_t keyWords() const { return 2 * depthSteps() * 4; }
   Values words(ArrayRef<Value> elements);
   Values vector(const ProductKernel &kernel, const Operand &operand, Value across, Value reduced, bool isFast,
@@ -60,6 +62,8 @@ private:
 
   const AttentionKernel &kernel_;
   const FewQueriesShape shape_;
+  const uint32_t warps_;
+  const uint32_t halves_; // of the 16 rows of a product: the upper one alone, where no query is in the lower one
   KernelBuilder &k_;
   Type element_;
   TensorCore core_;
@@ -98,11 +102,11 @@ FewQueriesAttention::Values FewQueriesAttention::vector(const ProductKernel &ker
   return words(elements);
 }
 
-/// [depth step][row of the group, and the eighth behind it][4].
+/// [depth step][row of the group, and the eighth behind it, if there are such][4].
 FewQueriesAttention::Values FewQueriesAttention::queries(bool isFast) {
   Values all;
   for (uint32_t step = 0; step < depthSteps(); ++step)
-    for (uint32_t half = 0; half < 2; ++half)
+    for (uint32_t half = 0; half < halves_; ++half)
       llvm::append_range(all, vector(scores_, scores_.product.left, k_.add(group_, k_.number(8 * half)),
                                      k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
                                      /*mayEnd=*/false));
@@ -138,41 +142,52 @@ Value FewQueriesAttention::pairOf(Value first, Value second, bool isHigh) {
                               arith::ShLIOp::create(k_.b, k_.loc, second, constant(16)));
 }
 
-/// Carried: what softmax does, then the sums, [column step][column of eight][4].
+/// Carried: what softmax does, then the sums, [column step][column of eight][half][2].
 FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
                                                        ArrayRef<Value> loaded, ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
-  SmallVector<LogitRun> runs(4); // row of the group: keys of either eight; then the eighth row behind it
+  SmallVector<LogitRun> runs(2 * halves_); // row of the group: keys of either eight; then the eighth row behind it
+  // Rows that are not there are 0: what becomes of them, nobody reads.
+  Value nothing = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0));
+  Value zero = neutral(k_, output_.product.sum.sum);
   for (uint32_t tile = 0; tile < 2; ++tile) {
     Values scores(4, neutral(k_, scores_.product.sum.sum));
     for (uint32_t step = 0; step < depthSteps(); ++step) {
-      const ArrayRef<Value> upper = queries.slice(8 * step, 4), lower = queries.slice(8 * step + 4, 4);
+      const ArrayRef<Value> upper = queries.slice(4 * halves_ * step, 4);
+      const Values lower =
+          halves_ == 1 ? Values(4, nothing) : llvm::to_vector(queries.slice(4 * halves_ * step + 4, 4));
       const ArrayRef<Value> keys = loaded.slice(4 * (tile * depthSteps() + step), 4);
       for (uint32_t part = 0; part < 4; part += 2)
         scores = core_.multiply(ValueRange{upper[part], lower[part], upper[part + 1], lower[part + 1]},
                                 keys.slice(part, 2), scores);
     }
-    for (uint32_t half = 0; half < 2; ++half)
+    for (uint32_t half = 0; half < halves_; ++half)
       runs[2 * half + tile] = {k_.add(group_, k_.number(8 * half)),
                                k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(8 * tile))),
                                Values(scores.begin() + 2 * half, scores.begin() + 2 * half + 2)};
   }
   range.computeLogits(space, key, runs);
-  SmallVector<Values> weights(2);
+  SmallVector<Values> weights(halves_);
   for (auto [number, run] : llvm::enumerate(runs))
     llvm::append_range(weights[number / 2], run.scores);
-  const OnlineSoftmax::Step step = softmax_.step(carried.take_front(kStates), weights);
-  const Values factors = {core_.pair(weights[0][0], weights[0][1]), core_.pair(weights[1][0], weights[1][1]),
-                          core_.pair(weights[0][2], weights[0][3]), core_.pair(weights[1][2], weights[1][3])};
-  Values result = softmax_.scaled(step, carried.drop_front(kStates), [](size_t i) { return uint32_t(i % 4 / 2); });
+  const OnlineSoftmax::Step step = softmax_.step(carried.take_front(states()), weights);
+  auto factor = [&](uint32_t half, uint32_t key) {
+    return half < halves_ ? core_.pair(weights[half][key], weights[half][key + 1]) : nothing;
+  };
+  const Values factors = {factor(0, 0), factor(1, 0), factor(0, 2), factor(1, 2)};
+  const uint32_t ofColumn = 2 * halves_;
+  Values result =
+      softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) { return uint32_t(i % ofColumn / 2); });
   const ArrayRef<Value> values = loaded.drop_front(keyWords());
   for (uint32_t column = 0; column < columnSteps(); ++column)
     for (uint32_t each = 0; each < kVector; ++each) {
       auto wordOf = [&](uint32_t key) { return values[4 * (key * columnSteps() + column) + each / 2]; };
       const Values right = {pairOf(wordOf(0), wordOf(1), each % 2 == 1), pairOf(wordOf(2), wordOf(3), each % 2 == 1)};
-      Value *first = result.begin() + 4 * (column * kVector + each);
-      llvm::copy(core_.multiply(factors, right, ArrayRef<Value>(first, 4)), first);
+      Value *first = result.begin() + ofColumn * (column * kVector + each);
+      Values sums(first, first + ofColumn);
+      sums.resize(4, zero);
+      llvm::copy(ArrayRef<Value>(core_.multiply(factors, right, sums)).take_front(ofColumn), first);
     }
   Values after = step.carried;
   llvm::append_range(after, result);
@@ -183,8 +198,8 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
 FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bool isFast) {
   Bodies::Scope scope(kernel_.bodies);
   const Values all = queries(isFast);
-  Value keys = k_.number(kKeys), warps = k_.number(int64_t(kWarps) * cluster_);
-  Value number = k_.add(k_.mul(rank_, k_.number(kWarps)), warp_);
+  Value keys = k_.number(kKeys), warps = k_.number(int64_t(warps_) * cluster_);
+  Value number = k_.add(k_.mul(rank_, k_.number(warps_)), warp_);
   Value stride = k_.mul(keys, warps), begin = k_.add(range.first(), k_.mul(number, keys));
   // Blocks of keys that are whole, but for the last key.
   Value count = TileSpace(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)).columns();
@@ -224,19 +239,19 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
 }
 
 Value FewQueriesAttention::place(Value warp, Value row, Value column) {
-  Value line = k_.add(k_.mul(warp, k_.number(kRows)), row);
+  Value line = k_.add(k_.mul(warp, k_.number(rows())), row);
   return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(shape_.columns + kPadding)), column));
 }
 
 Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
-  Value pair = k_.add(k_.mul(warp, k_.number(kRows)), row);
+  Value pair = k_.add(k_.mul(warp, k_.number(rows())), row);
   return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
 }
 
 /// What the warp has, in shared memory.
 void FewQueriesAttention::leave(ArrayRef<Value> carried) {
-  for (uint32_t half = 0; half < 2; ++half) {
-    Value row = k_.add(group_, k_.number(8 * half)), weights = carried[2 + half];
+  for (uint32_t half = 0; half < halves_; ++half) {
+    Value row = k_.add(group_, k_.number(kHalf * half)), weights = carried[halves_ + half];
     for (uint32_t partner : {1, 2})
       weights = arith::AddFOp::create(k_.b, k_.loc, weights, k_.shuffleXor(weights, partner));
     k_.when(k_.equal(lane_, k_.number(0)), [&] {
@@ -244,14 +259,14 @@ void FewQueriesAttention::leave(ArrayRef<Value> carried) {
       k_.store(weights, state(warp_, row, true), 4);
     });
   }
-  const ArrayRef<Value> sums = carried.drop_front(kStates);
+  const ArrayRef<Value> sums = carried.drop_front(states());
   for (uint32_t column = 0; column < columnSteps(); ++column)
     for (uint32_t each = 0; each < kVector; ++each)
-      for (uint32_t i = 0; i < 4; ++i) {
+      for (uint32_t i = 0; i < 2 * halves_; ++i) {
         Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i % 2)), k_.number(kVector)),
                               k_.number(column * kColumnStep + each));
-        k_.store(sums[4 * (column * kVector + each) + i], place(warp_, k_.add(group_, k_.number(8 * (i / 2))), inStep),
-                 4);
+        k_.store(sums[2 * halves_ * (column * kVector + each) + i],
+                 place(warp_, k_.add(group_, k_.number(kHalf * (i / 2))), inStep), 4);
       }
 }
 
@@ -285,14 +300,14 @@ void FewQueriesAttention::compute(uint32_t parts) {
   Value isFast = k_.both(
       space.isAligned(scores_.product.left, kVector),
       k_.both(space.isAligned(scores_.product.right, kVector), result.isAligned(output_.product.right, kVector)));
-  SmallVector<Type> types(kStates + sums(), f32());
+  SmallVector<Type> types(states() + sums(), f32());
   leave(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
   k_.barrier();
 
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
   auto forEachElement = [&](Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
     Value wide = k_.sub(last, first);
-    k_.loop(k_.thread(), k_.mul(k_.number(kRows), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+    k_.loop(k_.thread(), k_.mul(k_.number(rows()), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
       Bodies::Scope scope(kernel_.bodies);
       body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
       return Values();
@@ -300,7 +315,7 @@ void FewQueriesAttention::compute(uint32_t parts) {
   };
   auto ofWarps = [&](Value row, Value column) {
     SmallVector<Sum> each;
-    for (uint32_t warp = 0; warp < kWarps; ++warp)
+    for (uint32_t warp = 0; warp < warps_; ++warp)
       each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
                       read(place(k_.number(warp), row, column))});
     return combine(each);
@@ -323,7 +338,7 @@ void FewQueriesAttention::compute(uint32_t parts) {
     return forEachElement(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
 
   // The block's sums take the place of its first warp's, each by the thread that has read it; its states follow.
-  Value blockStates = k_.at(states_, f32(), k_.number(2 * kWarps * kRows));
+  Value blockStates = k_.at(states_, f32(), k_.number(2 * warps_ * rows()));
   auto ofBlock = [&](Value row, bool isSum) {
     return k_.at(blockStates, f32(), k_.add(k_.mul(row, k_.number(2)), k_.number(isSum ? 1 : 0)));
   };
@@ -352,9 +367,9 @@ void FewQueriesAttention::compute(uint32_t parts) {
 }
 
 void FewQueriesAttention::run() {
-  k_.wantResident(2);
-  arena_ = k_.shared(f32(), uint64_t(kWarps) * kRows * (shape_.columns + kPadding));
-  states_ = k_.shared(f32(), 2 * (kWarps + 1) * kRows);
+  k_.wantResident(kManyWarps / warps_);
+  arena_ = k_.shared(f32(), uint64_t(warps_) * rows() * (shape_.columns + kPadding));
+  states_ = k_.shared(f32(), 2 * (warps_ + 1) * rows());
   Value inWarp = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
   group_ = k_.div(inWarp, k_.number(4));
@@ -402,14 +417,19 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
                     *columns <= kMostColumns && *columns % kColumnStep == 0;
   if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
     return std::nullopt;
-  return FewQueriesShape{uint32_t(*depth), uint32_t(*columns)};
+  // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
+  // rows fill the shared memory.
+  const std::optional<int64_t> batch = sizeOf(shape, output.batch);
+  const bool areMany = *rows > kHalf || (batch && *batch * kFewWarps >= kWarpsAtOnce);
+  return FewQueriesShape{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
 }
 
-uint32_t fewQueriesCluster(const GroupShape &shape, const Attention &attention) {
+uint32_t FewQueriesShape::cluster(const GroupShape &shape, const Attention &attention) const {
   const std::optional<int64_t> batch = sizeOf(shape, attention.output.batch),
                                keys = sizeOf(shape, attention.output.reduced);
   uint32_t cluster = kMostCluster;
-  while (cluster > 1 && ((batch && *batch * cluster / 2 >= kEnoughBlocks) || (keys && *keys < kLeastKeys * cluster)))
+  while (cluster > 1 &&
+         ((batch && *batch * warps * cluster > kWarpsAtOnce) || (keys && *keys < int64_t(kKeys) * warps * cluster)))
     cluster /= 2;
   return cluster;
 }

@@ -19,17 +19,19 @@
 
 namespace tenon::compiler::codegen {
 
-inline constexpr uint32_t kFewQueriesThreads = 128, kMostFewQueries = 16;
+inline constexpr uint32_t kMostFewQueries = 16;
 
 struct FewQueriesShape {
-  uint32_t depth, columns;
+  uint32_t rows, depth, columns;
+  uint32_t warps; // of a block
 
+  uint32_t threads() const { return 32 * warps; }
+  /// Blocks of a cluster, which compute one tile together: as many as a large device has room for at once.
+  uint32_t cluster(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.
   static std::optional<FewQueriesShape> of(const GroupShape &shape, const Attention &attention);
 };
 
-/// Blocks of a cluster: enough that all of the device reads.
-uint32_t fewQueriesCluster(const GroupShape &shape, const Attention &attention);
 /// Block number * cluster and those behind it compute tile `number`.
 void writeFewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster);
 

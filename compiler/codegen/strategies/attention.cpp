@@ -79,15 +79,15 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const bool isSmall = (isDeep && !hasGroups) || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
-  const bool isFew = FewQueriesShape::of(shape, *attention).has_value();
-  const int64_t cluster = isFew ? fewQueriesCluster(shape, *attention) : 1;
+  const auto few = FewQueriesShape::of(shape, *attention);
+  const int64_t cluster = few ? few->cluster(shape, *attention) : 1;
   Plan plan{name(),
             kScalarAttentionThreads,
             {{"rows", rows}, {"columns", columns}, {"cluster", cluster}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
   if (cluster > 1)
     plan.grid.push_back({{Extent{cluster, Value()}}, 1});
-  if (isFew)
+  if (few)
     return plan;
   const auto cores = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
@@ -116,8 +116,9 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   const std::optional<Attention> attention = Attention::of(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
   const Multiplier multiplier = multiplierOf(target);
-  if (attention && multiplier != Multiplier::Scalar && FewQueriesShape::of(shape, *attention))
-    return kFewQueriesThreads;
+  const auto few = attention ? FewQueriesShape::of(shape, *attention) : std::nullopt;
+  if (few && multiplier != Multiplier::Scalar)
+    return few->threads();
   if (!attention || !rows || multiplier == Multiplier::Scalar || !tensorCoreShapeOf(shape, *attention, rows.getInt()))
     return kernel.threads;
   return multiplier == Multiplier::Warpgroup && warpgroupShapeOf(shape, *attention, rows.getInt())

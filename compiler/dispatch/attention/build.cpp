@@ -36,6 +36,7 @@ public:
 
 private:
   bool knowsScores(Operation *op);
+  bool hasNarrowFactors();
   bool isPartOfLogits(linalg::GenericOp op);
   Value sizeOf(unsigned loop);
   Value emptyLogits(Type element);
@@ -66,6 +67,14 @@ Builder::Key Builder::keyOf(const Term &term) {
   for (AffineExpr expr : term.place)
     key.second.push_back(expr.getAsOpaquePointer());
   return key;
+}
+
+/// Whether scores are products of numbers of 16 bits or fewer.
+bool Builder::hasNarrowFactors() {
+  linalg::GenericOp scores = match_.scores;
+  return llvm::all_of(scores.getDpsInputs(), [](Value factor) {
+    return getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth() <= 16;
+  });
 }
 
 bool Builder::knowsScores(Operation *op) {
@@ -170,6 +179,9 @@ Value Builder::emit(const Term &term, OpBuilder &b, ValueRange arguments) {
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     operands.map(op->getOperand(i), emit(terms_.operand(term, i), b, arguments));
   Operation *copy = b.clone(*op, operands);
+  // A division by a constant is a dozen instructions and a branch, for a bit that products of f16 and bf16 do not have.
+  if (auto division = dyn_cast<arith::DivFOp>(copy); division && hasNarrowFactors())
+    division.setFastmath(division.getFastmath() | arith::FastMathFlags::arcp);
   return emitted_[keyOf(term)] = copy->getResult(cast<OpResult>(term.value).getResultNumber());
 }
 
