@@ -10,6 +10,7 @@
 
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/channels_last.h"
+#include "compiler/dispatch/few_channels.h"
 #include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
 
@@ -210,8 +211,8 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       if (std::optional<MatrixProduct> product = MatrixProduct::of(op)) {
         if (product->isLarge() && !hasOwnKernel(op))
           product->align();
-      } else {
-        bringChannelsLast(op);
+      } else if (std::optional<Convolution> convolution = Convolution::of(op)) {
+        convolution->hasManyChannels() ? bringChannelsLast(*convolution) : joinWindowWithChannels(*convolution);
       }
     }
   }

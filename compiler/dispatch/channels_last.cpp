@@ -2,9 +2,7 @@
 #include "compiler/dispatch/channels_last.h"
 
 #include "compiler/dispatch/contraction.h"
-#include "compiler/dispatch/kernel_config.h"
 
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -12,24 +10,6 @@ using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-// Convolutions of fewer multiplications are over before a copy is.
-constexpr int64_t kLeastMultiplications = int64_t(1) << 26;
-// Channels of fewer bytes fill less than a half of what tensor cores multiply at once; others than multiples of 16 are
-// copied one by one.
-constexpr int64_t kLeastBytes = 64, kVectorBytes = 16;
-
-bool readsImage(linalg::GenericOp op) {
-  return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); });
-}
-
-/// The operand that the side is, but for an extension; null where it is computed.
-OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
-  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
-  return argument && argument.getOwner() == op.getBody() && int64_t(argument.getArgNumber()) < op.getNumDpsInputs()
-             ? op.getDpsInputOperand(argument.getArgNumber())
-             : nullptr;
-}
 
 /// The order of dimensions with one of them last.
 SmallVector<int64_t> lastOrder(unsigned rank, unsigned dimension) {
@@ -53,10 +33,8 @@ Value turned(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order) 
 
 /// The image with a border, turned: a border around the turned image. Null where the tensor is no such.
 Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
-  auto border = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!border || !border->hasOneUse() || border.getNumDpsInputs() != 0 || border->getNumResults() != 1 ||
-      !border.getIndexingMapsArray().front().isIdentity() ||
-      !borderOf(border.getBody()->getTerminator()->getOperand(0), border))
+  linalg::GenericOp border = borderAround(tensor);
+  if (!border)
     return {};
   const Location loc = border.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -84,116 +62,41 @@ Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
       .getResult(0);
 }
 
-class Convolution {
-public:
-  static std::optional<Convolution> of(linalg::GenericOp op);
-
-  bool isLarge() const {
-    double multiplications = 1;
-    for (int64_t size : op_.getStaticLoopRanges())
-      multiplications *= double(size);
-    return multiplications >= double(kLeastMultiplications);
-  }
-  void bring() {
-    OpBuilder b(op_);
-    for (OpOperand *operand : {image_, filters_})
-      bringLast(b, operand);
-  }
-  /// The dimension of the channels.
-  unsigned channelsOf(OpOperand *operand) const {
-    return *op_.getMatchingIndexingMap(operand).getResultPosition(getAffineDimExpr(channels_, op_.getContext()));
-  }
-
-private:
-  explicit Convolution(linalg::GenericOp op) : op_(op) {}
-
-  bool isLast(OpOperand *operand) const;
-  void bringLast(OpBuilder &b, OpOperand *operand);
-
-  mutable linalg::GenericOp op_;
-  OpOperand *image_ = nullptr, *filters_ = nullptr;
-  unsigned channels_ = 0; // the loop
-};
-
-std::optional<Convolution> Convolution::of(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
-    return std::nullopt;
-  const std::optional<Contraction> product = contractionOf(op);
-  if (!product || !isForTensorCores(*product))
-    return std::nullopt;
-  Convolution found(op);
-  for (const ContractionSide *side : {&product->left, &product->right}) {
-    OpOperand *operand = operandOf(*side, op);
-    if (!operand || !cast<RankedTensorType>(operand->get().getType()).hasStaticShape())
-      return std::nullopt;
-    const bool isImage = !op.getMatchingIndexingMap(operand).isProjectedPermutation();
-    (isImage ? found.image_ : found.filters_) = operand;
-  }
-  if (!found.image_ || !found.filters_)
-    return std::nullopt;
-  // The sum over neither a row of the window nor a column.
-  std::optional<unsigned> channels;
-  const AffineMap image = op.getMatchingIndexingMap(found.image_), filters = op.getMatchingIndexingMap(found.filters_);
-  for (unsigned loop : product->reduced)
-    if (image.getResultPosition(getAffineDimExpr(loop, op.getContext())) &&
-        filters.getResultPosition(getAffineDimExpr(loop, op.getContext()))) {
-      if (channels)
-        return std::nullopt;
-      channels = loop;
-    }
-  if (!channels)
-    return std::nullopt;
-  found.channels_ = *channels;
-  const int64_t bytes = op.getStaticLoopRanges()[*channels] *
-                        elementBytes(cast<RankedTensorType>(found.image_->get().getType()).getElementType());
-  return bytes >= kLeastBytes && bytes % kVectorBytes == 0 ? std::optional(found) : std::nullopt;
+/// The dimension of the channels.
+unsigned channelsOf(const Convolution &convolution, OpOperand *operand) {
+  linalg::GenericOp op = convolution.op;
+  return *op.getMatchingIndexingMap(operand).getResultPosition(getAffineDimExpr(convolution.channels, op.getContext()));
 }
 
 /// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves.
-bool Convolution::isLast(OpOperand *operand) const {
-  const AffineMap map = op_.getMatchingIndexingMap(operand);
+bool isLast(const Convolution &convolution, OpOperand *operand) {
+  linalg::GenericOp op = convolution.op;
+  const AffineMap map = op.getMatchingIndexingMap(operand);
   const unsigned last = map.getNumResults() - 1;
-  if (channelsOf(operand) == last)
+  if (channelsOf(convolution, operand) == last)
     return true;
   const bool isTurned = cast<RankedTensorType>(operand->get().getType()).getElementTypeBitWidth() == 16;
   auto loop = dyn_cast<AffineDimExpr>(map.getResult(last));
-  return operand == filters_ && isTurned && loop &&
-         op_.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
-}
-
-void Convolution::bringLast(OpBuilder &b, OpOperand *operand) {
-  if (isLast(operand))
-    return;
-  SmallVector<AffineMap> maps = op_.getIndexingMapsArray();
-  AffineMap &map = maps[operand->getOperandNumber()];
-  const SmallVector<int64_t> order = lastOrder(map.getNumResults(), channelsOf(operand));
-  Value tensor = turnedBorder(b, operand->get(), order);
-  operand->set(tensor ? tensor : turned(b, op_.getLoc(), operand->get(), order));
-  map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
-  op_.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  return operand == convolution.filters && isTurned && loop &&
+         op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
 }
 
 } // namespace
 
-void bringChannelsLast(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() < 2 || op.getNumDpsInputs() != 2 ||
-      op->getNumResults() != 1)
-    return;
-  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!generic) {
-    if (!linalg::isaConvolutionOpInterface(op))
-      return;
-    IRRewriter rewriter(op->getContext());
-    rewriter.setInsertionPoint(op);
-    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
-    if (failed(made))
-      return;
-    generic = *made;
+void bringChannelsLast(const Convolution &convolution) {
+  linalg::GenericOp op = convolution.op;
+  OpBuilder b(op);
+  for (OpOperand *operand : {convolution.image, convolution.filters}) {
+    if (isLast(convolution, operand))
+      continue;
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    AffineMap &map = maps[operand->getOperandNumber()];
+    const SmallVector<int64_t> order = lastOrder(map.getNumResults(), channelsOf(convolution, operand));
+    Value tensor = turnedBorder(b, operand->get(), order);
+    operand->set(tensor ? tensor : turned(b, op.getLoc(), operand->get(), order));
+    map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
+    op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   }
-  if (!readsImage(generic))
-    return;
-  if (std::optional<Convolution> convolution = Convolution::of(generic); convolution && convolution->isLarge())
-    convolution->bring();
 }
 
 bool readsChannelsLast(OpOperand &operand) {
@@ -204,7 +107,7 @@ bool readsChannelsLast(OpOperand &operand) {
       !llvm::all_of(copy.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); }))
     return false;
   const std::optional<Contraction> product = readsWindows(op) ? contractionOf(op) : std::nullopt;
-  if (!product || !isForTensorCores(*product) || op.isDpsInit(&operand))
+  if (!product || !mayRoundForTensorCores(*product) || op.isDpsInit(&operand))
     return false;
   const AffineMap map = op.getMatchingIndexingMap(&operand);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());

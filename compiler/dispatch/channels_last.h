@@ -8,12 +8,12 @@
 // The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
 #pragma once
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "compiler/dispatch/convolution.h"
 
 namespace tenon::compiler::dispatch {
 
-/// Where that pays: large convolutions of sizes that are known, whose factors tensor cores take as they are.
-void bringChannelsLast(mlir::linalg::LinalgOp op);
+/// Of a convolution with many channels (Convolution::hasManyChannels).
+void bringChannelsLast(const Convolution &convolution);
 
 /// Whether a convolution reads such a copy here.
 bool readsChannelsLast(mlir::OpOperand &operand);

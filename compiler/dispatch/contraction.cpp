@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/contraction.h"
 
+#include "compiler/dispatch/kernel_config.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -94,7 +97,7 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
       std::swap(found.left, found.right);
       std::swap(inLeft, inRight);
     }
-  if (isForTensorCores(found) && isImageOfRows(found.right, op) && !isImageOfRows(found.left, op)) {
+  if (mayRoundForTensorCores(found) && isImageOfRows(found.right, op) && !isImageOfRows(found.left, op)) {
     std::swap(found.left, found.right);
     std::swap(inLeft, inRight);
   }
@@ -131,6 +134,14 @@ Value beforeExtension(Value value) {
 bool isForTensorCores(const Contraction &product) {
   Type left = beforeExtension(product.left.value).getType(), right = beforeExtension(product.right.value).getType();
   return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
+}
+
+bool mayRoundForTensorCores(const Contraction &product) {
+  auto hasAttr = [&](Operation *op) { return op && op->hasAttr(kTf32Attr); };
+  Operation *op = product.op;
+  const bool isF32 = product.left.value.getType().isF32() && product.right.value.getType().isF32();
+  return isForTensorCores(product) ||
+         (isF32 && (hasAttr(op->getParentOfType<func::FuncOp>()) || hasAttr(op->getParentOfType<ModuleOp>())));
 }
 
 /// Whether the side's elements lie in memory before the product is computed, as they are multiplied.

@@ -57,5 +57,7 @@ mlir::Value beforeExtension(mlir::Value value);
 bool readsWindows(mlir::linalg::GenericOp op);
 /// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8.
 bool isForTensorCores(const Contraction &product);
+/// The same, or f32 where they may be rounded to tf32 (kernel_config.h).
+bool mayRoundForTensorCores(const Contraction &product);
 
 } // namespace tenon::compiler::dispatch

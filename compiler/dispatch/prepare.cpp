@@ -98,7 +98,7 @@ constexpr int64_t kVectorBytes = 16;
 bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   const std::optional<Contraction> product = contractionOf(consumer);
-  if (!product || !isForTensorCores(*product) || consumer.isDpsInit(operand))
+  if (!product || !mayRoundForTensorCores(*product) || consumer.isDpsInit(operand))
     return false;
   BlockArgument read = consumer.getMatchingBlockArgument(operand);
   if (llvm::none_of(ArrayRef<const ContractionSide *>{&product->left, &product->right},

@@ -70,6 +70,13 @@ SHAPES = (
     Shape(2, (28, 28), 64, (3, 3), 96, before=1, order="fcw"),
     Shape(2, (41, 52), 72, (3, 3), 160, stride=2, before=1, order="fcw"),
     Shape(1, (64, 33), 64, (3, 3), 64, dilation=2, order="fcw"),
+    # As many, of few channels: columns of the window join them, and its rows where that takes no more memory.
+    Shape(4, (61, 58), 3, (7, 7), 128, stride=2, before=3),
+    Shape(4, (61, 58), 3, (7, 7), 128, stride=2, before=3, order="fcw"),
+    Shape(3, (56, 60), 3, (3, 3), 256, before=1, order="fwc"),
+    Shape(2, (40, 41), 20, (3, 3), 120, before=1),
+    Shape(8, (64, 64), 3, (16, 16), 704, stride=16),
+    Shape(8, (2000,), 5, (9,), 96, dilation=2, before=8),
     # More tiles than a device has multiprocessors, in pairs of blocks.
     Shape(9, (28, 28), 40, (3, 3), 256, before=1),
 )
@@ -141,6 +148,12 @@ def cases(sizes):
             yield Case("convolution", name, one(
                 [image, filters], lambda f, a, b, shape=shape, operand=operand, result=result: convolve(f, shape, operand, result, a, b),
                 lambda a, b, shape=shape, result=result: convolved(shape, result, a.v, b.v)))
+            if operand == "f32" and (whole or number % 2 == 0):
+                # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
+                few = [argument("f32", elements.draw(random, "bf16", each.data.shape, low, high)) for each in (image, filters)]
+                yield Case("convolution of few bits", name, one(
+                    few, lambda f, a, b, shape=shape: convolve(f, shape, "f32", "f32", a, b),
+                    lambda a, b, shape=shape: convolved(shape, "f32", a.v, b.v)))
             if operand == result or not is_float(operand) or not (whole or number % 3 == 0):
                 continue
             bias = argument("f32", elements.draw(random, "f32", (shape.results,)))

@@ -42,7 +42,8 @@ std::optional<unsigned> loopOf(AffineExpr expr) {
   return dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
-/// The axes of the tensor that has most of them come first, in its order, then those of the next.
+/// The axes of the tensor that has most of them come first, in its order, then those of the next. Of two with as many,
+/// one that says the order of all of its axes comes before a window, which does not.
 SmallVector<unsigned> orderOf(const Group &group, ArrayRef<Access> accesses) {
   SmallVector<SmallVector<unsigned>> axesOf;
   for (const Access &access : accesses) {
@@ -53,8 +54,11 @@ SmallVector<unsigned> orderOf(const Group &group, ArrayRef<Access> accesses) {
           seen.push_back(axis);
   }
   SmallVector<unsigned> most = llvm::to_vector(llvm::seq<unsigned>(0, axesOf.size()));
+  auto isWindow = [&](unsigned access) {
+    return llvm::any_of(accesses[access].tensor->map.getResults(), [](AffineExpr expr) { return !loopOf(expr); });
+  };
   llvm::sort(most, [&](unsigned x, unsigned y) {
-    return axesOf[x].size() != axesOf[y].size() ? axesOf[x].size() > axesOf[y].size() : x < y;
+    return std::tuple(axesOf[y].size(), isWindow(x), x) < std::tuple(axesOf[x].size(), isWindow(y), y);
   });
   SmallVector<unsigned> order;
   for (unsigned access : most)
