@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/gathered.h"
 
+#include "compiler/codegen/kernel/straddling.h"
 #include "compiler/dispatch/kernel_config.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
+
+constexpr int64_t kLongRow = 2048;
 
 Value addressOf(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value element) {
   return k.at(arguments.pointers[tensor.binding], memoryType(tensor.element), element);
@@ -124,30 +127,72 @@ void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const Kern
   storeVector(k, tensor, addressOf(k, arguments, tensor, first), values);
 }
 
+namespace {
+
+/// The elements one by one.
+Value loadEach(KernelBuilder &k, const KernelTensor &tensor, Value address, unsigned width) {
+  Value all = LLVM::PoisonOp::create(k.b, k.loc, vectorType(tensor, width));
+  for (unsigned lane = 0; lane < width; ++lane) {
+    Value element = k.load(memoryType(tensor.element), k.at(address, memoryType(tensor.element), k.number(lane)),
+                           dispatch::elementBytes(tensor.element));
+    all = LLVM::InsertElementOp::create(k.b, k.loc, all, element, k.number(lane));
+  }
+  return all;
+}
+
+/// Of long rows of narrow elements. In short ones vectors that lie in two rows, which go one by one, decide; of wide
+/// elements a vector has few; and where sizes are not known, it takes more to find out where vectors are.
+bool isWorthShifting(const KernelTensor &tensor) {
+  return !tensor.shape.empty() && dispatch::elementBytes(tensor.element) < 4 &&
+         llvm::none_of(
+             tensor.shape, [](const Extent &extent) { return bool(extent.value); }) &&
+         tensor.shape.back().size >= kLongRow;
+}
+
+/// By the aligned vectors that hold them; where those reach beyond the tensor, at its ends, one by one.
+SmallVector<Value> loadShifted(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
+                               Value first, unsigned width, bool isStreamed) {
+  Value address = addressOf(k, arguments, tensor, first);
+  const unsigned bytes = width * dispatch::elementBytes(tensor.element), words = bytes / 4;
+  Type i32 = k.b.getI32Type();
+  auto inside = [&] {
+    Straddling run = loadStraddling(k, address, bytes, isStreamed);
+    run.words.push_back(run.shift);
+    return run.words;
+  };
+  auto apart = [&] {
+    Value all = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(words, i32), loadEach(k, tensor, address, width));
+    SmallVector<Value> values;
+    for (unsigned word = 0; word < words; ++word)
+      values.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, all, k.number(word)));
+    Value zero = arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(0));
+    values.append(words + 1, zero);
+    return values;
+  };
+  // Shifted behind the branch: what is read next does not wait for what was read here.
+  SmallVector<Value> values = k.choose(isInside(k, arguments, tensor, first, first, bytes),
+                                       SmallVector<Type>(2 * words + 1, i32), inside, apart);
+  Value shift = values.pop_back_val();
+  return runOf(k, {values, shift}, tensor.element, width);
+}
+
+} // namespace
+
 SmallVector<Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,
                            unsigned width, bool isStreamed) {
   if (width == 1)
     return {loadElement(k, arguments, tensor, first)};
+  if (isWorthShifting(tensor) && canStraddle(arguments, tensor, width))
+    return loadShifted(k, arguments, tensor, first, width, isStreamed);
   Value address = addressOf(k, arguments, tensor, first);
-  const uint32_t bytes = dispatch::elementBytes(tensor.element);
   // One value of both ways: LLVM would split a vector whose elements are taken out at once.
-  Value vector = k.choose(
-                      isMultiple(k, address, int64_t(width) * bytes), vectorType(tensor, width),
-                      [&] {
-                        return SmallVector<Value>{loadVector(k, tensor, address, width, isStreamed,
-                                                             !arguments.written.contains(tensor.binding))};
-                      },
-                      [&] {
-                        Value all = LLVM::PoisonOp::create(k.b, k.loc, vectorType(tensor, width));
-                        for (unsigned lane = 0; lane < width; ++lane) {
-                          Value from = k.at(address, memoryType(tensor.element), k.number(lane));
-                          Value element = k.load(memoryType(tensor.element), from, bytes);
-                          all = LLVM::InsertElementOp::create(k.b, k.loc, all, element, k.number(lane));
-                        }
-                        return SmallVector<Value>{all};
-                      })
-                     .front();
-  return elementsOf(k, tensor, vector, width);
+  Value isAligned = isMultiple(k, address, int64_t(width) * dispatch::elementBytes(tensor.element));
+  auto whole = [&] {
+    return SmallVector<Value>{
+        loadVector(k, tensor, address, width, isStreamed, !arguments.written.contains(tensor.binding))};
+  };
+  auto apart = [&] { return SmallVector<Value>{loadEach(k, tensor, address, width)}; };
+  return elementsOf(k, tensor, k.choose(isAligned, vectorType(tensor, width), whole, apart).front(), width);
 }
 
 void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,

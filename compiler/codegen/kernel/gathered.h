@@ -17,7 +17,8 @@ mlir::Value toMemory(KernelBuilder &k, mlir::Value value, mlir::Type element);
 mlir::Value loadElement(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                         mlir::Value element);
 /// `width` adjacent elements from number `first` on: one access where their address is a multiple of what they measure,
-/// else one for each. The test costs a few instructions, and threads of a warp mostly agree.
+/// else one for each, or of long rows those of the vectors that hold them (straddling.h). The test costs a few
+/// instructions, and threads of a warp mostly agree.
 llvm::SmallVector<mlir::Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                                        mlir::Value first, unsigned width, bool isStreamed);
 void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, mlir::Value first,

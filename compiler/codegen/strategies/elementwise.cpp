@@ -13,9 +13,26 @@ constexpr uint32_t kMaxWorkPerThread = 256;
 // Vectors of a row whose length is no multiple of one: of a shorter one, too many lie in two rows.
 constexpr int64_t kShortRow = 8;
 
-/// The axis of dispatch::unrolledLoopOf(), of a group of one operation.
+/// Whether elements of all tensors along the last axis are 4 bytes or more.
+bool isOfWords(const KernelFunction &kernel, const GroupShape &shape) {
+  auto isWide = [&](const KernelOp &op, const KernelTensor &tensor) {
+    const GroupShape::Along along = shape.along(tensor, op.op, shape.axes.size() - 1);
+    return along == GroupShape::Along::Same || along == GroupShape::Along::Apart ||
+           dispatch::elementBytes(tensor.element) >= 4;
+  };
+  return llvm::all_of(kernel.ops, [&](const KernelOp &op) {
+    return llvm::all_of(op.inputs, [&](const KernelInput &in) { return !in.isMemory() || isWide(op, in.tensor); }) &&
+           llvm::all_of(op.outputs, [&](const KernelOutput &out) { return !out.isStored || isWide(op, out.tensor); });
+  });
+}
+
+/// The axis of dispatch::unrolledLoopOf(), of a group of one operation. Rows of narrow elements that are no multiple of
+/// a vector are better off without: each part would lie elsewhere between the vectors that are written.
 std::optional<unsigned> unrolledAxis(const KernelFunction &kernel, const GroupShape &shape) {
-  if (kernel.ops.size() != 1)
+  if (kernel.ops.size() != 1 || shape.axes.size() < 2)
+    return std::nullopt;
+  if (const std::optional<int64_t> row = shape.axes.back().size;
+      row && *row % vectorWidth(kernel, shape, shape.axes.size() - 1) != 0 && !isOfWords(kernel, shape))
     return std::nullopt;
   const std::optional<unsigned> loop = dispatch::unrolledLoopOf(kernel.only().op);
   if (!loop)
@@ -130,6 +147,11 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   if (shape.group.hasReduction())
     return std::nullopt;
   uint32_t width = shape.axes.empty() ? 1 : vectorWidth(kernel, shape, shape.axes.size() - 1);
+  // Rows that are no multiple of a vector, but of half a one that is wide enough, are whole vectors.
+  if (shape.axes.size() > 1)
+    if (const std::optional<int64_t> row = shape.axes.back().size; row && width > 2 && *row % width != 0)
+      if (*row % (width / 2) == 0 && isOfWords(kernel, shape))
+        width /= 2;
   for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
     width /= 2;
   constexpr uint32_t kThreads = 256;

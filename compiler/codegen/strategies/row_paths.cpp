@@ -12,6 +12,9 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kWarp = 32;
+// Threads of a whole GPU: 132 multiprocessors have place for 2048 each. Few rows take as many as they can use of them.
+constexpr int64_t kThreadsOfGpu = 256 << 10;
+constexpr uint32_t kMostOfFewRows = 128;
 // Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
 constexpr uint32_t kMaxKept = 64;
 // The same where the length is not known: conditions under which elements exist take registers, too.
@@ -75,8 +78,9 @@ RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
           takesOnePass(kernel, shape)};
 }
 
-/// Rows of a known length: as few threads as have enough to do, as many as keep the row.
-RowPath rowPath(const RowDemand &demand, int64_t columns) {
+/// Rows of a known length: as few threads as have enough to do, as many as keep the row; more where rows are so few
+/// that multiprocessors would be idle.
+RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows) {
   const int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
   RowPath path;
   if (vectors <= 4 * kWarp) {
@@ -87,6 +91,13 @@ RowPath rowPath(const RowDemand &demand, int64_t columns) {
     const int64_t each = std::min<int64_t>(4, mostChunks(demand, kRowThreads));
     path.threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
   }
+  // Measured: what a warp reads once in four steps it does as fast; what it computes again, it does not.
+  const bool mayWait = demand.again ? path.lanes <= kWarp : vectors > 4 * kWarp;
+  for (const uint32_t most = demand.again ? kMostOfFewRows : kRowThreads;
+       rows && mayWait && path.lanes < most && 2 * path.lanes <= vectors && 2 * path.lanes * *rows <= kThreadsOfGpu;)
+    path.lanes *= 2;
+  if (path.lanes > kWarp)
+    path.threads = path.lanes;
   if (!demand.again || columns <= 0)
     return path;
   const int64_t needed = llvm::divideCeil(vectors, path.lanes);

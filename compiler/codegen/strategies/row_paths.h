@@ -36,8 +36,8 @@ struct RowDemand {
   static RowDemand of(const KernelFunction &kernel, const GroupShape &shape);
 };
 
-/// Rows of a known length.
-RowPath rowPath(const RowDemand &demand, int64_t columns);
+/// Rows of a known length. `rows`: how many there are, where that is known.
+RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
 /// Rows of any length: each path is for those that the one before it is too short for.
 llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand);
 

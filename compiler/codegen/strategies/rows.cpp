@@ -28,7 +28,7 @@ std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &sh
     return {};
   const RowDemand demand = RowDemand::of(kernel, shape);
   if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes()))
-    return {planOf(name(), shape, demand, rowPath(demand, *columns))};
+    return {planOf(name(), shape, demand, rowPath(demand, *columns, GroupShape::sizeOf(shape.parallelAxes())))};
   std::vector<Plan> plans;
   Guard guard{extentsOf(shape.reducedAxes())};
   for (const RowPath &path : rowPathsOfAnyLength(demand)) {

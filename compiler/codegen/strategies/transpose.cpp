@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/transpose.h"
 
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/codegen/kernel/straddling.h"
+#include "compiler/codegen/strategies/transpose_tile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -10,121 +11,9 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Of shared memory, so that several blocks fit on a multiprocessor.
-constexpr uint32_t kMaxArena = 32 * 1024;
-constexpr uint32_t kMaxThreads = 256;
-// Shorter axes leave most of a tile empty, and use most of what memory delivers anyway.
-constexpr int64_t kMinSide = 8;
-constexpr int64_t kMinPositions = 1024;
-constexpr int64_t kMaxSide = 1024;
 // A thread's straight-line code for the vectors that it computes side by side.
 constexpr uint32_t kMaxWork = 256;
 constexpr uint32_t kMaxInFlight = 8;
-
-/// A tensor that goes through shared memory, as one of the operations reads it.
-struct StagedTensor {
-  const KernelOp *op;
-  const KernelTensor *tensor;
-  uint32_t bytes() const { return dispatch::elementBytes(tensor->element); }
-};
-
-/// What is turned: the axis along which results are adjacent, the one along which these tensors are.
-struct Turn {
-  unsigned written, read;
-  SmallVector<StagedTensor> tensors;
-};
-
-/// How much of both axes a block takes, powers of two.
-struct Tile {
-  uint32_t written, read, threads;
-};
-
-SmallVector<StagedTensor> readTensors(const KernelFunction &kernel, const GroupShape &shape) {
-  SmallVector<StagedTensor> tensors;
-  auto add = [&](const KernelOp &op, const KernelTensor &tensor) {
-    const AffineMap map = shape.mapOf(tensor, op.op);
-    if (llvm::none_of(tensors, [&](const StagedTensor &other) {
-          return other.tensor->binding == tensor.binding && shape.mapOf(*other.tensor, other.op->op) == map;
-        }))
-      tensors.push_back({&op, &tensor});
-  };
-  for (const KernelOp &op : kernel.ops) {
-    for (const KernelInput &input : op.inputs)
-      if (input.isMemory() && !input.bodyArgument.use_empty())
-        add(op, input.tensor);
-    for (const KernelOutput &output : op.outputs)
-      if (output.startTensor)
-        add(op, *output.startTensor);
-  }
-  return tensors;
-}
-
-bool storesAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
-  return llvm::any_of(kernel.ops, [&](const KernelOp &op) {
-    return llvm::any_of(op.outputs, [&](const KernelOutput &output) {
-      return output.isStored && shape.along(output.tensor, op.op, axis) == GroupShape::Along::Adjacent;
-    });
-  });
-}
-
-/// The tensors that are apart along the last axis and adjacent along another one: the one that has most bytes of them.
-std::optional<Turn> turnOf(const KernelFunction &kernel, const GroupShape &shape) {
-  if (shape.group.hasReduction() || shape.axes.size() < 2)
-    return std::nullopt;
-  const unsigned written = shape.axes.size() - 1;
-  if (!storesAlong(kernel, shape, written))
-    return std::nullopt;
-  SmallVector<StagedTensor> apart;
-  for (const StagedTensor &tensor : readTensors(kernel, shape))
-    if (shape.along(*tensor.tensor, tensor.op->op, written) == GroupShape::Along::Apart)
-      apart.push_back(tensor);
-  Turn best{written, 0, {}};
-  uint32_t most = 0;
-  for (unsigned axis = 0; axis < written; ++axis) {
-    Turn turn{written, axis, {}};
-    uint32_t bytes = 0;
-    for (const StagedTensor &tensor : apart)
-      if (shape.along(*tensor.tensor, tensor.op->op, axis) == GroupShape::Along::Adjacent &&
-          (bytes + tensor.bytes()) * kMinPositions <= kMaxArena) {
-        turn.tensors.push_back(tensor);
-        bytes += tensor.bytes();
-      }
-    if (bytes > most) {
-      best = turn;
-      most = bytes;
-    }
-  }
-  return most == 0 ? std::nullopt : std::optional(best);
-}
-
-/// A square of as much as fits; of a short axis all, and more of the other one.
-std::optional<Tile> tileOf(const Turn &turn, const GroupShape &shape) {
-  uint32_t bytes = 0;
-  for (const StagedTensor &tensor : turn.tensors)
-    bytes += tensor.bytes();
-  uint32_t side = 128;
-  while (side * side * bytes > kMaxArena)
-    side /= 2;
-  const int64_t positions = int64_t(side) * side;
-  auto limitOf = [&](unsigned axis) {
-    std::optional<int64_t> size = shape.axes[axis].size;
-    return std::min<int64_t>(size ? llvm::PowerOf2Ceil(std::max<int64_t>(*size, 1)) : kMaxSide, kMaxSide);
-  };
-  auto isShort = [&](unsigned axis) { return shape.axes[axis].size && *shape.axes[axis].size < kMinSide; };
-  const int64_t read = std::min(positions / std::min<int64_t>(side, limitOf(turn.written)), limitOf(turn.read));
-  const int64_t written = std::min(positions / read, limitOf(turn.written));
-  if (isShort(turn.written) || isShort(turn.read) || written * read < kMinPositions)
-    return std::nullopt;
-  return Tile{uint32_t(written), uint32_t(read), uint32_t(std::min<int64_t>(kMaxThreads, written * read / 16))};
-}
-
-/// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
-uint32_t vectorOf(const Tile &tile, uint32_t bytes) {
-  uint32_t vector = std::min({16 / bytes, 8u, tile.written, tile.read});
-  while (vector > 1 && vector * bytes > 8 && (tile.written / vector) * (tile.read / vector) < tile.threads)
-    vector /= 2;
-  return vector;
-}
 
 class TransposeWriter {
 public:
@@ -158,6 +47,9 @@ private:
   Value slot(uint32_t vector, const Place &place);
   void stage(const StagedTensor &tensor);
   void turnSquares(const StagedTensor &tensor, Value arena, uint32_t vector);
+  void turnShifted(const StagedTensor &tensor, Value arena, uint32_t vector);
+  void storeTurned(const StagedTensor &tensor, Value arena, ArrayRef<SmallVector<Value>> rows, const Place &place);
+  Value isInsideOf(const StagedTensor &tensor, uint32_t lanes);
   void copyElements(const StagedTensor &tensor, Value arena, uint32_t vector);
   SmallVector<Value> readStaged(const StagedTensor &tensor, Value arena, uint32_t vector, const Place &place);
   void writeTile(uint32_t width);
@@ -167,7 +59,7 @@ private:
   Bodies &bodies_;
   const uint32_t width_;
   const Turn turn_;
-  const Tile tile_;
+  const TransposeTile tile_;
   Point origin_;                           // of the tile
   llvm::DenseMap<unsigned, Place> places_; // of points, by id
 };
@@ -256,7 +148,15 @@ void TransposeWriter::stage(const StagedTensor &tensor) {
   Value arena = k_.shared(storedType(tensor.tensor->element), uint64_t(tile_.written) * tile_.read);
   Value aligned = k_.both(bodies_.isAligned(*tensor.tensor, int64_t(vector) * tensor.bytes()),
                           k_.equal(k_.rem(w_.space.size(turn_.read), k_.number(vector)), k_.number(0)));
-  k_.branch(aligned, [&] { turnSquares(tensor, arena, vector); }, [&] { copyElements(tensor, arena, vector); });
+  auto ragged = [&] {
+    const uint32_t lanes = lanesOfShifted(vector, tensor.bytes());
+    if (!tensor.tensor->map.isProjectedPermutation() || !canStraddle(w_.arguments, *tensor.tensor, lanes))
+      return copyElements(tensor, arena, vector);
+    k_.branch(
+        isInsideOf(tensor, lanes), [&] { turnShifted(tensor, arena, vector); },
+        [&] { copyElements(tensor, arena, vector); });
+  };
+  k_.branch(aligned, [&] { turnSquares(tensor, arena, vector); }, ragged);
   bodies_.stage(*tensor.op, *tensor.tensor, [this, tensor, arena, vector](const Point &point) {
     return readStaged(tensor, arena, vector, places_.lookup(point.id));
   });
@@ -282,16 +182,59 @@ void TransposeWriter::turnSquares(const StagedTensor &tensor, Value arena, uint3
     for (auto [square, loaded] : llvm::zip_equal(squares, rows)) {
       Value read = k_.mul(k_.rem(square, k_.number(across)), k_.number(vector));
       Value written = k_.mul(k_.div(square, k_.number(across)), k_.number(vector));
-      for (uint32_t column = 0; column < vector; ++column) {
-        Value turned = LLVM::PoisonOp::create(k_.b, k_.loc, type);
-        for (uint32_t row = 0; row < vector; ++row)
-          turned = LLVM::InsertElementOp::create(
-              k_.b, k_.loc, turned, LLVM::ExtractElementOp::create(k_.b, k_.loc, loaded[row], k_.number(column)),
-              k_.number(row));
-        Value to = slot(vector, {written, k_.add(read, k_.number(column))});
-        k_.store(turned, k_.at(arena, element, to), vector * tensor.bytes());
+      SmallVector<SmallVector<Value>> elements; // [rows][columns]
+      for (Value row : loaded) {
+        SmallVector<Value> &each = elements.emplace_back();
+        for (uint32_t column = 0; column < vector; ++column)
+          each.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, row, k_.number(column)));
       }
+      storeTurned(tensor, arena, elements, {written, read});
     }
+  });
+}
+
+/// The columns of some rows are side by side in shared memory, each a vector.
+void TransposeWriter::storeTurned(const StagedTensor &tensor, Value arena, ArrayRef<SmallVector<Value>> rows,
+                                  const Place &place) {
+  Type element = storedType(tensor.tensor->element);
+  const uint32_t vector = rows.size();
+  for (size_t column = 0; column < rows.front().size(); ++column) {
+    Value turned = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(vector, element));
+    for (auto [number, row] : llvm::enumerate(rows))
+      turned = LLVM::InsertElementOp::create(k_.b, k_.loc, turned, row[column], k_.number(number));
+    Value to = slot(vector, {place.written, k_.add(place.read, k_.number(column))});
+    k_.store(turned, k_.at(arena, element, to), vector * tensor.bytes());
+  }
+}
+
+/// Whether the vectors that hold the tile's elements are inside of the tensor: all but those of its ends are.
+Value TransposeWriter::isInsideOf(const StagedTensor &tensor, uint32_t lanes) {
+  auto element = [&](const Point &point) { return w_.space.element(*tensor.tensor, tensor.op->op, point, 0); };
+  Point end = origin_;
+  for (auto [axis, side] : {std::pair(turn_.written, tile_.written), std::pair(turn_.read, tile_.read)})
+    end.index[axis] = k_.sub(k_.min(k_.add(end.index[axis], k_.number(side)), w_.space.size(axis)), k_.number(1));
+  end.id = w_.space.newId();
+  return isInside(k_, w_.arguments, *tensor.tensor, element(origin_), element(end), lanes * tensor.bytes());
+}
+
+/// As turnSquares(), of rows that start anywhere: what a thread loads of each row, two vectors, is narrower, so that it
+/// has registers for it. A run that reaches beyond a row's end holds what lies there, which nobody writes.
+void TransposeWriter::turnShifted(const StagedTensor &tensor, Value arena, uint32_t vector) {
+  const uint32_t lanes = lanesOfShifted(vector, tensor.bytes());
+  const uint32_t across = tile_.read / lanes;
+  each(across * (tile_.written / vector), 1, [&](ArrayRef<Value> pieces) {
+    Value read = k_.mul(k_.rem(pieces.front(), k_.number(across)), k_.number(lanes));
+    Value written = k_.mul(k_.div(pieces.front(), k_.number(across)), k_.number(vector));
+    SmallVector<Straddling> loaded;
+    for (uint32_t row = 0; row < vector; ++row) {
+      Point point = pointAt({k_.add(written, k_.number(row)), read}, 1, 1);
+      loaded.push_back(loadStraddling(k_, bodies_.address(*tensor.op, *tensor.tensor, point), lanes * tensor.bytes(),
+                                      bodies_.isStreamed(*tensor.tensor)));
+    }
+    SmallVector<SmallVector<Value>> rows;
+    for (const Straddling &row : loaded)
+      rows.push_back(runOf(k_, row, storedType(tensor.tensor->element), lanes));
+    storeTurned(tensor, arena, rows, {written, read});
   });
 }
 
@@ -358,7 +301,7 @@ void TransposeWriter::writeTile(uint32_t width) {
 
 std::optional<Plan> Transpose::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Turn> turn = turnOf(kernel, shape);
-  const std::optional<Tile> tile = turn ? tileOf(*turn, shape) : std::nullopt;
+  const std::optional<TransposeTile> tile = turn ? tileOf(*turn, shape) : std::nullopt;
   if (!tile)
     return std::nullopt;
   uint32_t width = std::min(vectorWidth(kernel, shape, turn->written), tile->written);

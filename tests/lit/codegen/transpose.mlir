@@ -4,6 +4,7 @@
 // RUN: tenon-compile %s --target=sm_80 --dump-kernels-to=%t -o %t/all.tenon
 // RUN: FileCheck %s --check-prefix=WORD --input-file=%t/word_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=HALF --input-file=%t/half_dispatch_0_sm_80.ptx
+// RUN: FileCheck %s --check-prefix=RAGGED --input-file=%t/ragged_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=FUSED --input-file=%t/fused_dispatch_0_sm_80.ptx
 
 // 64 x 64 of 4 bytes: 4 x 4 a thread, or, where bases are not aligned, an element at a time.
@@ -29,10 +30,30 @@ func.func @word(%x: tensor<1024x2048xf32>) -> tensor<2048x1024xf32> {
 // HALF-COUNT-8: st.shared.v4.b32
 // HALF-COUNT-8: ld.shared.v4.b32
 // HALF-COUNT-8: st.global.v4.b32
-func.func @half(%x: tensor<1024x2048xbf16>) -> tensor<2048x1024xbf16> {
-  %e = tensor.empty() : tensor<2048x1024xbf16>
-  %r = linalg.transpose ins(%x : tensor<1024x2048xbf16>) outs(%e : tensor<2048x1024xbf16>) permutation = [1, 0]
-  return %r : tensor<2048x1024xbf16>
+func.func @half(%x: tensor<2048x4096xbf16>) -> tensor<4096x2048xbf16> {
+  %e = tensor.empty() : tensor<4096x2048xbf16>
+  %r = linalg.transpose ins(%x : tensor<2048x4096xbf16>) outs(%e : tensor<4096x2048xbf16>) permutation = [1, 0]
+  return %r : tensor<4096x2048xbf16>
+}
+
+// Of a small one, smaller tiles for more blocks.
+// CHECK-LABEL: hal.executable.source private @small_dispatch_0
+// CHECK: tenon.strategy = {name = "transpose", read = 64 : i64, threads = 64 : i64, width = 8 : i64, written = 16 : i64}
+func.func @small(%x: tensor<16x1024xbf16>) -> tensor<1024x16xbf16> {
+  %e = tensor.empty() : tensor<1024x16xbf16>
+  %r = linalg.transpose ins(%x : tensor<16x1024xbf16>) outs(%e : tensor<1024x16xbf16>) permutation = [1, 0]
+  return %r : tensor<1024x16xbf16>
+}
+
+// Rows that start anywhere: of each of 8 rows, both vectors of 8 bytes that hold 4 elements, out of which these are
+// shifted. At the ends of the tensor, an element at a time.
+// RAGGED: shf.r.wrap.b32
+// RAGGED-COUNT-4: st.shared.v4.b32
+// RAGGED: st.shared.b16
+func.func @ragged(%x: tensor<2048x4095xbf16>) -> tensor<4095x2048xbf16> {
+  %e = tensor.empty() : tensor<4095x2048xbf16>
+  %r = linalg.transpose ins(%x : tensor<2048x4095xbf16>) outs(%e : tensor<4095x2048xbf16>) permutation = [1, 0]
+  return %r : tensor<4095x2048xbf16>
 }
 
 // Height and width are one axis of 3136: 13 tiles of 256 of it, times the 16 channels.

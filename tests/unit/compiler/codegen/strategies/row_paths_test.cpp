@@ -44,6 +44,25 @@ TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
       }
 }
 
+TEST(RowPathsTest, FewRowsTakeMoreThreads) {
+  // 1024 elements of 2 bytes: a warp for each of many rows, a block for each of few.
+  EXPECT_EQ(rowPath(demand(8), 1024).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 65536).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 4096).lanes, 64u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 16).lanes, 128u);
+  EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), 1024, 16).lanes, 256u);
+  EXPECT_EQ(rowPath(demand(8, 1, /*again=*/false), 1024, 16).lanes, 32u);
+  for (bool again : {false, true})
+    for (int64_t rows : {1, 100, 5000})
+      for (int64_t columns = 1; columns < 1 << 18; columns += 1 + columns / 3) {
+        const RowPath path = rowPath(demand(8, 1, again), columns, rows);
+        expectPossible(path);
+        if (path.chunks != 0) {
+          EXPECT_GE(kept(path) * 8, columns);
+        }
+      }
+}
+
 TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
   for (int64_t columns : {1, 100, 4096, 1 << 20})
     EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), columns).chunks, 0u);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a transpose turns, and how much of it a block takes.
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/dispatch/kernel_config.h"
+
+namespace tenon::compiler::codegen {
+
+/// A tensor that goes through shared memory, as one of the operations reads it.
+struct StagedTensor {
+  const KernelOp *op;
+  const KernelTensor *tensor;
+  uint32_t bytes() const { return dispatch::elementBytes(tensor->element); }
+};
+
+/// What is turned: the axis along which results are adjacent, the one along which these tensors are.
+struct Turn {
+  unsigned written, read;
+  llvm::SmallVector<StagedTensor> tensors;
+};
+
+/// How much of both axes a block takes, powers of two.
+struct TransposeTile {
+  uint32_t written, read, threads;
+};
+
+/// The tensors that are apart along the last axis and adjacent along another one: the one that has most bytes of them.
+std::optional<Turn> turnOf(const KernelFunction &kernel, const GroupShape &shape);
+
+/// A square of as much as fits; of a short axis all, and more of the other one. Where that makes fewer tiles than a GPU
+/// has multiprocessors, smaller ones.
+std::optional<TransposeTile> tileOf(const Turn &turn, const GroupShape &shape);
+
+/// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
+uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes);
+
+/// Elements of a row that a thread takes of rows that start anywhere: it has 32 registers for them.
+uint32_t lanesOfShifted(uint32_t vector, uint32_t bytes);
+
+} // namespace tenon::compiler::codegen
