@@ -7,6 +7,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/choice_keys.h"
 #include "compiler/dispatch/form_groups.h"
+#include "compiler/dispatch/hoist_vectors.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/kernel_config.h"
 #include "compiler/dispatch/narrow_indices.h"
@@ -112,6 +113,7 @@ private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
     narrowIndices(function);
     reduceChoicesByKeys(function);
+    hoistVectors(function);
     splitReductions(function);
     generalizeFills(function);
     bool good = true;

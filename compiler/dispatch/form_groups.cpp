@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/form_groups.h"
 
+#include "compiler/dispatch/centred_sums.h"
 #include "compiler/dispatch/reduction_body.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,10 +53,16 @@ bool runsAcrossRows(const Group &group) {
   return across;
 }
 
+/// A variance, whose sums are of one step.
+bool isCentredIn(const Group &group, linalg::GenericOp op) {
+  const std::optional<CentredSum> sum = centredSumOf(op);
+  return sum && group.contains(sum->plain) && !centredSumOf(sum->plain);
+}
+
 bool takesOneStep(const Group &group, std::string &reason) {
   for (linalg::GenericOp op : group.ops) {
     const bool again = llvm::any_of(op->getOperands(), [&](Value operand) { return group.knowsReduction(operand); });
-    if (again && !(group.isPerRow(op) && op.getNumReductionLoops() == 0)) {
+    if (again && !isCentredIn(group, op) && !(group.isPerRow(op) && op.getNumReductionLoops() == 0)) {
       reason = "the reduced elements are not adjacent in memory, and it reads them again";
       return false;
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/split_reductions.h"
 
-#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dispatch/centred_sums.h"
 #include "compiler/dispatch/contraction.h"
 #include "compiler/dispatch/group.h"
 #include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/known_split.h"
 #include "compiler/dispatch/ragged_split.h"
 #include "compiler/dispatch/reduction_body.h"
 
@@ -35,15 +36,6 @@ constexpr int64_t kBytesOfTile = 256;
 constexpr int64_t kEnoughProductBlocks = 96;
 constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
-
-/// Loop `loop` is divided into `parts`; where that is its whole size, it becomes parallel itself.
-struct Split {
-  unsigned loop;
-  int64_t parts;
-  int64_t size;  // of the loop
-  bool isAcross; // adjacent elements belong to different results
-  bool isWhole() const { return parts == size; }
-};
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
 int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
@@ -154,178 +146,6 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
 }
 
-class Splitter {
-public:
-  Splitter(linalg::GenericOp op, const Split &split)
-      : op_(op), split_(split), b_(op), loc_(op.getLoc()), accumulators_(*reductionBodyOf(op)) {}
-
-  void run();
-
-private:
-  AffineMap withParts(AffineMap map) const;
-  SmallVector<int64_t> shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const;
-  Value indexInParts(OpBuilder &b, unsigned loop);
-  Value filled(ArrayRef<int64_t> shape, TypedAttr value);
-  SmallVector<Value> buildPartials();
-  Value buildTotal(unsigned output, Value partial);
-  Value narrowed(unsigned output, Value total);
-  Type typeOf(unsigned output) {
-    return accumulatorType(accumulators_[output].combiner,
-                           cast<RankedTensorType>(op_->getResult(output).getType()).getElementType());
-  }
-
-  linalg::GenericOp op_;
-  const Split split_;
-  OpBuilder b_;
-  Location loc_;
-  SmallVector<Accumulator> accumulators_;
-};
-
-/// The same elements by the loops of the partial reduction: a split loop is two, the parts before what is in a part.
-AffineMap Splitter::withParts(AffineMap map) const {
-  if (split_.isWhole())
-    return map;
-  SmallVector<AffineExpr> results;
-  for (AffineExpr expr : map.getResults()) {
-    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    results.push_back(getAffineDimExpr(loop > split_.loop ? loop + 1 : loop, map.getContext()));
-    if (loop == split_.loop)
-      results.push_back(getAffineDimExpr(loop + 1, map.getContext()));
-  }
-  return AffineMap::get(map.getNumDims() + 1, 0, results, map.getContext());
-}
-
-SmallVector<int64_t> Splitter::shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const {
-  SmallVector<int64_t> result;
-  for (auto [size, expr] : llvm::zip_equal(shape, map.getResults())) {
-    const bool isSplit = cast<AffineDimExpr>(expr).getPosition() == split_.loop && !split_.isWhole();
-    if (isSplit)
-      result.push_back(split_.parts);
-    result.push_back(isSplit ? size / split_.parts : size);
-  }
-  return result;
-}
-
-/// The position of a loop of the whole reduction.
-Value Splitter::indexInParts(OpBuilder &b, unsigned loop) {
-  const unsigned behind = loop > split_.loop && !split_.isWhole() ? 1 : 0;
-  Value index = linalg::IndexOp::create(b, loc_, loop + behind);
-  if (loop != split_.loop || split_.isWhole())
-    return index;
-  Value size = arith::ConstantIndexOp::create(b, loc_, split_.size / split_.parts);
-  Value inPart = linalg::IndexOp::create(b, loc_, loop + 1);
-  return arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, index, size), inPart);
-}
-
-Value Splitter::filled(ArrayRef<int64_t> shape, TypedAttr value) {
-  Value scalar = arith::ConstantOp::create(b_, loc_, value);
-  Value empty = tensor::EmptyOp::create(b_, loc_, shape, value.getType());
-  return linalg::FillOp::create(b_, loc_, scalar, empty).getResult(0);
-}
-
-SmallVector<Value> Splitter::buildPartials() {
-  SmallVector<Value> inputs, starts;
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op_.getDpsInputOperands()) {
-    AffineMap map = op_.getMatchingIndexingMap(input);
-    maps.push_back(withParts(map));
-    Value value = input->get();
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && maps.back().getNumResults() != map.getNumResults())
-      value = flow::TensorReshapeOp::create(b_, loc_, type.clone(shapeWithParts(type.getShape(), map)), value,
-                                            ValueRange(), ValueRange());
-    inputs.push_back(value);
-  }
-  for (OpOperand &init : op_.getDpsInitsMutable()) {
-    AffineMap map = withParts(op_.getMatchingIndexingMap(&init));
-    SmallVector<int64_t> shape = llvm::to_vector(cast<RankedTensorType>(init.get().getType()).getShape());
-    SmallVector<AffineExpr> results = llvm::to_vector(map.getResults());
-    const size_t at = split_.isAcross ? 0 : results.size();
-    results.insert(results.begin() + at, getAffineDimExpr(split_.loop, b_.getContext()));
-    shape.insert(shape.begin() + at, split_.parts);
-    maps.push_back(AffineMap::get(map.getNumDims(), 0, results, b_.getContext()));
-    const unsigned output = init.getOperandNumber() - op_.getNumDpsInputs();
-    starts.push_back(filled(shape, neutralOf(b_, accumulators_[output].combiner, typeOf(output))));
-  }
-  SmallVector<utils::IteratorType> types = op_.getIteratorTypesArray();
-  types[split_.loop] = utils::IteratorType::parallel;
-  if (!split_.isWhole())
-    types.insert(types.begin() + split_.loop + 1, utils::IteratorType::reduction);
-  auto partial = linalg::GenericOp::create(
-      b_, loc_, TypeRange(ValueRange(starts)), inputs, starts, maps, types,
-      [&](OpBuilder &b, Location, ValueRange arguments) {
-        IRMapping values;
-        const unsigned inputCount = inputs.size();
-        for (unsigned i = 0; i < inputCount; ++i)
-          values.map(op_.getBody()->getArgument(i), arguments[i]);
-        for (Operation &inner : op_.getBody()->without_terminator()) {
-          if (auto index = dyn_cast<linalg::IndexOp>(inner))
-            values.map(index.getResult(), indexInParts(b, index.getDim()));
-          else if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
-            b.clone(inner, values);
-        }
-        SmallVector<Value> next;
-        for (auto [output, accumulator] : llvm::enumerate(accumulators_))
-          next.push_back(combineBy(b, loc_, accumulator, arguments[inputCount + output],
-                                   values.lookupOrDefault(accumulator.contributed)));
-        linalg::YieldOp::create(b, loc_, next);
-      });
-  return llvm::to_vector_of<Value>(partial.getResults());
-}
-
-/// Partial results, and what the reduction starts from, once.
-Value Splitter::buildTotal(unsigned output, Value partial) {
-  Value start = op_.getDpsInits()[output];
-  auto type = cast<RankedTensorType>(start.getType());
-  if (type.getElementType() != typeOf(output)) {
-    FloatAttr value;
-    auto fill = start.getDefiningOp<linalg::FillOp>(); // run() has seen to it
-    matchPattern(fill.getInputs()[0], m_Constant(&value));
-    start = filled(type.getShape(), b_.getFloatAttr(typeOf(output), value.getValueAsDouble()));
-  }
-  const unsigned rank = type.getRank(), split = split_.isAcross ? 0 : rank;
-  SmallVector<utils::IteratorType> types(rank + 1, utils::IteratorType::parallel);
-  types[split] = utils::IteratorType::reduction;
-  AffineMap read = b_.getMultiDimIdentityMap(rank + 1);
-  auto total = linalg::GenericOp::create(
-      b_, loc_, start.getType(), partial, start, ArrayRef<AffineMap>{read, read.dropResult(split)}, types,
-      [&](OpBuilder &b, Location, ValueRange arguments) {
-        linalg::YieldOp::create(b, loc_, combineBy(b, loc_, accumulators_[output], arguments[1], arguments[0]));
-      });
-  return total.getResult(0);
-}
-
-Value Splitter::narrowed(unsigned output, Value total) {
-  auto type = cast<RankedTensorType>(op_->getResult(output).getType());
-  if (total.getType() == type)
-    return total;
-  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  AffineMap map = b_.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> types(type.getRank(), utils::IteratorType::parallel);
-  auto narrow = linalg::GenericOp::create(
-      b_, loc_, type, total, empty, ArrayRef<AffineMap>{map, map}, types,
-      [&](OpBuilder &b, Location, ValueRange arguments) {
-        linalg::YieldOp::create(b, loc_,
-                                arith::TruncFOp::create(b, loc_, type.getElementType(), arguments[0]).getResult());
-      });
-  return narrow.getResult(0);
-}
-
-void Splitter::run() {
-  for (auto [output, start] : llvm::enumerate(op_.getDpsInits())) {
-    auto fill = start.getDefiningOp<linalg::FillOp>();
-    const bool isConstant = fill && matchPattern(fill.getInputs()[0], m_Constant());
-    if (!isConstant && cast<RankedTensorType>(start.getType()).getElementType() != typeOf(output))
-      return; // a start in another type than that of the partial results
-  }
-  SmallVector<Value> partials = buildPartials(), results;
-  // Output maps list the parallel loops in any order: the partial results have theirs in the same.
-  for (auto [output, partial] : llvm::enumerate(partials))
-    results.push_back(narrowed(output, buildTotal(output, partial)));
-  op_->replaceAllUsesWith(results);
-  op_->erase();
-}
-
 /// Whether another operation reads what `op` reduces: it is better off in one kernel with it.
 bool sharesInput(linalg::GenericOp op) {
   return llvm::any_of(op.getDpsInputs(), [&](Value input) {
@@ -360,14 +180,29 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) 
 } // namespace
 
 void splitReductions(func::FuncOp function) {
-  for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>())) {
+  const auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
+  llvm::DenseMap<Operation *, CentredSum> centred; // as long as their sums are whole
+  for (linalg::GenericOp op : ops)
+    if (std::optional<CentredSum> sum = centredSumOf(op))
+      centred.insert({op, *sum});
+  llvm::DenseMap<Operation *, SplitSum> splitSums; // of which variances are made; the operations are gone
+  for (linalg::GenericOp op : ops) {
+    if (auto sum = centred.find(op); sum != centred.end()) {
+      if (auto plain = splitSums.find(sum->second.plain); plain != splitSums.end()) {
+        const CentredParts parts{sum->second, plain->second};
+        splitKnown(op, plain->second.split, &parts);
+        continue;
+      }
+    }
     if (isOfAttention(op))
       continue; // one kernel with what is between its products
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)
-        Splitter(op, *product->split).run();
+        splitKnown(op, *product->split);
     } else if (std::optional<Split> split = splitOf(op)) {
-      Splitter(op, *split).run();
+      Operation *whole = op;
+      if (std::optional<SplitSum> sum = splitKnown(op, *split))
+        splitSums.insert({whole, *sum});
     } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
       if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))
         splitRagged(op, *loop, *limits);

@@ -155,15 +155,24 @@ def rmsnorm(b):
     return b.program()
 
 
-def batch_norm(b):
-    """Over all but the middle of three dimensions."""
-    b.axes, b.count = [0, 2], float(max(b.shape[0] * b.shape[2], 1))
+def normalised(b, axes):
+    b.axes, b.count = axes, float(max(np.prod([b.shape[i] for i in axes]), 1))
     x = b.widened()
     mean = b.mean(b.combine([x], [], "arith.addf"))
     spread = b.mean(b.combine([x, mean], [op("arith.subf", b, 0, 1), op("arith.mulf", b, 2, 2)], "arith.addf"))
     b.over([x, mean, spread], [op("arith.subf", b, 0, 1), Step("const", b.wide, extra=2.0 ** -16), op("arith.addf", b, 2, 4),
                                op("math.rsqrt", b, 5), op("arith.mulf", b, 3, 6)])
     return b.program()
+
+
+def batch_norm(b):
+    """Over all but the middle of three dimensions."""
+    return normalised(b, [0, 2])
+
+
+def batch_norm_last(b):
+    """Down columns."""
+    return normalised(b, [0])
 
 
 def cross_entropy(b):
@@ -249,6 +258,22 @@ def cluster_cases():
             yield Case(f"{name} of rows of a cluster", kind, build(Builder(kind, (256, n), False, generator(name, kind, n))), torch)
 
 
+def column_norm_cases():
+    """Columns whose mean and variance take one pass: of few rows, and of parts; their mean is far from 0."""
+    for kind in ("f32", "bf16", "f64"):
+        for shape in ((1, 5), (33, 37), (1031, 6), (2048, 36), (4099, 12)):
+            for n, dynamic in forms(shape[:1]):
+                program = batch_norm_last(Builder(kind, shape, dynamic, generator("columns", kind, n), 40.0, 50.0))
+                yield Case("batch_norm of columns", kind, program)
+    for kind in ("f32", "f64"):
+        for n, dynamic in forms((100, 2048)):
+            data = elements.rounded(kind, special_row(n).T)
+            builder = Builder(kind, data.shape, dynamic, generator("columns", kind, n))
+            builder.nodes[0] = argument(kind, data, dynamic)
+            builder.axes, builder.count = [0], float(n)
+            yield Case("variance of special columns", kind, variance(builder), raw=lambda x: x.var(0))
+
+
 def special_row(n):
     """Rows on which one pass over a softmax or a variance may differ from two: infinities in every place, NaNs, numbers
     that grow, numbers far from 0."""
@@ -283,6 +308,7 @@ def cases(sizes):
         yield from long_cases()
         yield from cluster_cases()
     yield from special_cases(sizes)
+    yield from column_norm_cases()
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)

@@ -211,9 +211,9 @@ Value Bodies::finish(const RowSum &sum, const Point &point, unsigned lane, Value
   return narrow(k_, sum.sum, total);
 }
 
-Value Bodies::rowOperand(const KernelOp &op, BlockArgument argument, const Point &row) {
+Value Bodies::rowOperand(const KernelOp &op, BlockArgument argument, const Point &row, unsigned lane) {
   const auto *input = llvm::find_if(op.inputs, [&](const KernelInput &each) { return each.bodyArgument == argument; });
-  return operand(op, *input, row)[0];
+  return operand(op, *input, row)[lane];
 }
 
 void Bodies::preload(const Point &point) {

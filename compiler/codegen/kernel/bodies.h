@@ -96,9 +96,11 @@ public:
   /// What a reduction starts from, combined with `total`, in the type of the tensors.
   mlir::Value finish(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
 
-  mlir::Value rowOf(const RowSum &sum) const { return rows_.lookup(sum.op->op->getResult(sum.output)).front(); }
+  mlir::Value rowOf(const RowSum &sum, unsigned lane = 0) const {
+    return rows_.lookup(sum.op->op->getResult(sum.output))[lane];
+  }
   /// What the body of an operation has as `argument`, where that is the same for all elements of the row.
-  mlir::Value rowOperand(const KernelOp &op, mlir::BlockArgument argument, const Point &row);
+  mlir::Value rowOperand(const KernelOp &op, mlir::BlockArgument argument, const Point &row, unsigned lane = 0);
 
   /// Loads elementInputs() at the point, ahead of their use. Others are in a cache when they are wanted, and cost
   /// registers until then.

@@ -248,8 +248,8 @@ SmallVector<Value> OnePassSum::join(KernelBuilder &k, ValueRange state, ArrayRef
   return {n, a, q};
 }
 
-Value OnePassSum::referenceOf(Bodies &bodies, const Point &row) const {
-  return kind == Kind::Exponentials ? bodies.rowOf(over) : bodies.rowOperand(*centerOp, center, row);
+Value OnePassSum::referenceOf(Bodies &bodies, const Point &row, unsigned lane) const {
+  return kind == Kind::Exponentials ? bodies.rowOf(over, lane) : bodies.rowOperand(*centerOp, center, row, lane);
 }
 
 Value OnePassSum::finish(KernelBuilder &k, ValueRange state, Value reference) const {

@@ -30,8 +30,8 @@ struct OnePassSum {
   llvm::SmallVector<mlir::Value> start(KernelBuilder &k) const;
   /// Joins elements x, in the type of `over`'s accumulator.
   llvm::SmallVector<mlir::Value> join(KernelBuilder &k, mlir::ValueRange state, llvm::ArrayRef<mlir::Value> x) const;
-  /// m or c, once `over` is known for the row.
-  mlir::Value referenceOf(Bodies &bodies, const Point &row) const;
+  /// m or c, once `over` is known for the row, or for the rows of all lanes.
+  mlir::Value referenceOf(Bodies &bodies, const Point &row, unsigned lane = 0) const;
   /// The sum of the thread's elements.
   mlir::Value finish(KernelBuilder &k, mlir::ValueRange state, mlir::Value reference) const;
 

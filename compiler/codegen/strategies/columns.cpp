@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns.h"
 
+#include "compiler/codegen/kernel/one_pass.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -12,8 +13,9 @@ namespace {
 
 // Vectors of adjacent results that a block takes, less where there are less: 256 bytes of a row of fp32.
 constexpr uint32_t kMaxAcross = 16;
-// Rows that a thread loads before it combines them.
+// Rows that a thread loads before it combines them; of variances, bytes, since more is computed of them.
 constexpr uint32_t kInFlight = 4;
+constexpr uint32_t kBytesInFlight = 64;
 constexpr uint32_t kThreads = 512;
 // Rows that a few threads, or one, have on their way at once; threads of a block then, where rows have as many vectors.
 constexpr int64_t kMostFew = 16, kWideRow = 512;
@@ -21,12 +23,30 @@ constexpr uint32_t kFewThreads = 256, kLeastThreads = 64;
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
+/// The sums that know others, where they need no pass of their own. Nothing where the group takes more than one pass.
+std::optional<SmallVector<OnePassSum>> sumsThen(const KernelFunction &kernel, const GroupShape &shape) {
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  if (phases.size() == 1 && !readsAgain(kernel, shape))
+    return SmallVector<OnePassSum>();
+  if (phases.size() != 2 || storesElements(kernel, shape))
+    return std::nullopt;
+  return onePassSums(kernel, shape, phases[0], phases[1]);
+}
+
 class ColumnsWriter {
 public:
   explicit ColumnsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), vectors_(w.choice("across")),
-        sums_(phasesOf(w.kernel, w.shape.group).front()), axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel),
-        storesElements_(storesElements(w.kernel, w.shape)) {}
+        sums_(phasesOf(w.kernel, w.shape.group).front()), then_(*sumsThen(w.kernel, w.shape)),
+        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel),
+        storesElements_(storesElements(w.kernel, w.shape)) {
+    if (then_.empty())
+      return;
+    uint32_t bytes = 0; // that a thread loads of a row
+    for (const ElementInput &input : elementInputs(w.kernel, w.shape))
+      bytes += width_ * dispatch::elementBytes(input.tensor->element);
+    inFlight_ = llvm::bit_floor(std::clamp(kBytesInFlight / std::max(bytes, 1u), kInFlight, 2 * kInFlight));
+  }
 
   void run() {
     w_.space.vectorAxis = axis_;
@@ -36,14 +56,20 @@ public:
   }
 
 private:
-  using Accumulators = SmallVector<Value>; // [sums][lanes]
+  using Accumulators = SmallVector<Value>; // [sums][lanes], then [later sums][lanes][values that one keeps]
 
   void writeTile(unsigned width);
   void placeThread(unsigned width, uint32_t across);
   Accumulators walkDown(uint32_t down);
   Accumulators accumulate(Value first, unsigned count, uint32_t down, ValueRange accumulators);
-  Accumulators combineDown(Accumulators values, uint32_t across, uint32_t down);
-  void storeResults(const Accumulators &totals);
+  void join(ArrayRef<Point> points, MutableArrayRef<Value> states);
+  Accumulators combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
+  Accumulators ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
+  void setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
+  void storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
+  SmallVector<RowSum> laterSums() const {
+    return llvm::map_to_vector(then_, [](const OnePassSum &sum) { return sum.sum; });
+  }
 
   Writer &w_;
   KernelBuilder &k_;
@@ -51,6 +77,8 @@ private:
   const uint32_t width_;
   const uint32_t vectors_; // of a tile
   const SmallVector<RowSum> sums_;
+  const SmallVector<OnePassSum> then_; // that know them
+  uint32_t inFlight_ = kInFlight;
   const unsigned axis_, reducedFirst_;
   const bool storesElements_;
   unsigned lanes_ = 1;  // of a vector
@@ -67,8 +95,22 @@ void ColumnsWriter::writeTile(unsigned width) {
   const uint32_t across = vectors_ * width_ / width;
   const uint32_t down = k_.threads / across;
   placeThread(width, across);
-  Accumulators totals = combineDown(walkDown(down), across, down);
-  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] { storeResults(totals); });
+  Accumulators found = walkDown(down);
+  Accumulators totals(ArrayRef(found).take_front(sums_.size() * lanes_));
+  totals = combineDown(sums_, totals, across, down);
+  SmallVector<RowSum> last = sums_;
+  if (!then_.empty()) {
+    setColumns(sums_, ofFirstThreads(sums_, totals, across, down));
+    ArrayRef<Value> states = ArrayRef(found).drop_front(totals.size());
+    totals.clear();
+    for (const OnePassSum &sum : then_)
+      for (unsigned lane = 0; lane < lanes_; ++lane, states = states.drop_front(sum.size()))
+        totals.push_back(
+            sum.finish(k_, ValueRange(states.take_front(sum.size())), sum.referenceOf(bodies_, column_, lane)));
+    last = laterSums();
+    totals = combineDown(last, totals, across, down);
+  }
+  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] { storeResults(last, totals); });
 }
 
 void ColumnsWriter::placeThread(unsigned width, uint32_t across) {
@@ -117,7 +159,24 @@ ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned coun
       for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator)
         *accumulator = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
   }
+  join(points, MutableArrayRef(next).drop_front(sums_.size() * lanes_));
   return next;
+}
+
+/// The later sums take what the points add to the sums that they know.
+void ColumnsWriter::join(ArrayRef<Point> points, MutableArrayRef<Value> states) {
+  for (const OnePassSum &sum : then_) {
+    Value seen; // how many elements, which is the same for all lanes
+    for (unsigned lane = 0; lane < lanes_; ++lane, states = states.drop_front(sum.size())) {
+      MutableArrayRef<Value> state = states.take_front(sum.size());
+      if (sum.kind == OnePassSum::Kind::Squares)
+        state[0] = seen = seen ? seen : state[0];
+      SmallVector<Value> elements;
+      for (const Point &point : points)
+        elements.push_back(bodies_.contribution(sum.over, point, lane));
+      llvm::copy(sum.join(k_, ValueRange(state), elements), state.begin());
+    }
+  }
 }
 
 /// Rows down_, down_ + down, ... of the reduced axes, several at a time, then the rest one by one.
@@ -126,12 +185,15 @@ ColumnsWriter::Accumulators ColumnsWriter::walkDown(uint32_t down) {
   Accumulators accumulators = {down_};
   for (const RowSum &sum : sums_)
     accumulators.append(lanes_, neutral(k_, sum.sum));
-  const int64_t step = int64_t(down) * kInFlight;
+  for (const OnePassSum &sum : then_)
+    for (unsigned lane = 0; lane < lanes_; ++lane)
+      llvm::append_range(accumulators, sum.start(k_));
+  const int64_t step = int64_t(down) * inFlight_;
   // Signed: few rows have no place for a whole step.
-  Value whole = k_.sub(rows, k_.number(int64_t(down) * (kInFlight - 1)));
+  Value whole = k_.sub(rows, k_.number(int64_t(down) * (inFlight_ - 1)));
   accumulators = k_.loop(down_, whole, k_.number(step), accumulators, [&](Value first, ValueRange values) {
     Accumulators next = {k_.add(first, k_.number(step))};
-    llvm::append_range(next, accumulate(first, kInFlight, down, values.drop_front()));
+    llvm::append_range(next, accumulate(first, inFlight_, down, values.drop_front()));
     return next;
   });
   return k_.loop(accumulators.front(), rows, k_.number(down), ValueRange(accumulators).drop_front(),
@@ -140,20 +202,21 @@ ColumnsWriter::Accumulators ColumnsWriter::walkDown(uint32_t down) {
 
 /// A tree over the threads of a column: the lower half of them takes what the upper half has left in shared memory.
 /// Every thread leaves its values once, in a place of its own, so one barrier a step is enough.
-ColumnsWriter::Accumulators ColumnsWriter::combineDown(Accumulators values, uint32_t across, uint32_t down) {
+ColumnsWriter::Accumulators ColumnsWriter::combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
+                                                       uint32_t down) {
   SmallVector<Value> arenas;
-  for (const RowSum &sum : sums_)
+  for (const RowSum &sum : sums)
     arenas.push_back(k_.shared(storedType(sum.sum.type), uint64_t(down) * across * lanes_));
   auto place = [&](size_t sum, Value row, unsigned lane) {
     Value slot = k_.add(k_.mul(row, k_.number(across)), across_);
     slot = k_.add(k_.mul(slot, k_.number(lanes_)), k_.number(lane));
-    return k_.at(arenas[sum], storedType(sums_[sum].sum.type), slot);
+    return k_.at(arenas[sum], storedType(sums[sum].sum.type), slot);
   };
   for (uint32_t half = down / 2; half != 0; half /= 2) {
     Value isLower = k_.less(down_, k_.number(half));
     Value isUpper = k_.less(k_.sub(down_, k_.number(half)), k_.number(half));
     k_.when(isUpper, [&] {
-      for (size_t sum = 0; sum < sums_.size(); ++sum)
+      for (size_t sum = 0; sum < sums.size(); ++sum)
         for (unsigned lane = 0; lane < lanes_; ++lane)
           storeShared(k_, values[sum * lanes_ + lane], place(sum, down_, lane));
     });
@@ -163,10 +226,10 @@ ColumnsWriter::Accumulators ColumnsWriter::combineDown(Accumulators values, uint
         [&] {
           Accumulators combined;
           Value other = k_.add(down_, k_.number(half));
-          for (size_t sum = 0; sum < sums_.size(); ++sum)
+          for (size_t sum = 0; sum < sums.size(); ++sum)
             for (unsigned lane = 0; lane < lanes_; ++lane)
-              combined.push_back(combine(k_, sums_[sum].sum, values[sum * lanes_ + lane],
-                                         loadShared(k_, sums_[sum].sum.type, place(sum, other, lane))));
+              combined.push_back(combine(k_, sums[sum].sum, values[sum * lanes_ + lane],
+                                         loadShared(k_, sums[sum].sum.type, place(sum, other, lane))));
           return combined;
         },
         [&] { return values; });
@@ -174,15 +237,39 @@ ColumnsWriter::Accumulators ColumnsWriter::combineDown(Accumulators values, uint
   return values;
 }
 
-void ColumnsWriter::storeResults(const Accumulators &totals) {
-  Bodies::Scope scope(bodies_);
-  const Value *total = totals.begin();
-  for (const RowSum &sum : sums_) {
+/// What the first thread of each column has, all of its threads have then.
+ColumnsWriter::Accumulators ColumnsWriter::ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
+                                                          uint32_t down) {
+  if (down == 1)
+    return values;
+  SmallVector<Value> places;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Type type = storedType(sums[i / lanes_].sum.type);
+    places.push_back(k_.at(k_.shared(type, across), type, across_));
+  }
+  k_.when(k_.equal(down_, k_.number(0)), [&] {
+    for (auto [value, place] : llvm::zip_equal(values, places))
+      storeShared(k_, value, place);
+  });
+  k_.barrier();
+  for (auto [i, place] : llvm::enumerate(places))
+    values[i] = loadShared(k_, sums[i / lanes_].sum.type, place);
+  return values;
+}
+
+void ColumnsWriter::setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals) {
+  for (const RowSum &sum : sums) {
     SmallVector<Value> finished;
     for (unsigned lane = 0; lane < lanes_; ++lane)
-      finished.push_back(bodies_.finish(sum, column_, lane, *total++));
+      finished.push_back(bodies_.finish(sum, column_, lane, totals[lane]));
+    totals = totals.drop_front(lanes_);
     bodies_.setRow(sum, finished);
   }
+}
+
+void ColumnsWriter::storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals) {
+  Bodies::Scope scope(bodies_);
+  setColumns(sums, totals);
   for (const KernelOp &op : w_.kernel.ops)
     if (w_.shape.group.isPerRow(op.op))
       bodies_.storeRow(op, column_);
@@ -201,14 +288,16 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
 } // namespace
 
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape) ||
-      phasesOf(kernel, shape.group).size() != 1 || readsAgain(kernel, shape))
+  if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape) || !sumsThen(kernel, shape))
     return std::nullopt;
-  const uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
+  uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
   uint32_t across = kMaxAcross;
-  if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size)
-    across =
-        std::min<uint32_t>(kMaxAcross, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
+  if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size) {
+    // Of columns that are no multiple of a vector, half a vector may be one that they are.
+    for (; width > 2 && *columns % width != 0 && *columns % (width / 2) == 0; width /= 2)
+      across *= 2;
+    across = std::min<uint32_t>(across, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
+  }
   uint32_t threads = kThreads;
   // Of few rows a thread takes all in flight together, and more columns are left for the others.
   if (std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes()); rows && *rows <= kMostFew) {
@@ -218,9 +307,9 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
     threads = std::max(across * down, kLeastThreads);
   }
   uint32_t bytes = 0; // of one column's accumulators
-  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
-  for (const RowSum &sum : phases.front())
-    bytes += dispatch::elementBytes(sum.sum.type);
+  for (const SmallVector<RowSum> &phase : phasesOf(kernel, shape.group))
+    for (const RowSum &sum : phase)
+      bytes += dispatch::elementBytes(sum.sum.type);
   while (threads > 8 * kMaxAcross && threads * width * bytes > kMaxArena)
     threads /= 2;
   // Where vectors are not aligned, a thread has one column of those that a vector has.
