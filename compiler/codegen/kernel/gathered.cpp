@@ -173,7 +173,10 @@ SmallVector<Value> loadShifted(KernelBuilder &k, const KernelArguments &argument
   SmallVector<Value> values = k.choose(isInside(k, arguments, tensor, first, first, bytes),
                                        SmallVector<Type>(2 * words + 1, i32), inside, apart);
   Value shift = values.pop_back_val();
-  return runOf(k, {values, shift}, tensor.element, width);
+  SmallVector<Value> run = runOf(k, {values, shift}, memoryType(tensor.element), width);
+  for (Value &each : run)
+    each = fromMemory(k, each, tensor.element);
+  return run;
 }
 
 } // namespace

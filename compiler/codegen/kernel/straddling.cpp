@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/straddling.h"
 
-#include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dispatch/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -48,7 +47,8 @@ Value isInside(KernelBuilder &k, const KernelArguments &arguments, const KernelT
     size = k.mul(size, arguments.sizeOf(k.b, k.loc, extent));
   // Of addresses only the low bits are looked at: where vectors begin, counted from the tensor's start.
   auto behind = [&](Value element) {
-    return behindVector(k, k.at(arguments.pointers[tensor.binding], memoryType(tensor.element), element), bytes);
+    Value address = bytesBehind(k, arguments.pointers[tensor.binding], k.mul(element, k.number(elementBytes)));
+    return behindVector(k, address, bytes);
   };
   auto notBelow = [&](Value x, Value y) {
     return k.b.createOrFold<arith::CmpIOp>(k.loc, arith::CmpIPredicate::uge, x, y);
@@ -97,11 +97,10 @@ SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type el
     Value each = elementBytes < kWord ? LLVM::FshrOp::create(k.b, k.loc, all[i + 1], all[i], rest).getResult() : all[i];
     vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, each, k.number(i));
   }
-  Type memory = memoryType(element);
-  vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(width, memory), vector);
+  vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(width, element), vector);
   SmallVector<Value> values;
   for (unsigned lane = 0; lane < width; ++lane)
-    values.push_back(fromMemory(k, LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)), element));
+    values.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)));
   return values;
 }
 
