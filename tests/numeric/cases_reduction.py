@@ -258,6 +258,17 @@ def cluster_cases():
             yield Case(f"{name} of rows of a cluster", kind, build(Builder(kind, (256, n), False, generator(name, kind, n))), torch)
 
 
+def ragged_cases():
+    """Rows that start anywhere between vectors, by one thread of a warp and by all of a block."""
+    for kind in ("f32", "bf16", "f64", "i8"):
+        for n in (37, 143, 1001, 2050, 4095):
+            random = generator("ragged", kind, n)
+            x = argument(kind, elements.draw(random, kind, (7, n)), False)
+            operations = ["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.addi", "arith.maxsi"]
+            yield Case("sum and maximum of ragged rows", kind, Program([x, Reduce(((0, 0),), [1], operations, wide=True)],
+                                                                       [(1, 0), (1, 1)]))
+
+
 def column_norm_cases():
     """Columns whose mean and variance take one pass: of few rows, and of parts; their mean is far from 0."""
     for kind in ("f32", "bf16", "f64"):
@@ -308,6 +319,7 @@ def cases(sizes):
         yield from long_cases()
         yield from cluster_cases()
     yield from special_cases(sizes)
+    yield from ragged_cases()
     yield from column_norm_cases()
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)

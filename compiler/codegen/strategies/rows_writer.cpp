@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/kernel/one_pass.h"
 #include "compiler/codegen/kernel/shared_vectors.h"
+#include "compiler/codegen/strategies/ragged_rows.h"
 
 #include <utility>
 
@@ -108,7 +109,13 @@ void RowsWriter::writeRows() {
     lane_ = k_.add(k_.mul(rank_, k_.number(lanes_)), lane_);
   if (width_ == 1)
     return writeRow(1);
-  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, [&] { writeRow(1); });
+  auto apart = [&] { writeRow(1); };
+  auto ragged = [&] {
+    if (!takesRaggedRows(w_))
+      return apart();
+    k_.branch(bodies_.areBasesAligned(width_), [&] { writeRaggedRows(w_); }, apart);
+  };
+  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, ragged);
 }
 
 /// The thread's row of that number: a block takes rows_ times as many as it has groups of lanes.
