@@ -37,12 +37,18 @@ private:
   ArrayRef<int64_t> shapeOf(OpOperand *operand) { return cast<RankedTensorType>(operand->get().getType()).getShape(); }
   SmallVector<Window> findWindows();
   bool isFilterLoop(unsigned loop);
-  int64_t lengthOf(ArrayRef<Window> windows);
-  int64_t paddedLength(ArrayRef<Window> windows);
+  int64_t channels() { return sizes_[convolution_.channels]; }
+  int64_t roomOf(ArrayRef<Window> windows);
+  int64_t lengthOf(ArrayRef<Window> windows, int64_t room);
+  int64_t paddedLength(ArrayRef<Window> windows, int64_t room);
+  int64_t paddedLength(ArrayRef<Window> windows) { return paddedLength(windows, channels()); }
   double copySize(ArrayRef<Window> windows);
   const Window *windowOf(unsigned dimension);
   bool isJoined(unsigned loop);
   Value number(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc_, value); }
+  Value isBelow(OpBuilder &b, Value value, int64_t limit) {
+    return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, value, number(b, limit));
+  }
   Value build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
   SmallVector<Value> columnsAt(OpBuilder &b, Value place);
   Value readImage(OpBuilder &b, ArrayRef<Value> place);
@@ -91,20 +97,26 @@ SmallVector<Window> Joiner::findWindows() {
   return windows;
 }
 
-/// Of the window's columns and the channels.
-int64_t Joiner::lengthOf(ArrayRef<Window> windows) {
-  int64_t length = sizes_[convolution_.channels];
+/// Of the window's columns, each with room for some channels.
+int64_t Joiner::lengthOf(ArrayRef<Window> windows, int64_t room) {
+  int64_t length = room;
   for (const Window &window : windows)
     length *= sizes_[window.column];
   return length;
 }
 
 /// With zeros: vectors are whole, and no step is more than half zeros.
-int64_t Joiner::paddedLength(ArrayRef<Window> windows) {
+int64_t Joiner::paddedLength(ArrayRef<Window> windows, int64_t room) {
   const int64_t bytes = elementBytes(element()), step = kStepBytes / bytes;
-  const int64_t length = int64_t(llvm::alignTo(lengthOf(windows), kVectorBytes / bytes));
+  const int64_t length = int64_t(llvm::alignTo(lengthOf(windows, room), kVectorBytes / bytes));
   const int64_t inLast = length % step;
   return inLast == 0 ? length : length + std::max<int64_t>(0, step / 2 - inLast);
+}
+
+/// Room for the channels of a column: a power of two, which takes no division to find, where zeros are there anyway.
+int64_t Joiner::roomOf(ArrayRef<Window> windows) {
+  const auto power = int64_t(llvm::PowerOf2Ceil(uint64_t(channels())));
+  return paddedLength(windows, power) == paddedLength(windows) ? power : channels();
 }
 
 double Joiner::copySize(ArrayRef<Window> windows) {
@@ -130,12 +142,13 @@ bool Joiner::isJoined(unsigned loop) {
          llvm::any_of(joined_, [&](const Window &window) { return window.column == loop; });
 }
 
-/// A tensor of zeros, but for places whose last index is a window's column and a channel.
+/// A tensor of zeros, but for places whose last index is a window's column and a channel. Room beyond the channels is
+/// zero, too.
 Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
   Type type = this->element();
   Value empty = tensor::EmptyOp::create(b_, loc_, shape, type);
   Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
-  const int64_t length = lengthOf(joined_);
+  const int64_t room = roomOf(joined_), length = lengthOf(joined_, room);
   return linalg::GenericOp::create(
              b_, loc_, empty.getType(), ValueRange(), empty, b_.getMultiDimIdentityMap(shape.size()),
              SmallVector<utils::IteratorType>(shape.size(), utils::IteratorType::parallel),
@@ -146,7 +159,11 @@ Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, Arr
                Value last = place.back();
                place.back() = arith::MinSIOp::create(b, loc_, last, number(b, length - 1));
                Value value = element(b, place);
-               Value isInside = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, last, number(b, length));
+               Value isInside = isBelow(b, last, length);
+               if (room != channels()) {
+                 Value channel = arith::RemUIOp::create(b, loc_, last, number(b, room));
+                 isInside = arith::AndIOp::create(b, loc_, isInside, isBelow(b, channel, channels()));
+               }
                linalg::YieldOp::create(b, loc_, arith::SelectOp::create(b, loc_, isInside, value, zero).getResult());
              })
       .getResult(0);
@@ -154,15 +171,19 @@ Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, Arr
 
 /// Of the joined windows, and the channel.
 SmallVector<Value> Joiner::columnsAt(OpBuilder &b, Value place) {
-  SmallVector<Value> parts;
-  auto split = [&](unsigned loop) {
-    Value size = number(b, sizes_[loop]);
-    parts.push_back(arith::RemUIOp::create(b, loc_, place, size));
+  auto split = [&](int64_t length) -> Value {
+    Value size = number(b, length), part = arith::RemUIOp::create(b, loc_, place, size);
     place = arith::DivUIOp::create(b, loc_, place, size);
+    return part;
   };
-  split(convolution_.channels);
-  for (const Window &window : llvm::reverse(joined_))
-    split(window.column);
+  const int64_t room = roomOf(joined_);
+  Value channel = split(room);
+  if (room != channels())
+    channel = arith::MinSIOp::create(b, loc_, channel, number(b, channels() - 1));
+  SmallVector<Value> parts = {channel};
+  for (const Window &window : llvm::reverse(ArrayRef(joined_).drop_front()))
+    parts.push_back(split(sizes_[window.column]));
+  parts.push_back(place);
   std::reverse(parts.begin(), parts.end());
   return parts;
 }

@@ -36,6 +36,9 @@ constexpr int64_t kBytesOfTile = 256;
 constexpr int64_t kEnoughProductBlocks = 96;
 constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
+// Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
+// of a window, and what is worth a part.
+constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
 int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
@@ -97,6 +100,21 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   return std::nullopt;
 }
 
+/// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
+std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!mayRoundForTensorCores(product) || product.reduced.size() < 2)
+    return std::nullopt;
+  int64_t reduced = 1;
+  for (unsigned loop : product.reduced)
+    reduced *= sizes[loop];
+  for (unsigned loop : product.reduced)
+    if (sizes[loop] > 1 && sizes[loop] <= kMostWindowRows && reduced / sizes[loop] >= kLeastOfWindowRow &&
+        tiles * sizes[loop] <= kMultiprocessors)
+      return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
+  return std::nullopt;
+}
+
 /// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
 /// it is none that tiles, or blocks of few rows, compute.
 struct ProductSplit {
@@ -124,6 +142,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   auto tiles = [&](int64_t side, int64_t across) {
     return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
   };
+  if (!skinny && readsWindows(op))
+    return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
                          : hasCores ? (rows <= 64 ? tiles(64, 128) : tiles(128, 64))
                                     : tiles(64, 64);

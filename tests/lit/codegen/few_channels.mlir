@@ -4,12 +4,12 @@
 // RUN: tenon-compile %s --images=ptx --target=sm_90a -o %t.tenon --dump-kernels-to=%t.kernels
 // RUN: FileCheck %s --check-prefix=KERNEL --input-file=%t.kernels/first_dispatch_2_sm_90a.ptx
 
-// The border is part of the copy. It has 21 elements of each row; the others are zeros.
+// The border is part of the copy. It has 7 columns of each row, with room for 4 channels; what is not there is zero.
 // CHECK-LABEL: func.func @first
 // CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<8x70x32x32xbf16>)
-// CHECK: arith.minsi %{{.*}}, %c20
+// CHECK: arith.minsi %{{.*}}, %c27
 // CHECK: tensor.extract %arg0
-// CHECK: arith.cmpi ult, %{{.*}}, %c21
+// CHECK: arith.cmpi ult, %{{.*}}, %c28
 // CHECK: %[[FILTERS:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<64x7x32xbf16>)
 // CHECK: linalg.generic {{.*}}"parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%[[ROWS]], %[[FILTERS]] :
 // KERNEL-DAG: cp.async.bulk.tensor.4d

@@ -3,7 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/flow/prefix.h"
-#include "tests/unit/compiler/dispatch/kernel_text.h"
+#include "tests/unit/compiler/dispatch/convolutions.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -129,6 +129,30 @@ TEST_F(SplitReductions, PartsOfUnknownNumberOfElementsAreCountedByTheHost) {
 
 TEST_F(SplitReductions, RowsOfUnknownLengthStayWhole) {
   EXPECT_EQ(split(kRowSum).size(), 1u);
+}
+
+class SplitConvolutions : public ConvolutionTest {
+protected:
+  llvm::SmallVector<mlir::linalg::GenericOp> split(const Shape &shape) {
+    EXPECT_TRUE(convolution(shape)); // which makes it generic
+    auto function = *module_->getOps<mlir::func::FuncOp>().begin();
+    splitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(SplitConvolutions, RowsOfTheWindowArePartsWhereTilesAreFew) {
+  auto ops = split({.batch = 32, .size = 7, .channels = 512, .results = 512});
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  EXPECT_EQ(partials.getShape(), (llvm::ArrayRef<int64_t>{3, 32, 7, 7, 512}));
+  EXPECT_EQ(ops[0].getNumReductionLoops(), 2u);
+}
+
+TEST_F(SplitConvolutions, ManyTilesAndShortSumsStayWhole) {
+  EXPECT_EQ(split({.batch = 32, .size = 28, .channels = 512, .results = 512}).size(), 1u);
+  EXPECT_EQ(split({.batch = 32, .size = 7, .channels = 128, .results = 512}).size(), 1u);
 }
 
 } // namespace
