@@ -70,7 +70,10 @@ SHAPES = (
     Shape(2, (28, 28), 64, (3, 3), 96, before=1, order="fcw"),
     Shape(2, (41, 52), 72, (3, 3), 160, stride=2, before=1, order="fcw"),
     Shape(1, (64, 33), 64, (3, 3), 64, dilation=2, order="fcw"),
-    # As many, of few channels: columns of the window join them, and its rows where that takes no more memory.
+    # Few tiles and a long sum: rows of the window are parts.
+    Shape(2, (7, 7), 384, (3, 3), 96, before=1),
+    Shape(3, (14, 14), 344, (3, 3), 72, stride=2, before=1, order="fwc"),
+    # Many multiplications, of few channels: columns of the window join them, and its rows where that takes no more memory.
     Shape(4, (61, 58), 3, (7, 7), 128, stride=2, before=3),
     Shape(4, (61, 58), 3, (7, 7), 128, stride=2, before=3, order="fcw"),
     Shape(3, (56, 60), 3, (3, 3), 256, before=1, order="fwc"),
@@ -80,6 +83,43 @@ SHAPES = (
     # More tiles than a device has multiprocessors, in pairs of blocks.
     Shape(9, (28, 28), 40, (3, 3), 256, before=1),
 )
+
+
+# Each channel for itself; of so many results that a thread has a run of two or four, and lengths that no run divides.
+CHANNELS = (
+    Shape(2, (9, 11), 24, (3, 3), 24, before=1, order="wc"),
+    Shape(4, (115, 115), 64, (3, 3), 64, before=1, order="wc"),
+    Shape(5, (114, 117), 64, (3, 3), 64, before=1, order="wc"),
+    Shape(4, (229, 230), 64, (3, 3), 64, stride=2, before=1, order="wc"),
+)
+
+
+def convolve_channels(f, shape, operand, result, image, filters):
+    rank = len(shape.image)
+    image = f.pad(image, [0, *shape.before, 0], [0, *shape.behind, 0], 0)
+    places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
+    loops = ["n", *places, "c", *windows]
+    read = [f"{y} * {shape.stride} + {w}" for y, w in zip(places, windows)]
+    maps = [map_text(["n", *read, "c"], loops), map_text([*windows, "c"], loops), map_text(["n", *places, "c"], loops)]
+    kinds = ", ".join(['"parallel"'] * (rank + 2) + ['"reduction"'] * rank)
+    sizes = [shape.batch, *shape.out, shape.channels]
+    return text(f, result, sizes,
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"-> {{t}}", image, filters, f.fill(result, sizes, 0))
+
+
+def convolved_channels(shape, result, image, filters):
+    image = np.pad(image, [(0, 0), *zip(shape.before, shape.behind), (0, 0)])
+    total, size = 0, 0
+    for window in itertools.product(*map(range, shape.filters)):
+        part = image[(slice(None), *(slice(w, w + (out - 1) * shape.stride + 1, shape.stride) for w, out in zip(window, shape.out)))]
+        total = total + part * filters[window]
+        size = size + np.abs(part) * np.abs(filters[window])
+    if not is_float(result):
+        return Bounded(result, elements.wrap(result, total))
+    # Products are rounded to the type that the program multiplies in.
+    return bounded.finish(result, total, (int(np.prod(shape.filters)) + 2) * elements.EPS[result] * size, 1.0)
 
 
 def convolve(f, shape, operand, result, image, filters):
@@ -136,6 +176,18 @@ def activated(f, shape, operand, result, image, filters, bias):
 
 def cases(sizes):
     whole = len(sizes) > 1
+    for kind, (operand, result) in enumerate(KINDS):
+        for number, shape in enumerate(CHANNELS):
+            if not whole and number != 0 and (kind, number) not in ((0, 1), (3, 2), (3, 3)):
+                continue
+            random = generator("channels", operand, number)
+            low, high = (-2, 2) if is_float(operand) else (-100, 100)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, low, high))
+                              for extents in ([shape.batch, *shape.image, shape.channels], [*shape.filters, shape.channels]))
+            yield Case("convolution of each channel", operand if operand == result else f"{operand} to {result}", one(
+                [image, filters],
+                lambda f, a, b, shape=shape, operand=operand, result=result: convolve_channels(f, shape, operand, result, a, b),
+                lambda a, b, shape=shape, result=result: convolved_channels(shape, result, a.v, b.v)))
     for kind, (operand, result) in enumerate(KINDS):
         name = operand if operand == result else f"{operand} to {result}"
         for number, shape in enumerate(SHAPES):

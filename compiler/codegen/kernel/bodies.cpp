@@ -134,6 +134,8 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
     return known->second[output];
   auto isThisStreamed = [&](uint32_t binding) { return streamed_.contains(binding); };
   BodyValues values(k_, kernel_, space_, arguments_, generic, point, perRow ? 1 : width_, isThisStreamed);
+  if (isAligned_)
+    values.setAligned();
   for (const KernelInput &input : op.inputs)
     if (!input.bodyArgument.use_empty())
       values.bind(input.bodyArgument, operand(op, input, point));
@@ -295,6 +297,12 @@ Value Bodies::areBasesAligned(unsigned width) {
       if (output.isStored)
         ask(op, output.tensor);
     }
+    for (auto extract : linalg::GenericOp(op.op).getBody()->getOps<tensor::ExtractOp>())
+      if (readsWholeVectors(kernel_, space_, op.op, extract, width)) {
+        const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
+        if (seen.insert(tensor.binding).second)
+          aligned = k_.both(aligned, isAligned(tensor, int64_t(width) * dispatch::elementBytes(tensor.element)));
+      }
   }
   return aligned;
 }

@@ -101,7 +101,8 @@ Lanes BodyValues::read(tensor::ExtractOp extract) {
       each = arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), each);
     indices.push_back(std::move(index));
   }
-  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding));
+  const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
+  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned);
 }
 
 /// Whether memory would be read to compute it that has not been read yet.
@@ -179,6 +180,16 @@ Lanes BodyValues::choose(arith::SelectOp select) {
     return k_.choose(any, types, mixed, [&] { return values; });
   };
   return {k_.choose(all, types, yes, others), Order::Any};
+}
+
+bool readsWholeVectors(const KernelFunction &kernel, const GroupSpace &space, linalg::GenericOp op,
+                       tensor::ExtractOp extract, unsigned width) {
+  const auto *found = kernel.gathered.find(extract.getTensor());
+  if (width == 1 || found == kernel.gathered.end() || found->second.shape.empty() || !dispatch::isWindow(op))
+    return false;
+  const Extent &row = found->second.shape.back();
+  auto index = extract.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  return !row.value && row.size % width == 0 && index && space.isVectorLoop(op, index.getDim());
 }
 
 } // namespace tenon::compiler::codegen

@@ -24,6 +24,8 @@ public:
   void bind(mlir::BlockArgument argument, Lanes lanes) { known_[argument] = std::move(lanes); }
   /// What is known of a value of the body.
   void know(mlir::Value value, Lanes lanes) { known_[value] = std::move(lanes); }
+  /// Vectors that the body reads by itself are aligned where rows of them are whole (readsWholeVectors).
+  void setAligned() { isAligned_ = true; }
   /// A value of the body, or one from outside that it uses.
   Lanes value(mlir::Value value);
 
@@ -48,8 +50,14 @@ private:
   const Point &point_;
   const unsigned width_;
   llvm::function_ref<bool(uint32_t)> isStreamed_;
+  bool isAligned_ = false;
   Known known_;
   unsigned copies_ = 0; // of what is computed now, in branches around it
 };
+
+/// Whether a window reads vectors of `width` elements that begin at multiples of it in their row, and rows are whole
+/// vectors: they are aligned where the tensor is.
+bool readsWholeVectors(const KernelFunction &kernel, const GroupSpace &space, mlir::linalg::GenericOp op,
+                       mlir::tensor::ExtractOp extract, unsigned width);
 
 } // namespace tenon::compiler::codegen

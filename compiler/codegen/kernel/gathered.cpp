@@ -211,7 +211,7 @@ void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTe
 }
 
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed) {
+                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned) {
   Places places(k, arguments, tensor);
   if (places.isEmpty())
     return Lanes::same(places.zero());
@@ -227,6 +227,8 @@ Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const Ker
   const Lanes &last = indices.back();
   if (!isRow || !last.isRun())
     return {one(), Order::Any};
+  if (isAligned && last.order == Order::Run && !places.hasElements())
+    return {loadAligned(k, arguments, tensor, places.element(indices, 0), width, isStreamed), Order::Any};
   Value isRun = arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true));
   if (last.order == Order::Steps)
     isRun = k.equal(k.sub(last.last(), last[0]), k.number(width - 1));

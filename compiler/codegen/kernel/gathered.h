@@ -35,7 +35,8 @@ void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const Kern
 ///
 /// A tensor whose sizes are not known may be empty: then there is nothing to read, and what is read instead is 0. Who
 /// reads it has said that it does not look at it (a pad of nothing).
+/// @param isAligned runs are known to be
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed);
+                   llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned = false);
 
 } // namespace tenon::compiler::codegen

@@ -285,6 +285,11 @@ Value GroupSpace::axisIndex(unsigned groupAxis, const Point &point, unsigned lan
   llvm_unreachable("every axis of the group is in the space");
 }
 
+bool GroupSpace::isVectorLoop(linalg::GenericOp op, unsigned loop) const {
+  return vectorAxis < shape_.axes.size() &&
+         shape_.axes[vectorAxis].axes == ArrayRef<unsigned>(shape_.group.axisOf.lookup(op)[loop]);
+}
+
 Value GroupSpace::loopIndex(linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane) {
   return axisIndex(shape_.group.axisOf.lookup(op)[loop], point, lane);
 }

@@ -64,6 +64,8 @@ public:
   unsigned vectorAxis = 0;
   std::optional<unsigned> unrolledAxis; // that a thread runs through, at each place of the others
 
+  /// Whether the loop's index alone is the position on the vector axis.
+  bool isVectorLoop(mlir::linalg::GenericOp op, unsigned loop) const;
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
   Lanes loopLanes(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned width);
   /// What an expression of the operation's loops is at the point.

@@ -3,7 +3,8 @@
 // by several results, so there is nothing that threads could combine; caches have it when the next one wants it.
 //
 // A thread computes 16 bytes of adjacent results, element by element of their windows in order, several of them on
-// their way at once.
+// their way at once. Of many results with short windows it computes a run along the axis before the last: what it has
+// read for one is there for the next.
 #pragma once
 
 #include "compiler/codegen/strategies/strategy.h"
@@ -14,6 +15,7 @@ class Windows : public Strategy {
 public:
   llvm::StringRef name() const override { return "windows"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
 };
 

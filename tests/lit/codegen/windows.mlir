@@ -40,9 +40,9 @@ func.func @filters(%i: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x32xf16>, %o: tens
 
 // Windows of one element are a product of matrices, too, with rows that are one dimension.
 // CHECK-LABEL: hal.executable.source private @depthwise_dispatch_0
-// CHECK: tenon.strategy = {name = "windows", threads = 256 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {name = "windows", run = 1 : i64, threads = 256 : i64, width = 4 : i64}
 // CHECK-LABEL: hal.executable.source private @pool_dispatch_0
-// CHECK: tenon.strategy = {name = "windows", threads = 256 : i64, width = 8 : i64}
+// CHECK: tenon.strategy = {name = "windows", run = 1 : i64, threads = 256 : i64, width = 8 : i64}
 // CHECK-LABEL: hal.executable.source private @filters_dispatch_0
 // CHECK: tenon.strategy = {{.*}}name = "contraction"
 // CHECK-LABEL: hal.executable.source private @points_dispatch_0

@@ -7,10 +7,14 @@ namespace tenon::compiler::codegen {
 namespace {
 
 /// Windows of 3 x 3 of each channel of `element`; `maps`: of the image and of what the windows are as large as.
-std::string windows(const std::string &element, const std::string &channels, const std::string &body) {
-  const std::string image = "tensor<2x10x10x" + channels + "x" + element + ">",
-                    sizes = "tensor<3x3x" + channels + "x" + element + ">",
-                    result = "tensor<2x8x8x" + channels + "x" + element + ">";
+std::string windows(const std::string &element, const std::string &channels, const std::string &body, int batch = 2,
+                    int size = 8) {
+  auto places = [&](int length) {
+    return "tensor<" + std::to_string(batch) + "x" + std::to_string(length) + "x" + std::to_string(length) + "x" +
+           channels + "x" + element + ">";
+  };
+  const std::string image = places(size + 2), sizes = "tensor<3x3x" + channels + "x" + element + ">",
+                    result = places(size);
   return "func.func @k(%i: " + image + ", %w: " + sizes + ", %o: " + result + ") -> " + result +
          " {\n%v = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, r, s) -> (n, h + r, w + s, c)>, "
          "affine_map<(n, h, w, c, r, s) -> (r, s, c)>, affine_map<(n, h, w, c, r, s) -> (n, h, w, c)>], "
@@ -46,6 +50,20 @@ TEST_F(WindowsPlan, EachChannelForItselfIsNoProductOfMatrices) {
   EXPECT_EQ(plan_->choices[0].second, 4); // 16 bytes of adjacent results
   ASSERT_EQ(plan_->grid.size(), 1u);
   EXPECT_EQ(plan_->grid[0].perBlock, 256 * 4);
+}
+
+TEST_F(WindowsPlan, OfManyResultsAThreadComputesARun) {
+  auto choices = [&](int batch, int size) {
+    EXPECT_EQ(strategyOf(windows("f32", "32", sums("f32"), batch, size))->name(), "windows");
+    EXPECT_EQ(plan_->choices[1].first, "run");
+    return std::pair(plan_->choices[1].second, plan_->grid[0].extents);
+  };
+  EXPECT_EQ(choices(2, 8).first, 1);
+  EXPECT_EQ(choices(32, 41).first, 2); // 430,336 vectors
+  const auto [run, extents] = choices(32, 113);
+  EXPECT_EQ(run, 4);
+  ASSERT_EQ(extents.size(), 1u);
+  EXPECT_EQ(extents[0].size, 32 * 113 * 29 * 32) << "the last run has one result";
 }
 
 TEST_F(WindowsPlan, PoolingIsComputedByVectors) {
