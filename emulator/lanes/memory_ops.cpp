@@ -6,10 +6,29 @@
 namespace tenon::emulator::TENON_LEVEL {
 namespace {
 
+// A kernel may load or store a word plainly while another block changes it by an atomic, as the loops around atomicCAS
+// of CUDA's guide do. Of an aligned word that is one access, on a GPU and here. The thread sanitizer has to be told:
+// races of a kernel are what the check `races` finds, the sanitizer is to find those of the emulator.
+#if __has_feature(thread_sanitizer)
+template <typename T> T loadWord(const void *from) {
+  return __atomic_load_n(static_cast<const T *>(from), __ATOMIC_RELAXED);
+}
+template <typename T> void storeWord(void *to, T value) {
+  __atomic_store_n(static_cast<T *>(to), value, __ATOMIC_RELAXED);
+}
+#else
+template <typename T> [[gnu::always_inline]] inline T loadWord(const void *from) {
+  return *static_cast<const T *>(from);
+}
+template <typename T> [[gnu::always_inline]] inline void storeWord(void *to, T value) {
+  *static_cast<T *>(to) = value;
+}
+#endif
+
 template <typename T> [[gnu::always_inline]] inline void loadLanes(T *d, const LaneAddresses &from, uint32_t lanes) {
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-    d[l] = *reinterpret_cast<const T *>(from.lane(l));
+    d[l] = loadWord<T>(from.lane(l));
   }
 }
 
@@ -19,19 +38,19 @@ template <typename T> [[gnu::always_inline]] inline void loadEight(T *d, const u
   if (isZero(distance ^ (kCount8 * static_cast<uint32_t>(sizeof(T))))) {
     memcpy(d, base + offsets[0], 8 * sizeof(T));
   } else if (isZero(distance)) {
-    T value = *reinterpret_cast<const T *>(base + offsets[0]);
+    T value = loadWord<T>(base + offsets[0]);
     for (uint32_t l = 0; l < 8; ++l)
       d[l] = value;
   } else {
     T values[8]; // named one by one: a compiler makes slow vector inserts of a loop
-    values[0] = *reinterpret_cast<const T *>(base + offsets[0]);
-    values[1] = *reinterpret_cast<const T *>(base + offsets[1]);
-    values[2] = *reinterpret_cast<const T *>(base + offsets[2]);
-    values[3] = *reinterpret_cast<const T *>(base + offsets[3]);
-    values[4] = *reinterpret_cast<const T *>(base + offsets[4]);
-    values[5] = *reinterpret_cast<const T *>(base + offsets[5]);
-    values[6] = *reinterpret_cast<const T *>(base + offsets[6]);
-    values[7] = *reinterpret_cast<const T *>(base + offsets[7]);
+    values[0] = loadWord<T>(base + offsets[0]);
+    values[1] = loadWord<T>(base + offsets[1]);
+    values[2] = loadWord<T>(base + offsets[2]);
+    values[3] = loadWord<T>(base + offsets[3]);
+    values[4] = loadWord<T>(base + offsets[4]);
+    values[5] = loadWord<T>(base + offsets[5]);
+    values[6] = loadWord<T>(base + offsets[6]);
+    values[7] = loadWord<T>(base + offsets[7]);
     memcpy(d, values, sizeof values);
   }
 }
@@ -44,7 +63,7 @@ template <typename T, MemorySpace Space> void loadOne(Warp &warp, const Decoded 
     uint32_t good = resolveLanes(warp, i, mask, Space, sizeof(T), false, addresses);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-      d[l] = *reinterpret_cast<const T *>(addresses[l]);
+      d[l] = loadWord<T>(reinterpret_cast<const void *>(addresses[l]));
     }
     return;
   }
@@ -65,7 +84,7 @@ template <typename T, MemorySpace Space> void storeOne(Warp &warp, const Decoded
     uint32_t good = resolveLanes(warp, i, mask, Space, sizeof(T), true, addresses);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-      *reinterpret_cast<T *>(addresses[l]) = value[l];
+      storeWord<T>(reinterpret_cast<void *>(addresses[l]), value[l]);
     }
     return;
   }
@@ -79,7 +98,7 @@ template <typename T, MemorySpace Space> void storeOne(Warp &warp, const Decoded
     }
     for (uint32_t rest = lanes << (8 * g); rest; rest &= rest - 1) { // in lane order: the last one stays
       uint32_t l = static_cast<uint32_t>(__builtin_ctz(rest));
-      *reinterpret_cast<T *>(to.lane(l)) = value[l];
+      storeWord<T>(to.lane(l), value[l]);
     }
   }
 }
