@@ -26,6 +26,23 @@ bool isOfWords(const KernelFunction &kernel, const GroupShape &shape) {
   });
 }
 
+/// Whether tensors with an element for each of the group's have 2 bytes of each, and wider ones only vectors along rows
+/// that are a multiple of 8 long: of these, which a cache has, a thread may well read two vectors for one of the
+/// others.
+bool isNarrowByRows(const KernelFunction &kernel, const GroupShape &shape) {
+  if (shape.axes.size() < 2 || !shape.axes.back().size || *shape.axes.back().size % 8 != 0)
+    return false;
+  auto isNarrow = [&](const KernelOp &op, const KernelTensor &tensor) {
+    const bool isVector = tensor.map.isProjectedPermutation() && shape.mapOf(tensor, op.op).getNumResults() == 1;
+    return dispatch::elementBytes(tensor.element) <= (isVector ? 4 : 2);
+  };
+  return llvm::all_of(kernel.ops, [&](const KernelOp &op) {
+    return shape.group.coversAllAxes(op.op) &&
+           llvm::all_of(op.inputs, [&](const KernelInput &in) { return !in.isMemory() || isNarrow(op, in.tensor); }) &&
+           llvm::all_of(op.outputs, [&](const KernelOutput &out) { return !out.isStored || isNarrow(op, out.tensor); });
+  });
+}
+
 /// The axis of dispatch::unrolledLoopOf(), of a group of one operation. Rows of narrow elements that are no multiple of
 /// a vector are better off without: each part would lie elsewhere between the vectors that are written.
 std::optional<unsigned> unrolledAxis(const KernelFunction &kernel, const GroupShape &shape) {
@@ -147,6 +164,8 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   if (shape.group.hasReduction())
     return std::nullopt;
   uint32_t width = shape.axes.empty() ? 1 : vectorWidth(kernel, shape, shape.axes.size() - 1);
+  if (width == 4 && isNarrowByRows(kernel, shape))
+    width = 8;
   // Rows that are no multiple of a vector, but of half a one that is wide enough, are whole vectors.
   if (shape.axes.size() > 1)
     if (const std::optional<int64_t> row = shape.axes.back().size; row && width > 2 && *row % width != 0)

@@ -85,6 +85,9 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
   RowPath path;
   if (vectors <= 4 * kWarp) {
     path.lanes = std::min(kWarp, powerOfTwo(vectors));
+    // Two vectors a thread are as many loads, and one exchange less.
+    if (!demand.again && vectors <= kWarp)
+      path.lanes = std::max(1u, path.lanes / 2);
   } else if (!demand.again) {
     path.lanes = vectors <= 8 * kWarp ? kWarp : kRowThreads;
   } else {
