@@ -52,6 +52,13 @@ TEST(ExplainRanking, SaysWhatToBuildWhenNothingRuns) {
   EXPECT_TRUE(explainRanking(candidates, rankCandidates(candidates, a10)).ends_with("\nno image runs\n"));
 }
 
+TEST(ExplainRanking, SaysWhereADriverCompilesNoPtx) {
+  DeviceTraits a10 = device(86, 12080);
+  a10.canJit = false;
+  EXPECT_TRUE(explainRanking({}, {}, &a10)
+                  .starts_with("device 'NVIDIA A10', compute capability 8.6, driver 12.8 (no PTX compiler)\n"));
+}
+
 TEST(ExplainRanking, SaysThatNothingWasGiven) {
   DeviceTraits a10 = device(86, 12080);
   EXPECT_TRUE(explainRanking({}, {}, &a10)

@@ -137,6 +137,10 @@ TEST(ParameterLayout, ChecksTheBindingOfATensorMap) {
 
 TEST(ParameterLayout, PutsHiddenPointersLast) {
   EXPECT_EQ(offsets(make(1, {Constant::word()}, 2)), "0+8 8+4 16+8 24+8 = 32");
+  const Result<ParameterLayout> layout = computeParameterLayout(make(0, {}, 3));
+  ASSERT_TRUE(layout.ok());
+  for (uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(layout->parameters[i].index, i) << "they are told apart by their numbers";
 }
 
 TEST(ParameterLayout, RefusesMalformedConstants) {

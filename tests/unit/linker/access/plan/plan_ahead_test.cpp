@@ -33,6 +33,8 @@ TEST(PlanAhead, PlacesAheadOfOnePointerAreCompared) {
       {"a number with a sign",
        "mul.wide.s32 %rd6, %r2, 4; add.s64 %rd7, %rd1, %rd6; setp.lt.u64 %p1, %rd7, %rd5; @%p1 bra L; L:",
        "steers number"},
+      {"a multiple with a sign",
+       "mad.wide.s32 %rd6, %r2, 8, %rd1; setp.lt.u64 %p1, %rd6, %rd5; @%p1 bra L; L:", "steers number"},
       {"a number of 64 bits", "add.s64 %rd7, %rd1, %rd3; setp.lt.u64 %p1, %rd7, %rd5; @%p1 bra L; L:", "steers number"},
       {"less than it", "sub.s64 %rd7, %rd1, %rd4; setp.lt.u64 %p1, %rd7, %rd5; @%p1 bra L; L:", "steers number"},
       {"less by a number that stands there",
