@@ -25,13 +25,18 @@ int64_t runsOf(const GroupShape &shape, int64_t run) {
   return runs;
 }
 
+/// Whether a thread may compute several results along the axis before the last: there is one, and sizes are known.
+bool canRun(const GroupShape &shape) {
+  return shape.parallel >= 2 && GroupShape::sizeOf(shape.parallelAxes()) &&
+         shape.axes[shape.parallel - 2].axes.size() == 1;
+}
+
 /// How many results along the axis before the last a thread computes: with short windows, what it reads for one it has
 /// for the next.
 int64_t runFor(const GroupShape &shape, uint32_t width) {
   const std::optional<int64_t> window = GroupShape::sizeOf(shape.reducedAxes()),
                                results = GroupShape::sizeOf(shape.parallelAxes());
-  if (shape.parallel < 2 || !window || *window > kInFlight || !results ||
-      shape.axes[shape.parallel - 2].axes.size() != 1)
+  if (!canRun(shape) || !window || *window > kInFlight)
     return 1;
   const int64_t vectors = *results / width, length = *shape.axes[shape.parallel - 2].size;
   return vectors >= kMostVectors && length >= 4 ? 4 : vectors >= kManyVectors && length >= 2 ? 2 : 1;
@@ -40,7 +45,7 @@ int64_t runFor(const GroupShape &shape, uint32_t width) {
 class WindowsWriter {
 public:
   explicit WindowsWriter(Writer &w)
-      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), run_(w.choice("run")),
+      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), run_(canRun(w.shape) ? w.choice("run") : 1),
         parallel_(w.shape.parallel), sums_(phasesOf(w.kernel, w.shape.group).front()) {}
 
   void run();
