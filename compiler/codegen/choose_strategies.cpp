@@ -9,7 +9,7 @@
 #include "compiler/codegen/targets.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -9,7 +9,7 @@
 #include "compiler/codegen/kernel/kernel_parameters.h"
 #include "compiler/codegen/strategies/write_kernel.h"
 #include "compiler/dialect/hal/declarations.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"

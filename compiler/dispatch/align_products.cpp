@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tenon-align-products (Passes.td). Whatever multiplies matrices reads them 16 bytes at a time: a row that does not
-// begin at a multiple of 16 bytes is read element by element, many times over. A copy whose rows do costs each element
-// one read and one write, nothing beside that. It is made
-//
-//   where rows of reduced elements are unaligned     [m, 4095] -> [m, 4096], zeros behind the last, in both operands
-//   where rows of columns are unaligned, or hold     [k, 4097] -> [4097, k]: then they are rows of reduced elements,
-//   what tensor cores do not turn: bytes and tf32    which are made longer before where that is needed
-#include "compiler/dispatch/align_products.h"
-
+// tenon-align-products (Passes.td): operands of products and convolutions are copied where that is faster than to read
+// them as they lie (products/).
 #include "compiler/dispatch/Passes.h"
-#include "compiler/dispatch/channels_last.h"
-#include "compiler/dispatch/few_channels.h"
-#include "compiler/dispatch/group.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/products/channels_last.h"
+#include "compiler/dispatch/products/few_channels.h"
+#include "compiler/dispatch/products/matrix_product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -28,169 +21,6 @@ namespace tenon::compiler::dispatch {
 #include "compiler/dispatch/Passes.h.inc"
 
 namespace {
-
-constexpr int64_t kBytes = 16;
-// Products of fewer multiplications are over before a copy is; with fewer rows, or columns, most of the time goes to
-// reading the matrix once.
-constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
-
-/// Types of which a tensor core wants the reduced elements adjacent.
-bool isNeverTurned(Type element, Operation *op) {
-  return element.isInteger(8) || (element.isF32() && op->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr));
-}
-
-bool isMultipliedByVectors(Type element) {
-  return element.isF16() || element.isBF16() || element.isF32() || element.isInteger(8);
-}
-
-/// A product of two matrices, or a batch of them, of sizes that are known.
-class MatrixProduct {
-public:
-  static std::optional<MatrixProduct> of(linalg::LinalgOp op);
-
-  bool isLarge() const;
-  /// Copies operands where that pays, and replaces the operation by one that reads the copies.
-  void align();
-
-private:
-  /// One of the two operands. Its tensor's dimensions are those of the batch, its own (rows or columns), the reduced
-  /// one, in any order.
-  struct Side {
-    OpOperand *operand;
-    unsigned across; // loop
-    AffineMap map;
-    RankedTensorType type;
-    unsigned bytes() const { return elementBytes(type.getElementType()); }
-    unsigned lastLoop() const { return map.getDimPosition(map.getNumResults() - 1); }
-    bool isUnaligned() const { return type.getShape().back() * bytes() % kBytes != 0; }
-  };
-
-  bool isTurned(const Side &side) const;
-  Side turned(OpBuilder &b, const Side &side);
-  Side lengthened(OpBuilder &b, const Side &side, int64_t reduced);
-
-  explicit MatrixProduct(linalg::LinalgOp op) : op_(op) {}
-
-  linalg::LinalgOp op_;
-  SmallVector<Side, 2> sides_;
-  unsigned reduced_ = 0; // loop
-  int64_t batch_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
-};
-
-std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (!op.hasPureTensorSemantics() || !linalg::isaContractionOpInterface(op) ||
-      llvm::is_contained(sizes, ShapedType::kDynamic))
-    return std::nullopt;
-  FailureOr<linalg::ContractionDimensions> loops = linalg::inferContractionDims(op);
-  if (failed(loops) || loops->m.size() != 1 || loops->n.size() != 1 || loops->k.size() != 1)
-    return std::nullopt;
-  MatrixProduct product(op);
-  product.reduced_ = loops->k[0];
-  for (unsigned loop : loops->batch)
-    product.batch_ *= sizes[loop];
-  product.rows_ = sizes[loops->m[0]];
-  product.columns_ = sizes[loops->n[0]];
-  product.depth_ = sizes[product.reduced_];
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-    if (!type || !type.hasStaticShape() || !isMultipliedByVectors(type.getElementType()))
-      return std::nullopt;
-    const AffineMap map = op.getMatchingIndexingMap(operand);
-    const unsigned across = map.isFunctionOfDim(loops->m[0]) ? loops->m[0] : loops->n[0];
-    product.sides_.push_back({operand, across, map, type});
-  }
-  return product.sides_[0].across != product.sides_[1].across ? std::optional(product) : std::nullopt;
-}
-
-bool MatrixProduct::isLarge() const {
-  return rows_ >= kLeastAcross && columns_ >= kLeastAcross &&
-         double(batch_) * double(rows_) * double(columns_) * double(depth_) >= double(kLeastMultiplications);
-}
-
-bool MatrixProduct::isTurned(const Side &side) const {
-  return side.lastLoop() == side.across && (side.isUnaligned() || isNeverTurned(side.type.getElementType(), op_));
-}
-
-/// The same elements with those that are reduced adjacent.
-MatrixProduct::Side MatrixProduct::turned(OpBuilder &b, const Side &side) {
-  const unsigned rank = side.map.getNumResults();
-  SmallVector<int64_t> order;
-  for (unsigned dimension = 0; dimension < rank; ++dimension)
-    if (side.map.getDimPosition(dimension) != reduced_)
-      order.push_back(dimension);
-  order.push_back(*side.map.getResultPosition(b.getAffineDimExpr(reduced_)));
-  SmallVector<int64_t> shape;
-  SmallVector<AffineExpr> results;
-  for (int64_t dimension : order) {
-    shape.push_back(side.type.getDimSize(dimension));
-    results.push_back(side.map.getResult(dimension));
-  }
-  const RankedTensorType type = side.type.clone(shape);
-  const Location loc = op_.getLoc();
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
-  Value copy = linalg::TransposeOp::create(b, loc, side.operand->get(), empty, order)->getResult(0);
-  side.operand->set(copy);
-  return {side.operand, side.across, AffineMap::get(side.map.getNumDims(), 0, results, b.getContext()), type};
-}
-
-/// The same with zeros behind the last of `reduced` elements.
-MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, int64_t reduced) {
-  const unsigned rank = side.map.getNumResults(), position = *side.map.getResultPosition(b.getAffineDimExpr(reduced_));
-  SmallVector<int64_t> shape = llvm::to_vector(side.type.getShape());
-  const int64_t size = shape[position];
-  shape[position] = reduced;
-  const RankedTensorType type = side.type.clone(shape);
-  const Location loc = op_.getLoc();
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-  Value end = arith::ConstantIndexOp::create(b, loc, size), last = arith::ConstantIndexOp::create(b, loc, size - 1);
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
-  Value source = side.operand->get();
-  auto copy = linalg::GenericOp::create(
-      b, loc, type, ValueRange(), empty, b.getMultiDimIdentityMap(rank),
-      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-      [&](OpBuilder &b, Location loc, ValueRange) {
-        SmallVector<Value> indices;
-        for (unsigned dimension = 0; dimension < rank; ++dimension)
-          indices.push_back(linalg::IndexOp::create(b, loc, dimension));
-        Value isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices[position], end);
-        indices[position] = arith::MinSIOp::create(b, loc, indices[position], last);
-        Value read = tensor::ExtractOp::create(b, loc, source, indices);
-        linalg::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, isInside, read, zero).getResult());
-      });
-  side.operand->set(copy.getResult(0));
-  return {side.operand, side.across, side.map, type};
-}
-
-void MatrixProduct::align() {
-  OpBuilder b(op_);
-  const bool turnsAny = llvm::any_of(sides_, [&](const Side &side) { return isTurned(side); });
-  unsigned narrowest = kBytes;
-  bool isLengthened = false;
-  for (const Side &side : sides_) {
-    narrowest = std::min(narrowest, side.bytes());
-    const bool isAlongReduced = side.lastLoop() == reduced_ || isTurned(side);
-    isLengthened |= isAlongReduced && depth_ * side.bytes() % kBytes != 0;
-  }
-  if (!turnsAny && !isLengthened)
-    return;
-  const int64_t multiple = kBytes / narrowest, reduced = (depth_ + multiple - 1) / multiple * multiple;
-  SmallVector<AffineMap> maps;
-  for (const Side &side : sides_) {
-    const Side next = isLengthened ? lengthened(b, side, reduced) : side;
-    maps.push_back((isTurned(side) ? turned(b, next) : next).map);
-  }
-  if (!turnsAny)
-    return; // the same operation on longer operands
-  OpOperand *start = op_.getDpsInitOperand(0);
-  maps.push_back(op_.getMatchingIndexingMap(start));
-  auto generic = linalg::GenericOp::create(b, op_.getLoc(), start->get().getType(),
-                                           ValueRange{sides_[0].operand->get(), sides_[1].operand->get()}, start->get(),
-                                           maps, op_.getIteratorTypesArray());
-  generic.getRegion().takeBody(op_->getRegion(0));
-  op_->getResult(0).replaceAllUsesWith(generic->getResult(0));
-  op_->erase();
-}
 
 /// What reads its operands itself.
 bool hasOwnKernel(linalg::LinalgOp op) {
@@ -208,9 +38,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     for (linalg::LinalgOp op : found) {
-      if (std::optional<MatrixProduct> product = MatrixProduct::of(op)) {
-        if (product->isLarge() && !hasOwnKernel(op))
-          product->align();
+      if (isMatrixProduct(op)) {
+        if (!hasOwnKernel(op))
+          alignOperands(op);
       } else if (std::optional<Convolution> convolution = Convolution::of(op)) {
         convolution->hasManyChannels() ? bringChannelsLast(*convolution) : joinWindowWithChannels(*convolution);
       }
@@ -219,24 +49,5 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
 };
 
 } // namespace
-
-bool readsTurnedCopy(OpOperand &operand) {
-  if (readsChannelsLast(operand))
-    return true;
-  auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
-  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  if (!copy || !op || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||
-      copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0))
-    return false;
-  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
-  auto source = dyn_cast<RankedTensorType>(copy.getDpsInputs()[0].getType());
-  if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||
-      maps[0].getResults().back() == maps[1].getResults().back() || !source || !source.hasStaticShape())
-    return false;
-  const int64_t bytes = elementBytes(source.getElementType());
-  const std::optional<MatrixProduct> product = MatrixProduct::of(op);
-  return product && product->isLarge() &&
-         (isNeverTurned(source.getElementType(), op) || source.getShape().back() * bytes % kBytes != 0);
-}
 
 } // namespace tenon::compiler::dispatch

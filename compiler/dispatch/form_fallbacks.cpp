@@ -7,8 +7,8 @@
 #include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/shared/assembly.h"
 #include "compiler/dispatch/Passes.h"
-#include "compiler/dispatch/kernel_config.h"
-#include "compiler/dispatch/prepare.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/prepare/prepare.h"
 #include "support/text/nearest_names.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

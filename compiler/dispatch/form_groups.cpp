@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/form_groups.h"
 
-#include "compiler/dispatch/centred_sums.h"
-#include "compiler/dispatch/reduction_body.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/splits/centred_sums.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

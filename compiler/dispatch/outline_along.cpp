@@ -2,9 +2,9 @@
 #include "compiler/dispatch/outline_along.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/dimensions.h"
-#include "compiler/dispatch/kernel_config.h"
-#include "compiler/dispatch/narrow_indices.h"
+#include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/prepare/narrow_indices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

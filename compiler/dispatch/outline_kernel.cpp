@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/outline_kernel.h"
 
-#include "compiler/dispatch/dimensions.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -143,7 +143,7 @@ def cases(sizes):
                 pair(spec, operand, shape, shape[0] == 641),
                 lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                 lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
-        # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/align_products.cpp).
+        # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/products/matrix_product.cpp).
         if (operand, result) in (("bf16", "f32"), ("f32", "f32"), ("i8", "i32")):
             for spec in ("ik,kj->ij", "ki,jk->ij"):
                 yield Case("contraction of unaligned rows", name, one(

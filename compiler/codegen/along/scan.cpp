@@ -5,7 +5,7 @@
 #include "compiler/codegen/along/scan_rows.h"
 #include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/kernel/gathered.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

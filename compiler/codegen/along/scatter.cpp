@@ -4,8 +4,8 @@
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/scatter_places.h"
 #include "compiler/codegen/kernel/combine.h"
-#include "compiler/dispatch/kernel_config.h"
-#include "compiler/dispatch/reduction_body.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/scatter_places.h"
 
-#include "compiler/dispatch/narrow_indices.h"
+#include "compiler/dispatch/prepare/narrow_indices.h"
 
 using namespace mlir;
 

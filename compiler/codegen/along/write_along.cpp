@@ -5,7 +5,7 @@
 #include "compiler/codegen/along/scatter.h"
 #include "compiler/codegen/along/sorting/sort.h"
 #include "compiler/codegen/along/sorting/topk.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

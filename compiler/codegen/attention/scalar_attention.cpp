@@ -4,7 +4,7 @@
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/online_softmax.h"
 #include "compiler/codegen/contraction/result_tile.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

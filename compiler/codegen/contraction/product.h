@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contraction of a kernel (dispatch/contraction.h) as its writers see it: a matrix of rows and columns for each
-// element of the batch, whatever number of axes each of them has. A block computes a tile of it, and reads tiles of
-// both sides step by step along the reduced axes:
+// The contraction of a kernel (dispatch/analysis/contraction.h) as its writers see it: a matrix of rows and columns for
+// each element of the batch, whatever number of axes each of them has. A block computes a tile of it, and reads tiles
+// of both sides step by step along the reduced axes:
 //
 //                        columns                 an operand's tile is `side` positions across by `depth` positions
 //                      +---------+               along the reduced axes
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "compiler/codegen/kernel/bodies.h"
-#include "compiler/dispatch/contraction.h"
+#include "compiler/dispatch/analysis/contraction.h"
 
 namespace tenon::compiler::codegen {
 

@@ -2,7 +2,7 @@
 #include "compiler/codegen/contraction/scalar_product.h"
 
 #include "compiler/codegen/contraction/result_tile.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

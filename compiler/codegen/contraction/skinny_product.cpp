@@ -2,7 +2,7 @@
 #include "compiler/codegen/contraction/skinny_product.h"
 
 #include "compiler/codegen/kernel/tensor_core.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/body_values.h"
 
-#include "compiler/dispatch/contraction.h"
+#include "compiler/dispatch/analysis/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_builder.h"
-#include "compiler/dispatch/reduction_body.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 namespace tenon::compiler::codegen {
 

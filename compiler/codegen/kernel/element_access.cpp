@@ -2,7 +2,7 @@
 #include "compiler/codegen/kernel/element_access.h"
 
 #include "compiler/codegen/kernel/gathered.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

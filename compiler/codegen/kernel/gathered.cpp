@@ -2,7 +2,7 @@
 #include "compiler/codegen/kernel/gathered.h"
 
 #include "compiler/codegen/kernel/straddling.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

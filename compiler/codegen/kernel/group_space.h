@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the elements of a group lie. The group's axes (dispatch/group.h) that every tensor has side by side are one
-// here: a sum of two [64, 128, 256] tensors runs over one axis of 2097152 positions, and an index costs no division.
+// Where the elements of a group lie. The group's axes (dispatch/analysis/group.h) that every tensor has side by side
+// are one here: a sum of two [64, 128, 256] tensors runs over one axis of 2097152 positions, and an index costs no
+// division.
 //
 // A point is a position on each of these axes. One axis may be the vector axis: a thread then holds several adjacent
 // positions of it at once, its lanes.
@@ -9,7 +10,7 @@
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/kernel/lanes.h"
-#include "compiler/dispatch/group.h"
+#include "compiler/dispatch/analysis/group.h"
 
 namespace tenon::compiler::codegen {
 

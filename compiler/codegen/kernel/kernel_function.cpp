@@ -3,9 +3,9 @@
 
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/contraction.h"
-#include "compiler/dispatch/group.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -11,7 +11,7 @@
 //
 // Arguments: scalars and tensors in any order. `tenon.dims` gives, for each dynamic dimension of an argument or result,
 // the number of the integer argument that holds it, read as unsigned; a result without it has the sizes of its start.
-// The body: constants and arithmetic on scalars, one or several linalg.generic (a group, dispatch/group.h), and for
+// The body: constants and arithmetic on scalars, one or several linalg.generic (a group, dispatch/analysis/group.h), and for
 // each of their results a start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument. Each value
 // that it returns is a result of a linalg.generic, and returned once.
 //
@@ -72,7 +72,7 @@ struct KernelInput {
   bool isMemory() const { return !scalar && !computed; }
 };
 
-/// A factor of a product that is read from an image with zeros around it (dispatch/border.h).
+/// A factor of a product that is read from an image with zeros around it (dispatch/analysis/border.h).
 struct KernelBorder {
   mlir::Value value;                // of the body: what is read, or 0
   KernelTensor tensor;              // its map leads to places outside of it, too

@@ -3,7 +3,7 @@
 
 #include "abi/parameter_layout.h"
 #include "compiler/dialect/hal/declarations.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

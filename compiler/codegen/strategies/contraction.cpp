@@ -6,7 +6,7 @@
 #include "compiler/codegen/contraction/tensor_core_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/contraction/warpgroup_product.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 #include "compiler/codegen/strategies/row_paths.h"
 
 #include "compiler/codegen/kernel/one_pass.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/contraction/skinny_product.h"
 #include "compiler/codegen/strategies/contraction.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -8,7 +8,7 @@
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/strategies/transpose.h"
 #include "compiler/codegen/strategies/windows.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

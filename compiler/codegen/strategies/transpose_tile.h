@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/codegen/strategies/strategy.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 namespace tenon::compiler::codegen {
 

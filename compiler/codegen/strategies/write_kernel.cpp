@@ -2,7 +2,7 @@
 #include "compiler/codegen/strategies/write_kernel.h"
 
 #include "compiler/codegen/strategies/strategy.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -4,7 +4,7 @@
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/open_forms.h"
-#include "compiler/dispatch/prepare.h"
+#include "compiler/dispatch/prepare/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -9,8 +9,8 @@
 // Each of b, i, e and k is any number of dimensions, in any order; the division may also come behind the last sum.
 #pragma once
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/attention/expression.h"
-#include "compiler/dispatch/contraction.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/open_forms.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/attention/expression.h"
-#include "compiler/dispatch/contraction.h"
-#include "compiler/dispatch/prepare.h"
-#include "compiler/dispatch/unit_dimensions.h"
+#include "compiler/dispatch/prepare/prepare.h"
+#include "compiler/dispatch/prepare/unit_dimensions.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

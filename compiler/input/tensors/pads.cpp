@@ -65,7 +65,7 @@ struct LowerPad : OpRewritePattern<tensor::PadOp> {
 
 // Each tensor is a parameter of the kernel and a read in its body.
 constexpr size_t kMostParts = 16;
-// A thread writes an element of each of so many parts (unrolledLoopOf in dispatch/kernel_config.h).
+// A thread writes an element of each of so many parts (unrolledLoopOf in dispatch/analysis/kernel_config.h).
 constexpr int64_t kFewParts = 4;
 
 struct LowerConcat : OpRewritePattern<tensor::ConcatOp> {

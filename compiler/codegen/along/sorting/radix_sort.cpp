@@ -5,7 +5,7 @@
 #include "compiler/codegen/along/sorting/block_ranks.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
 

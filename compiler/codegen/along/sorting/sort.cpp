@@ -6,7 +6,7 @@
 #include "compiler/codegen/along/sorting/radix_sort.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"

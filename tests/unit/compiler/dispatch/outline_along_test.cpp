@@ -2,7 +2,7 @@
 #include "compiler/dispatch/outline_along.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/IR/Verifier.h"

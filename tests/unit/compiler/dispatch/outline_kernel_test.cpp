@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/outline_kernel.h"
 
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,7 +4,7 @@
 
 #include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/emit_kernel.h"
-#include "compiler/dispatch/kernel_config.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "tests/unit/compiler/codegen/kernels.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/match.h"
 
+#include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/build.h"
-#include "compiler/dispatch/group.h"
-#include "compiler/dispatch/prepare.h"
+#include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

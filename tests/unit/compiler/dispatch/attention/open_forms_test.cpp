@@ -2,7 +2,7 @@
 #include "compiler/dispatch/attention/open_forms.h"
 
 #include "compiler/dispatch/attention/match.h"
-#include "compiler/dispatch/prepare.h"
+#include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

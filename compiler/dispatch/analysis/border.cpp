@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/border.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+std::optional<int64_t> numberOf(Value value) {
+  APInt number;
+  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
+}
+
+/// The value by the loops of the body; null where it is computed in any other way.
+AffineExpr exprOf(Value value) {
+  MLIRContext *context = value.getContext();
+  if (std::optional<int64_t> number = numberOf(value))
+    return getAffineConstantExpr(*number, context);
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.getType().isIndex())
+    return {};
+  if (auto index = dyn_cast<linalg::IndexOp>(op))
+    return getAffineDimExpr(index.getDim(), context);
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    SmallVector<AffineExpr> operands;
+    for (Value operand : apply.getMapOperands())
+      if (!operands.emplace_back(exprOf(operand)))
+        return {};
+    const AffineMap map = apply.getAffineMap();
+    return map.getResult(0).replaceDimsAndSymbols(ArrayRef(operands).take_front(map.getNumDims()),
+                                                  ArrayRef(operands).drop_front(map.getNumDims()));
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return {};
+  AffineExpr left = exprOf(op->getOperand(0)), right = exprOf(op->getOperand(1));
+  if (!left || !right)
+    return {};
+  if (isa<arith::AddIOp>(op))
+    return left + right;
+  if (isa<arith::SubIOp>(op))
+    return left - right;
+  return isa<AffineConstantExpr>(left) || isa<AffineConstantExpr>(right) ? left * right : AffineExpr();
+}
+
+/// The index without clamps that change nothing between 0 and `size`.
+Value withoutClamps(Value index, int64_t size) {
+  while (Operation *op = index.getDefiningOp()) {
+    if (!isa<arith::MinSIOp, arith::MaxSIOp>(op))
+      break;
+    const std::optional<int64_t> limit = numberOf(op->getOperand(1));
+    if (!limit || (isa<arith::MinSIOp>(op) ? *limit < size - 1 : *limit > 0))
+      break;
+    index = op->getOperand(0);
+  }
+  return index;
+}
+
+/// `expr` is at least 0 and below `size`.
+struct Bound {
+  AffineExpr expr;
+  int64_t size;
+  bool isUsed = false;
+};
+
+/// All that holds together where `condition` does; false where something else is asked, too.
+bool collectBounds(Value condition, SmallVectorImpl<Bound> &bounds) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return collectBounds(both.getLhs(), bounds) && collectBounds(both.getRhs(), bounds);
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::ult)
+    return false;
+  AffineExpr expr = exprOf(compare.getLhs());
+  const std::optional<int64_t> size = numberOf(compare.getRhs());
+  if (!expr || !size)
+    return false;
+  bounds.push_back({expr, *size});
+  return true;
+}
+
+/// Whether the expression lies between 0 and `size` at every position of the loops.
+bool staysInside(const LinearExpr &expr, ArrayRef<int64_t> loops, int64_t size) {
+  int64_t least = expr.offset, most = expr.offset;
+  for (auto [factor, length] : llvm::zip_equal(expr.factors, loops))
+    (factor < 0 ? least : most) += factor * (length - 1);
+  return least >= 0 && most < size;
+}
+
+/// The index of a loop of one step is folded to 0 wherever it stands. The image has it back, as the other tensors that
+/// a loop indexes have theirs: what sums over it, and what no other input tells.
+void addLoopsOfOne(linalg::GenericOp op, ArrayRef<int64_t> loops, SmallVectorImpl<AffineExpr> &places) {
+  auto isIn = [](ArrayRef<AffineExpr> exprs, unsigned loop) {
+    return llvm::any_of(exprs, [&](AffineExpr expr) { return expr.isFunctionOfDim(loop); });
+  };
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    const bool isOther =
+        type == utils::IteratorType::parallel && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+          return isIn(op.getMatchingIndexingMap(input).getResults(), loop);
+        });
+    if (loops[loop] != 1 || isOther || isIn(places, loop) || places.size() < 2)
+      continue;
+    auto *place = llvm::find_if(places, [](AffineExpr expr) { return isa<AffineConstantExpr>(expr); });
+    place = place < places.end() - 1 ? place : places.begin();
+    *place = *place + getAffineDimExpr(loop, op.getContext());
+  }
+}
+
+} // namespace
+
+std::optional<LinearExpr> LinearExpr::of(AffineExpr expr, unsigned dimensions) {
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(expr, dimensions, 0, &flat)) || flat.size() != dimensions + 1)
+    return std::nullopt;
+  LinearExpr linear;
+  linear.offset = flat.pop_back_val();
+  linear.factors = std::move(flat);
+  return linear;
+}
+
+std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  auto read = select ? select.getTrueValue().getDefiningOp<tensor::ExtractOp>() : tensor::ExtractOp();
+  if (!read || select->getBlock() != op.getBody() || read->getBlock() != op.getBody())
+    return std::nullopt;
+  Attribute outside;
+  if (!matchPattern(select.getFalseValue(), m_Constant(&outside)) ||
+      outside != Builder(op.getContext()).getZeroAttr(value.getType()))
+    return std::nullopt;
+  auto image = cast<RankedTensorType>(read.getTensor().getType());
+  const SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  SmallVector<Bound> bounds;
+  if (!image.hasStaticShape() || image.getRank() == 0 || llvm::is_contained(image.getShape(), 0) ||
+      llvm::is_contained(loops, ShapedType::kDynamic) || llvm::is_contained(loops, 0) ||
+      !collectBounds(select.getCondition(), bounds))
+    return std::nullopt;
+
+  Border border{read.getTensor(), {}, {}};
+  SmallVector<AffineExpr> places;
+  for (auto [index, size] : llvm::zip_equal(read.getIndices(), image.getShape())) {
+    AffineExpr place = exprOf(withoutClamps(index, size));
+    const std::optional<LinearExpr> linear = place ? LinearExpr::of(place, loops.size()) : std::nullopt;
+    if (!linear)
+      return std::nullopt;
+    auto *bound = llvm::find_if(bounds, [&, length = size](const Bound &each) {
+      return each.size == length &&
+             simplifyAffineExpr(each.expr - place, loops.size(), 0) == getAffineConstantExpr(0, op.getContext());
+    });
+    const bool isInside = staysInside(*linear, loops, size);
+    if (bound != bounds.end())
+      bound->isUsed = true;
+    else if (!isInside)
+      return std::nullopt;
+    places.push_back(place);
+    border.mayLeave.push_back(!isInside);
+  }
+  if (!llvm::all_of(bounds, [](const Bound &each) { return each.isUsed; }))
+    return std::nullopt;
+  addLoopsOfOne(op, loops, places);
+  border.map = AffineMap::get(loops.size(), 0, places, op.getContext());
+  return border;
+}
+
+} // namespace tenon::compiler::dispatch

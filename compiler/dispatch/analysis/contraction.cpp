@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/contraction.h"
+
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+/// Inputs that `value` is computed from; false where something else than arithmetic on them is needed.
+bool collectInputs(Value value, linalg::GenericOp op, llvm::SmallSetVector<unsigned, 4> &inputs) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != op.getBody())
+      return true; // a scalar from outside
+    if (argument.getArgNumber() >= op.getNumDpsInputs())
+      return false;
+    inputs.insert(argument.getArgNumber());
+    return true;
+  }
+  Operation *defining = value.getDefiningOp();
+  if (defining->getBlock() != op.getBody())
+    return true;
+  if (!isPure(defining) || defining->getNumRegions() != 0 || isa<linalg::IndexOp>(defining) ||
+      llvm::any_of(defining->getOperandTypes(), [](Type type) { return isa<ShapedType>(type); }))
+    return false;
+  return llvm::all_of(defining->getOperands(), [&](Value operand) { return collectInputs(operand, op, inputs); });
+}
+
+std::optional<ContractionSide> sideOf(Value value, linalg::GenericOp op) {
+  if (std::optional<Border> border = borderOf(beforeExtension(value), op))
+    return ContractionSide{value, {}, border};
+  llvm::SmallSetVector<unsigned, 4> inputs;
+  if (!collectInputs(value, op, inputs) || inputs.empty())
+    return std::nullopt;
+  for (unsigned input : inputs)
+    if (!isa<RankedTensorType>(op.getDpsInputOperand(input)->get().getType()))
+      return std::nullopt;
+  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end()), {}};
+}
+
+llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) {
+  llvm::SmallBitVector loops(op.getNumLoops());
+  auto add = [&](AffineMap map) {
+    for (AffineExpr expr : map.getResults())
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (expr.isFunctionOfDim(loop))
+          loops.set(loop);
+  };
+  for (unsigned input : side.inputs)
+    add(op.getMatchingIndexingMap(op.getDpsInputOperand(input)));
+  if (side.border)
+    add(side.border->map);
+  return loops;
+}
+
+} // namespace
+
+/// Whether the side is an image with its channels last, of which a kernel makes rows.
+static bool isImageOfRows(const ContractionSide &side, linalg::GenericOp op) {
+  AffineMap map = side.border ? side.border->map : AffineMap();
+  if (side.inputs.size() == 1)
+    map = op.getMatchingIndexingMap(op.getDpsInputOperand(side.inputs.front()));
+  if (!map || map.isProjectedPermutation() || map.getNumResults() == 0)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction;
+}
+
+std::optional<Contraction> productOf(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
+    return std::nullopt;
+  const auto accumulators = reductionBodyOf(op);
+  if (!accumulators || getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return std::nullopt;
+  const Accumulator &accumulator = accumulators->front();
+  Operation *product = accumulator.contributed.getDefiningOp();
+  const bool multiplies = (accumulator.combiner == Combiner::AddF && isa_and_nonnull<arith::MulFOp>(product)) ||
+                          (accumulator.combiner == Combiner::AddI && isa_and_nonnull<arith::MulIOp>(product));
+  if (!multiplies || product->getBlock() != op.getBody())
+    return std::nullopt;
+  std::optional<ContractionSide> left = sideOf(product->getOperand(0), op), right = sideOf(product->getOperand(1), op);
+  if (!left || !right)
+    return std::nullopt;
+
+  Contraction found{.op = op, .combiner = accumulator.combiner, .left = *left, .right = *right};
+  llvm::SmallBitVector inLeft = loopsOf(*left, op), inRight = loopsOf(*right, op);
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (written.getNumResults() != 0)
+    if (auto last = dyn_cast<AffineDimExpr>(written.getResults().back()); last && !inRight.test(last.getPosition())) {
+      std::swap(found.left, found.right);
+      std::swap(inLeft, inRight);
+    }
+  if (mayRoundForTensorCores(found) && isImageOfRows(found.right, op) && !isImageOfRows(found.left, op)) {
+    std::swap(found.left, found.right);
+    std::swap(inLeft, inRight);
+  }
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    const bool isLeft = inLeft.test(loop), isRight = inRight.test(loop);
+    if (type == utils::IteratorType::reduction ? !(isLeft && isRight) : !(isLeft || isRight))
+      return std::nullopt;
+    if (type == utils::IteratorType::reduction)
+      found.reduced.push_back(loop);
+    else
+      (isLeft && isRight ? found.batch : isLeft ? found.rows : found.columns).push_back(loop);
+  }
+  return found;
+}
+
+std::optional<Contraction> contractionOf(linalg::GenericOp op) {
+  std::optional<Contraction> found = isTreeReduction(op) ? std::nullopt : productOf(op);
+  // Each channel for itself: a matrix of one row or one column.
+  const bool isMatrix = found && !found->rows.empty() && !found->columns.empty();
+  return isMatrix ? found : std::nullopt;
+}
+
+bool isWindow(linalg::GenericOp op) {
+  return op.getNumReductionLoops() != 0 && reductionBodyOf(op) && !isTreeReduction(op) && !contractionOf(op);
+}
+
+Value beforeExtension(Value value) {
+  Operation *extension = value.getDefiningOp();
+  const bool isNarrow = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && value.getType().isInteger(32) &&
+                        extension->getOperand(0).getType().isInteger(8);
+  return isNarrow || isa_and_nonnull<arith::ExtFOp>(extension) ? extension->getOperand(0) : value;
+}
+
+bool isForTensorCores(const Contraction &product) {
+  Type left = beforeExtension(product.left.value).getType(), right = beforeExtension(product.right.value).getType();
+  return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
+}
+
+bool mayRoundForTensorCores(const Contraction &product) {
+  auto hasAttr = [&](Operation *op) { return op && op->hasAttr(kTf32Attr); };
+  Operation *op = product.op;
+  const bool isF32 = product.left.value.getType().isF32() && product.right.value.getType().isF32();
+  return isForTensorCores(product) ||
+         (isF32 && (hasAttr(op->getParentOfType<func::FuncOp>()) || hasAttr(op->getParentOfType<ModuleOp>())));
+}
+
+/// Whether the side's elements lie in memory before the product is computed, as they are multiplied.
+static bool isOnlyRead(const Contraction &product, const ContractionSide &side) {
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
+  return argument &&
+         !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
+}
+
+bool readsWindows(linalg::GenericOp op) {
+  return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) ||
+         !op.getBody()->getOps<tensor::ExtractOp>().empty();
+}
+
+std::optional<FewRows> fewRowsOf(const Contraction &product) {
+  const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
+  if (llvm::is_contained(sizes, ShapedType::kDynamic) || readsWindows(product.op) ||
+      (product.rows.empty() && product.columns.empty()))
+    return std::nullopt;
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    int64_t size = 1;
+    for (unsigned loop : loops)
+      size *= sizes[loop];
+    return size;
+  };
+  const int64_t rows = sizeOf(product.rows), columns = sizeOf(product.columns);
+  FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
+  if (columns < rows)
+    found = {&product.right, &product.left, columns, rows, found.batchSize};
+  const int64_t most = !isForTensorCores(product)         ? kMostFewScalar
+                       : isOnlyRead(product, *found.wide) ? kMostFewRead
+                                                          : kMostFew;
+  if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
+    return std::nullopt;
+  return found;
+}
+
+} // namespace tenon::compiler::dispatch

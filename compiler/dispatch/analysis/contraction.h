@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions: sums of products of two sides that share only some of their loops. Matrix products, batched or with
+// their dimensions in any order, and convolutions are such:
+//
+//   c[b, i, j] += a[b, i, k] * b[b, k, j]      batch: b   rows: i   columns: j   reduced: k
+//
+// A loop of both sides that is not reduced is one of the batch; a parallel loop of the left side alone is one of the
+// rows, of the right side alone one of the columns. Elements of either side are read many times over, so whoever
+// computes a contraction brings tiles of both to where they are near.
+#pragma once
+
+#include "compiler/dispatch/analysis/border.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
+
+namespace tenon::compiler::dispatch {
+
+/// One factor of the product.
+struct ContractionSide {
+  mlir::Value value;                     // of the body
+  llvm::SmallVector<unsigned, 2> inputs; // of the operation: what `value` is computed from, one at least
+  std::optional<Border> border;          // then `value`, before it is extended, is read from that, and from no input
+};
+
+struct Contraction {
+  mlir::linalg::GenericOp op;
+  Combiner combiner = Combiner::AddF; // or AddI
+  // The last dimension of the result is one of the right side, if it is of either; an image with its channels last,
+  // which tensor cores multiply, is left.
+  ContractionSide left, right;
+  llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
+};
+
+/// Nothing where `op` is no sum of products of two sides.
+std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
+/// Of these, one whose elements are all read more than once: else it is a reduction like any other (isTreeReduction),
+/// such as the product of a matrix and a vector, or a window.
+std::optional<Contraction> contractionOf(mlir::linalg::GenericOp op);
+/// Whether results read elements that others read as well, and yet it is no product of matrices: pooling, convolutions
+/// of each channel for itself.
+bool isWindow(mlir::linalg::GenericOp op);
+
+/// Rows (or columns) that are so few that memory is all that matters: a kernel brings each element of the other side to
+/// registers once, and may compute it there from something else. Of what is only read, more than 16 go through shared
+/// memory like any other matrix.
+inline constexpr int64_t kMostFew = 64, kMostFewRead = 16, kMostFewScalar = 16; // on tensor cores twice, elsewhere
+inline constexpr int64_t kLeastWide = 16, kLeastReduced = 64;
+struct FewRows {
+  const ContractionSide *few, *wide;
+  int64_t fewSize, wideSize, batchSize;
+};
+/// Nothing where there are more, or where sizes are unknown.
+std::optional<FewRows> fewRowsOf(const Contraction &product);
+/// The value before an f16 or bf16 became an f32, or an i8 an i32: products of those are exact there.
+mlir::Value beforeExtension(mlir::Value value);
+/// Whether an operand is indexed by sums of loops, as the image of a convolution: its elements are read several times
+/// over, however few the filters are.
+bool readsWindows(mlir::linalg::GenericOp op);
+/// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8.
+bool isForTensorCores(const Contraction &product);
+/// The same, or f32 where they may be rounded to tf32 (kernel_config.h).
+bool mayRoundForTensorCores(const Contraction &product);
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/convolution.h"
+
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Convolutions of fewer multiplications are over before a copy is.
+constexpr double kLeastMultiplications = 1 << 26;
+constexpr int64_t kLeastBytes = 64, kVectorBytes = 16;
+
+/// The operand that the side is, but for an extension; null where it is computed.
+OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
+  return argument && argument.getOwner() == op.getBody() && int64_t(argument.getArgNumber()) < op.getNumDpsInputs()
+             ? op.getDpsInputOperand(argument.getArgNumber())
+             : nullptr;
+}
+
+linalg::GenericOp genericOf(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (generic || !linalg::isaConvolutionOpInterface(op))
+    return generic;
+  IRRewriter rewriter(op->getContext());
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+  return succeeded(made) ? *made : linalg::GenericOp();
+}
+
+bool isLarge(ArrayRef<int64_t> loops) {
+  double multiplications = 1;
+  for (int64_t size : loops)
+    multiplications *= double(size);
+  return multiplications >= kLeastMultiplications;
+}
+
+/// The sum that is over neither a row of the window nor a column.
+std::optional<unsigned> channelsOf(const Contraction &product, AffineMap image, AffineMap filters) {
+  std::optional<unsigned> channels;
+  for (unsigned loop : product.reduced) {
+    AffineExpr expr = getAffineDimExpr(loop, image.getContext());
+    if (!image.getResultPosition(expr) || !filters.getResultPosition(expr))
+      continue;
+    if (channels)
+      return std::nullopt;
+    channels = loop;
+  }
+  return channels;
+}
+
+} // namespace
+
+std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
+  if (!named.hasPureTensorSemantics() || named.getNumReductionLoops() < 2 || named.getNumDpsInputs() != 2 ||
+      named->getNumResults() != 1)
+    return std::nullopt;
+  linalg::GenericOp op = genericOf(named);
+  if (!op || !readsWindows(op))
+    return std::nullopt;
+  const SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  if (llvm::is_contained(loops, ShapedType::kDynamic) || !isLarge(loops))
+    return std::nullopt;
+  const std::optional<Contraction> product = contractionOf(op);
+  if (!product || !mayRoundForTensorCores(*product))
+    return std::nullopt;
+  Convolution found{op};
+  for (const ContractionSide *side : {&product->left, &product->right}) {
+    OpOperand *operand = operandOf(*side, op);
+    if (!operand || !cast<RankedTensorType>(operand->get().getType()).hasStaticShape())
+      return std::nullopt;
+    const bool isImage = !op.getMatchingIndexingMap(operand).isProjectedPermutation();
+    (isImage ? found.image : found.filters) = operand;
+  }
+  if (!found.image || !found.filters)
+    return std::nullopt;
+  const std::optional<unsigned> channels =
+      channelsOf(*product, op.getMatchingIndexingMap(found.image), op.getMatchingIndexingMap(found.filters));
+  if (!channels)
+    return std::nullopt;
+  found.channels = *channels;
+  return found;
+}
+
+bool Convolution::hasManyChannels() const {
+  linalg::GenericOp generic = op;
+  const Type element = cast<RankedTensorType>(image->get().getType()).getElementType();
+  const int64_t bytes = generic.getStaticLoopRanges()[channels] * elementBytes(element);
+  return bytes >= kLeastBytes && bytes % kVectorBytes == 0;
+}
+
+linalg::GenericOp borderAround(Value tensor) {
+  auto border = tensor.getDefiningOp<linalg::GenericOp>();
+  const bool isBorder = border && border->hasOneUse() && border.getNumDpsInputs() == 0 &&
+                        border->getNumResults() == 1 && border.getIndexingMapsArray().front().isIdentity() &&
+                        borderOf(border.getBody()->getTerminator()->getOperand(0), border);
+  return isBorder ? border : linalg::GenericOp();
+}
+
+} // namespace tenon::compiler::dispatch

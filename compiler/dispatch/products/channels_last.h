@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Convolutions of images whose channels are no neighbours (NCHW) read copies that have them last. Tensor cores multiply
+// rows of channels; a copy costs each element one read and one write, and a window reads it nine times.
+//
+//   image[n, c, y, x]    -> image[n, y, x, c]     with its border, if it has one
+//   filters[f, c, r, s]  -> filters[f, r, s, c]
+//
+// The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
+#pragma once
+
+#include "compiler/dispatch/analysis/convolution.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Of a convolution with many channels (Convolution::hasManyChannels).
+void bringChannelsLast(const Convolution &convolution);
+
+/// Whether a convolution reads such a copy here.
+bool readsChannelsLast(mlir::OpOperand &operand);
+
+} // namespace tenon::compiler::dispatch

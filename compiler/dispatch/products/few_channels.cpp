@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/products/few_channels.h"
+
+#include "compiler/dispatch/analysis/border.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+constexpr int64_t kStepBytes = 128, kVectorBytes = 16; // what tensor cores multiply at once, and what is copied at once
+
+/// A dimension of the image, place * loop + step * column: a column of the window that may become a part of the copy's
+/// last dimension.
+struct Window {
+  unsigned dimension; // of the image
+  unsigned loop, column;
+  int64_t place, step;
+};
+
+class Joiner {
+public:
+  explicit Joiner(const Convolution &convolution)
+      : convolution_(convolution), op_(convolution.op), loc_(op_.getLoc()), b_(op_), sizes_(op_.getStaticLoopRanges()),
+        image_(op_.getMatchingIndexingMap(convolution.image)),
+        filters_(op_.getMatchingIndexingMap(convolution.filters)) {}
+
+  void run();
+
+private:
+  Type element() { return cast<RankedTensorType>(convolution_.image->get().getType()).getElementType(); }
+  ArrayRef<int64_t> shapeOf(OpOperand *operand) { return cast<RankedTensorType>(operand->get().getType()).getShape(); }
+  SmallVector<Window> findWindows();
+  bool isFilterLoop(unsigned loop);
+  int64_t channels() { return sizes_[convolution_.channels]; }
+  int64_t roomOf(ArrayRef<Window> windows);
+  int64_t lengthOf(ArrayRef<Window> windows, int64_t room);
+  int64_t paddedLength(ArrayRef<Window> windows, int64_t room);
+  int64_t paddedLength(ArrayRef<Window> windows) { return paddedLength(windows, channels()); }
+  double copySize(ArrayRef<Window> windows);
+  const Window *windowOf(unsigned dimension);
+  bool isJoined(unsigned loop);
+  Value number(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc_, value); }
+  Value isBelow(OpBuilder &b, Value value, int64_t limit) {
+    return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, value, number(b, limit));
+  }
+  Value build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
+  SmallVector<Value> columnsAt(OpBuilder &b, Value place);
+  Value readImage(OpBuilder &b, ArrayRef<Value> place);
+  Value copyImage();
+  Value copyFilters();
+  void replace(Value image, Value filters);
+
+  const Convolution &convolution_;
+  linalg::GenericOp op_;
+  Location loc_;
+  OpBuilder b_;
+  const SmallVector<int64_t> sizes_; // of the loops
+  const AffineMap image_, filters_;
+  SmallVector<Window> joined_;
+};
+
+/// Whether the filters, and they alone but for the image, tell the loop's elements apart.
+bool Joiner::isFilterLoop(unsigned loop) {
+  return op_.getIteratorTypesArray()[loop] == utils::IteratorType::reduction &&
+         filters_.getResultPosition(getAffineDimExpr(loop, op_.getContext()));
+}
+
+/// Outermost first.
+SmallVector<Window> Joiner::findWindows() {
+  SmallVector<Window> windows;
+  for (auto [dimension, expr] : llvm::enumerate(image_.getResults())) {
+    const std::optional<LinearExpr> sum = LinearExpr::of(expr, sizes_.size());
+    if (!sum || sum->offset != 0 || isa<AffineDimExpr>(expr))
+      continue;
+    SmallVector<unsigned> loops;
+    for (auto [loop, factor] : llvm::enumerate(sum->factors))
+      if (factor != 0)
+        loops.push_back(loop);
+    if (loops.size() != 2)
+      continue;
+    if (isFilterLoop(loops[0]))
+      std::swap(loops[0], loops[1]);
+    const Window window{unsigned(dimension), loops[0], loops[1], sum->factors[loops[0]], sum->factors[loops[1]]};
+    const bool isElsewhere = llvm::count_if(image_.getResults(), [&](AffineExpr other) {
+                               return other.isFunctionOfDim(window.column) || other.isFunctionOfDim(window.loop);
+                             }) != 1;
+    if (isFilterLoop(window.column) && !isFilterLoop(window.loop) && window.place > 0 && window.step > 0 &&
+        op_.getIteratorTypesArray()[window.loop] == utils::IteratorType::parallel && !isElsewhere)
+      windows.push_back(window);
+  }
+  return windows;
+}
+
+/// Of the window's columns, each with room for some channels.
+int64_t Joiner::lengthOf(ArrayRef<Window> windows, int64_t room) {
+  int64_t length = room;
+  for (const Window &window : windows)
+    length *= sizes_[window.column];
+  return length;
+}
+
+/// With zeros: vectors are whole, and no step is more than half zeros.
+int64_t Joiner::paddedLength(ArrayRef<Window> windows, int64_t room) {
+  const int64_t bytes = elementBytes(element()), step = kStepBytes / bytes;
+  const int64_t length = int64_t(llvm::alignTo(lengthOf(windows, room), kVectorBytes / bytes));
+  const int64_t inLast = length % step;
+  return inLast == 0 ? length : length + std::max<int64_t>(0, step / 2 - inLast);
+}
+
+/// Room for the channels of a column: a power of two, which takes no division to find, where zeros are there anyway.
+int64_t Joiner::roomOf(ArrayRef<Window> windows) {
+  const auto power = int64_t(llvm::PowerOf2Ceil(uint64_t(channels())));
+  return paddedLength(windows, power) == paddedLength(windows) ? power : channels();
+}
+
+double Joiner::copySize(ArrayRef<Window> windows) {
+  double size = double(paddedLength(windows));
+  for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image))) {
+    if (image_.getResult(dimension) == getAffineDimExpr(convolution_.channels, op_.getContext()))
+      continue;
+    const auto *window =
+        llvm::find_if(windows, [&, at = dimension](const Window &each) { return each.dimension == at; });
+    size *= double(window == windows.end() ? length : sizes_[window->loop]);
+  }
+  return size;
+}
+
+const Window *Joiner::windowOf(unsigned dimension) {
+  const auto *found = llvm::find_if(joined_, [&](const Window &window) { return window.dimension == dimension; });
+  return found == joined_.end() ? nullptr : found;
+}
+
+/// Whether the loop becomes a part of the last one.
+bool Joiner::isJoined(unsigned loop) {
+  return loop == convolution_.channels ||
+         llvm::any_of(joined_, [&](const Window &window) { return window.column == loop; });
+}
+
+/// A tensor of zeros, but for places whose last index is a window's column and a channel. Room beyond the channels is
+/// zero, too.
+Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
+  Type type = this->element();
+  Value empty = tensor::EmptyOp::create(b_, loc_, shape, type);
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
+  const int64_t room = roomOf(joined_), length = lengthOf(joined_, room);
+  return linalg::GenericOp::create(
+             b_, loc_, empty.getType(), ValueRange(), empty, b_.getMultiDimIdentityMap(shape.size()),
+             SmallVector<utils::IteratorType>(shape.size(), utils::IteratorType::parallel),
+             [&](OpBuilder &b, Location, ValueRange) {
+               SmallVector<Value> place;
+               for (unsigned dimension = 0; dimension < shape.size(); ++dimension)
+                 place.push_back(linalg::IndexOp::create(b, loc_, dimension));
+               Value last = place.back();
+               place.back() = arith::MinSIOp::create(b, loc_, last, number(b, length - 1));
+               Value value = element(b, place);
+               Value isInside = isBelow(b, last, length);
+               if (room != channels()) {
+                 Value channel = arith::RemUIOp::create(b, loc_, last, number(b, room));
+                 isInside = arith::AndIOp::create(b, loc_, isInside, isBelow(b, channel, channels()));
+               }
+               linalg::YieldOp::create(b, loc_, arith::SelectOp::create(b, loc_, isInside, value, zero).getResult());
+             })
+      .getResult(0);
+}
+
+/// Of the joined windows, and the channel.
+SmallVector<Value> Joiner::columnsAt(OpBuilder &b, Value place) {
+  auto split = [&](int64_t length) -> Value {
+    Value size = number(b, length), part = arith::RemUIOp::create(b, loc_, place, size);
+    place = arith::DivUIOp::create(b, loc_, place, size);
+    return part;
+  };
+  const int64_t room = roomOf(joined_);
+  Value channel = split(room);
+  if (room != channels())
+    channel = arith::MinSIOp::create(b, loc_, channel, number(b, channels() - 1));
+  SmallVector<Value> parts = {channel};
+  for (const Window &window : llvm::reverse(ArrayRef(joined_).drop_front()))
+    parts.push_back(split(sizes_[window.column]));
+  parts.push_back(place);
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+/// An element of the image: where it has a border, what that is there.
+Value Joiner::readImage(OpBuilder &b, ArrayRef<Value> place) {
+  Value tensor = convolution_.image->get();
+  linalg::GenericOp border = borderAround(tensor);
+  if (!border)
+    return tensor::ExtractOp::create(b, loc_, tensor, place);
+  IRMapping values;
+  for (Operation &op : border.getBody()->without_terminator())
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      values.map(index.getResult(), place[index.getDim()]);
+    else
+      b.clone(op, values);
+  return values.lookupOrDefault(border.getBody()->getTerminator()->getOperand(0));
+}
+
+Value Joiner::copyImage() {
+  SmallVector<int64_t> shape;
+  for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image)))
+    if (const Window *window = windowOf(dimension))
+      shape.push_back(sizes_[window->loop]);
+    else if (image_.getResult(dimension) != b_.getAffineDimExpr(convolution_.channels))
+      shape.push_back(length);
+  shape.push_back(paddedLength(joined_));
+  return build(shape, [&](OpBuilder &b, ArrayRef<Value> at) {
+    const SmallVector<Value> columns = columnsAt(b, at.back());
+    SmallVector<Value> place;
+    unsigned next = 0;
+    for (auto [dimension, expr] : llvm::enumerate(image_.getResults())) {
+      if (expr == b_.getAffineDimExpr(convolution_.channels)) {
+        place.push_back(columns.back());
+        continue;
+      }
+      Value index = at[next++];
+      if (const Window *window = windowOf(dimension)) {
+        Value begin = arith::MulIOp::create(b, loc_, index, number(b, window->place));
+        Value column = arith::MulIOp::create(b, loc_, columns[window - joined_.begin()], number(b, window->step));
+        index = arith::AddIOp::create(b, loc_, begin, column);
+      }
+      place.push_back(index);
+    }
+    return readImage(b, place);
+  });
+}
+
+Value Joiner::copyFilters() {
+  SmallVector<int64_t> shape;
+  for (auto [expr, length] : llvm::zip_equal(filters_.getResults(), shapeOf(convolution_.filters)))
+    if (!isJoined(cast<AffineDimExpr>(expr).getPosition()))
+      shape.push_back(length);
+  shape.push_back(paddedLength(joined_));
+  return build(shape, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    const SmallVector<Value> columns = columnsAt(b, at.back());
+    SmallVector<Value> place;
+    unsigned next = 0;
+    for (AffineExpr expr : filters_.getResults()) {
+      const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+      const auto *window = llvm::find_if(joined_, [&](const Window &each) { return each.column == loop; });
+      if (window != joined_.end())
+        place.push_back(columns[window - joined_.begin()]);
+      else
+        place.push_back(loop == convolution_.channels ? columns.back() : at[next++]);
+    }
+    return tensor::ExtractOp::create(b, loc_, convolution_.filters->get(), place);
+  });
+}
+
+/// The convolution over the copies: its loops, but for those that are joined, and one for these.
+void Joiner::replace(Value image, Value filters) {
+  SmallVector<AffineExpr> loops; // [old loops]; joined ones stand nowhere
+  SmallVector<utils::IteratorType> types;
+  for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray())) {
+    loops.push_back(b_.getAffineDimExpr(types.size()));
+    if (!isJoined(loop))
+      types.push_back(type);
+  }
+  AffineExpr last = b_.getAffineDimExpr(types.size());
+  types.push_back(utils::IteratorType::reduction);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
+  SmallVector<AffineExpr> ofImage, ofFilters, ofResult;
+  for (auto [dimension, expr] : llvm::enumerate(image_.getResults()))
+    if (const Window *window = windowOf(dimension))
+      ofImage.push_back(loops[window->loop]);
+    else if (expr != b_.getAffineDimExpr(convolution_.channels))
+      ofImage.push_back(expr.replaceDims(loops));
+  ofImage.push_back(last);
+  for (AffineExpr expr : filters_.getResults())
+    if (!isJoined(cast<AffineDimExpr>(expr).getPosition()))
+      ofFilters.push_back(expr.replaceDims(loops));
+  ofFilters.push_back(last);
+  OpOperand *start = op_.getDpsInitOperand(0);
+  for (AffineExpr expr : op_.getMatchingIndexingMap(start).getResults())
+    ofResult.push_back(expr.replaceDims(loops));
+  SmallVector<Value> inputs = {image, filters};
+  SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
+  if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
+    std::swap(inputs[0], inputs[1]);
+    std::swap(maps[0], maps[1]);
+  }
+  maps.push_back(mapOf(ofResult));
+  auto after = linalg::GenericOp::create(b_, loc_, start->get().getType(), inputs, start->get(), maps, types);
+  after.getRegion().takeBody(op_.getRegion());
+  op_->replaceAllUsesWith(after->getResults());
+  op_->erase();
+}
+
+void Joiner::run() {
+  joined_ = findWindows();
+  if (joined_.empty())
+    return;
+  if (copySize(joined_) > copySize(ArrayRef(joined_).take_back()))
+    joined_.erase(joined_.begin(), joined_.end() - 1);
+  Value image = copyImage(), filters = copyFilters();
+  replace(image, filters);
+}
+
+} // namespace
+
+void joinWindowWithChannels(const Convolution &convolution) {
+  Joiner(convolution).run();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/ragged_split.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/flow/prefix.h"
+#include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+unsigned loopOf(AffineExpr expr) {
+  return cast<AffineDimExpr>(expr).getPosition();
+}
+
+class RaggedSplitter {
+public:
+  RaggedSplitter(linalg::GenericOp op, unsigned loop)
+      : op_(op), loop_(loop), b_(op), loc_(op.getLoc()), accumulators_(*reductionBodyOf(op)) {}
+
+  void run(const RaggedLimits &limits);
+
+private:
+  Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+  template <typename Op> Value make(Value x, Value y) { return b_.createOrFold<Op>(loc_, x, y); }
+  OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
+  Value sizeOf(unsigned loop);
+  void chooseParts(const RaggedLimits &limits);
+  Value partsOf(Value tensor, AffineMap map);
+  Value filled(ArrayRef<OpFoldResult> shape, TypedAttr value);
+  SmallVector<Value> buildPartials();
+  Value buildTotal(unsigned output, Value partial);
+  Value rowBehindParts(OpBuilder &b, unsigned output, ValueRange others);
+  Value combined(OpBuilder &b, unsigned output, Value sum, Value value) {
+    return combineBy(b, loc_, accumulators_[output], sum, value);
+  }
+  Value narrowed(unsigned output, Value total);
+  void copyBody(OpBuilder &b, IRMapping &values, llvm::function_ref<Value(unsigned)> indexOf);
+  AffineMap outputMap(unsigned output) { return op_.getMatchingIndexingMap(op_.getDpsInitOperand(output)); }
+  bool hasLoop(OpOperand *input) { return op_.getMatchingIndexingMap(input).isFunctionOfDim(loop_); }
+  Type typeOf(unsigned output) {
+    return accumulatorType(accumulators_[output].combiner,
+                           cast<RankedTensorType>(op_->getResult(output).getType()).getElementType());
+  }
+
+  linalg::GenericOp op_;
+  const unsigned loop_;
+  OpBuilder b_;
+  Location loc_;
+  SmallVector<Accumulator> accumulators_;
+  Value size_, parts_, inPart_; // rows, parts, rows of a part
+};
+
+/// Size of a loop: of the first tensor that has it.
+Value RaggedSplitter::sizeOf(unsigned loop) {
+  for (OpOperand &operand : op_->getOpOperands()) {
+    AffineMap map = op_.getMatchingIndexingMap(&operand);
+    for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
+      if (loopOf(expr) == loop)
+        return dimensionOf(b_, loc_, operand.get(), dimension);
+  }
+  llvm_unreachable("every loop indexes an operand");
+}
+
+void RaggedSplitter::chooseParts(const RaggedLimits &limits) {
+  size_ = sizeOf(loop_);
+  Value blocks = number(1);
+  AffineMap results = outputMap(0);
+  for (auto [i, expr] : llvm::enumerate(results.getResults())) {
+    Value size = sizeOf(loopOf(expr));
+    if (i + 1 == results.getNumResults() && limits.tile > 1)
+      size = make<arith::DivUIOp>(make<arith::AddIOp>(size, number(limits.tile - 1)), number(limits.tile));
+    blocks = make<arith::MulIOp>(blocks, size);
+  }
+  blocks = make<arith::MaxUIOp>(blocks, number(1));
+  Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, blocks, number(limits.enough));
+  Value wanted = make<arith::DivUIOp>(make<arith::AddIOp>(blocks, number(limits.wanted - 1)), blocks);
+  Value most = make<arith::MaxUIOp>(make<arith::DivUIOp>(size_, number(limits.least)), number(1));
+  Value several = make<arith::MinUIOp>(wanted, most);
+  parts_ = b_.createOrFold<arith::SelectOp>(loc_, few, several, number(1));
+  parts_ = make<arith::MinUIOp>(parts_, size_); // nothing has no parts
+  inPart_ = make<arith::DivUIOp>(size_, make<arith::MaxUIOp>(parts_, number(1)));
+}
+
+/// The first rows of a tensor, as parts.
+Value RaggedSplitter::partsOf(Value tensor, AffineMap map) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> shape = {folded(parts_), folded(inPart_)};
+  SmallVector<Value> sourceDims;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+    Value size = dimensionOf(b_, loc_, tensor, dimension);
+    if (type.isDynamicDim(dimension))
+      sourceDims.push_back(size);
+    if (dimension != 0)
+      shape.push_back(type.isDynamicDim(dimension) ? OpFoldResult(size) : b_.getIndexAttr(type.getDimSize(dimension)));
+  }
+  SmallVector<int64_t> sizes;
+  SmallVector<Value> dims;
+  dispatchIndexOpFoldResults(shape, dims, sizes);
+  auto view = flow::TensorReshapeOp::create(b_, loc_, RankedTensorType::get(sizes, type.getElementType()), tensor,
+                                            sourceDims, dims);
+  view->setAttr(flow::kPrefixAttr, b_.getUnitAttr());
+  return view;
+}
+
+Value RaggedSplitter::filled(ArrayRef<OpFoldResult> shape, TypedAttr value) {
+  Value scalar = arith::ConstantOp::create(b_, loc_, value);
+  Value empty = tensor::EmptyOp::create(b_, loc_, shape, value.getType());
+  return linalg::FillOp::create(b_, loc_, scalar, empty).getResult(0);
+}
+
+SmallVector<Value> RaggedSplitter::buildPartials() {
+  MLIRContext *context = b_.getContext();
+  auto moved = [&](AffineExpr expr) {
+    return getAffineDimExpr(loopOf(expr) > loop_ ? loopOf(expr) + 1 : loopOf(expr), context);
+  };
+  const unsigned loops = op_.getNumLoops() + 1;
+  SmallVector<Value> inputs, starts;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op_.getDpsInputOperands()) {
+    SmallVector<AffineExpr> results;
+    for (AffineExpr expr : op_.getMatchingIndexingMap(input).getResults()) {
+      results.push_back(moved(expr));
+      if (loopOf(expr) == loop_)
+        results.push_back(getAffineDimExpr(loop_ + 1, context));
+    }
+    inputs.push_back(hasLoop(input) ? partsOf(input->get(), op_.getMatchingIndexingMap(input)) : input->get());
+    maps.push_back(AffineMap::get(loops, 0, results, context));
+  }
+  for (unsigned output = 0; output < accumulators_.size(); ++output) {
+    SmallVector<AffineExpr> results = {getAffineDimExpr(loop_, context)};
+    SmallVector<OpFoldResult> shape = {folded(parts_)};
+    for (AffineExpr expr : outputMap(output).getResults()) {
+      results.push_back(moved(expr));
+      shape.push_back(folded(sizeOf(loopOf(expr))));
+    }
+    maps.push_back(AffineMap::get(loops, 0, results, context));
+    starts.push_back(filled(shape, neutralOf(b_, accumulators_[output].combiner, typeOf(output))));
+  }
+  SmallVector<utils::IteratorType> types = op_.getIteratorTypesArray();
+  types[loop_] = utils::IteratorType::parallel;
+  types.insert(types.begin() + loop_ + 1, utils::IteratorType::reduction);
+  auto partial = linalg::GenericOp::create(
+      b_, loc_, TypeRange(ValueRange(starts)), inputs, starts, maps, types,
+      [&](OpBuilder &b, Location, ValueRange arguments) {
+        IRMapping values;
+        for (size_t i = 0; i < inputs.size(); ++i)
+          values.map(op_.getBody()->getArgument(i), arguments[i]);
+        copyBody(b, values, [&](unsigned loop) -> Value {
+          Value index = linalg::IndexOp::create(b, loc_, loop > loop_ ? loop + 1 : loop);
+          if (loop != loop_)
+            return index;
+          Value inPart = linalg::IndexOp::create(b, loc_, loop + 1);
+          return arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, index, inPart_), inPart);
+        });
+        SmallVector<Value> next;
+        for (unsigned output = 0; output < accumulators_.size(); ++output)
+          next.push_back(combined(b, output, arguments[inputs.size() + output],
+                                  values.lookupOrDefault(accumulators_[output].contributed)));
+        linalg::YieldOp::create(b, loc_, next);
+      });
+  return llvm::to_vector_of<Value>(partial.getResults());
+}
+
+/// The body but for what combines its value with the accumulators. `indexOf`: the position of a loop of the reduction.
+void RaggedSplitter::copyBody(OpBuilder &b, IRMapping &values, llvm::function_ref<Value(unsigned)> indexOf) {
+  for (Operation &inner : op_.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      values.map(index.getResult(), indexOf(index.getDim()));
+    else if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
+      b.clone(inner, values);
+  }
+}
+
+/// What the row behind the parts that has the part's number contributes to the output; what changes nothing where there
+/// is none. `others`: elements of the inputs that have no rows, in order.
+Value RaggedSplitter::rowBehindParts(OpBuilder &b, unsigned output, ValueRange others) {
+  Value row = arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, parts_, inPart_),
+                                    linalg::IndexOp::create(b, loc_, 0));
+  Value exists = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, row, size_);
+  Value one = arith::ConstantIndexOp::create(b, loc_, 1);
+  Value place = arith::MinUIOp::create(b, loc_, row, arith::SubIOp::create(b, loc_, size_, one));
+  AffineMap results = outputMap(output);
+  IRMapping values;
+  for (OpOperand *input : op_.getDpsInputOperands()) {
+    BlockArgument argument = op_.getMatchingBlockArgument(input);
+    if (!hasLoop(input)) {
+      values.map(argument, others.front());
+      others = others.drop_front();
+      continue;
+    }
+    SmallVector<Value> indices;
+    for (AffineExpr expr : op_.getMatchingIndexingMap(input).getResults()) {
+      const auto *found = llvm::find(results.getResults(), expr);
+      indices.push_back(loopOf(expr) == loop_
+                            ? place
+                            : linalg::IndexOp::create(b, loc_, 1 + (found - results.getResults().begin())).getResult());
+    }
+    values.map(argument, tensor::ExtractOp::create(b, loc_, input->get(), indices).getResult());
+  }
+  copyBody(b, values, [&](unsigned loop) -> Value {
+    if (loop == loop_)
+      return row;
+    const auto *found = llvm::find(results.getResults(), b.getAffineDimExpr(loop));
+    return linalg::IndexOp::create(b, loc_, 1 + (found - results.getResults().begin()));
+  });
+  Value value = values.lookupOrDefault(accumulators_[output].contributed);
+  if (value.getType() != typeOf(output))
+    value = arith::ExtFOp::create(b, loc_, typeOf(output), value);
+  Value none = arith::ConstantOp::create(b, loc_, neutralOf(b_, accumulators_[output].combiner, typeOf(output)));
+  return arith::SelectOp::create(b, loc_, exists, value, none);
+}
+
+Value RaggedSplitter::buildTotal(unsigned output, Value partial) {
+  Value start = op_.getDpsInits()[output];
+  auto type = cast<RankedTensorType>(start.getType());
+  const unsigned rank = type.getRank();
+  if (type.getElementType() != typeOf(output)) {
+    FloatAttr value;
+    auto fill = start.getDefiningOp<linalg::FillOp>(); // run() has seen to it
+    matchPattern(fill.getInputs()[0], m_Constant(&value));
+    SmallVector<OpFoldResult> shape;
+    for (AffineExpr expr : outputMap(output).getResults())
+      shape.push_back(folded(sizeOf(loopOf(expr))));
+    start = filled(shape, b_.getFloatAttr(typeOf(output), value.getValueAsDouble()));
+  }
+  AffineMap read = b_.getMultiDimIdentityMap(rank + 1);
+  SmallVector<Value> inputs = {partial};
+  SmallVector<AffineMap> maps = {read};
+  AffineMap results = outputMap(output);
+  for (OpOperand *input : op_.getDpsInputOperands()) {
+    if (hasLoop(input))
+      continue;
+    SmallVector<AffineExpr> exprs;
+    for (AffineExpr expr : op_.getMatchingIndexingMap(input).getResults())
+      exprs.push_back(b_.getAffineDimExpr(1 + (llvm::find(results.getResults(), expr) - results.getResults().begin())));
+    inputs.push_back(input->get());
+    maps.push_back(AffineMap::get(rank + 1, 0, exprs, b_.getContext()));
+  }
+  maps.push_back(read.dropResult(0));
+  SmallVector<utils::IteratorType> types(rank + 1, utils::IteratorType::parallel);
+  types[0] = utils::IteratorType::reduction;
+  auto total = linalg::GenericOp::create(
+      b_, loc_, start.getType(), inputs, start, maps, types, [&](OpBuilder &b, Location, ValueRange arguments) {
+        Value row = rowBehindParts(b, output, arguments.drop_front().drop_back());
+        Value both = combined(b, output, row, arguments.front());
+        linalg::YieldOp::create(b, loc_, combined(b, output, arguments.back(), both));
+      });
+  return total.getResult(0);
+}
+
+Value RaggedSplitter::narrowed(unsigned output, Value total) {
+  auto type = cast<RankedTensorType>(op_->getResult(output).getType());
+  if (cast<RankedTensorType>(total.getType()).getElementType() == type.getElementType())
+    return total;
+  SmallVector<OpFoldResult> shape;
+  for (AffineExpr expr : outputMap(output).getResults())
+    shape.push_back(folded(sizeOf(loopOf(expr))));
+  Value empty = tensor::EmptyOp::create(b_, loc_, shape, type.getElementType());
+  AffineMap map = b_.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> types(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b_, loc_, empty.getType(), total, empty, ArrayRef<AffineMap>{map, map}, types,
+                                   [&](OpBuilder &b, Location, ValueRange arguments) {
+                                     Value narrow =
+                                         arith::TruncFOp::create(b, loc_, type.getElementType(), arguments[0]);
+                                     linalg::YieldOp::create(b, loc_, narrow);
+                                   })
+      .getResult(0);
+}
+
+void RaggedSplitter::run(const RaggedLimits &limits) {
+  for (auto [output, start] : llvm::enumerate(op_.getDpsInits())) {
+    auto fill = start.getDefiningOp<linalg::FillOp>();
+    const bool isConstant = fill && matchPattern(fill.getInputs()[0], m_Constant());
+    if (!isConstant && cast<RankedTensorType>(start.getType()).getElementType() != typeOf(output))
+      return; // a start in another type than that of the partial results
+  }
+  chooseParts(limits);
+  SmallVector<Value> partials = buildPartials(), results;
+  for (auto [output, partial] : llvm::enumerate(partials)) {
+    Value result = narrowed(output, buildTotal(output, partial));
+    Type wanted = op_->getResult(output).getType(); // sizes that were computed may be known, or not any more
+    results.push_back(result.getType() == wanted ? result
+                                                 : tensor::CastOp::create(b_, loc_, wanted, result).getResult());
+  }
+  op_->replaceAllUsesWith(results);
+  op_->erase();
+}
+
+} // namespace
+
+std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() != 1)
+    return std::nullopt;
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  const unsigned loop = llvm::find(types, utils::IteratorType::reduction) - types.begin();
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation() || (map.isFunctionOfDim(loop) && loopOf(map.getResult(0)) != loop))
+      return std::nullopt;
+  // What reads the tensor by itself, or takes a scalar, is left as it is.
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!isa<RankedTensorType>(input->get().getType()))
+      return std::nullopt;
+  bool isOther = false;
+  op.getBody()->walk([&](Operation *inner) {
+    isOther |= isa<tensor::ExtractOp>(inner) || (isa<linalg::IndexOp>(inner) && inner->getBlock() != op.getBody());
+  });
+  return isOther ? std::nullopt : std::optional(loop);
+}
+
+void splitRagged(linalg::GenericOp op, unsigned loop, const RaggedLimits &limits) {
+  RaggedSplitter(op, loop).run(limits);
+}
+
+} // namespace tenon::compiler::dispatch

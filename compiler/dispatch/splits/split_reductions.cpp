@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/split_reductions.h"
+
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/splits/centred_sums.h"
+#include "compiler/dispatch/splits/known_split.h"
+#include "compiler/dispatch/splits/ragged_split.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Enough for every GPU of today: a few blocks on each of up to 150 multiprocessors.
+constexpr int64_t kEnoughRows = 256;
+constexpr int64_t kWantedRows = 1024;
+constexpr int64_t kEnoughTiles = 192; // of columns: more of them read from more places of the memory at once
+constexpr int64_t kWantedTiles = 256;
+// A part that is smaller is not worth a second launch: elements along a row, rows of a column.
+constexpr int64_t kLeastOfRow = 4096;
+constexpr int64_t kLeastOfColumn = 256;
+// Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
+constexpr int64_t kBytesOfTile = 256;
+
+// Products: blocks that keep a large GPU busy, and reduced elements that are worth a part of their own.
+constexpr int64_t kEnoughProductBlocks = 96;
+constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
+constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
+// Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
+// of a window, and what is worth a part.
+constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
+
+/// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
+int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
+  int64_t best = 1;
+  auto distance = [&](int64_t parts) { return std::max(parts, wanted) / double(std::min(parts, wanted)); };
+  for (int64_t parts = 2; parts <= std::min(most, 4 * wanted); ++parts)
+    if (size % parts == 0 && distance(parts) < distance(best))
+      best = parts;
+  return best * 4 >= wanted || best >= 64 ? best : 1;
+}
+
+int64_t columnsOfTile(linalg::GenericOp op) {
+  uint32_t widest = 2;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (auto type = dyn_cast<RankedTensorType>(input->get().getType()))
+      widest = std::max(widest, elementBytes(type.getElementType()));
+  return kBytesOfTile / widest;
+}
+
+std::optional<Split> splitOf(linalg::GenericOp op) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || llvm::is_contained(sizes, ShapedType::kDynamic))
+    return std::nullopt;
+  // One operand may know a size that another states to be unknown; parts are made of the types.
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
+      return std::nullopt;
+  AffineMap first;                                               // of a tensor that has each element once
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray(); // llvm::reverse keeps no temporary alive
+  for (AffineMap map : llvm::reverse(maps)) {
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+    if (map.isPermutation())
+      first = map;
+  }
+  if (!first)
+    return std::nullopt;
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  int64_t results = 1, reduced = 1;
+  for (auto [size, type] : llvm::zip_equal(sizes, types))
+    (type == utils::IteratorType::parallel ? results : reduced) *= size;
+  if (results == 0 || reduced == 0)
+    return std::nullopt;
+  const unsigned last = first.getDimPosition(first.getNumResults() - 1);
+  const bool isAcross = types[last] == utils::IteratorType::parallel;
+  const int64_t blocks = isAcross ? results / sizes[last] * llvm::divideCeil(sizes[last], columnsOfTile(op)) : results;
+  const int64_t most = reduced / (isAcross ? kLeastOfColumn : kLeastOfRow);
+  if (blocks >= (isAcross ? kEnoughTiles : kEnoughRows) || most < 4)
+    return std::nullopt;
+  const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(isAcross ? kWantedTiles : kWantedRows, blocks)));
+  for (AffineExpr expr : first.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (types[loop] == utils::IteratorType::parallel || sizes[loop] == 1)
+      continue;
+    const bool isShort = sizes[loop] <= std::min(most, 4 * wanted);
+    const int64_t parts = isShort ? sizes[loop] : divisorNear(sizes[loop], wanted, most);
+    return parts > 1 ? std::optional(Split{loop, parts, sizes[loop], isAcross}) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
+std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!mayRoundForTensorCores(product) || product.reduced.size() < 2)
+    return std::nullopt;
+  int64_t reduced = 1;
+  for (unsigned loop : product.reduced)
+    reduced *= sizes[loop];
+  for (unsigned loop : product.reduced)
+    if (sizes[loop] > 1 && sizes[loop] <= kMostWindowRows && reduced / sizes[loop] >= kLeastOfWindowRow &&
+        tiles * sizes[loop] <= kMultiprocessors)
+      return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
+  return std::nullopt;
+}
+
+/// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
+/// it is none that tiles, or blocks of few rows, compute.
+struct ProductSplit {
+  std::optional<Split> split; // none: it has tiles enough
+};
+std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const std::optional<Contraction> product = productOf(op);
+  if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
+      llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
+    return std::nullopt;
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    int64_t size = 1;
+    for (unsigned loop : loops)
+      size *= sizes[loop];
+    return size;
+  };
+  const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
+  const bool hasCores = isForTensorCores(*product);
+  const std::optional<FewRows> skinny = fewRowsOf(*product);
+  if (isTreeReduction(op) && !skinny)
+    return std::nullopt;
+  const unsigned loop =
+      *llvm::max_element(product->reduced, [&](unsigned x, unsigned y) { return sizes[x] < sizes[y]; });
+  auto tiles = [&](int64_t side, int64_t across) {
+    return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
+  };
+  if (!skinny && readsWindows(op))
+    return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
+  const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
+                         : hasCores ? (rows <= 64 ? tiles(64, 128) : tiles(128, 64))
+                                    : tiles(64, 64);
+  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
+  // Parts are made of the types: each has to say its sizes.
+  const bool mayBe =
+      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) &&
+      llvm::all_of(op->getOperands(), [](Value operand) {
+        auto type = dyn_cast<RankedTensorType>(operand.getType());
+        return !type || type.hasStaticShape();
+      });
+  if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
+    return ProductSplit{};
+  // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
+  const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));
+  int64_t best = 1;
+  for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
+    if (sizes[loop] % parts == 0 && sizes[loop] / parts % 8 == 0)
+      best = parts;
+  return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
+}
+
+/// Whether another operation reads what `op` reduces: it is better off in one kernel with it.
+bool sharesInput(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    return isa<RankedTensorType>(input.getType()) &&
+           llvm::any_of(input.getUsers(), [&](Operation *user) { return user != op && isa<linalg::GenericOp>(user); });
+  });
+}
+
+/// The largest of unsigned numbers, as choices are made of (choice_keys.h): each reads the tensor for itself.
+bool isOfKeys(linalg::GenericOp op) {
+  return llvm::all_of(*reductionBodyOf(op), [](const Accumulator &each) { return each.combiner == Combiner::MaxU; });
+}
+
+/// Parts where sizes are unknown, or have no divisor that is near.
+std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const bool isAcross = op.getNumLoops() > 1;
+  if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && sharesInput(op))
+    return std::nullopt;
+  const RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
+                                       : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
+  if (sizes[loop] != ShapedType::kDynamic && sizes[loop] < 4 * limits.least)
+    return std::nullopt;
+  int64_t results = 1; // that are known
+  for (auto [number, size] : llvm::enumerate(sizes))
+    results *= number == loop || size == ShapedType::kDynamic ? 1 : size;
+  if (results == 0 || llvm::divideCeil(results, limits.tile) >= uint64_t(limits.enough))
+    return std::nullopt;
+  return limits;
+}
+
+} // namespace
+
+void splitReductions(func::FuncOp function) {
+  const auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
+  llvm::DenseMap<Operation *, CentredSum> centred; // as long as their sums are whole
+  for (linalg::GenericOp op : ops)
+    if (std::optional<CentredSum> sum = centredSumOf(op))
+      centred.insert({op, *sum});
+  llvm::DenseMap<Operation *, SplitSum> splitSums; // of which variances are made; the operations are gone
+  for (linalg::GenericOp op : ops) {
+    if (auto sum = centred.find(op); sum != centred.end()) {
+      if (auto plain = splitSums.find(sum->second.plain); plain != splitSums.end()) {
+        const CentredParts parts{sum->second, plain->second};
+        splitKnown(op, plain->second.split, &parts);
+        continue;
+      }
+    }
+    if (isOfAttention(op))
+      continue; // one kernel with what is between its products
+    if (std::optional<ProductSplit> product = productSplitOf(op)) {
+      if (product->split)
+        splitKnown(op, *product->split);
+    } else if (std::optional<Split> split = splitOf(op)) {
+      Operation *whole = op;
+      if (std::optional<SplitSum> sum = splitKnown(op, *split))
+        splitSums.insert({whole, *sum});
+    } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
+      if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))
+        splitRagged(op, *loop, *limits);
+    }
+  }
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/convolution.h"
+
+#include "tests/unit/compiler/dispatch/convolutions.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+using ConvolutionOf = ConvolutionTest;
+
+TEST_F(ConvolutionOf, ANamedOneIsMadeGeneric) {
+  const auto found = convolution({});
+  ASSERT_TRUE(found);
+  mlir::linalg::GenericOp op = found->op;
+  EXPECT_EQ(found->image, op.getDpsInputOperand(0));
+  EXPECT_EQ(found->filters, op.getDpsInputOperand(1));
+  EXPECT_EQ(op.getStaticLoopRanges()[found->channels], 64);
+  EXPECT_TRUE(found->hasManyChannels());
+}
+
+TEST_F(ConvolutionOf, ChannelsAreManyWhereTheyFillHalfOfAStepInWholeVectors) {
+  EXPECT_FALSE(convolution({.channels = 3, .results = 512})->hasManyChannels());
+  EXPECT_FALSE(convolution({.channels = 24, .results = 128})->hasManyChannels()) << "48 bytes";
+  EXPECT_TRUE(convolution({.channels = 32})->hasManyChannels());
+  EXPECT_FALSE(convolution({.channels = 36})->hasManyChannels()) << "72 bytes are no vectors of 16";
+  EXPECT_TRUE(convolution({.channels = 40})->hasManyChannels());
+}
+
+TEST_F(ConvolutionOf, SmallOnesAndThoseThatAreNotForTensorCoresAreNone) {
+  EXPECT_FALSE(convolution({.batch = 1, .size = 10}));
+  EXPECT_FALSE(convolution({.type = "f32"}));
+  EXPECT_FALSE(convolution({.batch = -1})) << "of an unknown number of images";
+}
+
+TEST_F(ConvolutionOf, F32IsOneWhereItMayBeRounded) {
+  EXPECT_TRUE(convolution({.type = "f32", .attributes = "attributes {tenon.tf32}"}));
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

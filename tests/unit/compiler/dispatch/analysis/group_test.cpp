@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/group.h"
+
+#include "compiler/dispatch/form_groups.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// The largest element of each row, then x - max.
+const char kRowsThenElements[] = R"mlir(
+func.func @f(%x: tensor<4x8xf32>, %start: tensor<4xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (MAP)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x8xf32>) outs(%start : tensor<4xf32>) {
+    ^bb0(%a: f32, %s: f32):
+      %t = arith.maximumf %a, %s : f32
+      linalg.yield %t : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (MAP)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (MAP)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<4x8xf32>, tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %s: f32, %o: f32):
+      %t = arith.subf %a, %s : f32
+      linalg.yield %t : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+)mlir";
+
+class GroupTest : public KernelTextTest {
+protected:
+  static std::string replaced(std::string text, const std::string &what, const std::string &with) {
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+      text.replace(at, what.size(), with);
+    return text;
+  }
+  llvm::SmallVector<mlir::linalg::GenericOp> generics(const std::string &text) {
+    return llvm::to_vector(parseFunction(text).getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(GroupTest, ReadersOfOneTensorShareItsAxes) {
+  auto ops = generics(replaced(kRowsThenElements, "MAP", "i, j"));
+  std::string reason;
+  std::optional<Group> group = groupOf(ops, reason);
+  ASSERT_TRUE(group.has_value()) << reason;
+  EXPECT_EQ(group->numAxes(), 2u); // j of both, though only x says so
+  EXPECT_FALSE(group->isReduced[group->axisOf[ops[0]][0]]);
+  EXPECT_TRUE(group->isReduced[group->axisOf[ops[0]][1]]);
+  EXPECT_TRUE(group->coversAllAxes(ops[1]));
+  EXPECT_FALSE(group->isPerRow(ops[1]));
+  EXPECT_TRUE(group->isPerRow(ops[0]));
+  EXPECT_TRUE(group->knowsReduction(ops[1]->getResult(0)));
+  EXPECT_FALSE(isReadOutside(ops[0]->getResult(0), *group));
+  EXPECT_TRUE(isReadOutside(ops[1]->getResult(0), *group));
+}
+
+TEST_F(GroupTest, WhatReducesOtherAxesIsAnotherGroup) {
+  auto chain = generics(R"mlir(
+    func.func @f(%x: tensor<4x8xf32>, %a: tensor<4xf32>, %b: tensor<f32>) -> tensor<f32> {
+      %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x8xf32>) outs(%a : tensor<4xf32>) {
+        ^bb0(%v: f32, %s: f32):
+          %t = arith.addf %v, %s : f32
+          linalg.yield %t : f32
+      } -> tensor<4xf32>
+      %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+          iterator_types = ["reduction"]} ins(%m : tensor<4xf32>) outs(%b : tensor<f32>) {
+        ^bb0(%v: f32, %s: f32):
+          %t = arith.addf %v, %s : f32
+          linalg.yield %t : f32
+      } -> tensor<f32>
+      return %n : tensor<f32>
+    })mlir");
+  std::string reason;
+  EXPECT_FALSE(groupOf(chain, reason).has_value());
+  EXPECT_EQ(reason, "it reduces other dimensions");
+}
+
+TEST_F(GroupTest, RowsAreOneKernelColumnsThatAreReadAgainTwo) {
+  auto groupsOf = [&](const std::string &text) { return formGroups(parseFunction(text).front()); };
+  EXPECT_EQ(groupsOf(replaced(kRowsThenElements, "MAP", "i, j")).groups.size(), 1u);
+  std::string columns = replaced(replaced(kRowsThenElements, "MAP", "j, i"), "tensor<4xf32>", "tensor<8xf32>");
+  GroupedBlock grouped = groupsOf(columns);
+  EXPECT_EQ(grouped.groups.size(), 2u);
+  ASSERT_EQ(grouped.boundaries.size(), 1u);
+  EXPECT_NE(grouped.boundaries[0].reason.find("not adjacent in memory"), std::string::npos)
+      << grouped.boundaries[0].reason;
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/prepare/unit_dimensions.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// A sum that keeps its dimension, of a tensor with one that is read at 0.
+const char kKept[] = R"mlir(
+func.func @f(%a: tensor<1x?x?x1xf32>, %n: index) -> tensor<1x?x1xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<1x?x1xf32>
+  %s = linalg.fill ins(%z : f32) outs(%e : tensor<1x?x1xf32>) -> tensor<1x?x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (0, i, j, 0)>, affine_map<(i, j) -> (0, i, 0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%a : tensor<1x?x?x1xf32>) outs(%s : tensor<1x?x1xf32>) {
+    ^bb0(%x: f32, %y: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  } -> tensor<1x?x1xf32>
+  return %r : tensor<1x?x1xf32>
+}
+)mlir";
+
+class UnitDimensionsTest : public KernelTextTest {
+protected:
+  static std::vector<unsigned> ranks(mlir::func::FuncOp function) {
+    std::vector<unsigned> ranks;
+    for (mlir::AffineMap map : (*function.getOps<mlir::linalg::GenericOp>().begin()).getIndexingMapsArray())
+      ranks.push_back(map.getNumResults());
+    return ranks;
+  }
+};
+
+TEST_F(UnitDimensionsTest, ResultsAreIndexedByLoopsAndComeBack) {
+  auto function = parseFunction(kKept);
+  dropUnitDimensionsOfResults(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{4, 1}));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_TRUE(op.getDpsInits()[0].getDefiningOp<mlir::linalg::FillOp>());
+  EXPECT_EQ(llvm::range_size(function.getOps<mlir::tensor::ExpandShapeOp>()), 1u);
+}
+
+TEST_F(UnitDimensionsTest, InputsAreIndexedByLoops) {
+  auto function = parseFunction(kKept);
+  dropUnitDimensionsOfInputs(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{2, 3}));
+}
+
+TEST_F(UnitDimensionsTest, WhatIsIndexedByLoopsStays) {
+  auto function = parseFunction(kRowSum);
+  auto before = *function.getOps<mlir::linalg::GenericOp>().begin();
+  dropUnitDimensionsOfInputs(function);
+  dropUnitDimensionsOfResults(function);
+  EXPECT_EQ(*function.getOps<mlir::linalg::GenericOp>().begin(), before);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

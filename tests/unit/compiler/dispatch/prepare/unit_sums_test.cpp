@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/prepare/unit_sums.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class UnitSums : public KernelTextTest {
+protected:
+  /// A convolution with windows of r x s elements of c channels, behind the pass.
+  mlir::linalg::GenericOp convolution(const std::string &r, const std::string &s, const std::string &c) {
+    const std::string image = "tensor<2x9x9x" + c + "xf32>", filters = "tensor<" + r + "x" + s + "x" + c + "x5xf32>";
+    auto function = parseFunction(
+        "func.func @f(%i: " + image + ", %w: " + filters +
+        ", %o: tensor<2x7x7x5xf32>) -> tensor<2x7x7x5xf32> {\n%v = linalg.generic {indexing_maps = ["
+        "affine_map<(n, h, w, k, r, s, c) -> (n, h + r, w + s, c)>, affine_map<(n, h, w, k, r, s, c) -> (r, s, c, k)>, "
+        "affine_map<(n, h, w, k, r, s, c) -> (n, h, w, k)>], iterator_types = [\"parallel\", \"parallel\", "
+        "\"parallel\", \"parallel\", \"reduction\", \"reduction\", \"reduction\"]} ins(%i, %w : " +
+        image + ", " + filters +
+        ") outs(%o : tensor<2x7x7x5xf32>) {\n^bb0(%x: f32, %y: f32, %z: f32):\n%p = arith.mulf %x, %y : f32\n"
+        "%t = arith.addf %z, %p : f32\nlinalg.yield %t : f32\n} -> tensor<2x7x7x5xf32>\n"
+        "return %v : tensor<2x7x7x5xf32>\n}");
+    dropUnitSums(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    return *function.getOps<mlir::linalg::GenericOp>().begin();
+  }
+};
+
+TEST_F(UnitSums, AWindowOfOneIsAProductOfMatrices) {
+  mlir::linalg::GenericOp op = convolution("1", "1", "4");
+  EXPECT_EQ(op.getNumReductionLoops(), 1u);
+  for (mlir::AffineMap map : op.getIndexingMapsArray())
+    EXPECT_TRUE(map.isProjectedPermutation());
+}
+
+TEST_F(UnitSums, OneRowOfAWindowStaysAWindow) {
+  mlir::linalg::GenericOp op = convolution("1", "3", "4");
+  EXPECT_EQ(op.getNumReductionLoops(), 2u);
+  EXPECT_FALSE(op.getIndexingMapsArray()[0].isProjectedPermutation());
+}
+
+TEST_F(UnitSums, ASumOfOneElementStaysASum) {
+  EXPECT_EQ(convolution("1", "1", "1").getNumReductionLoops(), 3u);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

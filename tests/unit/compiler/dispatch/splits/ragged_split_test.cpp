@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/ragged_split.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class RaggedSplit : public KernelTextTest {
+protected:
+  /// A sum over the loops of `iterators` of a matrix of unknown size, read by (i, j) -> `read`.
+  mlir::linalg::GenericOp sum(const std::string &read, const std::string &result, const std::string &first,
+                              const std::string &second, const std::string &body = "%t = arith.addf %x, %y : f32") {
+    return firstGeneric("func.func @f(%a: tensor<?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {\n"
+                        "%r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (" +
+                        read + ")>, affine_map<(i, j) -> (" + result + ")>], iterator_types = [\"" + first + "\", \"" +
+                        second +
+                        "\"]} ins(%a : tensor<?x?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%x: f32, %y: f32):\n" + body +
+                        "\nlinalg.yield %t : f32\n} -> tensor<?xf32>\nreturn %r : tensor<?xf32>\n}");
+  }
+};
+
+TEST_F(RaggedSplit, RowsOfTheTensorAreDivided) {
+  EXPECT_EQ(raggedLoopOf(sum("i, j", "j", "reduction", "parallel")), 0u);
+  EXPECT_EQ(raggedLoopOf(sum("j, i", "i", "parallel", "reduction")), 1u);
+}
+
+TEST_F(RaggedSplit, WhatIsReducedInsideOfRowsIsNot) {
+  EXPECT_FALSE(raggedLoopOf(sum("i, j", "i", "parallel", "reduction")));
+}
+
+TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
+  auto op = sum("i, j", "j", "reduction", "parallel",
+                "%i = linalg.index 0 : index\n%c = arith.index_cast %i : index to i32\n"
+                "%p = arith.sitofp %c : i32 to f32\n%q = arith.mulf %x, %p : f32\n%t = arith.addf %q, %y : f32");
+  ASSERT_EQ(raggedLoopOf(op), 0u);
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
+  ASSERT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  ASSERT_EQ(ops.size(), 2u);
+  // The part times its rows, and the row in it.
+  std::vector<uint64_t> loops;
+  ops[0].getBody()->walk([&](mlir::linalg::IndexOp index) { loops.push_back(index.getDim()); });
+  EXPECT_EQ(loops, (std::vector<uint64_t>{0, 1}));
+  // The row behind the parts has a place of its own.
+  bool asks = false;
+  ops[1].getBody()->walk([&](mlir::linalg::IndexOp index) { asks |= index.getDim() == 0; });
+  EXPECT_TRUE(asks);
+}
+
+TEST_F(RaggedSplit, PartsAndTheRowsBehindThemAreTwoReductions) {
+  auto op = sum("i, j", "j", "reduction", "parallel");
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
+  ASSERT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].getNumLoops(), 3u);
+  EXPECT_TRUE(ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>());
+  EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/split_reductions.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/flow/prefix.h"
+#include "tests/unit/compiler/dispatch/convolutions.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class SplitReductions : public KernelTextTest {
+protected:
+  /// A sum of all elements of tensor<NxTYPE>.
+  static std::string sumOf(const std::string &size, const std::string &type) {
+    return "func.func @f(%a: tensor<" + size + "x" + type + ">) -> tensor<" + type +
+           "> {\n%z = arith.constant 0.0 : " + type + "\n%e = tensor.empty() : tensor<" + type +
+           ">\n%s = linalg.fill ins(%z : " + type + ") outs(%e : tensor<" + type + ">) -> tensor<" + type +
+           ">\n%r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], "
+           "iterator_types = [\"reduction\"]} ins(%a : tensor<" +
+           size + "x" + type + ">) outs(%s : tensor<" + type + ">) {\n^bb0(%x: " + type + ", %y: " + type +
+           "):\n%t = arith.addf %x, %y : " + type + "\nlinalg.yield %t : " + type + "\n} -> tensor<" + type +
+           ">\nreturn %r : tensor<" + type + ">\n}";
+  }
+  /// A product of a[rows, depth] and b[columns, depth] in f32; the operation's start says its sizes, or does not.
+  static std::string productOf(const std::string &rows, const std::string &columns, const std::string &depth,
+                               bool statesSizes = true) {
+    const std::string left = "tensor<" + rows + "x" + depth + "xf32>",
+                      right = "tensor<" + columns + "x" + depth + "xf32>",
+                      result = statesSizes ? "tensor<" + rows + "x" + columns + "xf32>" : "tensor<?x?xf32>";
+    return "func.func @f(%a: " + left + ", %b: " + right + ", %s: " + result + ") -> " + result +
+           " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, "
+           "k)>, "
+           "affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b "
+           ": " +
+           left + ", " + right + ") outs(%s : " + result +
+           ") {\n^bb0(%x: f32, %y: f32, %z: f32):\n%p = arith.mulf %x, %y : f32\n%t = arith.addf %z, %p : f32\n"
+           "linalg.yield %t : f32\n} -> " +
+           result + "\nreturn %r : " + result + "\n}";
+  }
+  llvm::SmallVector<mlir::linalg::GenericOp> split(const std::string &text) {
+    auto function = parseFunction(text);
+    splitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(SplitReductions, ASumOfAllElementsIsManyPartsAndTheirSum) {
+  auto ops = split(sumOf("1048576", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  ASSERT_EQ(partials.getRank(), 1);
+  EXPECT_EQ(1048576 % partials.getDimSize(0), 0);
+  EXPECT_GE(partials.getDimSize(0), 64);
+  EXPECT_TRUE(ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>());
+}
+
+TEST_F(SplitReductions, PartsOfNarrowSumsAreWide) {
+  auto ops = split(sumOf("1048576", "f16"));
+  ASSERT_EQ(ops.size(), 3u); // parts, their sum, back to f16
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getElementType().isF32());
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[2]->getResult(0).getType()).getElementType().isF16());
+}
+
+TEST_F(SplitReductions, AProductOfFewTilesIsPartsAndTheirSum) {
+  auto ops = split(productOf("64", "128", "4096"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  ASSERT_EQ(partials.getRank(), 3);
+  EXPECT_GT(partials.getDimSize(0), 1);
+  EXPECT_EQ(4096 / partials.getDimSize(0) % 8, 0); // vectors stay whole
+  EXPECT_EQ(partials.getDimSize(1), 64);
+  EXPECT_EQ(ops[1].getNumReductionLoops(), 1u);
+}
+
+TEST_F(SplitReductions, AProductOfManyTilesStaysWhole) {
+  EXPECT_EQ(split(productOf("1024", "1024", "4096")).size(), 1u);
+  EXPECT_EQ(split(productOf("1", "4096", "4096")).size(), 1u); // few rows of a wide matrix
+  EXPECT_EQ(split(productOf("64", "128", "4099")).size(), 1u); // no parts of whole vectors
+}
+
+TEST_F(SplitReductions, AProductWhoseResultStatesNoSizeStaysWhole) {
+  EXPECT_EQ(split(productOf("64", "128", "4096", /*statesSizes=*/false)).size(), 1u);
+}
+
+TEST_F(SplitReductions, WhatIsShortStaysWhole) {
+  EXPECT_EQ(split(sumOf("4096", "f32")).size(), 1u);
+  EXPECT_EQ(split(sumOf("0", "f32")).size(), 1u);
+}
+
+/// The operand knows that there is one column, the result does not say so: its parts have a size all the same.
+TEST_F(SplitReductions, PartsOfAResultThatStatesNoSizeHaveOne) {
+  split(R"mlir(
+    func.func @f(%a: tensor<150800x1xf32>, %start: tensor<?xf32>) -> tensor<?xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+          iterator_types = ["reduction", "parallel"]} ins(%a : tensor<150800x1xf32>) outs(%start : tensor<?xf32>) {
+        ^bb0(%x: f32, %y: f32):
+          %t = arith.addf %x, %y : f32
+          linalg.yield %t : f32
+      } -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    })mlir");
+  module_->walk([&](mlir::tensor::EmptyOp empty) {
+    EXPECT_EQ(empty.getDynamicSizes().size(), size_t(empty.getType().getNumDynamicDims()));
+  });
+}
+
+/// Parts are the first rows; the second reduction takes in those behind them.
+TEST_F(SplitReductions, APrimeNumberOfElementsHasPartsAndARest) {
+  auto ops = split(sumOf("1048583", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  auto parts = ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>();
+  ASSERT_TRUE(parts && parts->hasAttr(flow::kPrefixAttr));
+  auto shape = llvm::cast<mlir::RankedTensorType>(parts.getType()).getShape();
+  EXPECT_LE(shape[0] * shape[1], 1048583);
+  EXPECT_LT(1048583 - shape[0] * shape[1], shape[0]);
+  unsigned extracts = 0;
+  ops[1]->walk([&](mlir::tensor::ExtractOp) { ++extracts; });
+  EXPECT_EQ(extracts, 1u);
+}
+
+TEST_F(SplitReductions, PartsOfUnknownNumberOfElementsAreCountedByTheHost) {
+  auto ops = split(sumOf("?", "f32"));
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_TRUE(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).isDynamicDim(0));
+}
+
+TEST_F(SplitReductions, RowsOfUnknownLengthStayWhole) {
+  EXPECT_EQ(split(kRowSum).size(), 1u);
+}
+
+class SplitConvolutions : public ConvolutionTest {
+protected:
+  llvm::SmallVector<mlir::linalg::GenericOp> split(const Shape &shape) {
+    EXPECT_TRUE(convolution(shape)); // which makes it generic
+    auto function = *module_->getOps<mlir::func::FuncOp>().begin();
+    splitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  }
+};
+
+TEST_F(SplitConvolutions, RowsOfTheWindowArePartsWhereTilesAreFew) {
+  auto ops = split({.batch = 32, .size = 7, .channels = 512, .results = 512});
+  ASSERT_EQ(ops.size(), 2u);
+  auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
+  EXPECT_EQ(partials.getShape(), (llvm::ArrayRef<int64_t>{3, 32, 7, 7, 512}));
+  EXPECT_EQ(ops[0].getNumReductionLoops(), 2u);
+}
+
+TEST_F(SplitConvolutions, ManyTilesAndShortSumsStayWhole) {
+  EXPECT_EQ(split({.batch = 32, .size = 28, .channels = 512, .results = 512}).size(), 1u);
+  EXPECT_EQ(split({.batch = 32, .size = 7, .channels = 128, .results = 512}).size(), 1u);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
