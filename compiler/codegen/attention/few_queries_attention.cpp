@@ -398,20 +398,10 @@ void FewQueriesAttention::run() {
 
 } // namespace
 
-static std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
-  int64_t size = 1;
-  for (unsigned axis : axes) {
-    if (!shape.axes[axis].size)
-      return std::nullopt;
-    size *= *shape.axes[axis].size;
-  }
-  return size;
-}
-
 std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, const Attention &attention) {
   const Product &scores = attention.scores, &output = attention.output;
-  const std::optional<int64_t> rows = sizeOf(shape, output.rows), depth = sizeOf(shape, scores.reduced),
-                               columns = sizeOf(shape, output.columns);
+  const std::optional<int64_t> rows = shape.sizeOf(output.rows), depth = shape.sizeOf(scores.reduced),
+                               columns = shape.sizeOf(output.columns);
   const bool fits = attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostFewQueries && depth &&
                     *depth > 0 && *depth <= kMostDepth && *depth % kDepthStep == 0 && columns && *columns > 0 &&
                     *columns <= kMostColumns && *columns % kColumnStep == 0;
@@ -419,14 +409,14 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
     return std::nullopt;
   // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
   // rows fill the shared memory.
-  const std::optional<int64_t> batch = sizeOf(shape, output.batch);
+  const std::optional<int64_t> batch = shape.sizeOf(output.batch);
   const bool areMany = *rows > kHalf || (batch && *batch * kFewWarps >= kWarpsAtOnce);
   return FewQueriesShape{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
 }
 
 uint32_t FewQueriesShape::cluster(const GroupShape &shape, const Attention &attention) const {
-  const std::optional<int64_t> batch = sizeOf(shape, attention.output.batch),
-                               keys = sizeOf(shape, attention.output.reduced);
+  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
+                               keys = shape.sizeOf(attention.output.reduced);
   uint32_t cluster = kMostCluster;
   while (cluster > 1 &&
          ((batch && *batch * warps * cluster > kWarpsAtOnce) || (keys && *keys < int64_t(kKeys) * warps * cluster)))

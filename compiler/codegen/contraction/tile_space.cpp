@@ -42,13 +42,7 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow,
 }
 
 std::optional<int64_t> TileSpace::knownSize(ArrayRef<unsigned> axes) const {
-  int64_t size = 1;
-  for (unsigned axis : axes) {
-    if (!kernel_.shape.axes[axis].size)
-      return std::nullopt;
-    size *= *kernel_.shape.axes[axis].size;
-  }
-  return size;
+  return kernel_.shape.sizeOf(axes);
 }
 
 bool TileSpace::isWhole(ArrayRef<unsigned> axes, uint32_t side, const Patches &patches) const {

@@ -188,6 +188,10 @@ std::optional<int64_t> GroupShape::sizeOf(ArrayRef<SpaceAxis> axes) {
   return size;
 }
 
+std::optional<int64_t> GroupShape::sizeOf(ArrayRef<unsigned> numbers) const {
+  return sizeOf(llvm::map_to_vector(numbers, [&](unsigned number) { return axes[number]; }));
+}
+
 GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
   bool touches = false;
   if (axis >= axes.size())

@@ -32,6 +32,8 @@ struct GroupShape {
   llvm::ArrayRef<SpaceAxis> reducedAxes() const { return llvm::ArrayRef(axes).drop_front(parallel); }
   /// Product of the sizes, where all are known.
   static std::optional<int64_t> sizeOf(llvm::ArrayRef<SpaceAxis> axes);
+  /// The same of axes by their numbers.
+  std::optional<int64_t> sizeOf(llvm::ArrayRef<unsigned> numbers) const;
 
   /// How the elements of a tensor lie along an axis: side by side, each row from its start; side by side, but from
   /// anywhere in a row (a slice: [i, j + 3]); the same for all; or apart.

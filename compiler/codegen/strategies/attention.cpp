@@ -18,21 +18,11 @@ constexpr int64_t kMostColumns = 256, kPartColumns = 128;
 // ones with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
 
-std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
-  int64_t size = 1;
-  for (unsigned axis : axes) {
-    if (!shape.axes[axis].size)
-      return std::nullopt;
-    size *= *shape.axes[axis].size;
-  }
-  return size;
-}
-
 /// Whether tensor cores compute it, where there are some: both depths are known, and fit.
 std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shape, const Attention &attention,
                                                           int64_t rows) {
-  const std::optional<int64_t> depth = sizeOf(shape, attention.scores.reduced),
-                               columns = sizeOf(shape, attention.output.columns);
+  const std::optional<int64_t> depth = shape.sizeOf(attention.scores.reduced),
+                               columns = shape.sizeOf(attention.output.columns);
   if (!attention.tensorCoreElement() || !depth || !columns || *depth == 0 || *columns == 0 || *depth > kMostColumns ||
       *columns > kMostColumns)
     return std::nullopt;
@@ -66,8 +56,8 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
     return extentsOf(chosen);
   };
   const Product &output = attention->output;
-  const std::optional<int64_t> depth = sizeOf(shape, attention->scores.reduced), width = sizeOf(shape, output.columns),
-                               batch = sizeOf(shape, output.batch), length = sizeOf(shape, output.rows);
+  const std::optional<int64_t> depth = shape.sizeOf(attention->scores.reduced), width = shape.sizeOf(output.columns),
+                               batch = shape.sizeOf(output.batch), length = shape.sizeOf(output.rows);
   const int64_t columns = width && *width <= kMostColumns
                               ? std::max<int64_t>(1, llvm::divideCeil(*width, kSmallTile)) * kSmallTile
                               : kPartColumns;

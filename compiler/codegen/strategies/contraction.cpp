@@ -30,25 +30,14 @@ Multiplier multiplierOf(const abi::TargetArch &target) {
   return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
 }
 
-/// Product of the sizes, where all are known.
-std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
-  int64_t size = 1;
-  for (unsigned axis : axes) {
-    if (!shape.axes[axis].size)
-      return std::nullopt;
-    size *= *shape.axes[axis].size;
-  }
-  return size;
-}
-
 int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
 }
 
 /// How many tiles there are, where the sizes are known.
 std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
-  const std::optional<int64_t> batch = sizeOf(shape, product.batch), rows = sizeOf(shape, product.rows),
-                               across = sizeOf(shape, product.columns);
+  const std::optional<int64_t> batch = shape.sizeOf(product.batch), rows = shape.sizeOf(product.rows),
+                               across = shape.sizeOf(product.columns);
   if (!batch || !rows || !across)
     return std::nullopt;
   return *batch * ceilDiv(*rows, side) * ceilDiv(*across, columns);
@@ -83,8 +72,8 @@ double stepsOf(const GroupShape &shape, const Product &product) {
 /// below each other count as one.
 std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
                                         int64_t cluster = 1) {
-  const std::optional<int64_t> batch = sizeOf(shape, product.batch), columns = sizeOf(shape, product.columns);
-  std::optional<int64_t> rows = sizeOf(shape, product.rows);
+  const std::optional<int64_t> batch = shape.sizeOf(product.batch), columns = shape.sizeOf(product.columns);
+  std::optional<int64_t> rows = shape.sizeOf(product.rows);
   if (!batch || !rows || !columns)
     return std::nullopt;
   const uint32_t depth = warpgroupDepth(product.left.value.getType());

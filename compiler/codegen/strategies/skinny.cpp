@@ -21,16 +21,6 @@ constexpr int64_t kVeryFew = 8, kFew = 32;
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
 
-std::optional<int64_t> sizeOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
-  int64_t size = 1;
-  for (unsigned axis : axes) {
-    if (!shape.axes[axis].size)
-      return std::nullopt;
-    size *= *shape.axes[axis].size;
-  }
-  return size;
-}
-
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
   for (unsigned axis : axes)
@@ -54,9 +44,9 @@ bool multipliesByWarps(const Product &product) {
 class Planner {
 public:
   Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
-      : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(sizeOf(shape, product.rows)),
-        columns_(sizeOf(shape, product.columns)), batch_(sizeOf(shape, product.batch)),
-        reduced_(sizeOf(shape, product.reduced)) {}
+      : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(shape.sizeOf(product.rows)),
+        columns_(shape.sizeOf(product.columns)), batch_(shape.sizeOf(product.batch)),
+        reduced_(shape.sizeOf(product.reduced)) {}
 
   std::vector<Plan> run();
 

@@ -7,13 +7,8 @@ namespace tenon::compiler::codegen {
 
 std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupShape &shape,
                                                                    const Attention &attention) {
-  auto sizeOf = [&](ArrayRef<unsigned> axes) {
-    int64_t size = 1;
-    for (unsigned axis : axes)
-      size *= shape.axes[axis].size.value_or(0);
-    return size;
-  };
-  const int64_t depth = sizeOf(attention.scores.reduced), columns = sizeOf(attention.output.columns);
+  const int64_t depth = shape.sizeOf(attention.scores.reduced).value_or(0),
+                columns = shape.sizeOf(attention.output.columns).value_or(0);
   auto isTaken = [](int64_t size) { return size > 0 && size <= 256 && size % kTileDepth == 0; };
   if (!attention.tensorCoreElement() || !isTaken(depth) || !isTaken(columns) || !attention.scores.left.isAlongReduced ||
       !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
