@@ -23,7 +23,7 @@ SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64)
           (200, 1, 512), (2, 270, 65))
 # Sums that are taken apart, of tiles and of few rows.
 LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025))
-BATCH = {"b": 3, "a": 2, "h": 2}
+BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
 
 
 def map_text(indices, loops):
@@ -143,6 +143,12 @@ def cases(sizes):
                 pair(spec, operand, shape, shape[0] == 641),
                 lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                 lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # Tiles of 192 columns, and no tensor map for what is summed over two axes: threads copy vectors of it.
+        if (operand, result) == ("bf16", "f32"):
+            yield Case("contraction of large tiles, copied", name, one(
+                pair("ick,kcj->ij", operand, (1280, 1920, 8), False),
+                lambda f, a, b, operand=operand, result=result: contract(f, "ick,kcj->ij", operand, result, a, b),
+                lambda a, b, result=result: contracted("ick,kcj->ij", result, a.v, b.v)))
         # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/products/matrix_product.cpp).
         if (operand, result) in (("bf16", "f32"), ("f32", "f32"), ("i8", "i32")):
             for spec in ("ik,kj->ij", "ki,jk->ij"):

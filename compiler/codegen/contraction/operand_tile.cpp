@@ -38,7 +38,9 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
 void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
   constexpr uint32_t kAtOnce = 8;
   const uint32_t inRow = rowLength() / width, count = side_ * kernel_.depth / (width * k_.threads);
-  const uint32_t atOnce = std::min(count, kAtOnce);
+  uint32_t atOnce = std::min(count, kAtOnce);
+  while (count % atOnce != 0) // a tile of 192 columns has twelve
+    --atOnce;
   auto visit = [&](Value first) {
     SmallVector<Position> positions;
     for (uint32_t number = 0; number < atOnce; ++number) {
