@@ -26,28 +26,43 @@ bool readsMatrix(const GroupShape &shape, const KernelOp &op, const Product &pro
                       [&](const KernelOutput &each) { return each.startTensor && isMatrix(*each.startTensor); });
 }
 
-} // namespace
+struct NarrowOutput {
+  const KernelOp *op;
+  unsigned number;
+  const KernelTensor &tensor() const { return op->outputs[number].tensor; }
+};
 
-std::optional<NarrowResult> NarrowResult::of(const ProductKernel &kernel) {
-  const Product &product = kernel.product;
+std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product) {
   if (product.columns.size() != 1)
     return std::nullopt;
-  std::optional<NarrowResult> result;
-  for (const KernelOp &op : kernel.kernel.ops) {
-    if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(kernel.shape, op, product))
+  std::optional<NarrowOutput> found;
+  for (const KernelOp &op : kernel.ops) {
+    if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(shape, op, product))
       return std::nullopt;
     for (auto [number, output] : llvm::enumerate(op.outputs)) {
       if (!output.isStored)
         continue;
-      const bool fits =
-          !result && isa<Float16Type, BFloat16Type>(output.tensor.element) &&
-          kernel.shape.along(output.tensor, op.op, product.columns.front()) == GroupShape::Along::Adjacent;
+      const bool fits = !found && isa<Float16Type, BFloat16Type>(output.tensor.element) &&
+                        shape.along(output.tensor, op.op, product.columns.front()) == GroupShape::Along::Adjacent;
       if (!fits)
         return std::nullopt;
-      result = NarrowResult(kernel, op, number);
+      found = NarrowOutput{&op, unsigned(number)};
     }
   }
-  return result;
+  return found;
+}
+
+} // namespace
+
+std::optional<NarrowResult> NarrowResult::of(const ProductKernel &kernel) {
+  const std::optional<NarrowOutput> output = outputOf(kernel.kernel, kernel.shape, kernel.product);
+  return output ? std::optional(NarrowResult(kernel, *output->op, output->number)) : std::nullopt;
+}
+
+std::optional<TileMap> NarrowResult::mapOf(const KernelFunction &kernel, const GroupShape &shape,
+                                           const Product &product) {
+  const std::optional<NarrowOutput> output = outputOf(kernel, shape, product);
+  return output ? resultMapOf(shape, product, *output->op, output->tensor(), kWarpRows, kColumns) : std::nullopt;
 }
 
 Value NarrowResult::isAligned() {
@@ -87,7 +102,36 @@ void NarrowResult::store(TileSpace &space, Value from, Value row, Value column) 
   });
 }
 
-void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums) {
+/// By one lane, for its warp. What lies outside of the result is not written.
+void NarrowResult::storeBox(TileSpace &space, Value tensorMap, Value from, Value row, Value column) {
+  KernelBuilder &k = kernel_->k;
+  const std::optional<TileMap> map = mapOf(kernel_->kernel, kernel_->shape, kernel_->product);
+  const SmallVector<Value> position = map->beginAt(k, space.resultAt(row, column));
+  const size_t rank = position.size();
+  std::string coordinates, constraints = "l";
+  SmallVector<Value> operands = {tensorMap};
+  for (size_t i = 0; i < rank; ++i) {
+    operands.push_back(k.word(position[rank - 1 - i]));
+    coordinates += (i == 0 ? "$" : ", $") + std::to_string(i + 1);
+    constraints += ",r";
+  }
+  operands.push_back(k.word(from));
+  k.assembly("cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.bulk_group [$0, {" + coordinates +
+                 "}], [$" + std::to_string(rank + 1) + "];\ncp.async.bulk.commit_group;",
+             operands, constraints + ",r");
+}
+
+/// Of a thread's own boxes, all but the last so many have left shared memory.
+void NarrowResult::waitForBoxes(unsigned pending) {
+  kernel_->k.assembly("cp.async.bulk.wait_group.read " + std::to_string(pending) + ";", {}, "");
+}
+
+void NarrowResult::finish() {
+  waitForBoxes(0);
+}
+
+void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums,
+                         Value tensorMap) {
   KernelBuilder &k = kernel_->k;
   kernel_->space.vectorAxis = kernel_->product.columns.front();
   MLIRContext *context = k.b.getContext();
@@ -103,10 +147,19 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
   };
   arena = k.at(arena, k.b.getI8Type(), k.mul(warpRow, k.number(kLineBytes)));
   const uint32_t columns = uint32_t(sums.size()) * kThreads / kRows;
+  // Of boxes that fill one half after the other, the last may still be on its way.
+  const unsigned pending = columns % (2 * kColumns) == 0 ? 1 : 0;
   for (uint32_t first = 0; first < columns; first += kColumns) {
     // Two halves: one is filled while lanes may still read the other.
     Value half = k.at(arena, k.b.getI8Type(), k.number(first / kColumns % 2 * (bytes() / 2)));
     const uint32_t width = std::min(kColumns, columns - first); // a multiple of 32
+    // A box is as wide as a half: what is narrower is stored by lanes.
+    const bool isBox = tensorMap && width == kColumns;
+    Value isFirstLane = k.equal(lane, k.number(0));
+    if (isBox) {
+      k.when(isFirstLane, [&] { waitForBoxes(pending); });
+      k.syncWarp();
+    }
     for (uint32_t group = 0; group < width / 8; group += 2) {
       SmallVector<Value> pairs;
       for (uint32_t matrix = 0; matrix < 4; ++matrix) {
@@ -118,6 +171,13 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
       Value to = at(half, k.rem(lane, k.number(16)), k.add(k.div(lane, k.number(16)), k.number(group)));
       NVVM::StMatrixOp::create(k.b, k.loc, to, pairs, NVVM::MMALayout::row,
                                NVVM::LdStMatrixShapeAttr::get(context, 8, 8), NVVM::LdStMatrixEltType::B16);
+    }
+    if (isBox) {
+      // The copy looks at shared memory in another way than threads.
+      k.assembly("fence.proxy.async.shared::cta;", {}, "");
+      k.syncWarp();
+      k.when(isFirstLane, [&] { storeBox(space, tensorMap, half, top, k.add(left, k.number(first))); });
+      continue;
     }
     k.syncWarp();
     for (uint32_t line = 0; line < kWarpRows; line += kLanes / 8) {

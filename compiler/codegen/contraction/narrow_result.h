@@ -5,6 +5,7 @@
 // read pair by pair; result_tile.h takes all others.
 #pragma once
 
+#include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/contraction/tile_space.h"
 
 namespace tenon::compiler::codegen {
@@ -17,12 +18,17 @@ public:
   static constexpr uint32_t kRows = 64, kColumns = 64;
   /// Shared memory of a warpgroup.
   static constexpr uint32_t bytes() { return 2 * kRows * kColumns * 2; }
+  /// The result as boxes that a warp writes at once, where it is of this kind and of such boxes.
+  static std::optional<TileMap> mapOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product);
   /// Whether the result and what is read for it are aligned.
   mlir::Value isAligned();
   /// 64 rows of a tile that begin at a row and a column of it, from a warpgroup's sums: [8 columns][row l / 4 of the
-  /// warp's 16, and the eighth behind it][2 columns]. A team of 128 threads; `arena` is aligned to 128.
+  /// warp's 16, and the eighth behind it][2 columns]. A team of 128 threads; `arena` is aligned to 128, to 1024 where
+  /// there is a tensor map: boxes are on their way then until finish().
   void write(TileSpace &space, mlir::Value firstRow, mlir::Value firstColumn, mlir::Value arena,
-             llvm::ArrayRef<mlir::Value> sums);
+             llvm::ArrayRef<mlir::Value> sums, mlir::Value tensorMap = {});
+  /// The memory of boxes has been read. All threads that have written some.
+  void finish();
 
 private:
   NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)
@@ -31,6 +37,8 @@ private:
   /// The results of two sums at a position, 32 bits.
   mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums);
   void store(TileSpace &space, mlir::Value from, mlir::Value row, mlir::Value column);
+  void storeBox(TileSpace &space, mlir::Value tensorMap, mlir::Value from, mlir::Value row, mlir::Value column);
+  void waitForBoxes(unsigned pending);
 
   const ProductKernel *kernel_;
   const KernelOp *op_; // that stores it

@@ -80,11 +80,11 @@ struct Reach {
   int64_t positions;
 };
 
-/// The map with a box for `tile`, whose positions on the axes across follow each other in its order.
-std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, const Operand &operand) {
+/// The map with a box for `tile`, whose positions on the axes `across` follow each other in its order.
+std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, ArrayRef<unsigned> across) {
   SmallVector<unsigned> order, wanted;
   for (const Reach &reach : tile)
-    if (reach.positions > 1 && llvm::is_contained(operand.across, reach.axis))
+    if (reach.positions > 1 && llvm::is_contained(across, reach.axis))
       wanted.push_back(reach.axis);
   for (const TileMap::Dimension &dimension : map.dimensions) {
     int64_t box = 1, stride = 1;
@@ -96,7 +96,7 @@ std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, const Operand 
         return std::nullopt;
       stride = factor;
       box = (reach->positions - 1) * stride + 1;
-      if (llvm::is_contained(operand.across, axis))
+      if (llvm::is_contained(across, axis))
         order.push_back(axis);
     }
     if (box > kMostOfBox)
@@ -145,7 +145,19 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
     return std::nullopt;
   if (Type element = product.warpElement(); element && element.isTF32())
     map->element = element;
-  return withBox(*map, tile, operand);
+  return withBox(*map, tile, operand.across);
+}
+
+std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,
+                                   const KernelTensor &tensor, uint32_t rows, uint32_t columns) {
+  if (product.rows.size() != 1 || product.columns.size() != 1 || columns != elementsInRow(tensor.element))
+    return std::nullopt;
+  const unsigned row = product.rows.front(), column = product.columns.front();
+  std::optional<TileMap> map = wholeMap(shape, op, tensor, column);
+  if (!map || !hasAxis(*map, row))
+    return std::nullopt;
+  map->across = columns;
+  return withBox(*map, {{row, rows}, {column, columns}}, row);
 }
 
 SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point) const {

@@ -45,4 +45,9 @@ struct TileMap {
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,
                              uint32_t depth, uint32_t parts = 1);
 
+/// A result as boxes of so many rows and columns, which a warp writes at once; nothing where rows are no single
+/// dimension of the tensor (or several, outermost), or columns are none.
+std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,
+                                   const KernelTensor &tensor, uint32_t rows, uint32_t columns);
+
 } // namespace tenon::compiler::codegen

@@ -18,7 +18,7 @@ struct ProductKernel {
   uint32_t rows, columns;      // of a tile
   uint32_t cluster = 1;        // blocks that run together and compute tiles below each other
   uint32_t depth;              // reduced elements of a step
-  mlir::ValueRange tensorMaps; // of the left operand and of the right, or none
+  mlir::ValueRange tensorMaps; // of the left operand, of the right and of the result; of the operands, or none
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
 };

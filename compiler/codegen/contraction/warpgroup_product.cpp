@@ -31,9 +31,9 @@ uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
 uint32_t stagesOf(uint32_t rows, uint32_t columns) {
   return kOperandBytes / stageBytesOf(rows, columns);
 }
-/// Of one consumer.
+/// Of one consumer. Boxes of a result begin at multiples of 1024.
 uint32_t partBytes() {
-  return std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes());
+  return llvm::alignTo<1024>(std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes()));
 }
 
 class WarpgroupProduct {
@@ -270,14 +270,17 @@ void WarpgroupProduct::consume() {
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
     std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();
+    Value map = kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
     forEachTile([&](Tile &tile, Value first) {
       const Values sums = multiply(tile, first);
       if (!narrow)
         return write(tile, sums);
       k_.branch(
-          isNarrow, [&] { narrow->write(tile.space, firstRow(), firstColumn(), resultArena(), sums); },
+          isNarrow, [&] { narrow->write(tile.space, firstRow(), firstColumn(), resultArena(), sums, map); },
           [&] { write(tile, sums); });
     });
+    if (map)
+      k_.when(isNarrow, [&] { narrow->finish(); });
   });
 }
 
@@ -298,7 +301,11 @@ void WarpgroupProduct::run() {
   isFast_ = k_.both(any.left.isAligned(), any.right.isAligned());
   Value filling = hasMaps() ? k_.select(isFast_, k_.number(1), k_.number(kGroupThreads)) : k_.number(kGroupThreads);
   Value emptying = k_.select(isFast_, k_.number(kConsumers * kernel_.cluster), k_.number(kConsumers));
-  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] { ring_->create(filling, emptying); });
+  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
+    ring_->create(filling, emptying);
+    for (Value map : kernel_.tensorMaps)
+      k_.assembly("prefetch.tensormap [$0];", {map}, "l");
+  });
   isInCluster() ? k_.meetInCluster() : k_.barrier();
   // The launch may have a block for each of the smaller tiles that other targets compute.
   k_.when(k_.less(number, first_.tiles()),

@@ -2,6 +2,7 @@
 #include "compiler/codegen/strategies/contraction.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/scalar_product.h"
 #include "compiler/codegen/contraction/tensor_core_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
@@ -159,7 +160,8 @@ const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product
   return *best;
 }
 
-Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
+Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product, int64_t side,
+            int64_t columns) {
   auto extents = [&](ArrayRef<unsigned> axes) {
     SmallVector<SpaceAxis> chosen;
     for (unsigned axis : axes)
@@ -194,6 +196,8 @@ Plan planOf(StringRef name, const GroupShape &shape, const Product &product, int
   if (left && right) {
     MLIRContext *context = product.left.value.getContext();
     plan.tensorMaps = {left->type(context), right->type(context)};
+    if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
+      plan.tensorMaps.push_back(result->type(context));
   } else if (!product.tensorCoreElement()) {
     return plan; // what one warpgroup turns is slower than that of mma.sync
   }
@@ -211,21 +215,21 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
     return {};
   // Sums of eight bytes take the registers of twice as many.
   if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
-    return {planOf(name(), shape, *product, kSmallTile, kSmallTile)};
+    return {planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile)};
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
     if (!product->warpElement()) {
       const ScalarTile &tile = bestScalarTile(shape, *product);
-      return {planOf(name(), shape, *product, tile.rows, tile.columns)};
+      return {planOf(name(), kernel, shape, *product, tile.rows, tile.columns)};
     }
     const bool isHigh =
         *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);
     if (isHigh && *tiles >= kManyTiles)
-      return {planOf(name(), shape, *product, kLargeTile, kLargeTile)};
+      return {planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile)};
     const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
-    return {planOf(name(), shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
+    return {planOf(name(), kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
   }
-  Plan small = planOf(name(), shape, *product, kSmallTile, kSmallTile),
-       large = planOf(name(), shape, *product, kLargeTile, kLargeTile);
+  Plan small = planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile),
+       large = planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile);
   Guard guard{extentsOf(shape.parallelAxes())};
   guard.most = kManyTiles * kLargeTile * kLargeTile;
   guard.orEmpty = true;
@@ -282,7 +286,7 @@ void Contraction::write(Writer &writer) const {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
-    if (writer.arguments.tensorMaps.size() == 2) {
+    if (writer.arguments.tensorMaps.size() >= 2) {
       kernel.tensorMaps = writer.arguments.tensorMaps;
       kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
       kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));

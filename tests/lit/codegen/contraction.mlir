@@ -26,6 +26,10 @@
 // GROUP-DAG: setmaxnreg.dec
 // GROUP-DAG: cp.async.bulk.tensor.2d.shared::cluster.global
 // GROUP-DAG: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// Each warp sends its part of the result off as boxes, and waits for the last ones before it ends.
+// GROUP-DAG: fence.proxy.async.shared::cta
+// GROUP-DAG: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// GROUP-DAG: cp.async.bulk.wait_group.read 0
 
 // BYTES: ldmatrix.sync.aligned.m8n8.x4
 // BYTES: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
@@ -39,7 +43,7 @@
 // FLAG: --f32-products is 'exact' or 'tf32', not 'bf16'
 
 // The bias and the activation are in the kernel of the product.
-// PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B128, optional>]
+// PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 3, 16x64xbf16, swizzle = B128, promotion = L2B128, optional>]
 // PLAN-LABEL: hal.executable.source private @large_dispatch_0
 // PLAN: workgroup_local_memory = 229440 : index
 // PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_cluster = {{[12]}} : i64, warpgroup_columns = 256 : i64, warpgroup_rows = 128 : i64}

@@ -53,7 +53,7 @@ protected:
       x = "%v";
       y = "%w";
     }
-    const std::string kind = total == "f32" ? "f" : "i";
+    const std::string kind = total.front() == 'i' ? "i" : "f";
     kernel_ = KernelFunction::read(parseFunction(
         "func.func @k(" + passed + "%a: " + a + dims(left) + ", %b: " + b + dims(right) + ", %c: " + c + dims(result) +
         ") -> (" + c + dims(result) + ")" + " {\n%r = linalg.generic {indexing_maps = [" + map(left) + ", " +

@@ -64,6 +64,19 @@ TEST_F(TileMapTest, BytesAreNotTurned) {
   EXPECT_FALSE(mapOfRight("kn", {{'m', "512"}, {'n', "512"}, {'k', "512"}}, "i8", "i32"));
 }
 
+TEST_F(TileMapTest, AResultIsBoxesOfAWarp) {
+  auto boxOfResult = [&](const std::string &element, const Sizes &sizes) {
+    const bool hasBatch = sizes.count('b') != 0;
+    const KernelFunction &kernel = read(hasBatch ? "bmk" : "mk", hasBatch ? "bkn" : "kn", sizes, element, element);
+    const std::optional<Product> product = Product::of(kernel, *shape_);
+    return boxOf(resultMapOf(*shape_, *product, *product->op, product->op->outputs.front().tensor, 16, 64));
+  };
+  EXPECT_EQ(boxOfResult("f16", {{'m', "512"}, {'n', "512"}, {'k', "512"}}), (Box{16, 64}));
+  EXPECT_EQ(boxOfResult("f16", {{'b', "3"}, {'m', "?"}, {'n', "?"}, {'k', "512"}}), (Box{1, 16, 64}));
+  EXPECT_EQ(boxOfResult("f16", {{'m', "512"}, {'n', "511"}, {'k', "512"}}), Box()) << "rows begin anywhere";
+  EXPECT_EQ(boxOfResult("f32", {{'m', "512"}, {'n', "512"}, {'k', "512"}}), Box()) << "256 bytes";
+}
+
 class TileMapOfImage : public ConvolutionTest {
 protected:
   std::optional<TileMap> mapOfImage(const Sizes &sizes, uint32_t rows = 128) {
