@@ -74,7 +74,8 @@ private:
   }
   Value inArena(Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
   /// body(tile, its first step): for each tile of this block. Steps are numbered through all of them.
-  void forEachTile(llvm::function_ref<void(Tile &, Value)> body);
+  /// @return how many there are
+  Value forEachTile(llvm::function_ref<void(Tile &, Value)> body);
   void forEachStep(llvm::function_ref<void(Value)> body);
 
   void produce();
@@ -106,15 +107,17 @@ private:
   std::optional<StageRing> ring_;
 };
 
-void WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, Value)> body) {
+Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, Value)> body) {
   Value clusters = k_.number(kernel_.cluster);
-  k_.loop(k_.div(k_.block(), clusters), first_.tiles(), k_.div(k_.blocks(), clusters), k_.number(0),
-          [&](Value number, ValueRange carried) {
-            Bodies::Scope scope(kernel_.bodies);
-            Tile tile(kernel_, core_, number);
-            body(tile, carried[0]);
-            return Values{k_.add(carried[0], count_)};
-          });
+  return k_
+      .loop(k_.div(k_.block(), clusters), first_.tiles(), k_.div(k_.blocks(), clusters), k_.number(0),
+            [&](Value number, ValueRange carried) {
+              Bodies::Scope scope(kernel_.bodies);
+              Tile tile(kernel_, core_, number);
+              body(tile, carried[0]);
+              return Values{k_.add(carried[0], count_)};
+            })
+      .front();
 }
 
 void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
@@ -162,7 +165,7 @@ void WarpgroupProduct::copyElements(bool isFast) {
     ring_->fill(step);
   };
   Value ahead = k_.number(kCopiedAhead);
-  forEachTile([&](Tile &tile, Value first) {
+  Value steps = forEachTile([&](Tile &tile, Value first) {
     forEachStep([&](Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
       Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
@@ -174,8 +177,6 @@ void WarpgroupProduct::copyElements(bool isFast) {
     });
   });
   // The last ones of the last tile.
-  Value tiles = k_.div(k_.add(k_.sub(first_.tiles(), k_.block()), k_.sub(k_.blocks(), k_.number(1))), k_.blocks());
-  Value steps = k_.mul(tiles, count_);
   for (uint32_t left = kCopiedAhead; left > 0; --left)
     k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
 }

@@ -11,6 +11,8 @@
 // RUN: env TENON_EMULATOR_CHECK=races,uninitialised,barriers tenon-run %t.pairs.tenon --device=emulator --function=along --expected_f16_threshold=0 --expected_output=@%t.npy
 // RUN: tenon-run %t.alone.tenon --device=emulator --function=across --output=@%t.npy
 // RUN: env TENON_EMULATOR_CHECK=races,uninitialised,barriers tenon-run %t.pairs.tenon --device=emulator --function=across --expected_f16_threshold=0 --expected_output=@%t.npy
+// Rows that no map describes are copied by each block for itself, through several tiles.
+// RUN: tenon-run %t.pairs.tenon --device=emulator --function=copied --input=2560x63xf16=1 --input=832x63xf16=1 --expected_output=2560x832xf32=63
 // ALONE-COUNT-2: warpgroup_cluster = 1
 // PAIRS-DAG: .reqnctapercluster 2, 1, 1
 // PAIRS-DAG: mbarrier.arrive.shared::cluster.b64
@@ -76,4 +78,16 @@ func.func @across() -> tensor<328x328xf16> {
       linalg.yield %y : f16
   } -> tensor<328x328xf16>
   return %r : tensor<328x328xf16>
+}
+
+func.func @copied(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c0 : tensor<?x?xf16>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>]
+      ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%f : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
 }
