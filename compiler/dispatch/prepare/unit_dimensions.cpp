@@ -83,7 +83,10 @@ void dropOfResults(linalg::GenericOp op) {
   for (auto [number, result] : llvm::enumerate(op->getResults())) {
     Value made = after->getResult(number);
     if (dropped[number]) {
+      // Where no dimension stays there is no group that would measure those that come back.
       SmallVector<OpFoldResult> sizes;
+      if (dropped[number]->groups.empty())
+        sizes.assign(cast<RankedTensorType>(result.getType()).getRank(), b.getIndexAttr(1));
       for (auto [group, groupDimensions] : llvm::enumerate(dropped[number]->groups))
         for (int64_t dimension : groupDimensions) {
           const int64_t size = cast<RankedTensorType>(result.getType()).getDimSize(dimension);

@@ -25,6 +25,22 @@ func.func @f(%a: tensor<1x?x?x1xf32>, %n: index) -> tensor<1x?x1xf32> {
 }
 )mlir";
 
+// A sum of everything, kept as a tensor of one element.
+const char kOneElement[] = R"mlir(
+func.func @f(%a: tensor<?xf32>) -> tensor<1x1xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1xf32>
+  %s = linalg.fill ins(%z : f32) outs(%e : tensor<1x1xf32>) -> tensor<1x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (0, 0)>],
+      iterator_types = ["reduction"]} ins(%a : tensor<?xf32>) outs(%s : tensor<1x1xf32>) {
+    ^bb0(%x: f32, %y: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  } -> tensor<1x1xf32>
+  return %r : tensor<1x1xf32>
+}
+)mlir";
+
 class UnitDimensionsTest : public KernelTextTest {
 protected:
   static std::vector<unsigned> ranks(mlir::func::FuncOp function) {
@@ -43,6 +59,15 @@ TEST_F(UnitDimensionsTest, ResultsAreIndexedByLoopsAndComeBack) {
   auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
   EXPECT_TRUE(op.getDpsInits()[0].getDefiningOp<mlir::linalg::FillOp>());
   EXPECT_EQ(llvm::range_size(function.getOps<mlir::tensor::ExpandShapeOp>()), 1u);
+}
+
+TEST_F(UnitDimensionsTest, NoDimensionStays) {
+  auto function = parseFunction(kOneElement);
+  dropUnitDimensionsOfResults(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{1, 0}));
+  auto expand = *function.getOps<mlir::tensor::ExpandShapeOp>().begin();
+  EXPECT_EQ(expand.getStaticOutputShape(), (llvm::ArrayRef<int64_t>{1, 1}));
 }
 
 TEST_F(UnitDimensionsTest, InputsAreIndexedByLoops) {
