@@ -232,6 +232,7 @@ void Outliner::buildSoftmax(OpBuilder &b, IRMapping &inside) {
   Value input = inside.lookup(softmax.getInput());
   Value empty = tensor::EmptyOp::create(b, loc_, cast<RankedTensorType>(input.getType()), sizes);
   auto copy = linalg::SoftmaxOp::create(b, softmax.getLoc(), TypeRange(empty), input, empty, softmax.getDimension());
+  copy->setDiscardableAttrs(softmax->getDiscardableAttrDictionary());
   inside.map(softmax->getResult(0), copy->getResult(0));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/attention_kernel.h"
 
+#include "compiler/dispatch/attention/match.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -44,7 +46,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
     return std::nullopt;
   if (scores->rows != output->rows || scores->columns != output->reduced || output->reduced.size() != 1)
     return std::nullopt;
-  return Attention{*scores, *output, logits, weights};
+  return Attention{*scores, *output, logits, weights, softmax->hasAttr(dispatch::kHiddenIsZero)};
 }
 
 Type Attention::tensorCoreElement() const {

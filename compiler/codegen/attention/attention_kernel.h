@@ -22,6 +22,7 @@ struct Attention {
   Product scores, output; // left: queries, weights; right: keys, values
   const KernelOp *logits; // that computes what softmax reads; of the scores themselves where nothing does
   mlir::Value weights;    // what softmax returns
+  bool hiddenIsZero;      // a query all of whose keys are hidden by -inf is 0, not 0 / 0
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);

@@ -325,7 +325,8 @@ void FewQueriesAttention::compute(uint32_t parts) {
       Bodies::Scope scope(kernel_.bodies);
       kernel_.bodies.setWidth(1);
       const Point point = result.resultAt(row, column);
-      Value quotient = range.orNothing(arith::DivFOp::create(k_.b, k_.loc, sum.value, sum.weights));
+      Value quotient = range.orNothing(
+          arith::DivFOp::create(k_.b, k_.loc, sum.value, divisorOf(k_, sum.weights, kernel_.attention.hiddenIsZero)));
       const RowSum &total = output_.product.sum;
       kernel_.bodies.setRow(total, kernel_.bodies.finish(total, point, 0, quotient));
       for (const KernelOp &op : kernel_.kernel.ops)

@@ -105,12 +105,22 @@ SmallVector<Value> OnlineSoftmax::scaled(const Step &step, ValueRange sums,
   return result;
 }
 
-SmallVector<Value> OnlineSoftmax::inverses(ValueRange carried) {
+Value divisorOf(KernelBuilder &k, Value sum, bool hiddenIsZero) {
+  if (!hiddenIsZero)
+    return sum;
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(k.b, k.loc, k.b.getFloatAttr(sum.getType(), value));
+  };
+  Value isHidden = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::OEQ, sum, constant(0));
+  return k.select(isHidden, constant(1), sum);
+}
+
+SmallVector<Value> OnlineSoftmax::inverses(ValueRange carried, bool hiddenIsZero) {
   SmallVector<Value> inverses;
   for (uint32_t row = 0; row < rows_; ++row) {
     Value sum = overPartners(carried[rows_ + row],
                              [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
-    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), sum));
+    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), divisorOf(k_, sum, hiddenIsZero)));
   }
   return inverses;
 }

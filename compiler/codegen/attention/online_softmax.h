@@ -5,7 +5,8 @@
 //   m' = max(m, logits)    w = exp(logits - m')    f = exp(m - m')    l' = f l + sum w    out' = f out + w values
 //
 // and at the end out / l. As long as all logits of a row were -inf, weights are 0, not exp(-inf - -inf): a later block
-// may have others. Where none has, l stays 0 and the row is 0 / 0, the NaN of the program that stores its scores.
+// may have others. Where none has, l stays 0 and the row is 0 / 0, the NaN of the program that stores its scores, or 0
+// where the program says that (kHiddenIsZero).
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_builder.h"
@@ -14,6 +15,9 @@ namespace tenon::compiler::codegen {
 
 /// Of references above it, in f32, log2 e is not exact enough.
 inline constexpr double kLargeReference = 1 << 26;
+
+/// What a row is divided by: its sum, or 1 where that is 0 and `hiddenIsZero`.
+mlir::Value divisorOf(KernelBuilder &k, mlir::Value sum, bool hiddenIsZero);
 
 class OnlineSoftmax {
 public:
@@ -34,8 +38,9 @@ public:
   /// What has been summed before, scaled by the factor of its row.
   llvm::SmallVector<mlir::Value> scaled(const Step &step, mlir::ValueRange sums,
                                         llvm::function_ref<uint32_t(size_t)> rowOf);
-  /// 1 / sum of each row, for all threads that share it. All of them call it.
-  llvm::SmallVector<mlir::Value> inverses(mlir::ValueRange carried);
+  /// 1 / sum of each row, for all threads that share it; 1 of a row whose keys are all hidden, if `hiddenIsZero`. All
+  /// of them call it.
+  llvm::SmallVector<mlir::Value> inverses(mlir::ValueRange carried, bool hiddenIsZero);
 
 private:
   mlir::Value constant(double value);

@@ -198,7 +198,7 @@ void ScalarAttention::part(const AttentionTile &tile) {
   const Values carried =
       k_.loop(range.first(), range.last(), k_.number(kKeys), start,
               [&](Value firstKey, ValueRange inside) { return block(tile, range, firstKey, inside); });
-  const Values inverses = softmax_.inverses(ArrayRef(carried).take_front(2 * kGroup));
+  const Values inverses = softmax_.inverses(ArrayRef(carried).take_front(2 * kGroup), kernel_.attention.hiddenIsZero);
   ResultPart result;
   result.rows = kRows;
   result.columns = columns_;

@@ -230,7 +230,7 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
 }
 
 void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
-  const Values inverses = softmax_.inverses(carried.take_front(4 * fragments_));
+  const Values inverses = softmax_.inverses(carried.take_front(4 * fragments_), kernel_.attention.hiddenIsZero);
   const Value *sums = carried.begin() + 4 * fragments_;
   Value inPart =
       k_.add(k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(kFragmentRows)), k_.div(lane_, k_.number(4)));

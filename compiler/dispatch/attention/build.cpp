@@ -279,6 +279,8 @@ void Builder::run() {
   Value logits = buildLogits();
   Value empty = emptyLogits(getElementTypeOrSelf(logits.getType()));
   auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
+  if (match_.hiddenIsZero)
+    softmax->setAttr(kHiddenIsZero, b_.getUnitAttr());
   buildOutput(softmax.getResult()[0]);
 }
 

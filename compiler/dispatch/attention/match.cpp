@@ -34,6 +34,7 @@ public:
     for (bool isLeft : {true, false}) {
       const ContractionSide &weights = isLeft ? product->left : product->right;
       terms_ = Terms();
+      isMaximumGuarded_ = false;
       if (matchWeights(weights, *product) && findScores(*product, isLeft) && isAlone())
         return found_;
       if (!reason_.empty())
@@ -60,6 +61,7 @@ private:
   bool matchWeights(const ContractionSide &weights, const Contraction &product);
   Term withoutFactor(Term term, double &factor);
   bool matchExponential(const Term &exponential, Term &logits);
+  Term withoutGuard(Term term, double guarded, double instead, bool &isGuarded);
   bool divisorIs(const Term &divisor, const Term &exponential);
   bool findDivisionBehind(const Term &exponential);
   bool findScores(const Contraction &product, bool weightsAreLeft);
@@ -68,6 +70,7 @@ private:
   bool isAlone();
 
   AttentionMatch found_;
+  bool isMaximumGuarded_ = false; // -inf is subtracted as 0
   std::string &reason_;
   Terms terms_;
 };
@@ -125,6 +128,26 @@ Term Matcher::withoutFactor(Term term, double &factor) {
   return term;
 }
 
+/// x of select(x == guarded, instead, x); else the term itself.
+Term Matcher::withoutGuard(Term term, double guarded, double instead, bool &isGuarded) {
+  term = terms_.withoutCasts(term);
+  if (!term.is<arith::SelectOp>())
+    return term;
+  auto is = [&](const Term &constant, double wanted) {
+    return isConstant(terms_.withoutCasts(constant), [&](const APFloat &value) {
+      return std::isinf(wanted) ? value.isInfinity() && value.isNegative() == (wanted < 0)
+                                : value.isExactlyValue(wanted);
+    });
+  };
+  const Term condition = terms_.operand(term, 0), other = terms_.operand(term, 2);
+  auto compare = dyn_cast_or_null<arith::CmpFOp>(condition.operation());
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ || !is(terms_.operand(condition, 1), guarded) ||
+      !is(terms_.operand(term, 1), instead) || !terms_.areEqual(terms_.operand(condition, 0), other))
+    return term;
+  isGuarded = true;
+  return terms_.withoutCasts(other);
+}
+
 /// exp(logits - max of the logits), or 2 to that power; the difference, or both sides of it, may be multiplied by a
 /// constant, such as log2(e).
 bool Matcher::matchExponential(const Term &exponential, Term &logits) {
@@ -134,11 +157,11 @@ bool Matcher::matchExponential(const Term &exponential, Term &logits) {
     return fail("its weights are exponentials from which no maximum is subtracted before: they may overflow, which a "
                 "kernel of its own would hide");
   logits = terms_.withoutCasts(terms_.operand(difference, 0));
-  std::optional<Reduced> largest = reducedBy(terms_.operand(difference, 1));
+  const Term subtracted = withoutGuard(terms_.operand(difference, 1), -INFINITY, 0, isMaximumGuarded_);
+  std::optional<Reduced> largest = reducedBy(subtracted);
   if (!largest) {
     double ofLogits = 1, ofLargest = 1;
-    const Term inner = withoutFactor(logits, ofLogits),
-               innerLargest = withoutFactor(terms_.operand(difference, 1), ofLargest);
+    const Term inner = withoutFactor(logits, ofLogits), innerLargest = withoutFactor(subtracted, ofLargest);
     largest = ofLogits == ofLargest ? reducedBy(innerLargest) : std::nullopt;
     if (largest) {
       logits = inner;
@@ -158,7 +181,9 @@ bool Matcher::matchExponential(const Term &exponential, Term &logits) {
 }
 
 bool Matcher::divisorIs(const Term &divisor, const Term &exponential) {
-  const std::optional<Reduced> sum = reducedBy(divisor);
+  bool isSumGuarded = false;
+  const std::optional<Reduced> sum = reducedBy(withoutGuard(divisor, 0, 1, isSumGuarded));
+  found_.hiddenIsZero = isMaximumGuarded_ && isSumGuarded;
   return sum && sum->combiner == Combiner::AddF &&
          isConstant(sum->start, [](const APFloat &start) { return start.isZero(); }) &&
          terms_.areEqual(sum->contributed, exponential);

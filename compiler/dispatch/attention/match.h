@@ -7,12 +7,17 @@
 //   out[b, i, e]     = sum over j of weights[b, i, j] * value[b, j, e]
 //
 // Each of b, i, e and k is any number of dimensions, in any order; the division may also come behind the last sum.
+// Where all logits of a row are -inf that is 0 / 0; a program that wants 0 subtracts 0 for such a maximum, and divides
+// by 1 where the sum is 0.
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/attention/expression.h"
 
 namespace tenon::compiler::dispatch {
+
+/// On a softmax of an attention: AttentionMatch::hiddenIsZero.
+inline constexpr llvm::StringLiteral kHiddenIsZero = "tenon.hidden_is_zero";
 
 struct AttentionMatch {
   mlir::linalg::GenericOp output;       // the anchor of all terms
@@ -22,6 +27,7 @@ struct AttentionMatch {
   Term logits;
   double factor = 1; // more than 0, that logits are to be multiplied by: weights are exp(factor (logits - max))
   mlir::linalg::GenericOp scores;
+  bool hiddenIsZero = false; // of a row all of whose logits are -inf, the result
   // Where the division comes behind: the operation, and what in its body divides.
   mlir::linalg::GenericOp divides;
   mlir::Operation *division = nullptr;

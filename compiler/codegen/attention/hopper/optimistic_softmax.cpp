@@ -184,11 +184,11 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
   return {Values(all.take_front(kStates)), Values(all.slice(kStates, factors.size()))};
 }
 
-OptimisticSoftmax::Values OptimisticSoftmax::inverses(ValueRange carried) {
+OptimisticSoftmax::Values OptimisticSoftmax::inverses(ValueRange carried, bool hiddenIsZero) {
   Values inverses;
   for (Value sum : carried.drop_front(2 * kRows)) {
     Value all = overRow(sum, [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
-    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), all));
+    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), divisorOf(k_, all, hiddenIsZero)));
   }
   return inverses;
 }

@@ -37,7 +37,7 @@ public:
   Step next(mlir::ValueRange carried, llvm::ArrayRef<Values> logits, double scale, llvm::function_ref<Values()> results,
             Values &sums);
   /// 1 / sum of each row, for all threads that share it. All of them call it.
-  Values inverses(mlir::ValueRange carried);
+  Values inverses(mlir::ValueRange carried, bool hiddenIsZero);
 
 private:
   struct Reference {

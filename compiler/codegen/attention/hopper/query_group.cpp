@@ -215,7 +215,8 @@ QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
 
 void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
   const ValueRange state(carried.take_front(states()));
-  const Values inverses = isPlain_ ? softmax_.inverses(state) : online_.inverses(state);
+  const Values inverses = isPlain_ ? softmax_.inverses(state, block_.kernel.attention.hiddenIsZero)
+                                   : online_.inverses(state, block_.kernel.attention.hiddenIsZero);
   Values values;
   for (auto [i, sum] : llvm::enumerate(carried.drop_front(states())))
     values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
