@@ -6,6 +6,7 @@
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,11 +38,13 @@ bool hasWork(func::FuncOp function) {
         const bool isWork =
             isa<tensor::TensorDialect>(op->getDialect())
                 ? !isReadLater(op)
-                : isa<linalg::PackOp, linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
+                : isa<affine::AffineLinearizeIndexOp, affine::AffineDelinearizeIndexOp, linalg::PackOp,
+                      linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
                       linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp, linalg_ext::ArgCompareOp,
-                      linalg_ext::AttentionOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::MapGatherOp,
-                      linalg_ext::MapLoadOp, linalg_ext::MapScatterOp, linalg_ext::MapStoreOp, linalg_ext::TopkV2Op>(
-                      op);
+                      linalg_ext::AttentionOp, linalg_ext::CustomOp, linalg_ext::FftOp, linalg_ext::GatherOp,
+                      linalg_ext::MapGatherOp, linalg_ext::MapLoadOp, linalg_ext::MapScatterOp, linalg_ext::MapStoreOp,
+                      linalg_ext::ReverseOp, linalg_ext::SoftmaxOp, linalg_ext::WinogradFilterOp,
+                      linalg_ext::WinogradInputOp, linalg_ext::WinogradOutputOp, linalg_ext::TopkV2Op>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -56,14 +59,23 @@ void rewrite(func::FuncOp function, function_ref<void(RewritePatternSet &)> add)
   (void)applyPatternsGreedily(function, std::move(patterns), config);
 }
 
+/// What was inlined sees tensors of any size; where sizes are known, so are those of its results.
+void inferSizes(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  context->getLoadedDialect<tensor::TensorDialect>()->getCanonicalizationPatterns(patterns);
+  tensor::CastOp::getCanonicalizationPatterns(patterns, context);
+}
+
 struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!hasWork(function))
         continue;
+      const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();
       // A shape is read from the scalars that it was made of, so before those become a tensor.
       rewrite(function, addReshapePatterns);
       rewrite(function, [](RewritePatternSet &patterns) {
+        affine::populateAffineExpandIndexOpsAsAffinePatterns(patterns);
         addBranchPatterns(patterns);
         addAggregatePatterns(patterns);
         addAlongPatterns(patterns);
@@ -75,7 +87,10 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
         addPadPatterns(patterns);
         addSlicePatterns(patterns);
         addWinogradPatterns(patterns);
+        addWinogradExtPatterns(patterns);
       });
+      if (inlines)
+        rewrite(function, inferSizes);
       rewrite(function, addAffineReadPatterns);
     }
   }

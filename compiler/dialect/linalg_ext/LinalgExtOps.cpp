@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 
+#include "compiler/dialect/shared/assembly.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -41,13 +44,47 @@ static void printOptionalRegion(OpAsmPrinter &printer, Operation *, Region &regi
     printer.printRegion(region);
 }
 
+namespace tenon::compiler::linalg_ext {
+
+// `{name = value}`, and as newer text has it `<name = value>`.
+static ParseResult parseAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
+  return failure(compiler::parseAttributes(parser, attributes) || parser.parseOptionalAttrDict(attributes));
+}
+
+static void printAttributes(OpAsmPrinter &printer, Operation *, DictionaryAttr attributes) {
+  printer.printOptionalAttrDict(attributes.getValue(), {"operandSegmentSizes"});
+}
+
+} // namespace tenon::compiler::linalg_ext
+
 #include "compiler/dialect/linalg_ext/LinalgExtDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/linalg_ext/LinalgExtAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/linalg_ext/LinalgExtOps.cpp.inc"
 
 namespace tenon::compiler::linalg_ext {
 
+void LinalgExtDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/dialect/linalg_ext/LinalgExtAttrs.cpp.inc"
+      >();
+}
+
+Attribute IteratorTypeAttr::parse(AsmParser &parser, Type) {
+  StringRef word;
+  if (parser.parseLess() || parseKeywordOf(parser, word, {"parallel", "reduction"}) || parser.parseGreater())
+    return {};
+  return get(parser.getContext(), word);
+}
+
+void IteratorTypeAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getWord() << '>';
+}
+
 void LinalgExtDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "compiler/dialect/linalg_ext/LinalgExtOps.cpp.inc"

@@ -12,6 +12,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/dialect/linalg_ext/LinalgExtAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h.inc"
 

@@ -4,6 +4,7 @@
 #ifndef TENON_COMPILER_DIALECT_LINALG_EXT_OPS
 #define TENON_COMPILER_DIALECT_LINALG_EXT_OPS
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -13,6 +14,19 @@ def LinalgExt_Dialect : Dialect {
   let name = "iree_linalg_ext";
   let summary = "scans, sorts, scatters and their like";
   let cppNamespace = "::tenon::compiler::linalg_ext";
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+  private:
+    void registerAttributes();
+  public:
+  }];
+}
+
+def LinalgExt_IteratorTypeAttr : AttrDef<LinalgExt_Dialect, "IteratorType"> {
+  let mnemonic = "iterator_type";
+  let summary = "of a loop: #iree_linalg_ext.iterator_type<parallel>, or <reduction>";
+  let parameters = (ins StringRefParameter<"the word">:$word);
+  let hasCustomAssemblyFormat = 1;
 }
 
 class LinalgExt_Op<string word, list<Trait> traits = []>
@@ -162,20 +176,77 @@ def LinalgExt_FftOp : LinalgExt_Op<"fft", [AttrSizedOperandSegments]> {
 }
 
 
+// Text before 2025 has these two: what is linalg.softmax today, and the elements in reverse order.
+def LinalgExt_SoftmaxOp : LinalgExt_Op<"softmax"> {
+  let summary = "softmax along a dimension";
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output, I64Attr:$dimension);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $output `:` type($output) `)` `->` type($result)
+  }];
+}
+
+def LinalgExt_ReverseOp : LinalgExt_Op<"reverse"> {
+  let summary = "the elements along dimensions in reverse order";
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output, I64ElementsAttr:$dimensions);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    attr-dict `dimensions` `(` $dimensions `)` `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $output `:` type($output) `)` `:` type($result)
+  }];
+}
+
+// Winograd's convolution of 3 x 3 filters, 6 x 6 results at a time; tiles have 8 x 8 elements (input/tensors/winograd_ext).
+class LinalgExt_WinogradOp<string word, string names, string what> : LinalgExt_Op<word> {
+  let summary = what;
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output, I64Attr:$output_tile_size, I64Attr:$kernel_size,
+                       DenseI64ArrayAttr:$dimensions);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    attr-dict `output_tile_size` `(` $output_tile_size `)` `kernel_size` `(` $kernel_size `)`
+  }] # names # [{ `(` $dimensions `)`
+    `ins` `(` $input `:` type($input) `)` `outs` `(` $output `:` type($output) `)` `->` type($result)
+  }];
+}
+def LinalgExt_WinogradInputOp : LinalgExt_WinogradOp<"winograd.input_transform", "`image_dimensions`",
+    "tiles of images, transformed: tensor<8x8xNxHxWxC>">;
+def LinalgExt_WinogradFilterOp : LinalgExt_WinogradOp<"winograd.filter_transform", "`kernel_dimensions`",
+    "filters, transformed: tensor<8x8xCxF>">;
+def LinalgExt_WinogradOutputOp : LinalgExt_WinogradOp<"winograd.output_transform", "`image_dimensions`",
+    "images of products of transformed tiles">;
+
+def LinalgExt_CustomOp : LinalgExt_Op<"custom_op", [AttrSizedOperandSegments]> {
+  let summary = "operations on tensors that may be computed tile by tile together";
+  let description = [{
+    The region says what a tile of the results is, by tiles of the operands; of whole operands it is the whole results.
+    How `indexing_maps` and `iterator_types` divide them is up to the compiler, and here nothing is divided.
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyRankedTensor>:$outputs,
+                       OptionalAttr<AffineMapArrayAttr>:$indexing_maps, OptionalAttr<ArrayAttr>:$iterator_types);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let assemblyFormat = [{
+    custom<Attributes>(attr-dict) (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    (`outs` `(` $outputs^ `:` type($outputs) `)`)? $region (`->` type($results)^)?
+  }];
+}
+
 def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]> {
   let summary = "softmax(queries keys' scale, masked) values";
   let description = [{
-    Operands: queries, keys, values, a scale (of a float), and optionally a mask: of i1 one that is true where a key is
-    seen, of floats one that is added. `indexing_maps` has a map for each of them and one for the result; its loops are
-    those of the batch and the queries, the depth (of queries and keys alone), the keys (of keys and values alone), and
-    the values' columns. The region changes a score, which has been multiplied by the scale, before the mask does.
+    Operands: queries, keys, values, optionally a scale (a float; without one it is 1 / sqrt(depth)), and optionally a
+    mask: of i1 one that is true where a key is seen, of floats one that is added. `indexing_maps` has a map for each of
+    them and one for the result; its loops are those of the batch and the queries, the depth (of queries and keys
+    alone), the keys (of keys and values alone; several are one set of keys), and the values' columns. The region changes
+    a score, which has been multiplied by the scale, before the mask does.
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyRankedTensor>:$outputs,
                        OptionalAttr<AffineMapArrayAttr>:$indexing_maps);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region AnyRegion:$region);
   let assemblyFormat = [{
-    attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
+    custom<Attributes>(attr-dict) `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)`
     custom<OptionalRegion>($region) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
@@ -183,7 +254,9 @@ def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]
     ::mlir::AffineMap mapOf(unsigned number) {
       return ::llvm::cast<::mlir::AffineMapAttr>((*getIndexingMaps())[number]).getValue();
     }
-    bool hasMask() { return getInputs().size() == 5; }
+    /// The number of the operand that is the scale, or the mask; none where there is none.
+    std::optional<unsigned> scaleNumber();
+    std::optional<unsigned> maskNumber();
   }];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules of the operations: what their operands measure, what their regions take and give.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dialect/linalg_ext/verify.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -8,15 +9,6 @@
 using namespace mlir;
 
 namespace tenon::compiler::linalg_ext {
-namespace {
-
-Type elementOf(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
-RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 LogicalResult verifyCounts(Operation *op, OperandRange inputs, size_t fewest, size_t most, OperandRange outputs,
                            size_t fewestOut, size_t mostOut) {
@@ -44,6 +36,12 @@ LogicalResult verifyDimension(Operation *op, int64_t dimension, int64_t rank) {
     return op->emitOpError() << "found dimension " << dimension << ", 0 to " << rank - 1 << " is wanted: the rank is "
                              << rank;
   return success();
+}
+
+namespace {
+
+Type elementOf(Value value) {
+  return getElementTypeOrSelf(value.getType());
 }
 
 /// The same sizes, where both are known, but along `except`.
@@ -287,67 +285,6 @@ LogicalResult FftOp::verify() {
       return emitOpError() << "found coefficients of type " << coefficient.getType() << ", a tensor of rank 1 of "
                            << real.getElementType() << " is wanted";
   }
-  return success();
-}
-
-/// The loops that a map's results are, each alone and once; nothing elsewhere.
-static std::optional<llvm::SmallBitVector> loopsOf(AffineMap map) {
-  llvm::SmallBitVector loops(map.getNumDims());
-  for (AffineExpr expr : map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim || loops.test(dim.getPosition()))
-      return std::nullopt;
-    loops.set(dim.getPosition());
-  }
-  return loops;
-}
-
-LogicalResult AttentionOp::verify() {
-  if (failed(verifyCounts(*this, getInputs(), 4, 5, getOutputs(), 1, 1)))
-    return failure();
-  const size_t operands = getInputs().size() + 1;
-  if (!getIndexingMaps() || getIndexingMaps()->size() != operands)
-    return emitOpError() << "found " << (getIndexingMaps() ? getIndexingMaps()->size() : 0) << " indexing_maps, "
-                         << operands << " are wanted: of queries, keys, values, scale" << (hasMask() ? ", mask" : "")
-                         << " and result";
-  SmallVector<llvm::SmallBitVector> loops;
-  for (unsigned i = 0; i < operands; ++i) {
-    Type type = i + 1 == operands ? getOutputs()[0].getType() : getInputs()[i].getType();
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    const auto each = loopsOf(mapOf(i));
-    if (!each || mapOf(i).getNumDims() != mapOf(0).getNumDims() ||
-        mapOf(i).getNumResults() != (tensor ? tensor.getRank() : 0))
-      return emitOpError() << "found the map " << AffineMapAttr::get(mapOf(i)) << " for " << type
-                           << ", a loop for each dimension is wanted, of the same loops for all operands";
-    if (i == 3 ? !isa<FloatType>(type) : !tensor)
-      return emitOpError() << "found operand " << i << " of type " << type << ", a "
-                           << (i == 3 ? "float is wanted, the scale" : "tensor is wanted");
-    Type element = getElementTypeOrSelf(type);
-    if (!isa<FloatType>(element) && !(i == 4 && hasMask() && element.isInteger(1)))
-      return emitOpError() << "found operand " << i << " of " << element << ", floats are wanted"
-                           << (i == 4 && hasMask() ? ", or i1" : "");
-    loops.push_back(*each);
-  }
-  const llvm::SmallBitVector &queries = loops[0], &keys = loops[1], &values = loops[2], &result = loops.back();
-  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop) {
-    const bool q = queries.test(loop), k = keys.test(loop), v = values.test(loop), r = result.test(loop);
-    const bool isDepth = q && k && !v && !r, isKeys = !q && k && v && !r, isResult = (q || k || v) && r;
-    const bool isInMask = hasMask() && loops[4].test(loop);
-    if ((!isDepth && !isKeys && !isResult) || (isDepth && isInMask) || (isResult && isInMask && !q && !k))
-      return emitOpError()
-             << "found loop d" << loop << " in " << (q ? "queries " : "") << (k ? "keys " : "") << (v ? "values " : "")
-             << (isInMask ? "mask " : "") << (r ? "result" : "")
-             << ": a depth of queries and keys, a dimension of keys and values, or one of the result is wanted";
-  }
-  int keyLoops = 0;
-  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop)
-    keyLoops += !queries.test(loop) && keys.test(loop) && values.test(loop) && !result.test(loop);
-  if (keyLoops != 1)
-    return emitOpError() << "found " << keyLoops << " dimensions of keys, 1 is wanted";
-  Block *body = getRegion().empty() ? nullptr : &getRegion().front();
-  if (!body || body->getNumArguments() != 1 || !isa<FloatType>(body->getArgument(0).getType()) ||
-      body->getTerminator()->getOperandTypes() != body->getArgumentTypes())
-    return emitOpError() << "needs a region that takes a score and yields one of its type";
   return success();
 }
 

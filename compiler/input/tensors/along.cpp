@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of iree_linalg_ext that are loops of linalg after all: gathers, comparisons of arguments, stages of
-// Fourier transforms. And topk_v2, whose result need not be in order, as topk, whose is.
+// Fourier transforms, reversed elements. And topk_v2, whose result need not be in order, as topk, whose is.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/element_builder.h"
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -155,6 +156,58 @@ private:
   }
 };
 
+struct LowerReverse : OpRewritePattern<linalg_ext::ReverseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::ReverseOp op, PatternRewriter &rewriter) const override {
+    const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getInput());
+    Value result = buildElements(rewriter, op.getLoc(), cast<RankedTensorType>(op.getInput().getType()), sizes,
+                                 [&](OpBuilder &b, Location loc, ValueRange places) {
+                                   SmallVector<Value> at(places);
+                                   for (const APInt &dimension : op.getDimensions().getValues<APInt>()) {
+                                     Value &place = at[dimension.getZExtValue()];
+                                     Value size =
+                                         getValueOrCreateConstantIndexOp(b, loc, sizes[dimension.getZExtValue()]);
+                                     Value last = subtractIndex(b, loc, size, b.getIndexAttr(1));
+                                     place = arith::SubIOp::create(b, loc, last, place);
+                                   }
+                                   return readElement(b, loc, op.getInput(), at);
+                                 });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct RenameSoftmax : OpRewritePattern<linalg_ext::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::SoftmaxOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<linalg::SoftmaxOp>(op, TypeRange(op.getResult().getType()), op.getInput(),
+                                                   op.getOutput(), uint64_t(op.getDimension()));
+    return success();
+  }
+};
+
+/// Of whole operands the body is the whole results.
+struct InlineCustom : OpRewritePattern<linalg_ext::CustomOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::CustomOp op, PatternRewriter &rewriter) const override {
+    Block &body = op.getRegion().front();
+    auto cast = [&](Value value, Type type) {
+      return value.getType() == type ? value : tensor::CastOp::create(rewriter, op.getLoc(), type, value).getResult();
+    };
+    SmallVector<Value> arguments;
+    for (auto [operand, argument] : llvm::zip_equal(op->getOperands(), body.getArguments()))
+      arguments.push_back(cast(operand, argument.getType()));
+    Operation *yield = body.getTerminator();
+    rewriter.inlineBlockBefore(&body, op, arguments);
+    SmallVector<Value> results;
+    for (auto [value, type] : llvm::zip_equal(yield->getOperands(), op.getResultTypes()))
+      results.push_back(cast(value, type));
+    rewriter.eraseOp(yield);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 struct SortTopk : OpRewritePattern<linalg_ext::TopkV2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg_ext::TopkV2Op op, PatternRewriter &rewriter) const override {
@@ -169,7 +222,8 @@ struct SortTopk : OpRewritePattern<linalg_ext::TopkV2Op> {
 } // namespace
 
 void addAlongPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerArgCompare, LowerFft, LowerGather, SortTopk>(patterns.getContext());
+  patterns.add<InlineCustom, LowerArgCompare, LowerFft, LowerGather, LowerReverse, RenameSoftmax, SortTopk>(
+      patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

@@ -5,10 +5,15 @@
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -44,23 +49,20 @@ public:
 
   Value run() {
     const Loops queries = loopsOf(0), keys = loopsOf(1), values = loopsOf(2), result = loopsOf(resultNumber());
-    Loops logits, depth;
-    unsigned keyLoop = 0;
+    Loops logits, depth, ofKeys;
     for (unsigned loop = 0; loop < op_.mapOf(0).getNumDims(); ++loop) {
       if (!queries.contains(loop) && !keys.contains(loop))
         continue;
       if (result.contains(loop))
         logits.insert(loop);
       else if (values.contains(loop))
-        keyLoop = loop;
+        ofKeys.insert(loop);
       else
         depth.insert(loop);
     }
-    logits.insert(keyLoop); // the last
-    Loops ofKeys;
-    ofKeys.insert(keyLoop);
-    Value weights =
-        softmax(masked(product(op_.getInputs()[0], queries, op_.getInputs()[1], keys, logits, depth), logits));
+    logits.insert(ofKeys.begin(), ofKeys.end()); // the last
+    Value scores = product(op_.getInputs()[0], queries, op_.getInputs()[1], keys, logits, depth);
+    Value weights = softmax(masked(scores, logits, scaleOf(depth)), logits, ofKeys);
     Type factor = getElementTypeOrSelf(op_.getInputs()[2].getType());
     if (factor != wide_)
       weights = each(logits, {{weights, logits}}, factor,
@@ -139,13 +141,28 @@ private:
         .getResult(0);
   }
 
+  /// The operand, or 1 / sqrt(depth).
+  Value scaleOf(const Loops &depth) {
+    if (std::optional<unsigned> number = op_.scaleNumber())
+      return op_.getInputs()[*number];
+    Value product = arith::ConstantIndexOp::create(b_, loc_, 1);
+    for (unsigned loop : depth)
+      product = b_.createOrFold<arith::MulIOp>(loc_, product, getValueOrCreateConstantIndexOp(b_, loc_, size_[loop]));
+    if (APInt known; matchPattern(product, m_ConstantInt(&known)))
+      return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(wide_, 1 / std::sqrt(double(known.getSExtValue()))));
+    Value whole = arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), product);
+    Value root = math::SqrtOp::create(b_, loc_, arith::SIToFPOp::create(b_, loc_, wide_, whole));
+    return arith::DivFOp::create(b_, loc_, arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(wide_, 1)), root);
+  }
+
   /// Scaled, changed by the region, masked.
-  Value masked(Value scores, const Loops &loops) {
+  Value masked(Value scores, const Loops &loops, Value factor) {
     SmallVector<Operand> operands = {{scores, loops}};
-    if (op_.hasMask())
-      operands.push_back({op_.getInputs()[4], loopsOf(4)});
+    const std::optional<unsigned> mask = op_.maskNumber();
+    if (mask)
+      operands.push_back({op_.getInputs()[*mask], loopsOf(*mask)});
     return each(loops, operands, wide_, [&](OpBuilder &b, ValueRange x) {
-      Value scale = convertFloat(b, loc_, op_.getInputs()[3], wide_);
+      Value scale = convertFloat(b, loc_, factor, wide_);
       Value score = arith::MulFOp::create(b, loc_, x[0], scale);
       Block &body = op_.getRegion().front();
       IRMapping mapping;
@@ -153,7 +170,7 @@ private:
       for (Operation &inner : body.without_terminator())
         b.clone(inner, mapping);
       score = convertFloat(b, loc_, mapping.lookupOrDefault(body.getTerminator()->getOperand(0)), wide_);
-      if (!op_.hasMask())
+      if (!mask)
         return score;
       if (!x[1].getType().isInteger(1))
         return arith::AddFOp::create(b, loc_, score, convertFloat(b, loc_, x[1], wide_)).getResult();
@@ -164,11 +181,42 @@ private:
     });
   }
 
-  Value softmax(Value logits) {
-    auto type = cast<RankedTensorType>(logits.getType());
-    Value start = tensor::EmptyOp::create(b_, loc_, tensor::getMixedSizes(b_, loc_, logits), type.getElementType());
-    return linalg::SoftmaxOp::create(b_, loc_, TypeRange(start), logits, start, uint64_t(type.getRank() - 1))
-        ->getResult(0);
+  /// One number for each row, over the other loops.
+  template <typename Combine> Value reduce(Value logits, const Loops &loops, const Loops &rows, double start) {
+    Value first = arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(wide_, start));
+    Value init = linalg::FillOp::create(b_, loc_, first, empty(rows, wide_)).getResult(0);
+    SmallVector<utils::IteratorType> types;
+    for (unsigned loop : loops)
+      types.push_back(rows.contains(loop) ? utils::IteratorType::parallel : utils::IteratorType::reduction);
+    return linalg::GenericOp::create(b_, loc_, init.getType(), logits, init,
+                                     ArrayRef<AffineMap>{mapOf(loops, loops), mapOf(rows, loops)}, types,
+                                     [&](OpBuilder &b, Location, ValueRange x) {
+                                       linalg::YieldOp::create(b, loc_,
+                                                               Combine::create(b, loc_, x[0], x[1]).getResult());
+                                     })
+        .getResult(0);
+  }
+
+  /// Over all keys. Where a query sees none, all its weights are 0: -inf is subtracted as 0, and nothing divided by 0.
+  Value softmax(Value logits, const Loops &loops, const Loops &keys) {
+    Loops rows;
+    for (unsigned loop : loops)
+      if (!keys.contains(loop))
+        rows.insert(loop);
+    auto guarded = [&](OpBuilder &b, Value value, double from, double to) -> Value {
+      Value bad = arith::ConstantOp::create(b, loc_, b.getFloatAttr(wide_, from));
+      Value good = arith::ConstantOp::create(b, loc_, b.getFloatAttr(wide_, to));
+      Value isBad = arith::CmpFOp::create(b, loc_, arith::CmpFPredicate::OEQ, value, bad);
+      return arith::SelectOp::create(b, loc_, isBad, good, value);
+    };
+    Value largest = reduce<arith::MaxNumFOp>(logits, loops, rows, -INFINITY);
+    Value powers = each(loops, {{logits, loops}, {largest, rows}}, wide_, [&](OpBuilder &b, ValueRange x) -> Value {
+      return math::ExpOp::create(b, loc_, arith::SubFOp::create(b, loc_, x[0], guarded(b, x[1], -INFINITY, 0)));
+    });
+    Value sums = reduce<arith::AddFOp>(powers, loops, rows, 0);
+    return each(loops, {{powers, loops}, {sums, rows}}, wide_, [&](OpBuilder &b, ValueRange x) -> Value {
+      return arith::DivFOp::create(b, loc_, x[0], guarded(b, x[1], 0, 1));
+    });
   }
 
   linalg_ext::AttentionOp op_;

@@ -18,7 +18,7 @@ void addElementPatterns(mlir::RewritePatternSet &patterns);
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
 /// linalg.pack, unpack.
 void addPackPatterns(mlir::RewritePatternSet &patterns);
-/// iree_linalg_ext.gather, arg_compare, fft, topk_v2.
+/// iree_linalg_ext.gather, arg_compare, fft, topk_v2, reverse, softmax, custom_op.
 void addAlongPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.map_load and map_store.
 void addMapPatterns(mlir::RewritePatternSet &patterns);
@@ -32,6 +32,8 @@ void addAggregatePatterns(mlir::RewritePatternSet &patterns);
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.
 void addWinogradPatterns(mlir::RewritePatternSet &patterns);
+/// iree_linalg_ext.winograd.input_transform, filter_transform, output_transform.
+void addWinogradExtPatterns(mlir::RewritePatternSet &patterns);
 /// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
 void addAffineReadPatterns(mlir::RewritePatternSet &patterns);
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rules of the operations that are several of linalg: attention, softmax, reversed elements, Winograd's transforms, and
+// what a program puts together itself.
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dialect/linalg_ext/verify.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::linalg_ext {
+
+/// The loops that a map's results are, each alone and once; nothing elsewhere.
+static std::optional<llvm::SmallBitVector> loopsOf(AffineMap map) {
+  llvm::SmallBitVector loops(map.getNumDims());
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || loops.test(dim.getPosition()))
+      return std::nullopt;
+    loops.set(dim.getPosition());
+  }
+  return loops;
+}
+
+std::optional<unsigned> AttentionOp::scaleNumber() {
+  const bool isThere = getInputs().size() > 3 && !isa<RankedTensorType>(getInputs()[3].getType());
+  return isThere ? std::optional<unsigned>(3) : std::nullopt;
+}
+
+std::optional<unsigned> AttentionOp::maskNumber() {
+  const unsigned number = scaleNumber() ? 4 : 3;
+  return getInputs().size() > number ? std::optional<unsigned>(number) : std::nullopt;
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyCounts(*this, getInputs(), 3, 5, getOutputs(), 1, 1)))
+    return failure();
+  const size_t operands = getInputs().size() + 1;
+  const std::optional<unsigned> scale = scaleNumber(), mask = maskNumber();
+  if (!scale && getInputs().size() == 5)
+    return emitOpError() << "found operand 3 of type " << getInputs()[3].getType()
+                         << ", a float is wanted, the scale in front of the mask";
+  if (!getIndexingMaps() || getIndexingMaps()->size() != operands)
+    return emitOpError() << "found " << (getIndexingMaps() ? getIndexingMaps()->size() : 0) << " indexing_maps, "
+                         << operands << " are wanted: of queries, keys, values" << (scale ? ", scale" : "")
+                         << (mask ? ", mask" : "") << " and result";
+  SmallVector<llvm::SmallBitVector> loops;
+  for (unsigned i = 0; i < operands; ++i) {
+    Type type = i + 1 == operands ? getOutputs()[0].getType() : getInputs()[i].getType();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    const auto each = loopsOf(mapOf(i));
+    if (!each || mapOf(i).getNumDims() != mapOf(0).getNumDims() ||
+        mapOf(i).getNumResults() != (tensor ? tensor.getRank() : 0))
+      return emitOpError() << "found the map " << AffineMapAttr::get(mapOf(i)) << " for " << type
+                           << ", a loop for each dimension is wanted, of the same loops for all operands";
+    if (i == scale ? !isa<FloatType>(type) : !tensor)
+      return emitOpError() << "found operand " << i << " of type " << type << ", a "
+                           << (i == scale ? "float is wanted, the scale" : "tensor is wanted");
+    Type element = getElementTypeOrSelf(type);
+    if (!isa<FloatType>(element) && !(i == mask && element.isInteger(1)))
+      return emitOpError() << "found operand " << i << " of " << element << ", floats are wanted"
+                           << (i == mask ? ", or i1" : "");
+    loops.push_back(*each);
+  }
+  const llvm::SmallBitVector &queries = loops[0], &keys = loops[1], &values = loops[2], &result = loops.back();
+  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop) {
+    const bool q = queries.test(loop), k = keys.test(loop), v = values.test(loop), r = result.test(loop);
+    const bool isDepth = q && k && !v && !r, isKeys = !q && k && v && !r, isResult = (q || k || v) && r;
+    const bool isInMask = mask && loops[*mask].test(loop);
+    if ((!isDepth && !isKeys && !isResult) || (isDepth && isInMask) || (isResult && isInMask && !q && !k))
+      return emitOpError()
+             << "found loop d" << loop << " in " << (q ? "queries " : "") << (k ? "keys " : "") << (v ? "values " : "")
+             << (isInMask ? "mask " : "") << (r ? "result" : "")
+             << ": a depth of queries and keys, a dimension of keys and values, or one of the result is wanted";
+  }
+  int keyLoops = 0;
+  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop)
+    keyLoops += !queries.test(loop) && keys.test(loop) && values.test(loop) && !result.test(loop);
+  if (keyLoops == 0)
+    return emitOpError() << "found no dimension of keys, one of keys and values alone is wanted";
+  Block *body = getRegion().empty() ? nullptr : &getRegion().front();
+  if (!body || body->getNumArguments() != 1 || !isa<FloatType>(body->getArgument(0).getType()) ||
+      body->getTerminator()->getOperandTypes() != body->getArgumentTypes())
+    return emitOpError() << "needs a region that takes a score and yields one of its type";
+  return success();
+}
+
+LogicalResult SoftmaxOp::verify() {
+  RankedTensorType input = tensorType(getInput());
+  if (getOutput().getType() != input || getResult().getType() != input)
+    return emitOpError() << "found an out of type " << getOutput().getType() << " and a result of type "
+                         << getResult().getType() << ", that of the in, " << input << ", is wanted";
+  return verifyDimension(*this, getDimension(), input.getRank());
+}
+
+LogicalResult ReverseOp::verify() {
+  RankedTensorType input = tensorType(getInput());
+  if (getOutput().getType() != input || getResult().getType() != input)
+    return emitOpError() << "found an out of type " << getOutput().getType() << " and a result of type "
+                         << getResult().getType() << ", that of the in, " << input << ", is wanted";
+  llvm::SmallDenseSet<int64_t> seen;
+  for (const APInt &dimension : getDimensions().getValues<APInt>()) {
+    if (failed(verifyDimension(*this, dimension.getSExtValue(), input.getRank())))
+      return failure();
+    if (!seen.insert(dimension.getSExtValue()).second)
+      return emitOpError() << "found dimension " << dimension.getSExtValue() << " twice";
+  }
+  return success();
+}
+
+/// `spatial`: the dimensions of rows and columns, of tensors whose channels are last, and first.
+static LogicalResult verifyWinograd(Operation *op, int64_t tile, int64_t kernel, ArrayRef<int64_t> spatial,
+                                    ArrayRef<int64_t> channelsLast, ArrayRef<int64_t> channelsFirst,
+                                    RankedTensorType untransformed, RankedTensorType transformed, int64_t rank,
+                                    Type output, Type result) {
+  if (tile != 6 || kernel != 3)
+    return op->emitOpError() << "found results of " << tile << " x " << tile << " and filters of " << kernel << " x "
+                             << kernel << ", 6 x 6 and 3 x 3 are wanted";
+  if (spatial != channelsLast && spatial != channelsFirst)
+    return op->emitOpError() << "found rows and columns in dimensions [" << spatial << "], [" << channelsLast
+                             << "] or [" << channelsFirst << "] are wanted";
+  if (untransformed.getRank() != 4 || transformed.getRank() != rank || transformed.getDimSize(0) != 8 ||
+      transformed.getDimSize(1) != 8)
+    return op->emitOpError() << "found " << untransformed << " and, transformed, " << transformed
+                             << ", 4 dimensions are wanted, and " << rank << " that begin with 8x8";
+  if (!isa<FloatType>(untransformed.getElementType()) || output != result)
+    return op->emitOpError() << "wants floats, and a result of the type of its out";
+  return success();
+}
+
+LogicalResult WinogradInputOp::verify() {
+  return verifyWinograd(*this, getOutputTileSize(), getKernelSize(), getDimensions(), {1, 2}, {2, 3},
+                        tensorType(getInput()), tensorType(getOutput()), 6, getOutput().getType(),
+                        getResult().getType());
+}
+LogicalResult WinogradFilterOp::verify() {
+  if (failed(verifyWinograd(*this, getOutputTileSize(), getKernelSize(), getDimensions(), {0, 1}, {2, 3},
+                            tensorType(getInput()), tensorType(getOutput()), 4, getOutput().getType(),
+                            getResult().getType())))
+    return failure();
+  const int64_t row = getDimensions()[0];
+  if (tensorType(getInput()).getDimSize(row) != 3 || tensorType(getInput()).getDimSize(row + 1) != 3)
+    return emitOpError() << "found filters " << getInput().getType() << ", 3 x 3 in dimensions [" << getDimensions()
+                         << "] are wanted";
+  return success();
+}
+LogicalResult WinogradOutputOp::verify() {
+  return verifyWinograd(*this, getOutputTileSize(), getKernelSize(), getDimensions(), {1, 2}, {2, 3},
+                        tensorType(getOutput()), tensorType(getInput()), 6, getOutput().getType(),
+                        getResult().getType());
+}
+
+/// Whether a value of `found` may be cast to `wanted`, or the other way round.
+static bool areAlike(Type found, Type wanted) {
+  auto a = dyn_cast<RankedTensorType>(found), b = dyn_cast<RankedTensorType>(wanted);
+  if (!a || !b)
+    return found == wanted;
+  return a.getElementType() == b.getElementType() && succeeded(verifyCompatibleShape(a, b));
+}
+
+LogicalResult CustomOp::verify() {
+  if (failed(verifyCounts(*this, getInputs(), 0, SIZE_MAX, getOutputs(), 1, SIZE_MAX)))
+    return failure();
+  Block &body = getRegion().front();
+  SmallVector<Type> wanted(getInputs().getTypes()), results(getOutputs().getTypes());
+  llvm::append_range(wanted, results);
+  auto isWanted = [](TypeRange found, TypeRange types) {
+    return found.size() == types.size() && llvm::all_of(llvm::zip_equal(found, types), [](auto pair) {
+             return areAlike(std::get<0>(pair), std::get<1>(pair));
+           });
+  };
+  if (!isWanted(body.getArgumentTypes(), wanted))
+    return emitOpError() << "found a region that takes " << body.getArgumentTypes() << ", tiles of " << wanted
+                         << " are wanted";
+  TypeRange yielded = body.getTerminator()->getOperandTypes();
+  if (!isWanted(yielded, results))
+    return emitOpError() << "found a region that yields " << yielded << ", tiles of " << results << " are wanted";
+  return success();
+}
+
+} // namespace tenon::compiler::linalg_ext
