@@ -2,6 +2,7 @@
 // The one file that includes every dialect's headers: they are what costs compile time here.
 #include "compiler/dialect/Dialects.h"
 
+#include "compiler/dialect/OlderNames.h"
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -31,6 +32,7 @@ void registerDialects(DialectRegistry &registry) {
                   func::FuncDialect, linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
                   tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
+  registerOlderNames(registry);
 }
 
 } // namespace tenon::compiler
