@@ -318,6 +318,7 @@ private:
   LogicalResult lower(func::FuncOp function) {
     SmallVector<Value> kept;
     if (!function.isExternal()) {
+      lowerPackedBitcasts(function);
       if (function.isPublic())
         convertBoundary(function, kept);
       compareAsFloats(function);

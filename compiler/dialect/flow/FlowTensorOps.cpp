@@ -151,9 +151,12 @@ template <typename Op> static void printReinterpret(OpAsmPrinter &printer, Op op
   printTypeWithDims(printer, op.getType(), op.getResultDims());
 }
 
-// A byte for i1, as in every buffer.
-static int64_t elementBytes(RankedTensorType type) {
-  return type.getElementType().isIntOrFloat() ? (type.getElementTypeBitWidth() + 7) / 8 : 0;
+// In memory: a byte for i1, as in every buffer; two i4 and four i2 share one, and what fits no byte evenly has its own.
+static int64_t elementBits(RankedTensorType type) {
+  if (!type.getElementType().isIntOrFloat())
+    return 0;
+  const int64_t width = type.getElementTypeBitWidth();
+  return width > 1 && width < 8 && 8 % width == 0 ? width : (width + 7) / 8 * 8;
 }
 
 template <typename Op> static LogicalResult verifyReinterpret(Op op) {
@@ -161,10 +164,10 @@ template <typename Op> static LogicalResult verifyReinterpret(Op op) {
   if (failed(verifyDims(op, "source", source, op.getSourceDims().size())) ||
       failed(verifyDims(op, "result", result, op.getResultDims().size())))
     return failure();
-  if (!source.hasStaticShape() || !result.hasStaticShape() || !elementBytes(source) || !elementBytes(result))
+  if (!source.hasStaticShape() || !result.hasStaticShape() || !elementBits(source) || !elementBits(result))
     return success();
-  const int64_t found = source.getNumElements() * elementBytes(source);
-  const int64_t wanted = result.getNumElements() * elementBytes(result);
+  const int64_t found = llvm::divideCeil(source.getNumElements() * elementBits(source), 8);
+  const int64_t wanted = llvm::divideCeil(result.getNumElements() * elementBits(result), 8);
   if (wanted < found && op->hasAttr(kPrefixAttr))
     return success();
   if (found != wanted)

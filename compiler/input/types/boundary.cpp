@@ -169,6 +169,38 @@ Value pack(OpBuilder &b, Value tensor, RankedTensorType type) {
   });
 }
 
+/// In one row.
+Value flat(OpBuilder &b, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  const Location loc = tensor.getLoc();
+  const SmallVector<Value> sizes = dynamicSizesOf(b, tensor);
+  if (type.hasStaticShape())
+    return flow::TensorReshapeOp::create(b, loc, RankedTensorType::get({type.getNumElements()}, type.getElementType()),
+                                         tensor, sizes, ValueRange());
+  Value count = arith::ConstantIndexOp::create(b, loc, 1);
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    count = b.createOrFold<arith::MulIOp>(loc, count, b.createOrFold<tensor::DimOp>(loc, tensor, dimension));
+  return flow::TensorReshapeOp::create(b, loc, RankedTensorType::get({ShapedType::kDynamic}, type.getElementType()),
+                                       tensor, sizes, count);
+}
+
+/// The bytes of one row of elements.
+Value bytesOf(OpBuilder &b, Value row) {
+  auto type = cast<RankedTensorType>(row.getType());
+  const Location loc = row.getLoc();
+  const int64_t shared = perByte(type), each = int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  const int64_t count =
+      type.hasStaticShape() ? int64_t(llvm::divideCeil(type.getNumElements() * each, shared)) : ShapedType::kDynamic;
+  auto bytes = RankedTensorType::get({count}, b.getI8Type());
+  if (shared != 1)
+    return pack(b, row, bytes);
+  const SmallVector<Value> sizes = dynamicSizesOf(b, row);
+  SmallVector<Value> wanted;
+  for (Value size : sizes)
+    wanted.push_back(b.createOrFold<arith::MulIOp>(loc, size, arith::ConstantIndexOp::create(b, loc, each)));
+  return flow::TensorBitCastOp::create(b, loc, bytes, row, sizes, wanted);
+}
+
 bool isIndexTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getElementType().isIndex();
@@ -179,6 +211,33 @@ bool isIndexTensor(Type type) {
 Value bitcastTensor(OpBuilder &b, Value tensor, RankedTensorType type) {
   const SmallVector<Value> sizes = dynamicSizesOf(b, tensor);
   return flow::TensorBitCastOp::create(b, tensor.getLoc(), type, tensor, sizes, sizes);
+}
+
+void lowerPackedBitcasts(func::FuncOp function) {
+  function.walk([](flow::TensorBitCastOp op) {
+    auto from = cast<RankedTensorType>(op.getSource().getType()), to = cast<RankedTensorType>(op.getType());
+    if (perByte(from) == 1 && perByte(to) == 1)
+      return;
+    OpBuilder b(op);
+    const Location loc = op.getLoc();
+    Value result;
+    if (from.getShape() == to.getShape() && arith::BitcastOp::areCastCompatible(from, to)) {
+      result = arith::BitcastOp::create(b, loc, to, op.getSource());
+    } else {
+      Value bytes = bytesOf(b, flat(b, op.getSource()));
+      if (perByte(to) == 1) {
+        result = flow::TensorBitCastOp::create(b, loc, to, bytes, dynamicSizesOf(b, bytes), op.getResultDims());
+      } else {
+        const bool isKnown = !ShapedType::isDynamic(cast<RankedTensorType>(bytes.getType()).getDimSize(0));
+        const int64_t count =
+            isKnown ? cast<RankedTensorType>(bytes.getType()).getDimSize(0) * perByte(to) : ShapedType::kDynamic;
+        Value row = unpack(b, bytes, RankedTensorType::get({count}, to.getElementType()));
+        result = flow::TensorReshapeOp::create(b, loc, to, row, dynamicSizesOf(b, row), op.getResultDims());
+      }
+    }
+    op.replaceAllUsesWith(result);
+    op.erase();
+  });
 }
 
 bool mayBePublic(func::FuncOp function) {

@@ -24,6 +24,10 @@ mlir::func::FuncOp splitCalled(mlir::func::FuncOp function);
 /// Gives a public function the types at its boundary. Values of index stay such: they are added to `kept`.
 void convertBoundary(mlir::func::FuncOp function, llvm::SmallVectorImpl<mlir::Value> &kept);
 
+/// flow.tensor.bitcast of elements that share bytes, such as i8 to two i4 each: the bytes are written out of the
+/// elements, and elements out of the bytes.
+void lowerPackedBitcasts(mlir::func::FuncOp function);
+
 /// The tensor's bytes as another type, whose unknown sizes are the tensor's.
 mlir::Value bitcastTensor(mlir::OpBuilder &builder, mlir::Value tensor, mlir::RankedTensorType type);
 
