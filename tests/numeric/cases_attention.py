@@ -29,6 +29,7 @@ LAYOUTS = {
 SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")
 MASKS = ("none", "causal", "causal, large", "causal, added", "window", "window, large", "bias", "chosen", "chosen, large", "lengths", "soft cap", "shifted causal", "causal and chosen")
+GUARDED = ("guarded", "guarded behind")  # where all keys of a query are hidden, the result is 0
 AWAY = {"causal, large": -1e30, "window, large": -1e30, "chosen, large": -1e30}  # what hides a key, where it is not -inf
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
 
@@ -135,7 +136,7 @@ class Writer:
         if mask == "bias":
             return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, f.convert(y, extra.kind, kind)),
                              (scores, spec), (extra, "mn"))
-        if mask in ("chosen", "chosen, large"):
+        if mask in ("chosen", "chosen, none", "chosen, large"):
             return self.each(spec, lambda x, y: f.select(y, kind, x, f.constant(kind, AWAY.get(mask, -np.inf))), (scores, spec), (extra, "bmn"))
         if mask == "causal and chosen":
             def both(x, y):
@@ -178,16 +179,28 @@ class Writer:
         elif softmax == "steps":
             apart = self.each(spec, lambda x, y: f.op("arith.subf", kind, x, y), (logits, spec), (largest, kept))
             powers = self.each(spec, lambda x: f.op("math.exp", kind, x), (apart, spec))
+        elif softmax in GUARDED:
+            powers = self.each(spec, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, self.guarded(y, -np.inf, 0.0))),
+                               (logits, spec), (largest, kept))
         else:
             powers = self.each(spec, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)),
                                (logits, spec), (largest, kept))
         total = self.reduced(powers, spec, kept, "arith.addf", 0.0)
-        if softmax == "behind":
+        if softmax in ("behind", "guarded behind"):
             return powers, (total, kept)
         if softmax == "reciprocal":
             inverse = self.each(kept, lambda x: f.op("arith.divf", kind, f.constant(kind, 1.0), x), (total, kept))
             return self.each(spec, lambda x, y: f.op("arith.mulf", kind, x, y), (powers, spec), (inverse, kept)), None
+        if softmax == "guarded":
+            return self.each(spec, lambda x, y: f.op("arith.divf", kind, x, self.guarded(y, 0.0, 1.0)), (powers, spec), (total, kept)), None
         return self.each(spec, lambda x, y: f.op("arith.divf", kind, x, y), (powers, spec), (total, kept)), None
+
+    def guarded(self, x, bad, good):
+        """`good` where x is `bad`, else x."""
+        f, kind = self.f, self.kind
+        is_bad = f.fresh()
+        f.line(f"{is_bad} = arith.cmpf oeq, {x}, {f.constant(kind, bad)} : {kind}")
+        return f.select(is_bad, kind, f.constant(kind, good), x)
 
     def write(self, q, k, v, extra=None):
         f = self.f
@@ -202,14 +215,15 @@ class Writer:
                                 kind=self.operand)
         result = self.product(weights, v, of_scores, of_v, of_result)
         if total:
-            result = self.each(of_result, lambda x, y: f.op("arith.divf", self.kind, x, y), (result, of_result), total)
+            divisor = (lambda y: self.guarded(y, 0.0, 1.0)) if self.how[1] in GUARDED else (lambda y: y)
+            result = self.each(of_result, lambda x, y: f.op("arith.divf", self.kind, x, divisor(y)), (result, of_result), total)
         if self.operand != self.kind:
             result = self.each(of_result, lambda x: f.op("arith.truncf", self.kind, x, to=self.operand), (result, of_result),
                                kind=self.operand)
         return result
 
 
-def reference(layout, operand, scale, mask, q, k, v, extra):
+def reference(layout, operand, scale, softmax, mask, q, k, v, extra):
     """The result in float64, and how far a right one may be from it."""
     of_q, of_k, of_v, of_scores, of_result = LAYOUTS[layout]
     factor = q.shape[of_q.index("d")] ** -0.5 if scale != "none" else 1.0
@@ -230,7 +244,7 @@ def reference(layout, operand, scale, mask, q, k, v, extra):
         hidden, away = (n > m) | (n + 20 <= m), AWAY.get(mask, -np.inf)
     elif mask == "bias":
         scores = scores + extra
-    elif mask in ("chosen", "chosen, large", "causal and chosen"):
+    elif mask in ("chosen", "chosen, none", "chosen, large", "causal and chosen"):
         away = AWAY.get(mask, -np.inf)
         hidden = ~np.asarray(extra, bool).reshape(extra.shape[:1] + (1,) * (scores.ndim - 3) + extra.shape[1:])
         hidden = hidden | (n > m) if mask == "causal and chosen" else hidden
@@ -242,6 +256,8 @@ def reference(layout, operand, scale, mask, q, k, v, extra):
     with np.errstate(all="ignore"):
         powers = np.exp(scores - scores.max(-1, keepdims=True, initial=-np.inf))
         weights = powers / powers.sum(-1, keepdims=True)
+        if softmax in GUARDED:
+            weights = np.where((scores == -np.inf).all(-1, keepdims=True), 0.0, weights)
         result = np.einsum(f"{full},{of_v}->{of_result}", weights, v)
         whole = np.where(hidden, 0, np.abs(scores) * 8 * eps + gap)
         error = 2 * whole.max(-1, keepdims=True, initial=0) + EPS[operand] + (scores.shape[-1] + 16) * eps
@@ -278,8 +294,10 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
     given = [argument(operand, x, dynamic) for x in tensors]
     if mask == "bias":
         given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
-    elif mask in ("chosen", "chosen, large", "causal and chosen"):
+    elif mask in ("chosen", "chosen, none", "chosen, large", "causal and chosen"):
         seen = random.integers(0, 3, (size["b"], size["m"], size["n"])) > 0
+        if mask == "chosen, none":
+            seen[:, ::3] = False
         if mask == "chosen, large":  # rows whose first keys are all hidden, and one that sees none
             seen &= np.arange(size["n"])[None, None, :] >= (np.arange(size["m"]) % 4 * size["n"] // 4)[None, :, None]
             seen[:, -1] = False
@@ -291,11 +309,11 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
         return Writer(f, layout, operand, scale, softmax, mask, size).write(*arrays)
 
     def evaluate(q, k, v, extra=None):
-        result, bound = reference(layout, operand, scale, mask, q.v, k.v, v.v, None if extra is None else extra.v)
+        result, bound = reference(layout, operand, scale, softmax, mask, q.v, k.v, v.v, None if extra is None else extra.v)
         return bounded.finish(operand, result, bound, 2.0)
 
     def raw(q, k, v, extra=None):
-        return reference(layout, operand, scale, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
+        return reference(layout, operand, scale, softmax, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
 
     program = Program([*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)], [(len(given), 0)])
     return Case(f"attention {'of many ' if many else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
@@ -345,6 +363,12 @@ def cases(sizes):
         if number % (13 if whole else 37) == 0:
             yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 7], mask, INPUTS[number // 3 % 6], length, depth,
                             number % 5 == 3, few=True)
+    # Queries that see no key, whose result is 0, in each kernel: few queries, tiles of 64, large ones, no tensor core.
+    guarded = itertools.product(kinds, ("chosen, none", "lengths"), GUARDED, (((2, 70), (64, 64), "few"), ((70, 130), (64, 64), ""), ((129, 128), (64, 128), "many"), ((33, 31), (7, 5), "")))
+    for number, (kind, mask, softmax, (length, depth, tiles)) in enumerate(guarded):
+        if whole or number % 3 == 0:
+            yield attention(("bhmd", "bmhd", "grouped")[number % 3], kind, "multiplied", softmax, mask, INPUTS[number % 6], length, depth,
+                            number % 5 == 3, many=tiles == "many", few=tiles == "few")
     # Lengths and depths of each type, and numbers that are hard.
     for number, (kind, length, depth) in enumerate(itertools.product(kinds, LENGTHS, DEPTHS)):
         if not whole and number % 31 != 0:
