@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An operation here has a parser and nothing else: what it parses is an operation of another name. So none of them is
-// ever made.
+// An operation here has a parser and nothing else: what it parses is an operation of another name. Only text in MLIR's
+// generic form ("tensor.pack"(%x) : ..) makes one, which is refused by its name.
 #include "compiler/dialect/OlderNames.h"
 
 #include "compiler/dialect/flow/FlowOps.h"

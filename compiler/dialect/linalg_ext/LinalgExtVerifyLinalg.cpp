@@ -12,6 +12,11 @@ using namespace mlir;
 
 namespace tenon::compiler::linalg_ext {
 
+/// What ends a body; null where something else does, or nothing.
+static YieldOp yieldOf(Block &body) {
+  return dyn_cast_or_null<YieldOp>(body.empty() ? nullptr : &body.back());
+}
+
 /// The loops that a map's results are, each alone and once; nothing elsewhere.
 static std::optional<llvm::SmallBitVector> loopsOf(AffineMap map) {
   llvm::SmallBitVector loops(map.getNumDims());
@@ -81,8 +86,9 @@ LogicalResult AttentionOp::verify() {
   if (keyLoops == 0)
     return emitOpError() << "found no dimension of keys, one of keys and values alone is wanted";
   Block *body = getRegion().empty() ? nullptr : &getRegion().front();
-  if (!body || body->getNumArguments() != 1 || !isa<FloatType>(body->getArgument(0).getType()) ||
-      body->getTerminator()->getOperandTypes() != body->getArgumentTypes())
+  YieldOp yield = body ? yieldOf(*body) : YieldOp();
+  if (!yield || body->getNumArguments() != 1 || !isa<FloatType>(body->getArgument(0).getType()) ||
+      yield.getOperandTypes() != body->getArgumentTypes())
     return emitOpError() << "needs a region that takes a score and yields one of its type";
   return success();
 }
@@ -174,7 +180,10 @@ LogicalResult CustomOp::verify() {
   if (!isWanted(body.getArgumentTypes(), wanted))
     return emitOpError() << "found a region that takes " << body.getArgumentTypes() << ", tiles of " << wanted
                          << " are wanted";
-  TypeRange yielded = body.getTerminator()->getOperandTypes();
+  YieldOp yield = yieldOf(body);
+  if (!yield)
+    return emitOpError() << "found a region without 'iree_linalg_ext.yield' at its end";
+  TypeRange yielded = yield.getOperandTypes();
   if (!isWanted(yielded, results))
     return emitOpError() << "found a region that yields " << yielded << ", tiles of " << results << " are wanted";
   return success();

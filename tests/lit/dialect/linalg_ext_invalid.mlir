@@ -129,3 +129,99 @@ func.func @f(%x: tensor<4xf32>, %s: i32) -> tensor<4xf32> {
   %0:2 = iree_linalg_ext.fft ins(%s : i32) outs(%x, %x : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
   return %0#0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{found operand 3 of type 'tensor<4x4xf32>', a float is wanted, the scale in front of the mask}}
+  %0 = iree_linalg_ext.attention ins(%x, %x, %x, %x, %x : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{needs a region that takes a score and yields one of its type}}
+  %0 = iree_linalg_ext.attention <indexing_maps = [affine_map<(m, n, d, e) -> (m, d)>, affine_map<(m, n, d, e) -> (n, d)>, affine_map<(m, n, d, e) -> (n, e)>, affine_map<(m, n, d, e) -> (m, e)>]>
+      ins(%x, %x, %x : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
+  ^bb0(%s: f32):
+  } -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<5xf32> {
+  // expected-error @+1 {{found an out of type 'tensor<5xf32>' and a result of type 'tensor<5xf32>', that of the in, 'tensor<4xf32>', is wanted}}
+  %0 = iree_linalg_ext.softmax dimension(0) ins(%x : tensor<4xf32>) outs(%y : tensor<5xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found dimension 0 twice}}
+  %0 = iree_linalg_ext.reverse dimensions(dense<[0, 0]> : tensor<2xi64>) ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8x8x1xf32>, %y: tensor<6x6x1x2x2x1xf32>) -> tensor<6x6x1x2x2x1xf32> {
+  // expected-error @+1 {{found results of 4 x 4 and filters of 3 x 3, 6 x 6 and 3 x 3 are wanted}}
+  %0 = iree_linalg_ext.winograd.input_transform output_tile_size(4) kernel_size(3) image_dimensions([1, 2])
+      ins(%x : tensor<1x8x8x1xf32>) outs(%y : tensor<6x6x1x2x2x1xf32>) -> tensor<6x6x1x2x2x1xf32>
+  return %0 : tensor<6x6x1x2x2x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<1x1x8x8xf32>, %y: tensor<8x8x1x2x2x1xf32>) -> tensor<8x8x1x2x2x1xf32> {
+  // expected-error @+1 {{found rows and columns in dimensions [1, 3], [1, 2] or [2, 3] are wanted}}
+  %0 = iree_linalg_ext.winograd.input_transform output_tile_size(6) kernel_size(3) image_dimensions([1, 3])
+      ins(%x : tensor<1x1x8x8xf32>) outs(%y : tensor<8x8x1x2x2x1xf32>) -> tensor<8x8x1x2x2x1xf32>
+  return %0 : tensor<8x8x1x2x2x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4x1x1xf32>, %y: tensor<8x8x1x1xf32>) -> tensor<8x8x1x1xf32> {
+  // expected-error @+1 {{found filters 'tensor<4x4x1x1xf32>', 3 x 3 in dimensions [0, 1] are wanted}}
+  %0 = iree_linalg_ext.winograd.filter_transform output_tile_size(6) kernel_size(3) kernel_dimensions([0, 1])
+      ins(%x : tensor<4x4x1x1xf32>) outs(%y : tensor<8x8x1x1xf32>) -> tensor<8x8x1x1xf32>
+  return %0 : tensor<8x8x1x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found a region that takes 'tensor<5xf32>', tiles of 'tensor<4xf32>' are wanted}}
+  %0 = iree_linalg_ext.custom_op outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<5xf32>):
+    iree_linalg_ext.yield %a : tensor<5xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found a region without 'iree_linalg_ext.yield' at its end}}
+  %0 = iree_linalg_ext.custom_op outs(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<?xf32>):
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected 'parallel' or 'reduction'}}
+#loop = #iree_linalg_ext.iterator_type<linear>
+
+// -----
+
+func.func @f() -> tensor<4xf32> {
+  // expected-error @+1 {{found 'tensor<4xf32>', the sizes in front of it are wanted}}
+  %0 = linalg.init_tensor [4, 3] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,5 +1,6 @@
 // iree_linalg_ext.attention in the forms that IREE prints: without a scale, with keys in two dimensions, with attributes
 // in <...>; and queries that see no key.
+// RUN: tenon-opt %s | tenon-opt -o %t.mlir
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // RUN: tenon-compile %s --target=sm_80 --images=ptx -o %t.tenon

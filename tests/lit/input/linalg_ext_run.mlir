@@ -1,4 +1,5 @@
 // Operations of iree_linalg_ext that are loops of linalg, and what their bodies compute places with.
+// RUN: tenon-opt %s | tenon-opt -o %t.mlir
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // CHECK: PASS @reversed
