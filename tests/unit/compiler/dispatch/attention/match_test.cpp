@@ -99,6 +99,44 @@ TEST_F(MatchAttentionTest, SeesADivisionBehindTheLastProduct) {
   EXPECT_NE(found->division, nullptr);
 }
 
+// -inf is subtracted as 0, and a sum that is 0 divides as GOOD.
+const Change kGuardedMaximum = {"%apart = arith.subf %l, %wide_m :",
+                                R"mlir(%inf = arith.constant dense<0xFF800000> : tensor<2x8x16xf32>
+  %nothing = arith.constant dense<0.0> : tensor<2x8x16xf32>
+  %is_inf = arith.cmpf oeq, %wide_m, %inf : tensor<2x8x16xf32>
+  %finite = arith.select %is_inf, %nothing, %wide_m : tensor<2x8x16xi1>, tensor<2x8x16xf32>
+  %apart = arith.subf %l, %finite :)mlir"};
+const Change kGuardedSum = {"%w = arith.divf %e, %wide_sum :",
+                            R"mlir(%good = arith.constant dense<GOOD> : tensor<2x8x16xf32>
+  %bad = arith.constant dense<0.0> : tensor<2x8x16xf32>
+  %is_bad = arith.cmpf oeq, %wide_sum, %bad : tensor<2x8x16xf32>
+  %divisor = arith.select %is_bad, %good, %wide_sum : tensor<2x8x16xi1>, tensor<2x8x16xf32>
+  %w = arith.divf %e, %divisor :)mlir"};
+
+TEST_F(MatchAttentionTest, HiddenQueriesAreZeroWhereBothAreGuarded) {
+  auto found = match({kGuardedMaximum, kGuardedSum, {"GOOD", "1.0"}});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  EXPECT_TRUE(found->hiddenIsZero);
+  buildAttention(*found);
+  eraseDeadOperations(function_);
+  for (auto softmax : function_.getOps<mlir::linalg::SoftmaxOp>())
+    EXPECT_TRUE(softmax->hasAttr(kHiddenIsZero));
+}
+
+TEST_F(MatchAttentionTest, HiddenQueriesAreNoNumberWhereOneIsGuarded) {
+  for (const Change &change : {kGuardedMaximum, kGuardedSum}) {
+    auto found = match({change, {"GOOD", "1.0"}});
+    ASSERT_TRUE(found.has_value()) << reason_;
+    EXPECT_FALSE(found->hiddenIsZero);
+  }
+  EXPECT_FALSE(match({}).value().hiddenIsZero);
+}
+
+TEST_F(MatchAttentionTest, AnotherDivisorIsNoSum) {
+  EXPECT_FALSE(match({kGuardedMaximum, kGuardedSum, {"GOOD", "2.0"}}).has_value());
+  EXPECT_EQ(reason_, "what its weights are divided by is not their sum over the keys");
+}
+
 TEST_F(MatchAttentionTest, SeesPowersOfTwo) {
   auto found = match({{"math.exp ", "math.exp2 "}});
   ASSERT_TRUE(found.has_value()) << reason_;
