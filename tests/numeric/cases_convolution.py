@@ -80,6 +80,8 @@ SHAPES = (
     Shape(2, (40, 41), 20, (3, 3), 120, before=1),
     Shape(8, (64, 64), 3, (16, 16), 704, stride=16),
     Shape(8, (2000,), 5, (9,), 96, dilation=2, before=8),
+    # Tiles of 192 columns, to which threads copy vectors: no box has so few channels.
+    Shape(1, (1665,), 8, (2,), 1728),
     # More tiles than a device has multiprocessors, in pairs of blocks.
     Shape(9, (28, 28), 40, (3, 3), 256, before=1),
 )
