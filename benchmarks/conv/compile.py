@@ -10,7 +10,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "race"))
 
 import compiling  # noqa: E402
-from shapes import SETS, program  # noqa: E402
+from programs import program  # noqa: E402
+from shapes import SETS  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(compiling.main(__doc__.splitlines()[0], "conv", SETS, program))

@@ -6,6 +6,7 @@ usage: benchmarks/conv/run.py --programs=build/conv --output=DIR [--set=first] [
 
 Every result is compared with a convolution in float64 first. How it is timed: ../race/racing.py. Writes DIR/conv.csv.
 """
+import dataclasses
 import os
 import sys
 
@@ -37,6 +38,40 @@ def convolution(case):
     return run
 
 
+def gradient(case):
+    """As convolution(), by cuDNN alone."""
+    def channels_second(tensor):
+        return tensor.permute(0, 3, 1, 2) if case.layout == "nhwc" else tensor
+
+    def run(first, second):
+        by_data = case.gradient == "data"
+        shape = case.image(case.size, case.channels) if by_data else case.weights()
+        missing = torch.empty(shape, dtype=first.dtype, device=first.device)
+        result, image, weights = (first, missing, second) if by_data else (second, first, missing)
+        made = torch.ops.aten.convolution_backward(
+            channels_second(result), channels_second(image), channels_second(weights), None, [case.stride] * 2, [case.padding()] * 2, [1, 1],
+            False, [0, 0], 1, [by_data, not by_data, False])[0 if by_data else 1]
+        return made.permute(0, 2, 3, 1) if case.layout == "nhwc" else made
+    return run
+
+
+def error_of_gradient(case, found, inputs):
+    """As error_of(); of the gradient of the filters all of it."""
+    by_data, worst = case.gradient == "data", 0.0
+    terms = case.window ** 2 * case.filters if by_data else case.batch * case.result_size() ** 2
+    for image in {0, case.batch - 1} if by_data else {0}:
+        wide = [t.double() for t in inputs]
+        if by_data:
+            wide[0], part = wide[0][image:image + 1], found[image:image + 1]
+            one = dataclasses.replace(case, batch=1)
+        else:
+            one, part = case, found
+        exact, size = (gradient(one)(*each) for each in (wide, [t.abs() for t in wide]))
+        bound = ((terms + 2) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
+        worst = max(worst, ((part.double() - exact).abs() / bound).nan_to_num(float("inf")).max().item())
+    return worst
+
+
 def error_of(case, found, inputs):
     """The worst error of the first and the last image in units of what rounding and a sum in any order may be."""
     worst, terms = 0.0, case.window ** 2 * (case.channels if case.filters else 1)
@@ -54,11 +89,12 @@ def measure(case, runtime, arguments):
     torch.backends.cudnn.allow_tf32 = case.kind == "tf32"
     inputs = [torch.randn(shape, generator=generator, device="cuda").to(KINDS[case.kind]) for shape in case.shapes()]
     path = os.path.join(arguments.programs, case.name() + ".tenon")
+    peer, judge = (gradient, error_of_gradient) if case.gradient else (convolution, error_of)
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])),
-              ("cudnn", lambda: Torch("cudnn", convolution(case), [inputs]))]
+              ("cudnn", lambda: Torch("cudnn", peer(case), [inputs]))]
     if case.fused:
         makers.append(("compile", lambda: Torch("compile", torch.compile(convolution(case)), [inputs])))
-    return racing.race(case, makers, lambda results: error_of(case, results[0], inputs), arguments.rounds, case.operations() > 1e11)
+    return racing.race(case, makers, lambda results: judge(case, results[0], inputs), arguments.rounds, case.operations() > 1e11)
 
 
 if __name__ == "__main__":
