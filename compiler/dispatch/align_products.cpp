@@ -4,6 +4,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/prepare/unit_sums.h"
 #include "compiler/dispatch/products/channels_last.h"
 #include "compiler/dispatch/products/few_channels.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -28,6 +29,19 @@ bool hasOwnKernel(linalg::LinalgOp op) {
   return generic && isOfAttention(generic);
 }
 
+void align(Convolution convolution) {
+  if (!convolution.isOnCores)
+    return;
+  if (!convolution.hasManyChannels()) {
+    linalg::GenericOp joined = joinWindowWithChannels(convolution);
+    const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;
+    if (!made || !made->isOfFilters || !made->hasManyChannels())
+      return;
+    convolution = *made;
+  }
+  bringChannelsLast(convolution);
+}
+
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
   using AlignProductsBase::AlignProductsBase;
 
@@ -35,14 +49,16 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
     if (tf32)
       getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
     SmallVector<linalg::LinalgOp> found;
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      dropUnitOffsets(function);
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
+    }
     for (linalg::LinalgOp op : found) {
       if (isMatrixProduct(op)) {
         if (!hasOwnKernel(op))
           alignOperands(op);
       } else if (std::optional<Convolution> convolution = Convolution::of(op)) {
-        convolution->hasManyChannels() ? bringChannelsLast(*convolution) : joinWindowWithChannels(*convolution);
+        align(*convolution);
       }
     }
   }

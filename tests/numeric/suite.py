@@ -36,6 +36,7 @@ import cases_boundary
 import cases_choice
 import cases_contraction
 import cases_convolution
+import cases_convolution_gradients
 import cases_elementwise
 import cases_movement
 import cases_named
@@ -43,8 +44,9 @@ import cases_reduction
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_convolution, cases_choice,
-           cases_elementwise, cases_reduction, cases_movement, cases_named, cases_along)
+MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_convolution,
+           cases_convolution_gradients, cases_choice, cases_elementwise, cases_reduction,
+           cases_movement, cases_named, cases_along)
 MOST = 150  # functions of one program
 SECONDS = 120  # for one case
 

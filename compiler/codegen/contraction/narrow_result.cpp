@@ -33,7 +33,7 @@ struct NarrowOutput {
 };
 
 std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product) {
-  if (product.columns.size() != 1)
+  if (product.columns.empty())
     return std::nullopt;
   std::optional<NarrowOutput> found;
   for (const KernelOp &op : kernel.ops) {
@@ -43,7 +43,7 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
       if (!output.isStored)
         continue;
       const bool fits = !found && isa<Float16Type, BFloat16Type>(output.tensor.element) &&
-                        shape.along(output.tensor, op.op, product.columns.front()) == GroupShape::Along::Adjacent;
+                        shape.along(output.tensor, op.op, product.columns.back()) == GroupShape::Along::Adjacent;
       if (!fits)
         return std::nullopt;
       found = NarrowOutput{&op, unsigned(number)};
@@ -67,7 +67,7 @@ std::optional<TileMap> NarrowResult::mapOf(const KernelFunction &kernel, const G
 
 Value NarrowResult::isAligned() {
   KernelBuilder &k = kernel_->k;
-  const unsigned column = kernel_->product.columns.front();
+  const unsigned column = kernel_->product.columns.back();
   kernel_->space.vectorAxis = column;
   Value isWhole = k.equal(k.rem(kernel_->space.size(column), k.number(kVector)), k.number(0));
   return k.both(k.both(isWhole, kernel_->bodies.areBasesAligned(2)), kernel_->bodies.isAligned(tensor(), 16));
@@ -133,7 +133,7 @@ void NarrowResult::finish() {
 void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums,
                          Value tensorMap) {
   KernelBuilder &k = kernel_->k;
-  kernel_->space.vectorAxis = kernel_->product.columns.front();
+  kernel_->space.vectorAxis = kernel_->product.columns.back();
   MLIRContext *context = k.b.getContext();
   Value lane = k.rem(k.thread(), k.number(kLanes)), warp = k.div(k.thread(), k.number(kLanes));
   Value warpRow = k.mul(warp, k.number(kWarpRows)), top = k.add(k.add(space.firstRow(), firstRow), warpRow);

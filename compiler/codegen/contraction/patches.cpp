@@ -36,7 +36,51 @@ void search(ArrayRef<int64_t> sizes, int64_t rows, SmallVector<int64_t> &sides, 
   }
 }
 
+/// Whether both sides index the axis alone: beyond its end neither has an element.
+bool isPlainAxis(const GroupShape &shape, const Product &product, unsigned axis) {
+  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(product.op->op);
+  auto isPlain = [&](const Operand &operand) {
+    const AffineMap map = operand.tensor().map;
+    for (auto [loop, groupAxis] : llvm::enumerate(groupAxes))
+      if (llvm::is_contained(shape.axes[axis].axes, groupAxis) &&
+          !map.getResultPosition(getAffineDimExpr(loop, map.getContext())))
+        return false;
+    return true;
+  };
+  return product.left.isCopied() && product.right.isCopied() && isPlain(product.left) && isPlain(product.right);
+}
+
+/// Adds sides of powers of two for the axes in front of `sides`, innermost first; `most` is the product that is left.
+/// Keeps the patch that has fewest numbers in whole steps, the largest of these.
+void searchWhole(ArrayRef<int64_t> sizes, int64_t depth, bool mayLeave, int64_t most, SmallVector<int64_t> &sides,
+                 Patches &best, int64_t &least) {
+  constexpr int64_t kLeastRows = 8; // that are swizzled together
+  if (sides.size() == sizes.size()) {
+    const Patches patches{sides};
+    const int64_t size = patches.size(), count = patches.count(sizes);
+    const auto numbers = int64_t(llvm::alignTo(uint64_t(count), uint64_t(depth)));
+    if (size < kLeastRows || (numbers != count && !mayLeave))
+      return;
+    if (best.sides.empty() || numbers < least || (numbers == least && size > best.size()))
+      best = patches, least = numbers;
+    return;
+  }
+  const bool isOutermost = sides.size() + 1 == sizes.size();
+  const int64_t length = sizes[sizes.size() - 1 - sides.size()];
+  for (int64_t side = most; side > 0; side /= 2) {
+    if (length % side != 0 && !(isOutermost && mayLeave))
+      continue;
+    sides.insert(sides.begin(), side);
+    searchWhole(sizes, depth, mayLeave, most / side, sides, best, least);
+    sides.erase(sides.begin());
+  }
+}
+
 } // namespace
+
+bool liesAcross(const Product &product) {
+  return product.reduced.size() > 1 && !product.left.isAlongReduced && !product.right.isAlongReduced;
+}
 
 int64_t Patches::size() const {
   int64_t size = 1;
@@ -57,13 +101,20 @@ Patches patchesOfRows(const GroupShape &shape, const Product &product, int64_t r
   Patches best;
   int64_t least = 0;
   SmallVector<int64_t> sides;
-  if (sizes.size() > 1 && llvm::isPowerOf2_64(uint64_t(rows)))
+  if (sizes.size() > 1 && product.left.isAlongReduced && llvm::isPowerOf2_64(uint64_t(rows)))
     search(sizes, rows, sides, best, least);
   return best;
 }
 
 Patches patchesOfReduced(const GroupShape &shape, const Product &product, int64_t depth) {
   const SmallVector<int64_t> sizes = sizesOf(shape, product.reduced);
+  if (liesAcross(product) && !sizes.empty() && !llvm::is_contained(sizes, 0)) {
+    Patches best;
+    int64_t least = 0;
+    SmallVector<int64_t> sides;
+    searchWhole(sizes, depth, isPlainAxis(shape, product, product.reduced.front()), depth, sides, best, least);
+    return best;
+  }
   if (sizes.size() < 2 || sizes.back() == 0 ||
       int64_t(llvm::alignTo(uint64_t(sizes.back()), uint64_t(depth))) > 2 * sizes.back())
     return {};

@@ -25,8 +25,15 @@ struct Patches {
 /// Patches of `rows` positions that cover the rows of the product with the fewest numbers; none where its rows are one
 /// axis, or a size is unknown.
 Patches patchesOfRows(const GroupShape &shape, const Product &product, int64_t rows);
+/// Whether neighbours in memory are positions across of both sides, whose reduced elements are several axes: the
+/// gradient of a convolution by its filters.
+bool liesAcross(const Product &product);
 /// Steps of `depth` reduced elements, each of one place of the other reduced axes; none where there is one axis, a size
 /// is unknown, or more than half of what is multiplied would be zeros.
+///
+/// Where both sides lie across, a step is one or more patches of all reduced axes, which end where the axes do: an
+/// element of one side never meets a zero of the other that stands for nothing. Only the outermost axis may be left,
+/// where both sides have nothing there.
 Patches patchesOfReduced(const GroupShape &shape, const Product &product, int64_t depth);
 
 } // namespace tenon::compiler::codegen

@@ -55,6 +55,27 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
   return operand;
 }
 
+/// Reduced elements are counted along that axis last whose neighbours are neighbours in memory, of either side.
+void bringAdjacentLast(SmallVector<unsigned> &reduced, const KernelFunction &kernel, const KernelOp &op,
+                       const dispatch::Contraction &form, const GroupShape &shape) {
+  SmallVector<OperandInput> inputs;
+  for (const dispatch::ContractionSide *side : {&form.left, &form.right})
+    for (unsigned input : side->inputs)
+      collectMemory(kernel, op, op.inputs[input], inputs);
+  auto isAdjacent = [&](unsigned axis) {
+    auto lies = [&](const KernelTensor &tensor, const KernelOp &reader) {
+      return shape.along(tensor, reader.op, axis) == GroupShape::Along::Adjacent;
+    };
+    return llvm::any_of(inputs, [&](const OperandInput &each) { return lies(each.input->tensor, *each.op); }) ||
+           llvm::any_of(op.borders, [&](const KernelBorder &each) { return lies(each.tensor, op); });
+  };
+  if (reduced.empty() || isAdjacent(reduced.back()))
+    return;
+  auto *adjacent = llvm::find_if(reduced, isAdjacent);
+  if (adjacent != reduced.end())
+    std::rotate(adjacent, adjacent + 1, reduced.end());
+}
+
 } // namespace
 
 std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op) {
@@ -80,6 +101,7 @@ std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const 
   product.rows = axesOf(form->rows);
   product.columns = axesOf(form->columns);
   product.reduced = axesOf(form->reduced);
+  bringAdjacentLast(product.reduced, kernel, op, *form, shape);
   product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
   product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
   return product;

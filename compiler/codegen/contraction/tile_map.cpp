@@ -4,12 +4,15 @@
 #include "abi/tensor_map.h"
 #include "compiler/dialect/hal/HalAttrs.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kRowBytes = 128; // of a swizzled box
+constexpr uint32_t kRowsOfSwizzle = 8;
 constexpr uint32_t kMapAlignment = 64;
 constexpr int64_t kMostOfBox = 256, kMostStride = 8; // along a dimension
 
@@ -80,11 +83,11 @@ struct Reach {
   int64_t positions;
 };
 
-/// The map with a box for `tile`, whose positions on the axes `across` follow each other in its order.
-std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, ArrayRef<unsigned> across) {
+/// The map with a box for `tile`, whose positions follow each other in its order.
+std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile) {
   SmallVector<unsigned> order, wanted;
   for (const Reach &reach : tile)
-    if (reach.positions > 1 && llvm::is_contained(across, reach.axis))
+    if (reach.positions > 1)
       wanted.push_back(reach.axis);
   for (const TileMap::Dimension &dimension : map.dimensions) {
     int64_t box = 1, stride = 1;
@@ -96,8 +99,7 @@ std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile, ArrayRef<unsig
         return std::nullopt;
       stride = factor;
       box = (reach->positions - 1) * stride + 1;
-      if (llvm::is_contained(across, axis))
-        order.push_back(axis);
+      order.push_back(axis);
     }
     if (box > kMostOfBox)
       return std::nullopt;
@@ -124,28 +126,46 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
   std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
   if (!map || !hasAxis(*map, product.reduced.back()))
     return std::nullopt;
-  SmallVector<Reach> tile;
   map->across = operand.isAlongReduced ? side / parts : elementsInRow(map->element);
+  SmallVector<Reach> across, reduced = {{product.reduced.back(), depth}};
   if (operand.across.size() == 1) {
-    tile.push_back({operand.across.front(), map->across});
-  } else {
-    const bool mayBePatches = &operand == &product.left && operand.isAlongReduced && parts == 1;
-    const Patches patches = mayBePatches ? patchesOfRows(shape, product, side) : Patches();
+    across.push_back({operand.across.front(), map->across});
+  } else if (operand.isAlongReduced && &operand == &product.left) {
+    const Patches patches = parts == 1 ? patchesOfRows(shape, product, side) : Patches();
     if (!patches)
       return std::nullopt;
     for (auto [axis, positions] : llvm::zip_equal(operand.across, patches.sides))
-      tile.push_back({axis, positions});
+      across.push_back({axis, positions});
+  } else {
+    // Boxes that lie on one position of the outer axes.
+    const std::optional<int64_t> inRow = shape.axes[operand.across.back()].size;
+    if (inRow && operand.isAlongReduced)
+      map->across = uint32_t(std::gcd(int64_t(map->across), *inRow));
+    if (!inRow || *inRow % map->across != 0 || map->across % kRowsOfSwizzle != 0)
+      return std::nullopt;
+    across.push_back({operand.across.back(), map->across});
   }
-  if (!llvm::all_of(tile, [&](const Reach &reach) { return hasAxis(*map, reach.axis); }) ||
-      (product.reduced.size() != 1 && !patchesOfReduced(shape, product, depth)))
-    return std::nullopt;
-  tile.push_back({product.reduced.back(), depth});
   map->boxes = side / map->across;
   if (map->boxes % parts != 0)
     return std::nullopt;
+  if (product.reduced.size() != 1) {
+    const Patches patches = patchesOfReduced(shape, product, depth);
+    if (!patches)
+      return std::nullopt;
+    map->boxesDeep = depth / uint32_t(patches.size());
+    if (liesAcross(product)) {
+      reduced.clear();
+      for (auto [axis, positions] : llvm::zip_equal(product.reduced, patches.sides))
+        reduced.push_back({axis, positions});
+    }
+  }
+  if (!llvm::all_of(across, [&](const Reach &reach) { return hasAxis(*map, reach.axis); }))
+    return std::nullopt;
   if (Type element = product.warpElement(); element && element.isTF32())
     map->element = element;
-  return withBox(*map, tile, operand.across);
+  SmallVector<Reach> tile = operand.isAlongReduced ? across : reduced;
+  llvm::append_range(tile, operand.isAlongReduced ? reduced : across);
+  return withBox(*map, tile);
 }
 
 std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,
@@ -157,7 +177,7 @@ std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &produ
   if (!map || !hasAxis(*map, row))
     return std::nullopt;
   map->across = columns;
-  return withBox(*map, {{row, rows}, {column, columns}}, row);
+  return withBox(*map, {{row, rows}, {column, columns}});
 }
 
 SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point) const {

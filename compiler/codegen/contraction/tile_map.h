@@ -30,6 +30,7 @@ struct TileMap {
   llvm::SmallVector<int64_t> strides;      // [dimensions] from one element of the box to the next
   uint32_t boxes = 1;                      // in a tile, side by side across
   uint32_t across = 0;                     // positions of a box
+  uint32_t boxesDeep = 1;                  // in a tile, behind each other along the reduced elements
   static constexpr unsigned kNoAxis = ~0U;
 
   /// Where the box of a point begins.
@@ -38,8 +39,9 @@ struct TileMap {
   mlir::Type type(mlir::MLIRContext *context) const;
 };
 
-/// Nothing where the operand is computed, or where a tile of it is no box: its rows or its reduced elements are no
-/// single dimension of the tensor (or several, outermost), and no patches either (of the left operand).
+/// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
+/// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Of an
+/// operand that lies across, a box is 64 neighbours of 16 bits, wherever the next 64 lie.
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,

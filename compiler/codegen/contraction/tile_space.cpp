@@ -194,7 +194,10 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
     reduced = k_.min(reduced, k_.sub(reduced_, k_.number(atOnceReduced)));
   }
   place(point, product.reduced, reduced, kernel_.reducedPatches);
-  if (mayBeNone && kernel_.reducedPatches) {
+  if (mayBeNone && kernel_.reducedPatches && liesAcross(product)) {
+    exists = this->exists(point, product.reduced, kernel_.reducedPatches);
+    clamp(point, product.reduced, kernel_.reducedPatches);
+  } else if (mayBeNone && kernel_.reducedPatches) {
     const unsigned last = product.reduced.back(); // the only one with steps that end early
     Value size = kernel_.space.size(last);
     exists = k_.less(point.index[last], size);

@@ -134,10 +134,14 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
   Value first = isShared ? k_.mul(rank_, k_.number(boxes)) : k_.number(0);
   for (uint32_t box = 0; box < boxes; ++box) {
     Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
-    const Values position = map.beginAt(k_, tile.space.beginOf(operand, k_.add(across, inTile), reduced));
-    // So many positions are as many rows of a step's bytes, whichever way they lie.
-    Value place = k_.at(to, k_.b.getI8Type(), k_.mul(inTile, k_.number(kStepBytes)));
-    ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
+    for (uint32_t deep = 0; deep < map.boxesDeep; ++deep) {
+      Value inStep = k_.number(deep * (kernel_.depth / map.boxesDeep));
+      const Values position =
+          map.beginAt(k_, tile.space.beginOf(operand, k_.add(across, inTile), k_.add(reduced, inStep)));
+      // So many positions are as many rows of a step's bytes, whichever way they lie.
+      Value place = k_.at(to, k_.b.getI8Type(), k_.mul(k_.add(inTile, inStep), k_.number(kStepBytes)));
+      ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
+    }
   }
 }
 

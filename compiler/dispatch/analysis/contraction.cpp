@@ -101,8 +101,13 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
     std::swap(found.left, found.right);
     std::swap(inLeft, inRight);
   }
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     const bool isLeft = inLeft.test(loop), isRight = inRight.test(loop);
+    if (type == utils::IteratorType::parallel && !isLeft && !isRight && sizes[loop] == 1) {
+      found.batch.push_back(loop); // of one step: neither side has an index for it
+      continue;
+    }
     if (type == utils::IteratorType::reduction ? !(isLeft && isRight) : !(isLeft || isRight))
       return std::nullopt;
     if (type == utils::IteratorType::reduction)

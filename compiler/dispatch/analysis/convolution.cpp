@@ -13,7 +13,7 @@ namespace {
 
 // Convolutions of fewer multiplications are over before a copy is.
 constexpr double kLeastMultiplications = 1 << 26;
-constexpr int64_t kLeastBytes = 64, kVectorBytes = 16;
+constexpr int64_t kLeastBytes = 64, kVectorBytes = 16, kLineBytes = 128;
 
 /// The operand that the side is, but for an extension; null where it is computed.
 OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
@@ -33,11 +33,29 @@ linalg::GenericOp genericOf(linalg::LinalgOp op) {
   return succeeded(made) ? *made : linalg::GenericOp();
 }
 
+/// Whether tensor cores take elements of the type that are adjacent across.
+bool isTurned(Type element) {
+  return element.getIntOrFloatBitWidth() == 16;
+}
+
 bool isLarge(ArrayRef<int64_t> loops) {
   double multiplications = 1;
   for (int64_t size : loops)
     multiplications *= double(size);
   return multiplications >= kLeastMultiplications;
+}
+
+/// The parallel loop that an operand alone has, as it stands; nothing where there are several.
+std::optional<unsigned> ownLoopOf(ArrayRef<unsigned> loops, AffineMap map) {
+  std::optional<unsigned> own;
+  for (unsigned loop : loops) {
+    if (!map.getResultPosition(getAffineDimExpr(loop, map.getContext())))
+      continue;
+    if (own)
+      return std::nullopt;
+    own = loop;
+  }
+  return own;
 }
 
 /// The sum that is over neither a row of the window nor a column.
@@ -67,9 +85,10 @@ std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
   if (llvm::is_contained(loops, ShapedType::kDynamic) || !isLarge(loops))
     return std::nullopt;
   const std::optional<Contraction> product = contractionOf(op);
-  if (!product || !mayRoundForTensorCores(*product))
+  if (!product)
     return std::nullopt;
   Convolution found{op};
+  found.isOnCores = mayRoundForTensorCores(*product);
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);
     if (!operand || !cast<RankedTensorType>(operand->get().getType()).hasStaticShape())
@@ -84,13 +103,44 @@ std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
   if (!channels)
     return std::nullopt;
   found.channels = *channels;
+  const AffineMap image = op.getMatchingIndexingMap(found.image), other = op.getMatchingIndexingMap(found.filters);
+  AffineExpr images = getAffineDimExpr(*channels, op.getContext());
+  // A window as large as its image sums over its places, too; there channels are last, or could be.
+  found.isOfFilters =
+      sumsOverPlaces(op, image) && image.getResults().back() != images && other.getResults().back() != images;
+  if (found.isOfFilters && isTurned(getElementTypeOrSelf(found.image->get().getType()))) {
+    const bool isLeft = product->left.inputs.front() == found.image->getOperandNumber();
+    const std::optional<unsigned> ofImage = ownLoopOf(isLeft ? product->rows : product->columns, image),
+                                  ofFilters = ownLoopOf(isLeft ? product->columns : product->rows, other);
+    if (!ofImage || !ofFilters)
+      return std::nullopt;
+    found.across = Across{*ofImage, *ofFilters};
+  }
   return found;
+}
+
+bool sumsOverPlaces(linalg::GenericOp op, AffineMap image) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  double summed = 1, apart = 1;
+  for (AffineExpr expr : image.getResults()) {
+    if (isa<AffineDimExpr>(expr))
+      continue;
+    for (auto [loop, size] : llvm::enumerate(sizes))
+      if (expr.isFunctionOfDim(loop))
+        (types[loop] == utils::IteratorType::reduction ? summed : apart) *= double(size);
+  }
+  return summed > apart;
 }
 
 bool Convolution::hasManyChannels() const {
   linalg::GenericOp generic = op;
   const Type element = cast<RankedTensorType>(image->get().getType()).getElementType();
-  const int64_t bytes = generic.getStaticLoopRanges()[channels] * elementBytes(element);
+  const SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
+  if (across)
+    return sizes[across->image] * elementBytes(element) % kLineBytes == 0 &&
+           sizes[across->filters] * elementBytes(element) % kVectorBytes == 0;
+  const int64_t bytes = sizes[channels] * elementBytes(element);
   return bytes >= kLeastBytes && bytes % kVectorBytes == 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Large convolutions of sizes that are known, whose factors tensor cores multiply as they are: those whose images are
-// worth a copy that lies as tensor cores read them.
+// Large convolutions of sizes that are known, whose factors are elements in memory: those whose images or filters are
+// worth a copy.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -12,14 +12,31 @@ namespace tenon::compiler::dispatch {
 struct Convolution {
   mlir::linalg::GenericOp op; // of two inputs
   mlir::OpOperand *image = nullptr, *filters = nullptr;
-  unsigned channels = 0; // the loop over them
+  unsigned channels = 0; // the loop that both have and that is summed over: channels; of a gradient by filters, images
+  bool isOnCores = false;   // tensor cores multiply it
+  bool isOfFilters = false; // the gradient by filters (sumsOverPlaces)
+  // Of such a one whose elements tensor cores turn themselves: the image's channels, and the results'.
+  struct Across {
+    unsigned image, filters;
+  };
+  std::optional<Across> across;
 
   /// Nothing where `op`, named or generic, is no such. A named one is made generic.
   static std::optional<Convolution> of(mlir::linalg::LinalgOp op);
 
-  /// Whether they fill half of what tensor cores multiply at once, or more, and are copied 16 bytes at a time.
+  /// The loop that is best the last one of an operand.
+  unsigned lastOf(mlir::OpOperand *operand) const {
+    return !across ? channels : operand == image ? across->image : across->filters;
+  }
+  /// Whether what is best last fills half of what tensor cores multiply at once, or more, and is copied 16 bytes at a
+  /// time; of a gradient by filters that lies across, all of it.
   bool hasManyChannels() const;
 };
+
+/// Whether an operation sums over what the windows of the image slide along, rather than over the windows: the gradient
+/// of a convolution by its filters, dw[f, ky, kx, c] = sum of dy[n, y, x, f] * image[n, y + ky, x + kx, c].
+/// @param image how the operation reads it
+bool sumsOverPlaces(mlir::linalg::GenericOp op, mlir::AffineMap image);
 
 /// What makes `tensor`, an image with zeros around it for one reader (border.h); null where it is anything else.
 mlir::linalg::GenericOp borderAround(mlir::Value tensor);

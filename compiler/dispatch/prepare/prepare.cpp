@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -107,10 +108,13 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   const AffineMap map = consumer.getMatchingIndexingMap(operand);
   auto channel = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
   const std::optional<Border> border = borderOf(producer.getBody()->getTerminator()->getOperand(0), producer);
-  if (!border || !channel || map.isProjectedPermutation() ||
-      !llvm::is_contained(product->reduced, channel.getPosition()))
+  if (!border || !channel || map.isProjectedPermutation())
     return false;
   auto image = cast<RankedTensorType>(border->image.getType());
+  // Of a gradient by filters the channels are not summed over.
+  if (!llvm::is_contained(product->reduced, channel.getPosition()) &&
+      !(image.getElementTypeBitWidth() == 16 && sumsOverPlaces(consumer, map)))
+    return false;
   return image.getShape().back() * elementBytes(image.getElementType()) % kVectorBytes == 0;
 }
 

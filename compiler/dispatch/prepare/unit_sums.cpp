@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/unit_sums.h"
 
+#include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/group.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -20,7 +21,76 @@ SmallVector<unsigned> unitSumsOf(linalg::GenericOp op) {
   return units.size() < reduced.size() ? units : SmallVector<unsigned>();
 }
 
+/// The index without loops of one step, where another operand still says that they are such.
+AffineExpr withoutUnits(AffineExpr expr, ArrayRef<int64_t> sizes, AffineMap written) {
+  if (isa<AffineDimExpr>(expr))
+    return expr;
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, size] : llvm::enumerate(sizes)) {
+    AffineExpr dim = getAffineDimExpr(loop, expr.getContext());
+    loops.push_back(size == 1 && written.getResultPosition(dim) ? getAffineConstantExpr(0, expr.getContext()) : dim);
+  }
+  return simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0);
+}
+
+/// Sums over loops that every operand has side by side become one loop.
+void joinSums(linalg::GenericOp op, IRRewriter &rewriter) {
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (op.hasIndexSemantics() || !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return;
+  SmallVector<ReassociationIndices> joined;
+  ReassociationIndices run; // of reduced loops, side by side
+  auto endRun = [&] {
+    if (run.size() > 1)
+      joined.push_back(run);
+    run.clear();
+  };
+  for (AffineExpr expr : maps.front().getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction) {
+      endRun();
+      continue;
+    }
+    run.push_back(loop);
+    if (linalg::areDimSequencesPreserved(maps, run))
+      continue;
+    run.pop_back();
+    endRun();
+    run.push_back(loop);
+  }
+  endRun();
+  rewriter.setInsertionPoint(op);
+  if (joined.empty())
+    return;
+  FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(op, joined, rewriter);
+  if (succeeded(collapsed))
+    rewriter.replaceOp(op, collapsed->results);
+}
+
 } // namespace
+
+void dropUnitOffsets(func::FuncOp function) {
+  SmallVector<linalg::GenericOp> found;
+  function.walk([&](linalg::GenericOp op) {
+    if (op.hasPureTensorSemantics() && op.getNumReductionLoops() != 0 && op->getNumResults() == 1 &&
+        llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) { return sumsOverPlaces(op, map); }))
+      found.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (linalg::GenericOp op : found) {
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    const AffineMap written = maps.back();
+    for (AffineMap &map : MutableArrayRef(maps).drop_back()) {
+      SmallVector<AffineExpr> results;
+      for (AffineExpr expr : map.getResults())
+        results.push_back(withoutUnits(expr, sizes, written));
+      map = AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext());
+    }
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    joinSums(op, rewriter);
+  }
+}
 
 void dropUnitSums(func::FuncOp function) {
   SmallVector<linalg::GenericOp> found;

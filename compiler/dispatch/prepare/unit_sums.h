@@ -7,6 +7,11 @@
 
 namespace tenon::compiler::dispatch {
 
+/// Of gradients by filters (sumsOverPlaces in convolution.h): a loop of one step adds nothing to an index that it
+/// shares with others. image[n, y + ky, x + kx, c] is image[n, y, x, c] for a window of one. Then sums over loops that
+/// every operand has side by side, n, y and x, are one.
+void dropUnitOffsets(mlir::func::FuncOp function);
+
 /// Drops reduced loops of one element where another one stays, and the dimensions of operands that they run over.
 void dropUnitSums(mlir::func::FuncOp function);
 

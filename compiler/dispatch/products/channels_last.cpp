@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -65,7 +66,8 @@ Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
 /// The dimension of the channels.
 unsigned channelsOf(const Convolution &convolution, OpOperand *operand) {
   linalg::GenericOp op = convolution.op;
-  return *op.getMatchingIndexingMap(operand).getResultPosition(getAffineDimExpr(convolution.channels, op.getContext()));
+  return *op.getMatchingIndexingMap(operand).getResultPosition(
+      getAffineDimExpr(convolution.lastOf(operand), op.getContext()));
 }
 
 /// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves.
@@ -73,12 +75,41 @@ bool isLast(const Convolution &convolution, OpOperand *operand) {
   linalg::GenericOp op = convolution.op;
   const AffineMap map = op.getMatchingIndexingMap(operand);
   const unsigned last = map.getNumResults() - 1;
-  if (channelsOf(convolution, operand) == last)
-    return true;
+  if (channelsOf(convolution, operand) == last || convolution.across)
+    return channelsOf(convolution, operand) == last;
   const bool isTurned = cast<RankedTensorType>(operand->get().getType()).getElementTypeBitWidth() == 16;
   auto loop = dyn_cast<AffineDimExpr>(map.getResult(last));
   return operand == convolution.filters && isTurned && loop &&
          op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
+}
+
+/// A gradient by filters whose last dimension is neither side's channels has the image's there, and is turned behind:
+/// it is small.
+void turnResult(const Convolution &convolution) {
+  linalg::GenericOp op = convolution.op;
+  OpBuilder b(op);
+  OpOperand *start = op.getDpsInitOperand(0);
+  const AffineMap map = op.getMatchingIndexingMap(start);
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  auto fill = start->get().getDefiningOp<linalg::FillOp>();
+  if (!last || last.getPosition() == convolution.across->image || last.getPosition() == convolution.across->filters ||
+      !fill)
+    return;
+  const SmallVector<int64_t> order =
+      lastOrder(map.getNumResults(), *map.getResultPosition(b.getAffineDimExpr(convolution.across->image)));
+  const Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(start->get().getType());
+  Value empty = tensor::EmptyOp::create(b, loc, inOrder(type.getShape(), order), type.getElementType());
+  start->set(linalg::FillOp::create(b, loc, fill.getInputs()[0], empty).getResult(0));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.back() = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
+  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  Value result = op.getResult(0);
+  result.setType(start->get().getType());
+  b.setInsertionPointAfter(op);
+  Value whole = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  auto turned = linalg::TransposeOp::create(b, loc, result, whole, invertPermutationVector(order));
+  result.replaceAllUsesExcept(turned->getResult(0), turned);
 }
 
 } // namespace
@@ -86,6 +117,8 @@ bool isLast(const Convolution &convolution, OpOperand *operand) {
 void bringChannelsLast(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
   OpBuilder b(op);
+  if (convolution.across)
+    turnResult(convolution);
   for (OpOperand *operand : {convolution.image, convolution.filters}) {
     if (isLast(convolution, operand))
       continue;
@@ -111,7 +144,13 @@ bool readsChannelsLast(OpOperand &operand) {
     return false;
   const AffineMap map = op.getMatchingIndexingMap(&operand);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  return last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction;
+  if (!last || op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction)
+    return bool(last);
+  // Of a gradient by filters the channels of either side are parallel.
+  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
+  return maps[0].getResults().back() != maps[1].getResults().back() &&
+         getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth() == 16 &&
+         llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap each) { return sumsOverPlaces(op, each); });
 }
 
 } // namespace tenon::compiler::dispatch

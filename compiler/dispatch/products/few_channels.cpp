@@ -30,14 +30,17 @@ public:
         image_(op_.getMatchingIndexingMap(convolution.image)),
         filters_(op_.getMatchingIndexingMap(convolution.filters)) {}
 
-  void run();
+  linalg::GenericOp run();
 
 private:
   Type element() { return cast<RankedTensorType>(convolution_.image->get().getType()).getElementType(); }
   ArrayRef<int64_t> shapeOf(OpOperand *operand) { return cast<RankedTensorType>(operand->get().getType()).getShape(); }
   SmallVector<Window> findWindows();
-  bool isFilterLoop(unsigned loop);
-  int64_t channels() { return sizes_[convolution_.channels]; }
+  bool isColumn(unsigned loop);
+  bool isPlace(unsigned loop);
+  /// The loop over the image's channels.
+  unsigned channelsLoop() { return convolution_.lastOf(convolution_.image); }
+  int64_t channels() { return sizes_[channelsLoop()]; }
   int64_t roomOf(ArrayRef<Window> windows);
   int64_t lengthOf(ArrayRef<Window> windows, int64_t room);
   int64_t paddedLength(ArrayRef<Window> windows, int64_t room);
@@ -54,7 +57,8 @@ private:
   Value readImage(OpBuilder &b, ArrayRef<Value> place);
   Value copyImage();
   Value copyFilters();
-  void replace(Value image, Value filters);
+  linalg::GenericOp replace(Value image, Value filters);
+  linalg::GenericOp replaceGradient(Value image);
 
   const Convolution &convolution_;
   linalg::GenericOp op_;
@@ -65,10 +69,18 @@ private:
   SmallVector<Window> joined_;
 };
 
-/// Whether the filters, and they alone but for the image, tell the loop's elements apart.
-bool Joiner::isFilterLoop(unsigned loop) {
-  return op_.getIteratorTypesArray()[loop] == utils::IteratorType::reduction &&
-         filters_.getResultPosition(getAffineDimExpr(loop, op_.getContext()));
+/// Whether the loop is over a row or a column of the window: of the filters, summed over; of a gradient by filters, of
+/// its result.
+bool Joiner::isColumn(unsigned loop) {
+  const bool isSummed = op_.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+  const bool isOfFilters = filters_.getResultPosition(getAffineDimExpr(loop, op_.getContext())).has_value();
+  return convolution_.isOfFilters ? !isSummed && !isOfFilters : isSummed && isOfFilters;
+}
+
+/// Whether it is over what windows slide along.
+bool Joiner::isPlace(unsigned loop) {
+  const bool isSummed = op_.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+  return isSummed == convolution_.isOfFilters && !isColumn(loop);
 }
 
 /// Outermost first.
@@ -84,14 +96,13 @@ SmallVector<Window> Joiner::findWindows() {
         loops.push_back(loop);
     if (loops.size() != 2)
       continue;
-    if (isFilterLoop(loops[0]))
+    if (isColumn(loops[0]))
       std::swap(loops[0], loops[1]);
     const Window window{unsigned(dimension), loops[0], loops[1], sum->factors[loops[0]], sum->factors[loops[1]]};
     const bool isElsewhere = llvm::count_if(image_.getResults(), [&](AffineExpr other) {
                                return other.isFunctionOfDim(window.column) || other.isFunctionOfDim(window.loop);
                              }) != 1;
-    if (isFilterLoop(window.column) && !isFilterLoop(window.loop) && window.place > 0 && window.step > 0 &&
-        op_.getIteratorTypesArray()[window.loop] == utils::IteratorType::parallel && !isElsewhere)
+    if (isColumn(window.column) && isPlace(window.loop) && window.place > 0 && window.step > 0 && !isElsewhere)
       windows.push_back(window);
   }
   return windows;
@@ -108,6 +119,8 @@ int64_t Joiner::lengthOf(ArrayRef<Window> windows, int64_t room) {
 /// With zeros: vectors are whole, and no step is more than half zeros.
 int64_t Joiner::paddedLength(ArrayRef<Window> windows, int64_t room) {
   const int64_t bytes = elementBytes(element()), step = kStepBytes / bytes;
+  if (convolution_.isOfFilters)
+    return int64_t(llvm::alignTo(lengthOf(windows, room), step));
   const int64_t length = int64_t(llvm::alignTo(lengthOf(windows, room), kVectorBytes / bytes));
   const int64_t inLast = length % step;
   return inLast == 0 ? length : length + std::max<int64_t>(0, step / 2 - inLast);
@@ -122,7 +135,7 @@ int64_t Joiner::roomOf(ArrayRef<Window> windows) {
 double Joiner::copySize(ArrayRef<Window> windows) {
   double size = double(paddedLength(windows));
   for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image))) {
-    if (image_.getResult(dimension) == getAffineDimExpr(convolution_.channels, op_.getContext()))
+    if (image_.getResult(dimension) == getAffineDimExpr(channelsLoop(), op_.getContext()))
       continue;
     const auto *window =
         llvm::find_if(windows, [&, at = dimension](const Window &each) { return each.dimension == at; });
@@ -138,8 +151,7 @@ const Window *Joiner::windowOf(unsigned dimension) {
 
 /// Whether the loop becomes a part of the last one.
 bool Joiner::isJoined(unsigned loop) {
-  return loop == convolution_.channels ||
-         llvm::any_of(joined_, [&](const Window &window) { return window.column == loop; });
+  return loop == channelsLoop() || llvm::any_of(joined_, [&](const Window &window) { return window.column == loop; });
 }
 
 /// A tensor of zeros, but for places whose last index is a window's column and a channel. Room beyond the channels is
@@ -208,7 +220,7 @@ Value Joiner::copyImage() {
   for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image)))
     if (const Window *window = windowOf(dimension))
       shape.push_back(sizes_[window->loop]);
-    else if (image_.getResult(dimension) != b_.getAffineDimExpr(convolution_.channels))
+    else if (image_.getResult(dimension) != b_.getAffineDimExpr(channelsLoop()))
       shape.push_back(length);
   shape.push_back(paddedLength(joined_));
   return build(shape, [&](OpBuilder &b, ArrayRef<Value> at) {
@@ -216,7 +228,7 @@ Value Joiner::copyImage() {
     SmallVector<Value> place;
     unsigned next = 0;
     for (auto [dimension, expr] : llvm::enumerate(image_.getResults())) {
-      if (expr == b_.getAffineDimExpr(convolution_.channels)) {
+      if (expr == b_.getAffineDimExpr(channelsLoop())) {
         place.push_back(columns.back());
         continue;
       }
@@ -248,14 +260,14 @@ Value Joiner::copyFilters() {
       if (window != joined_.end())
         place.push_back(columns[window - joined_.begin()]);
       else
-        place.push_back(loop == convolution_.channels ? columns.back() : at[next++]);
+        place.push_back(loop == channelsLoop() ? columns.back() : at[next++]);
     }
     return tensor::ExtractOp::create(b, loc_, convolution_.filters->get(), place);
   });
 }
 
 /// The convolution over the copies: its loops, but for those that are joined, and one for these.
-void Joiner::replace(Value image, Value filters) {
+linalg::GenericOp Joiner::replace(Value image, Value filters) {
   SmallVector<AffineExpr> loops; // [old loops]; joined ones stand nowhere
   SmallVector<utils::IteratorType> types;
   for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray())) {
@@ -270,7 +282,7 @@ void Joiner::replace(Value image, Value filters) {
   for (auto [dimension, expr] : llvm::enumerate(image_.getResults()))
     if (const Window *window = windowOf(dimension))
       ofImage.push_back(loops[window->loop]);
-    else if (expr != b_.getAffineDimExpr(convolution_.channels))
+    else if (expr != b_.getAffineDimExpr(channelsLoop()))
       ofImage.push_back(expr.replaceDims(loops));
   ofImage.push_back(last);
   for (AffineExpr expr : filters_.getResults())
@@ -291,22 +303,94 @@ void Joiner::replace(Value image, Value filters) {
   after.getRegion().takeBody(op_.getRegion());
   op_->replaceAllUsesWith(after->getResults());
   op_->erase();
+  return after;
 }
 
-void Joiner::run() {
+/// The gradient by filters over the copy of the image: its loops, but for those that are joined, and one for these,
+/// which are told apart again behind it.
+linalg::GenericOp Joiner::replaceGradient(Value image) {
+  SmallVector<AffineExpr> loops; // [old loops]; joined ones stand nowhere
+  SmallVector<utils::IteratorType> types;
+  for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray())) {
+    loops.push_back(b_.getAffineDimExpr(types.size()));
+    if (!isJoined(loop))
+      types.push_back(type);
+  }
+  AffineExpr last = b_.getAffineDimExpr(types.size());
+  types.push_back(utils::IteratorType::parallel);
+  OpOperand *start = op_.getDpsInitOperand(0);
+  const AffineMap written = op_.getMatchingIndexingMap(start);
+  SmallVector<AffineExpr> ofImage, ofFilters, ofSums, read;
+  for (auto [dimension, expr] : llvm::enumerate(image_.getResults()))
+    if (const Window *window = windowOf(dimension))
+      ofImage.push_back(loops[window->loop]);
+    else if (expr != b_.getAffineDimExpr(channelsLoop()))
+      ofImage.push_back(expr.replaceDims(loops));
+  ofImage.push_back(last);
+  for (AffineExpr expr : filters_.getResults())
+    ofFilters.push_back(expr.replaceDims(loops));
+  SmallVector<int64_t> shape;
+  AffineExpr place = b_.getAffineConstantExpr(0); // in the last dimension of what is summed
+  const Window &window = joined_.front();
+  for (auto [dimension, expr] : llvm::enumerate(written.getResults())) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    AffineExpr index = b_.getAffineDimExpr(dimension); // of the result
+    if (isJoined(loop)) {
+      place = place + (loop == window.column ? index * roomOf(joined_) : index);
+      continue;
+    }
+    ofSums.push_back(expr.replaceDims(loops));
+    read.push_back(index);
+    shape.push_back(sizes_[loop]);
+  }
+  ofSums.push_back(last);
+  read.push_back(place);
+  shape.push_back(paddedLength(joined_));
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
+  SmallVector<Value> inputs = {image, convolution_.filters->get()};
+  SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
+  if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
+    std::swap(inputs[0], inputs[1]);
+    std::swap(maps[0], maps[1]);
+  }
+  maps.push_back(mapOf(ofSums));
+  auto result = cast<RankedTensorType>(start->get().getType());
+  Value empty = tensor::EmptyOp::create(b_, loc_, shape, result.getElementType());
+  auto fill = start->get().getDefiningOp<linalg::FillOp>();
+  Value from = linalg::FillOp::create(b_, loc_, fill.getInputs()[0], empty).getResult(0);
+  auto sums = linalg::GenericOp::create(b_, loc_, from.getType(), inputs, from, maps, types);
+  sums.getRegion().takeBody(op_.getRegion());
+  Value whole = tensor::EmptyOp::create(b_, loc_, result.getShape(), result.getElementType());
+  const unsigned rank = result.getRank();
+  auto apart = linalg::GenericOp::create(
+      b_, loc_, result, sums.getResult(0), whole,
+      ArrayRef<AffineMap>{AffineMap::get(rank, 0, read, b_.getContext()), b_.getMultiDimIdentityMap(rank)},
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [](OpBuilder &b, Location loc, ValueRange values) { linalg::YieldOp::create(b, loc, values[0]); });
+  op_->replaceAllUsesWith(apart->getResults());
+  op_->erase();
+  return sums;
+}
+
+linalg::GenericOp Joiner::run() {
   joined_ = findWindows();
   if (joined_.empty())
-    return;
+    return {};
+  if (convolution_.isOfFilters) {
+    joined_.erase(joined_.begin(), joined_.end() - 1);
+    const bool mayReplace = convolution_.across && op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    return mayReplace ? replaceGradient(copyImage()) : linalg::GenericOp();
+  }
   if (copySize(joined_) > copySize(ArrayRef(joined_).take_back()))
     joined_.erase(joined_.begin(), joined_.end() - 1);
   Value image = copyImage(), filters = copyFilters();
-  replace(image, filters);
+  return replace(image, filters);
 }
 
 } // namespace
 
-void joinWindowWithChannels(const Convolution &convolution) {
-  Joiner(convolution).run();
+linalg::GenericOp joinWindowWithChannels(const Convolution &convolution) {
+  return Joiner(convolution).run();
 }
 
 } // namespace tenon::compiler::dispatch

@@ -8,14 +8,18 @@
 //
 // Where it takes no more memory, rows of the window are in it as well: then the convolution is a product of matrices.
 // The copy has the border, too.
+//
+// The gradient by the filters reads such a copy of the image, in which k is a line of 128 bytes, and is read from what
+// it sums by it: filters[f, ky, kx, c] = sums[f, ky, 3 kx + c].
 #pragma once
 
 #include "compiler/dispatch/analysis/convolution.h"
 
 namespace tenon::compiler::dispatch {
 
-/// Of a convolution whose channels are few (Convolution::hasManyChannels), or no multiple of 16 bytes. Nothing happens
-/// where its window has no column.
-void joinWindowWithChannels(const Convolution &convolution);
+/// Of a convolution whose channels are few (Convolution::hasManyChannels), or no multiple of 16 bytes, or of a gradient
+/// by filters of such a one. Nothing happens where its window has no column.
+/// @return what reads the copies
+mlir::linalg::GenericOp joinWindowWithChannels(const Convolution &convolution);
 
 } // namespace tenon::compiler::dispatch

@@ -48,23 +48,29 @@ private:
 };
 
 /// The same elements by the loops of the partial reduction: a split loop is two, the parts before what is in a part.
+/// Where it stands alone, so do both, as two dimensions; elsewhere it is what they make.
 AffineMap Splitter::withParts(AffineMap map) const {
   if (split_.isWhole())
     return map;
-  SmallVector<AffineExpr> results;
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> loops, results;
+  for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+    loops.push_back(getAffineDimExpr(loop > split_.loop ? loop + 1 : loop, context));
+  AffineExpr part = loops[split_.loop], inPart = getAffineDimExpr(split_.loop + 1, context);
+  loops[split_.loop] = part * (split_.size / split_.parts) + inPart;
   for (AffineExpr expr : map.getResults()) {
-    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    results.push_back(getAffineDimExpr(loop > split_.loop ? loop + 1 : loop, map.getContext()));
-    if (loop == split_.loop)
-      results.push_back(getAffineDimExpr(loop + 1, map.getContext()));
+    if (expr == getAffineDimExpr(split_.loop, context))
+      results.append({part, inPart});
+    else
+      results.push_back(expr.replaceDims(loops));
   }
-  return AffineMap::get(map.getNumDims() + 1, 0, results, map.getContext());
+  return AffineMap::get(map.getNumDims() + 1, 0, results, context);
 }
 
 SmallVector<int64_t> Splitter::shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const {
   SmallVector<int64_t> result;
   for (auto [size, expr] : llvm::zip_equal(shape, map.getResults())) {
-    const bool isSplit = cast<AffineDimExpr>(expr).getPosition() == split_.loop && !split_.isWhole();
+    const bool isSplit = expr == getAffineDimExpr(split_.loop, map.getContext()) && !split_.isWhole();
     if (isSplit)
       result.push_back(split_.parts);
     result.push_back(isSplit ? size / split_.parts : size);

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/splits/split_reductions.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
@@ -15,6 +16,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -39,6 +42,13 @@ constexpr int64_t kWideOfBlock = 16; // results of a block where there are few r
 // Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
 // of a window, and what is worth a part.
 constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
+
+// Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
+// a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/contraction measured it) and
+// until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
+constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
+constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
+constexpr int64_t kLeastOfPlaces = 512, kLineBytes = 128;
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
 int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
@@ -115,6 +125,69 @@ std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &prod
   return std::nullopt;
 }
 
+/// How the operands of a product are read.
+SmallVector<AffineMap> readsOf(linalg::GenericOp op, const Contraction &product) {
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands())
+    maps.push_back(op.getMatchingIndexingMap(input));
+  for (const ContractionSide *side : {&product.left, &product.right})
+    if (side->border)
+      maps.push_back(side->border->map);
+  return maps;
+}
+
+/// Whether the sum may be taken apart along the loop into so many parts: some operand has it as an index of its own,
+/// and tensor cores multiply whole lines of what lies along it.
+bool mayBeParts(linalg::GenericOp op, const Contraction &product, unsigned loop, int64_t parts) {
+  const int64_t length = op.getStaticLoopRanges()[loop];
+  const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
+  const bool isLine = length / parts * bytes % kLineBytes == 0;
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  const bool isPlain = llvm::any_of(
+      maps, [&](AffineMap map) { return map.getResultPosition(getAffineDimExpr(loop, op.getContext())).has_value(); });
+  auto isLast = [&](AffineMap map) {
+    return map.getNumResults() != 0 && map.getResults().back().isFunctionOfDim(loop);
+  };
+  return length % parts == 0 && isPlain && (isLine || llvm::none_of(readsOf(op, product), isLast));
+}
+
+/// Of a sum over several dimensions, such as all places of all images, the one whose parts are done first: the tiles
+/// of all parts, one round of them after the other, and what it takes to add up the parts.
+std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &product) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    double size = 1;
+    for (unsigned loop : loops)
+      size *= double(sizes[loop]);
+    return size;
+  };
+  const bool hasCores = mayRoundForTensorCores(product);
+  const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
+  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), reduced = sizeOf(product.reduced);
+  const double results = sizeOf(product.batch) * rows * columns, high = hasCores && rows > kPlacesTile / 2 ? 1 : 2;
+  const double tiles = sizeOf(product.batch) * std::ceil(rows / kPlacesTile * high) * std::ceil(columns / kPlacesTile);
+  auto timeOf = [&](double parts) {
+    const double element = (hasCores ? double(bytes) * kMicrosecondsOfByteOnCores : kMicrosecondsOfScalar) / high;
+    const double rounds = std::ceil(tiles * parts / double(kMultiprocessors));
+    const double adding =
+        parts > 1 ? kMicrosecondsOfSum + parts * results * 2 * sizeof(float) / kBytesInMicrosecond : 0;
+    return rounds * (reduced / parts * element + kMicrosecondsOfPart) + adding;
+  };
+  std::optional<Split> best;
+  double least = timeOf(1);
+  for (unsigned loop : product.reduced)
+    for (int64_t parts = 2; parts <= sizes[loop]; ++parts)
+      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
+          mayBeParts(op, product, loop, parts))
+        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
+  return best;
+}
+
+/// Whether the operation is the gradient of a convolution by its filters.
+bool isOfFilters(linalg::GenericOp op, const Contraction &product) {
+  return llvm::any_of(readsOf(op, product), [&](AffineMap map) { return sumsOverPlaces(op, map); });
+}
+
 /// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
 /// it is none that tiles, or blocks of few rows, compute.
 struct ProductSplit {
@@ -142,6 +215,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   auto tiles = [&](int64_t side, int64_t across) {
     return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
   };
+  if (!skinny && readsWindows(op) && isOfFilters(op, *product))
+    return ProductSplit{placesSplitOf(op, *product)};
   if (!skinny && readsWindows(op))
     return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
@@ -155,6 +230,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
         auto type = dyn_cast<RankedTensorType>(operand.getType());
         return !type || type.hasStaticShape();
       });
+  if (mayBe && !skinny && product->reduced.size() > 1)
+    return ProductSplit{placesSplitOf(op, *product)};
   if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.

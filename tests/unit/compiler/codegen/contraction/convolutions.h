@@ -39,6 +39,36 @@ protected:
     return *kernel_;
   }
 
+  /// The gradient by filters[f, r, s, c] of such a one, from the image and the result's.
+  const KernelFunction &gradient(const Sizes &sizes) {
+    auto tensor = [](std::vector<int64_t> shape, const std::string &element) {
+      std::string text = "tensor<";
+      for (int64_t size : shape)
+        text += std::to_string(size) + "x";
+      return text + element + ">";
+    };
+    const std::string step = std::to_string(sizes.step);
+    const std::string image = tensor({sizes.images, (sizes.height - 1) * sizes.step + 3,
+                                      (sizes.width - 1) * sizes.step + 3, sizes.channels},
+                                     "bf16"),
+                      given = tensor({sizes.images, sizes.height, sizes.width, sizes.filters}, "bf16"),
+                      result = tensor({sizes.filters, 3, 3, sizes.channels}, "f32");
+    const std::string loops = "affine_map<(f, r, s, c, n, y, x) -> ";
+    kernel_ = KernelFunction::read(parseFunction(
+        "func.func @k(%a: " + image + ", %b: " + given + ", %c: " + result + ") -> (" + result +
+        ") {\n%v = linalg.generic {indexing_maps = [" + loops + "(n, y * " + step + " + r, x * " + step +
+        " + s, c)>, " + loops + "(n, y, x, f)>, " + loops +
+        "(f, r, s, c)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\", \"reduction\", "
+        "\"reduction\", \"reduction\"]} ins(%a, %b : " +
+        image + ", " + given + ") outs(%c : " + result +
+        ") {\n^bb0(%x: bf16, %y: bf16, %s: f32):\n%g = arith.extf %x : bf16 to f32\n%h = arith.extf %y : bf16 to f32\n"
+        "%p = arith.mulf %g, %h : f32\n%t = arith.addf %s, %p : f32\nlinalg.yield %t : f32\n} -> " +
+        result + "\nreturn %v : " + result + "\n}\n"));
+    EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
+    shape_.emplace(GroupShape::of(*kernel_));
+    return *kernel_;
+  }
+
   mlir::FailureOr<KernelFunction> kernel_ = mlir::failure();
   std::optional<GroupShape> shape_;
 };

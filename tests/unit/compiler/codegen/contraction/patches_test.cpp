@@ -20,6 +20,11 @@ protected:
     const Patches patches = patchesOfReduced(*shape_, *Product::of(kernel, *shape_), 64);
     return Sides(patches.sides.begin(), patches.sides.end());
   }
+  Sides placesOf(const Sizes &sizes) {
+    const KernelFunction &kernel = gradient(sizes);
+    const Patches patches = patchesOfReduced(*shape_, *Product::of(kernel, *shape_), 64);
+    return Sides(patches.sides.begin(), patches.sides.end());
+  }
 };
 
 TEST_F(PatchesTest, CoverAnImageWithTheFewestNumbers) {
@@ -40,6 +45,19 @@ TEST_F(PatchesTest, AStepIsOnePlaceOfTheWindow) {
   EXPECT_EQ(reducedOf({.channels = 64}), (Sides{1, 1, 64}));
   EXPECT_EQ(reducedOf({.channels = 40}), (Sides{1, 1, 64}));
   EXPECT_EQ(reducedOf({.channels = 24}), Sides()) << "most of it would be zeros";
+}
+
+TEST_F(PatchesTest, AStepOfASumOverPlacesIsOnePatchOrSeveral) {
+  EXPECT_EQ(placesOf({.images = 2, .height = 56, .width = 56}), (Sides{1, 8, 8}));
+  EXPECT_EQ(placesOf({.images = 16, .height = 14, .width = 14}), (Sides{16, 2, 2}));
+  EXPECT_EQ(placesOf({.images = 32, .height = 7, .width = 7}), (Sides{32, 1, 1})) << "two of them";
+  EXPECT_EQ(placesOf({.images = 4, .height = 14, .width = 14}), (Sides{4, 2, 2})) << "four of them";
+}
+
+TEST_F(PatchesTest, OnlyImagesAreLeftByAPatchOfPlaces) {
+  EXPECT_EQ(placesOf({.images = 5, .height = 7, .width = 7}), (Sides{8, 1, 1})) << "no image is behind the last";
+  EXPECT_EQ(placesOf({.images = 1, .height = 7, .width = 9}), Sides())
+      << "a place behind the last has an element of the image";
 }
 
 } // namespace

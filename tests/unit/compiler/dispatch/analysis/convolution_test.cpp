@@ -26,9 +26,13 @@ TEST_F(ConvolutionOf, ChannelsAreManyWhereTheyFillHalfOfAStepInWholeVectors) {
   EXPECT_TRUE(convolution({.channels = 40})->hasManyChannels());
 }
 
-TEST_F(ConvolutionOf, SmallOnesAndThoseThatAreNotForTensorCoresAreNone) {
+TEST_F(ConvolutionOf, OfExactF32NoTensorCoreMultiplies) {
+  EXPECT_FALSE(convolution({.type = "f32"})->isOnCores);
+  EXPECT_TRUE(convolution({})->isOnCores);
+}
+
+TEST_F(ConvolutionOf, SmallOnesAreNone) {
   EXPECT_FALSE(convolution({.batch = 1, .size = 10}));
-  EXPECT_FALSE(convolution({.type = "f32"}));
   EXPECT_FALSE(convolution({.batch = -1})) << "of an unknown number of images";
 }
 

@@ -155,5 +155,28 @@ TEST_F(SplitConvolutions, ManyTilesAndShortSumsStayWhole) {
   EXPECT_EQ(split({.batch = 32, .size = 7, .channels = 128, .results = 512}).size(), 1u);
 }
 
+TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
+  const std::string loops = "affine_map<(f, r, c, y, n) -> ";
+  auto ops = split(
+      "func.func @f(%x: tensor<65538x32x64xbf16>, %d: tensor<65536x32x64xbf16>) -> tensor<64x3x64xf32> {\n"
+      "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<64x3x64xf32>\n"
+      "%s = linalg.fill ins(%z : f32) outs(%e : tensor<64x3x64xf32>) -> tensor<64x3x64xf32>\n"
+      "%r = linalg.generic {indexing_maps = [" +
+      loops + "(y + r, n, c)>, " + loops + "(y, n, f)>, " + loops +
+      "(f, r, c)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"reduction\", \"reduction\"]} "
+      "ins(%x, %d : tensor<65538x32x64xbf16>, tensor<65536x32x64xbf16>) outs(%s : tensor<64x3x64xf32>) {\n"
+      "^bb0(%a: bf16, %b: bf16, %t: f32):\n%g = arith.extf %a : bf16 to f32\n%h = arith.extf %b : bf16 to f32\n"
+      "%p = arith.mulf %g, %h : f32\n%u = arith.addf %t, %p : f32\nlinalg.yield %u : f32\n} -> tensor<64x3x64xf32>\n"
+      "return %r : tensor<64x3x64xf32>\n}");
+  ASSERT_EQ(ops.size(), 2u);
+  const int64_t parts = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0);
+  EXPECT_GE(parts, 32);
+  EXPECT_EQ(
+      ops[0].getDpsInputs()[1].getType(),
+      mlir::RankedTensorType::get({parts, 65536 / parts, 32, 64}, mlir::BFloat16Type::get(module_->getContext())));
+  // Windows of a part's last places lie in the next part: the image stays whole.
+  EXPECT_FALSE(ops[0].getDpsInputs()[0].getDefiningOp());
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
