@@ -8,11 +8,14 @@
 #include "compiler/dispatch/products/channels_last.h"
 #include "compiler/dispatch/products/few_channels.h"
 #include "compiler/dispatch/products/matrix_product.h"
+#include "compiler/dispatch/products/phases.h"
+#include "compiler/dispatch/products/turned_filters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -30,6 +33,14 @@ bool hasOwnKernel(linalg::LinalgOp op) {
 }
 
 void align(Convolution convolution) {
+  if (convolution.hasManyChannels() || !convolution.isOnCores)
+    readBackwards(convolution);
+  if (linalg::GenericOp apart = separatePhases(convolution)) {
+    const std::optional<Convolution> smaller = Convolution::of(apart);
+    if (!smaller)
+      return; // of a window of one: a product of matrices
+    convolution = *smaller;
+  }
   if (!convolution.isOnCores)
     return;
   if (!convolution.hasManyChannels()) {
@@ -61,6 +72,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         align(*convolution);
       }
     }
+    IRRewriter rewriter(&getContext());
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      (void)runRegionDCE(rewriter, function->getRegions());
   }
 };
 

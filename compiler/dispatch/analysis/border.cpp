@@ -61,10 +61,23 @@ Value withoutClamps(Value index, int64_t size) {
   return index;
 }
 
-/// `expr` is at least 0 and below `size`.
+/// An index: what an expression is divided by, which it is a multiple of.
+struct Place {
+  AffineExpr expr; // null: anything else
+  int64_t step = 1;
+};
+
+Place placeOf(Value index) {
+  auto division = index.getDefiningOp<arith::DivUIOp>();
+  const std::optional<int64_t> step = division ? numberOf(division.getRhs()) : std::nullopt;
+  return step && *step > 1 ? Place{exprOf(division.getLhs()), *step} : Place{exprOf(index)};
+}
+
+/// What holds inside: the place is at least 0 and below `size`; or, without one, the expression is a multiple of the
+/// step.
 struct Bound {
-  AffineExpr expr;
-  int64_t size;
+  Place place;
+  std::optional<int64_t> size;
   bool isUsed = false;
 };
 
@@ -73,14 +86,19 @@ bool collectBounds(Value condition, SmallVectorImpl<Bound> &bounds) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return collectBounds(both.getLhs(), bounds) && collectBounds(both.getRhs(), bounds);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::ult)
+  const std::optional<int64_t> number = compare ? numberOf(compare.getRhs()) : std::nullopt;
+  if (!number)
     return false;
-  AffineExpr expr = exprOf(compare.getLhs());
-  const std::optional<int64_t> size = numberOf(compare.getRhs());
-  if (!expr || !size)
+  if (compare.getPredicate() == arith::CmpIPredicate::ult) {
+    bounds.push_back({placeOf(compare.getLhs()), *number});
+    return bool(bounds.back().place.expr);
+  }
+  auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
+  const std::optional<int64_t> step = rest ? numberOf(rest.getRhs()) : std::nullopt;
+  if (compare.getPredicate() != arith::CmpIPredicate::eq || *number != 0 || !step)
     return false;
-  bounds.push_back({expr, *size});
-  return true;
+  bounds.push_back({{exprOf(rest.getLhs()), *step}, std::nullopt});
+  return bool(bounds.back().place.expr);
 }
 
 /// Whether the expression lies between 0 and `size` at every position of the loops.
@@ -122,7 +140,15 @@ std::optional<LinearExpr> LinearExpr::of(AffineExpr expr, unsigned dimensions) {
   return linear;
 }
 
-std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
+namespace {
+
+/// A border or an image with zeros between its elements.
+struct Found {
+  Border border;
+  SmallVector<int64_t> steps;
+};
+
+std::optional<Found> find(Value value, linalg::GenericOp op) {
   auto select = value.getDefiningOp<arith::SelectOp>();
   auto read = select ? select.getTrueValue().getDefiningOp<tensor::ExtractOp>() : tensor::ExtractOp();
   if (!read || select->getBlock() != op.getBody() || read->getBlock() != op.getBody())
@@ -139,30 +165,52 @@ std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
       !collectBounds(select.getCondition(), bounds))
     return std::nullopt;
 
-  Border border{read.getTensor(), {}, {}};
+  Found found{{read.getTensor(), {}, {}}, {}};
   SmallVector<AffineExpr> places;
   for (auto [index, size] : llvm::zip_equal(read.getIndices(), image.getShape())) {
-    AffineExpr place = exprOf(withoutClamps(index, size));
-    const std::optional<LinearExpr> linear = place ? LinearExpr::of(place, loops.size()) : std::nullopt;
+    const Place place = placeOf(withoutClamps(index, size));
+    const std::optional<LinearExpr> linear = place.expr ? LinearExpr::of(place.expr, loops.size()) : std::nullopt;
     if (!linear)
       return std::nullopt;
-    auto *bound = llvm::find_if(bounds, [&, length = size](const Bound &each) {
-      return each.size == length &&
-             simplifyAffineExpr(each.expr - place, loops.size(), 0) == getAffineConstantExpr(0, op.getContext());
-    });
-    const bool isInside = staysInside(*linear, loops, size);
+    auto boundOf = [&](std::optional<int64_t> length) {
+      return llvm::find_if(bounds, [&](const Bound &each) {
+        return each.size == length && each.place.step == place.step &&
+               simplifyAffineExpr(each.place.expr - place.expr, loops.size(), 0) ==
+                   getAffineConstantExpr(0, op.getContext());
+      });
+    };
+    auto *bound = boundOf(size), *multiple = boundOf(std::nullopt);
+    const bool isInside = place.step == 1 && staysInside(*linear, loops, size);
     if (bound != bounds.end())
       bound->isUsed = true;
     else if (!isInside)
       return std::nullopt;
-    places.push_back(place);
-    border.mayLeave.push_back(!isInside);
+    if (multiple != bounds.end())
+      multiple->isUsed = true;
+    else if (place.step != 1)
+      return std::nullopt;
+    places.push_back(place.expr);
+    found.border.mayLeave.push_back(!isInside);
+    found.steps.push_back(place.step);
   }
   if (!llvm::all_of(bounds, [](const Bound &each) { return each.isUsed; }))
     return std::nullopt;
   addLoopsOfOne(op, loops, places);
-  border.map = AffineMap::get(loops.size(), 0, places, op.getContext());
-  return border;
+  found.border.map = AffineMap::get(loops.size(), 0, places, op.getContext());
+  return found;
+}
+
+} // namespace
+
+std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
+  const std::optional<Found> found = find(value, op);
+  const bool isDense = found && llvm::all_of(found->steps, [](int64_t step) { return step == 1; });
+  return isDense ? std::optional(found->border) : std::nullopt;
+}
+
+std::optional<DilatedImage> dilatedImageOf(Value value, linalg::GenericOp op) {
+  const std::optional<Found> found = find(value, op);
+  return found ? std::optional(DilatedImage{found->border.image, found->border.map, found->steps}) : std::nullopt;
 }
 
 } // namespace tenon::compiler::dispatch

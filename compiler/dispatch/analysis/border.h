@@ -23,6 +23,18 @@ struct Border {
 /// How `value`, of the body of `op`, reads an image; nothing where it is anything else.
 std::optional<Border> borderOf(mlir::Value value, mlir::linalg::GenericOp op);
 
+/// An image with zeros also between its elements:
+///
+///   select((y - 1) % 2 = 0 and (y - 1) / 2 < h and ..., image[n, clamp((y - 1) / 2), ..., c], 0)
+struct DilatedImage {
+  mlir::Value image;
+  mlir::AffineMap map;              // loops of the operation -> place, times its step
+  llvm::SmallVector<int64_t> steps; // [rank] from one element to the next
+};
+
+/// The same of such an image, of steps of one as well.
+std::optional<DilatedImage> dilatedImageOf(mlir::Value value, mlir::linalg::GenericOp op);
+
 /// What an affine expression without symbols is a sum of: a factor for each dimension, and a number; nothing where it
 /// divides.
 struct LinearExpr {

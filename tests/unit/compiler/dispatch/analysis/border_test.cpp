@@ -11,10 +11,10 @@ namespace {
 class BorderOf : public KernelTextTest {
 protected:
   /// How the body, over loops of 16 x 10, reads %image, a tensor<14x10xf32>; it has %y and %x, their indices, and
-  /// numbers %n0, %n1, %n13, %n14.
+  /// numbers %n0, %n1, %n2, %n13, %n14.
   std::optional<Border> border(const std::string &body, const std::string &zero = "0.0") {
     std::string numbers;
-    for (const char *number : {"0", "1", "12", "13", "14", "15"})
+    for (const char *number : {"0", "1", "2", "12", "13", "14", "15"})
       numbers += std::string("%n") + number + " = arith.constant " + number + " : index\n";
     op_ = firstGeneric("func.func @f(%image: tensor<14x10xf32>, %o: tensor<16x10xf32>) -> tensor<16x10xf32> {\n" +
                        numbers + "%zero = arith.constant " + zero +
@@ -77,6 +77,35 @@ TEST_F(BorderOf, WithoutAQuestionEveryPlaceHasToBeInside) {
 
 TEST_F(BorderOf, WhatIsReadByAnExpressionThatDividesIsNone) {
   EXPECT_FALSE(border(with(kPadded, "arith.subi %y, %n1", "arith.divui %y, %n1")));
+}
+
+constexpr const char *kDilated = "%p = arith.subi %y, %n1 : index\n%d = arith.divui %p, %n2 : index\n"
+                                 "%c = arith.cmpi ult, %d, %n14 : index\n%m = arith.remui %p, %n2 : index\n"
+                                 "%g = arith.cmpi eq, %m, %n0 : index\n%both = arith.andi %c, %g : i1\n"
+                                 "%l = arith.minsi %d, %n13 : index\n%q = arith.maxsi %l, %n0 : index\n"
+                                 "%e = tensor.extract %image[%q, %x] : tensor<14x10xf32>\n"
+                                 "%v = arith.select %both, %e, %zero : f32";
+
+TEST_F(BorderOf, ZerosBetweenElementsAreADilatedImageAndNoBorder) {
+  EXPECT_FALSE(border(kDilated));
+  const auto found = dilatedImageOf(op_.getBody()->getTerminator()->getOperand(0), op_);
+  ASSERT_TRUE(found);
+  mlir::AffineExpr y, x;
+  mlir::bindDims(op_.getContext(), y, x);
+  EXPECT_EQ(found->map, mlir::AffineMap::get(2, 0, {y - 1, x}, op_.getContext()));
+  EXPECT_EQ(found->steps, (llvm::SmallVector<int64_t>{2, 1}));
+}
+
+TEST_F(BorderOf, ElementsThatAreNotWhereTheyAreAskedForAreNoDilatedImage) {
+  auto isNone = [&](const std::string &body) {
+    EXPECT_FALSE(border(body));
+    return !dilatedImageOf(op_.getBody()->getTerminator()->getOperand(0), op_);
+  };
+  EXPECT_TRUE(isNone(with(kDilated, "arith.remui %p, %n2", "arith.remui %p, %n12"))) << "every twelfth is asked for";
+  EXPECT_TRUE(isNone(with(kDilated, "arith.remui %p", "arith.remui %y"))) << "of another place";
+  EXPECT_TRUE(isNone(with(kDilated, "eq, %m, %n0", "eq, %m, %n1"))) << "what lies between is asked for";
+  EXPECT_TRUE(isNone(with(kDilated, "select %both", "select %c"))) << "each element is there twice";
+  EXPECT_TRUE(isNone(with(kDilated, "%d, %n14", "%d, %n13"))) << "the last one is zero";
 }
 
 TEST_F(BorderOf, TheOtherSideOfTheChoiceIsTheNumber) {

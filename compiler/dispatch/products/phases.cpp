@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/products/phases.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dispatch/products/dilation.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class Phases {
+public:
+  Phases(const Convolution &convolution, const DilatedConvolution &whole)
+      : convolution_(convolution), whole_(whole), op_(convolution.op), loc_(op_.getLoc()), b_(op_),
+        sizes_(op_.getStaticLoopRanges()), filters_(op_.getMatchingIndexingMap(convolution.filters)),
+        written_(op_.getMatchingIndexingMap(op_.getDpsInitOperand(0))), dilated_(whole.image),
+        dilations_(whole.dilations) {}
+
+  linalg::GenericOp run();
+
+private:
+  bool mayDivide() const;
+  bool startsFromZero();
+  Type element() { return getElementTypeOrSelf(dilated_.image.getType()); }
+  ArrayRef<int64_t> imageShape() { return cast<RankedTensorType>(dilated_.image.getType()).getShape(); }
+  Value number(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc_, value); }
+  Value isBelow(OpBuilder &b, Value value, int64_t limit) {
+    return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, value, number(b, limit));
+  }
+  Value both(OpBuilder &b, Value x, Value y) { return x ? arith::AndIOp::create(b, loc_, x, y).getResult() : y; }
+  Value build(ArrayRef<int64_t> shape, Type type, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
+  Value image();
+  Value filters();
+  linalg::GenericOp divide();
+  linalg::GenericOp widen();
+  void passOn(Value result, Value whole, RankedTensorType wide);
+
+  const Convolution &convolution_;
+  const DilatedConvolution &whole_;
+  linalg::GenericOp op_;
+  Location loc_;
+  OpBuilder b_;
+  const SmallVector<int64_t> sizes_; // of the loops
+  const AffineMap filters_, written_;
+  const DilatedImage &dilated_;
+  const ArrayRef<Dilation> dilations_;
+};
+
+/// Whether results are whole groups of phases, with the channels behind the last of them, and fewer products are made.
+bool Phases::mayDivide() const {
+  double before = 1, after = 1;
+  for (const Dilation &each : dilations_) {
+    if (each.results % each.step != 0)
+      return false;
+    before *= double(each.places);
+    after *= double(each.taps);
+  }
+  const unsigned rank = written_.getNumResults();
+  auto last = dyn_cast<AffineDimExpr>(written_.getResults().back());
+  auto inner = rank > 1 ? dyn_cast<AffineDimExpr>(written_.getResult(rank - 2)) : AffineDimExpr(nullptr);
+  const bool hasFill = linalg::GenericOp(op_).getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
+  return last && inner && !whole_.ofResult(last.getPosition()) && inner.getPosition() == dilations_.back().result &&
+         filters_.getResultPosition(last) && hasFill && after < before;
+}
+
+/// Whether a result that no element meets is zero.
+bool Phases::startsFromZero() {
+  Attribute start;
+  auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  return matchPattern(fill.getInputs()[0], m_Constant(&start)) &&
+         start == b_.getZeroAttr(fill.getInputs()[0].getType());
+}
+
+Value Phases::build(ArrayRef<int64_t> shape, Type type, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
+  Value empty = tensor::EmptyOp::create(b_, loc_, shape, type);
+  const auto rank = unsigned(shape.size());
+  return linalg::GenericOp::create(b_, loc_, empty.getType(), ValueRange(), empty, b_.getMultiDimIdentityMap(rank),
+                                   SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+                                   [&](OpBuilder &b, Location, ValueRange) {
+                                     SmallVector<Value> place;
+                                     for (unsigned dimension = 0; dimension < rank; ++dimension)
+                                       place.push_back(linalg::IndexOp::create(b, loc_, dimension));
+                                     linalg::YieldOp::create(b, loc_, element(b, place));
+                                   })
+      .getResult(0);
+}
+
+/// The image by index (loop of the result + tap), with a border where one is met; elsewhere as the convolution saw it.
+Value Phases::image() {
+  SmallVector<int64_t> shape;
+  bool isWhole = true;
+  auto seen = cast<RankedTensorType>(convolution_.image->get().getType());
+  SmallVector<int64_t> begins; // [dimension] of the image
+  for (auto [dimension, length] : llvm::enumerate(imageShape())) {
+    if (const Dilation *dilation = whole_.ofDimension(dimension)) {
+      shape.push_back(dilation->results / dilation->step + dilation->taps - 1);
+      begins.push_back(dilation->first);
+    } else {
+      shape.push_back(seen.getDimSize(dimension));
+      begins.push_back(LinearExpr::of(dilated_.map.getResult(dimension), seen.getRank())->offset);
+    }
+    isWhole &= begins.back() == 0 && shape.back() == length;
+  }
+  if (isWhole)
+    return dilated_.image;
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(element()));
+  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    SmallVector<Value> place;
+    Value isInside;
+    for (auto [dimension, index] : llvm::enumerate(at)) {
+      const int64_t length = imageShape()[dimension], begin = begins[dimension];
+      Value inImage = begin == 0 ? index : arith::AddIOp::create(b, loc_, index, number(b, begin)).getResult();
+      if (begin < 0 || shape[dimension] + begin > length) {
+        isInside = both(b, isInside, isBelow(b, inImage, length));
+        inImage = arith::MinSIOp::create(b, loc_, inImage, number(b, length - 1));
+        inImage = arith::MaxSIOp::create(b, loc_, inImage, number(b, 0));
+      }
+      place.push_back(inImage);
+    }
+    Value value = tensor::ExtractOp::create(b, loc_, dilated_.image, place);
+    return isInside ? arith::SelectOp::create(b, loc_, isInside, value, zero).getResult() : value;
+  });
+}
+
+/// [taps, other sums, phases but the last, last phase and channel]
+Value Phases::filters() {
+  SmallVector<unsigned> others; // dimensions of the filters: sums that are no window, channels
+  SmallVector<int64_t> shape;
+  for (const Dilation &each : dilations_)
+    shape.push_back(each.taps);
+  const unsigned last = cast<AffineDimExpr>(written_.getResults().back()).getPosition();
+  for (AffineExpr expr : filters_.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop != last && llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; })) {
+      others.push_back(loop);
+      shape.push_back(sizes_[loop]);
+    }
+  }
+  for (const Dilation &each : dilations_.drop_back())
+    shape.push_back(each.step);
+  shape.push_back(dilations_.back().step * sizes_[last]);
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(element()));
+  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    Value channels = number(b, sizes_[last]);
+    const size_t count = dilations_.size();
+    llvm::DenseMap<unsigned, Value> placeOf; // of a loop
+    placeOf[last] = arith::RemUIOp::create(b, loc_, at.back(), channels);
+    for (auto [number, loop] : llvm::enumerate(others))
+      placeOf[loop] = at[count + number];
+    Value exists;
+    for (auto [which, each] : llvm::enumerate(dilations_)) {
+      Value tap = at[which];
+      Value phase = which + 1 == count ? arith::DivUIOp::create(b, loc_, at.back(), channels).getResult()
+                                       : at[count + others.size() + which];
+      // Few taps and few phases: each of their pairs is known.
+      Value place = number(b, 0), isPlace = arith::ConstantOp::create(b, loc_, b.getBoolAttr(false));
+      for (int64_t p = 0; p < each.step; ++p)
+        for (int64_t t = 0; t < each.taps; ++t) {
+          const std::optional<int64_t> found = each.placeOf(p, t);
+          if (!found)
+            continue;
+          auto is = [&](Value value, int64_t wanted) {
+            return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, value, number(b, wanted)).getResult();
+          };
+          Value isPair = arith::AndIOp::create(b, loc_, is(phase, p), is(tap, t));
+          place = arith::SelectOp::create(b, loc_, isPair, number(b, *found), place);
+          isPlace = arith::OrIOp::create(b, loc_, isPlace, isPair);
+        }
+      placeOf[each.window] = place;
+      exists = both(b, exists, isPlace);
+    }
+    SmallVector<Value> place;
+    for (AffineExpr expr : filters_.getResults())
+      place.push_back(placeOf[cast<AffineDimExpr>(expr).getPosition()]);
+    Value value = tensor::ExtractOp::create(b, loc_, convolution_.filters->get(), place);
+    return arith::SelectOp::create(b, loc_, exists, value, zero);
+  });
+}
+
+/// Whether the operation computes each element from elements at the same place.
+bool isElementwise(linalg::GenericOp op) {
+  return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumReductionLoops() == 0 &&
+         !op.hasIndexSemantics() && op.getBody()->getOps<tensor::ExtractOp>().empty() &&
+         op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
+}
+
+/// What is computed from each element alone is computed in the shape of `result`, so that it shares its kernel; whoever
+/// reads anything else reads a view.
+void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
+  auto view = [&](OpBuilder &b, Value value, ArrayRef<int64_t> shape) -> Value {
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
+    return flow::TensorReshapeOp::create(b, loc_, type, value, ValueRange(), ValueRange());
+  };
+  while (whole.hasOneUse()) {
+    auto reader = dyn_cast<linalg::GenericOp>(*whole.user_begin());
+    if (!isElementwise(reader))
+      break;
+    OpBuilder b(reader);
+    SmallVector<Value> inputs;
+    for (Value input : reader.getDpsInputs())
+      inputs.push_back(input == whole ? result : view(b, input, wide.getShape()));
+    const auto rank = unsigned(wide.getRank());
+    Value empty = tensor::EmptyOp::create(b, reader.getLoc(), wide.getShape(),
+                                          getElementTypeOrSelf(reader.getResult(0).getType()));
+    auto copy = linalg::GenericOp::create(b, reader.getLoc(), empty.getType(), inputs, empty,
+                                          SmallVector<AffineMap>(inputs.size() + 1, b.getMultiDimIdentityMap(rank)),
+                                          SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
+    IRMapping values;
+    reader.getRegion().cloneInto(&copy.getRegion(), values);
+    result = copy.getResult(0);
+    whole = reader.getResult(0);
+  }
+  OpBuilder b(result.getContext());
+  b.setInsertionPointAfterValue(result);
+  whole.replaceAllUsesWith(view(b, result, cast<RankedTensorType>(whole.getType()).getShape()));
+}
+
+/// The convolution with phases as columns.
+linalg::GenericOp Phases::divide() {
+  SmallVector<AffineExpr> loops(sizes_.size()); // of the convolution, by the new ones; windows stand nowhere
+  SmallVector<utils::IteratorType> types;
+  auto addLoop = [&](utils::IteratorType type) {
+    types.push_back(type);
+    return b_.getAffineDimExpr(types.size() - 1);
+  };
+  const unsigned last = cast<AffineDimExpr>(written_.getResults().back()).getPosition();
+  SmallVector<AffineExpr> taps, phases, ofImage, ofFilters, ofResult;
+  SmallVector<int64_t> wide;
+  for (AffineExpr expr : written_.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    const Dilation *dilation = whole_.ofResult(loop);
+    loops[loop] = addLoop(utils::IteratorType::parallel);
+    ofResult.push_back(loops[loop]);
+    if (loop == last) {
+      wide.push_back(dilations_.back().step * sizes_[last]);
+      continue;
+    }
+    wide.push_back(dilation ? sizes_[loop] / dilation->step : sizes_[loop]);
+    if (!dilation || dilation == &dilations_.back())
+      continue;
+    phases.push_back(addLoop(utils::IteratorType::parallel));
+    ofResult.push_back(phases.back());
+    wide.push_back(dilation->step);
+  }
+  for (size_t i = 0; i < dilations_.size(); ++i)
+    taps.push_back(addLoop(utils::IteratorType::reduction));
+  for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction &&
+        llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; }))
+      loops[loop] = addLoop(type);
+
+  const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);
+  for (unsigned dimension = 0; dimension < before.getNumResults(); ++dimension)
+    if (const Dilation *dilation = whole_.ofDimension(dimension))
+      ofImage.push_back(loops[dilation->result] + taps[dilation - dilations_.begin()]);
+    else
+      ofImage.push_back(before.getResult(dimension).replaceDims(loops));
+  llvm::append_range(ofFilters, taps);
+  for (AffineExpr expr : filters_.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop != last && loops[loop])
+      ofFilters.push_back(loops[loop]);
+  }
+  llvm::append_range(ofFilters, phases);
+  ofFilters.push_back(loops[last]);
+
+  SmallVector<Value> inputs = {image(), filters()};
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
+  SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
+  if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
+    std::swap(inputs[0], inputs[1]);
+    std::swap(maps[0], maps[1]);
+  }
+  maps.push_back(mapOf(ofResult));
+  auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  auto type = RankedTensorType::get(wide, getElementTypeOrSelf(op_.getResult(0).getType()));
+  Value empty = tensor::EmptyOp::create(b_, loc_, wide, type.getElementType());
+  Value start = linalg::FillOp::create(b_, loc_, fill.getInputs()[0], empty).getResult(0);
+  auto divided = linalg::GenericOp::create(b_, loc_, type, inputs, start, maps, types);
+  IRMapping values;
+  op_.getRegion().cloneInto(&divided.getRegion(), values);
+  passOn(divided.getResult(0), op_.getResult(0), type);
+  return divided;
+}
+
+/// Of windows of one: the convolution of the image as it is, and zeros between its results.
+linalg::GenericOp Phases::widen() {
+  auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  SmallVector<int64_t> narrow;
+  for (AffineExpr expr : written_.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    const Dilation *dilation = whole_.ofResult(loop);
+    narrow.push_back(dilation ? imageShape()[dilation->dimension] : sizes_[loop]);
+  }
+  // The window's only place becomes none: its loop stays, of one step.
+  SmallVector<AffineExpr> ofImage;
+  const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);
+  for (unsigned dimension = 0; dimension < before.getNumResults(); ++dimension)
+    if (const Dilation *dilation = whole_.ofDimension(dimension))
+      ofImage.push_back(b_.getAffineDimExpr(dilation->result));
+    else
+      ofImage.push_back(before.getResult(dimension));
+  SmallVector<AffineMap> maps = op_.getIndexingMapsArray();
+  maps[convolution_.image->getOperandNumber()] = AffineMap::get(sizes_.size(), 0, ofImage, b_.getContext());
+  SmallVector<Value> inputs = op_.getDpsInputs();
+  inputs[convolution_.image->getOperandNumber()] = dilated_.image;
+  Type type = getElementTypeOrSelf(op_.getResult(0).getType());
+  Value empty = tensor::EmptyOp::create(b_, loc_, narrow, type);
+  Value start = linalg::FillOp::create(b_, loc_, fill.getInputs()[0], empty).getResult(0);
+  auto product = linalg::GenericOp::create(b_, loc_, start.getType(), inputs, start, maps, op_.getIteratorTypesArray());
+  IRMapping values;
+  op_.getRegion().cloneInto(&product.getRegion(), values);
+  Value result = product.getResult(0), whole = op_.getResult(0);
+  // Rounding keeps zeros: it is done before.
+  linalg::GenericOp rounding;
+  if (whole.hasOneUse())
+    rounding = dyn_cast<linalg::GenericOp>(*whole.user_begin());
+  if (isElementwise(rounding) && rounding.getNumDpsInputs() == 1 &&
+      llvm::range_size(rounding.getBody()->without_terminator()) == 1 &&
+      isa<arith::TruncFOp>(rounding.getBody()->front())) {
+    b_.setInsertionPoint(rounding);
+    type = getElementTypeOrSelf(rounding.getResult(0).getType());
+    const AffineMap identity = b_.getMultiDimIdentityMap(narrow.size());
+    Value rounded = tensor::EmptyOp::create(b_, loc_, narrow, type);
+    auto copy =
+        linalg::GenericOp::create(b_, loc_, rounded.getType(), result, rounded, ArrayRef<AffineMap>{identity, identity},
+                                  SmallVector<utils::IteratorType>(narrow.size(), utils::IteratorType::parallel));
+    IRMapping ofRounding;
+    rounding.getRegion().cloneInto(&copy.getRegion(), ofRounding);
+    result = copy.getResult(0);
+    whole = rounding.getResult(0);
+  }
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
+  const ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
+  Value widened = build(shape, type, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    SmallVector<Value> place(at);
+    Value exists;
+    for (auto [dimension, expr] : llvm::enumerate(written_.getResults())) {
+      const Dilation *dilation = whole_.ofResult(cast<AffineDimExpr>(expr).getPosition());
+      if (!dilation)
+        continue;
+      Value step = number(b, dilation->step);
+      Value distance = at[dimension];
+      if (dilation->offset != 0)
+        distance = arith::AddIOp::create(b, loc_, distance, number(b, dilation->offset));
+      Value rest = arith::RemUIOp::create(b, loc_, distance, step);
+      exists = both(b, exists, arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, rest, number(b, 0)));
+      Value inImage = arith::DivUIOp::create(b, loc_, distance, step);
+      exists = both(b, exists, isBelow(b, inImage, narrow[dimension]));
+      inImage = arith::MinSIOp::create(b, loc_, inImage, number(b, narrow[dimension] - 1));
+      place[dimension] = arith::MaxSIOp::create(b, loc_, inImage, number(b, 0));
+    }
+    Value value = tensor::ExtractOp::create(b, loc_, result, place);
+    return arith::SelectOp::create(b, loc_, exists, value, zero);
+  });
+  whole.replaceAllUsesWith(widened);
+  return product;
+}
+
+linalg::GenericOp Phases::run() {
+  if (!op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>() || !filters_.isProjectedPermutation())
+    return {};
+  // Dimensions without zeros between their elements have none around them either.
+  const bool isOfOne = llvm::all_of(dilations_, [](const Dilation &each) { return each.places == 1; });
+  const bool isPlain = llvm::all_of(llvm::enumerate(dilated_.steps), [&](auto each) {
+    AffineExpr expr = dilated_.map.getResult(each.index());
+    return each.value() != 1 || expr == b_.getAffineDimExpr(each.index());
+  });
+  if (isOfOne && isPlain && startsFromZero())
+    return widen();
+  return isPlain && mayDivide() ? divide() : linalg::GenericOp();
+}
+
+} // namespace
+
+linalg::GenericOp separatePhases(const Convolution &convolution) {
+  const std::optional<DilatedConvolution> dilated = DilatedConvolution::of(convolution);
+  return dilated ? Phases(convolution, *dilated).run() : linalg::GenericOp();
+}
+
+} // namespace tenon::compiler::dispatch

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Convolutions of images with zeros between their elements: gradients by the image of convolutions that take steps, and
+// transposed convolutions. Three of four products, or more, would be those of zeros. Results that lie `step` apart, of
+// one phase, meet elements at the same places of their windows, and each phase meets others. So a result's index is
+// two, y = step * u + phase, and
+//
+//   result[n, u, p, v, q, c] = sum of image[n, u + t, v + s, k] * filters'[t, s, k, p, q, c]
+//
+// where t runs over the elements that any phase meets, and filters' are copies of the filters, with zeros where a phase
+// meets no element at t. It is one convolution without zeros in its image; phases are columns of its result, which lies
+// in memory as before. Of windows of three and steps of two it multiplies 16 times for each four results, not 36 times;
+// 9 times would be enough.
+//
+// A window of one meets elements in one phase alone: then it is the result that has zeros between its elements.
+#pragma once
+
+#include "compiler/dispatch/analysis/convolution.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Of a convolution whose image is such a one, for that reader alone: what replaces it; null where nothing does.
+/// The convolution stays, and what was computed from its result; nobody reads them any more.
+mlir::linalg::GenericOp separatePhases(const Convolution &convolution);
+
+} // namespace tenon::compiler::dispatch

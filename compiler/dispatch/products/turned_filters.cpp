@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/products/turned_filters.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+
+void readBackwards(const Convolution &convolution) {
+  linalg::GenericOp op = convolution.op;
+  auto turned = convolution.filters->get().getDefiningOp<linalg::GenericOp>();
+  if (!turned || !turned->hasOneUse() || turned.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*turned.getBody()) ||
+      turned.getBody()->getTerminator()->getOperand(0) != turned.getBody()->getArgument(0) ||
+      !turned.getIndexingMapsArray().back().isIdentity())
+    return;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const AffineMap source = turned.getIndexingMapsArray().front(),
+                  filters = op.getMatchingIndexingMap(convolution.filters);
+  SmallVector<AffineExpr> loops; // of the convolution, read backwards where the filters are turned
+  for (unsigned loop = 0; loop < sizes.size(); ++loop)
+    loops.push_back(getAffineDimExpr(loop, op.getContext()));
+  if (!filters.isProjectedPermutation() || source.getNumResults() != filters.getNumResults())
+    return;
+  for (auto [dimension, expr] : llvm::enumerate(source.getResults())) {
+    AffineExpr dim = getAffineDimExpr(dimension, op.getContext());
+    if (expr == dim)
+      continue;
+    const unsigned loop = filters.getDimPosition(dimension);
+    AffineExpr backwards = getAffineConstantExpr(sizes[loop] - 1, op.getContext()) - dim;
+    if (simplifyAffineExpr(expr - backwards, source.getNumDims(), 0) != getAffineConstantExpr(0, op.getContext()) ||
+        op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction)
+      return;
+    loops[loop] = sizes[loop] - 1 - loops[loop];
+  }
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap &image = maps[convolution.image->getOperandNumber()];
+  SmallVector<AffineExpr> places;
+  for (AffineExpr expr : image.getResults())
+    places.push_back(simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0));
+  image = AffineMap::get(sizes.size(), 0, places, op.getContext());
+  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+  convolution.filters->set(turned.getDpsInputs()[0]);
+  turned->erase();
+}
+
+} // namespace tenon::compiler::dispatch

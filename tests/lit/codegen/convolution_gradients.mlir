@@ -1,0 +1,74 @@
+// Gradients of convolutions. By the filters: a sum over all places of all images, in parts; on Hopper tensor maps bring
+// patches of places, 64 channels of each.
+// RUN: tenon-opt %s --tenon-lower-tensors --tenon-align-products --tenon-form-dispatches --tenon-choose-strategies | FileCheck %s
+// RUN: tenon-compile %s --images=ptx --target=sm_90a -o %t.tenon --dump-kernels-to=%t.kernels
+// RUN: FileCheck %s --check-prefix=HOPPER --input-file=%t.kernels/by_filters_dispatch_0_sm_90a.ptx
+
+// CHECK: !hal.tensor_map<binding = 0, 1x1x8x8x64xbf16,{{.*}}>, !hal.tensor_map<binding = 1, 1x8x8x64xbf16,
+// CHECK: func.func @by_filters_dispatch_0({{.*}}) -> tensor<16x64x3x3x64xf32>
+// CHECK: func.func @by_filters_dispatch_1(
+// CHECK-NOT: @by_filters_dispatch_2
+// HOPPER-DAG: cp.async.bulk.tensor.5d
+// HOPPER-DAG: wgmma.mma_async
+func.func @by_filters(%x: tensor<32x56x56x64xbf16>, %d: tensor<32x56x56x64xbf16>) -> tensor<64x3x3x64xf32> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%n: index, %h: index, %w: index, %c: index):
+    tensor.yield %zero : bf16
+  } : tensor<32x56x56x64xbf16> to tensor<32x58x58x64xbf16>
+  %e = tensor.empty() : tensor<64x3x3x64xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<64x3x3x64xf32>) -> tensor<64x3x3x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, r, s, c, n, y, x) -> (n, y + r, x + s, c)>,
+      affine_map<(f, r, s, c, n, y, x) -> (n, y, x, f)>, affine_map<(f, r, s, c, n, y, x) -> (f, r, s, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %d : tensor<32x58x58x64xbf16>, tensor<32x56x56x64xbf16>) outs(%start : tensor<64x3x3x64xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<64x3x3x64xf32>
+  return %r : tensor<64x3x3x64xf32>
+}
+
+// By the image, steps of two: phases of the result are columns of one convolution of the gradient as it is, and what is
+// computed from the result is computed in its kernel. Filters that are turned around are read backwards.
+// CHECK: func.func @by_image_dispatch_0({{.*}}tensor<128x3x3x64xbf16>) -> tensor<2x2x128x2x128xbf16>
+// CHECK: func.func @by_image_dispatch_1({{.*}}) -> tensor<8x28x2x28x128xbf16>
+// CHECK-NOT: @by_image_dispatch_2
+func.func @by_image(%d: tensor<8x28x28x128xbf16>, %f: tensor<128x3x3x64xbf16>) -> tensor<8x56x56x64xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0.0 : f32
+  %o = tensor.empty() : tensor<128x3x3x64xbf16>
+  %turned = linalg.generic {indexing_maps = [affine_map<(k, r, s, c) -> (k, 2 - r, 2 - s, c)>, affine_map<(k, r, s, c) -> (k, r, s, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%f : tensor<128x3x3x64xbf16>) outs(%o : tensor<128x3x3x64xbf16>) {
+  ^bb0(%a: bf16, %b: bf16):
+    linalg.yield %a : bf16
+  } -> tensor<128x3x3x64xbf16>
+  %z = tensor.empty() : tensor<8x58x58x128xbf16>
+  %zeros = linalg.fill ins(%zero : bf16) outs(%z : tensor<8x58x58x128xbf16>) -> tensor<8x58x58x128xbf16>
+  %wide = tensor.insert_slice %d into %zeros[0, 1, 1, 0] [8, 28, 28, 128] [1, 2, 2, 1] : tensor<8x28x28x128xbf16> into tensor<8x58x58x128xbf16>
+  %e = tensor.empty() : tensor<8x56x56x64xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<8x56x56x64xf32>) -> tensor<8x56x56x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, y, x, c, r, s, k) -> (n, y + r, x + s, k)>,
+      affine_map<(n, y, x, c, r, s, k) -> (k, r, s, c)>, affine_map<(n, y, x, c, r, s, k) -> (n, y, x, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%wide, %turned : tensor<8x58x58x128xbf16>, tensor<128x3x3x64xbf16>) outs(%start : tensor<8x56x56x64xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x56x56x64xf32>
+  %q = tensor.empty() : tensor<8x56x56x64xbf16>
+  %v = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r : tensor<8x56x56x64xf32>) outs(%q : tensor<8x56x56x64xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %h = arith.truncf %a : f32 to bf16
+    linalg.yield %h : bf16
+  } -> tensor<8x56x56x64xbf16>
+  return %v : tensor<8x56x56x64xbf16>
+}
