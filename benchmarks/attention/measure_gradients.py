@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Races the gradients of attention: Tenon beside the backward kernels of cuDNN and FlashAttention, as PyTorch calls them."""
+import math
+import os
+
+import racing  # puts what follows on the path
+import torch
+
+from measure import Tenon, Torch
+
+KINDS = {"f16": torch.float16, "bf16": torch.bfloat16}
+EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
+
+
+def forward(case, q, k, v, head=slice(None)):
+    """Result, logarithms and weights in float64 of some heads of one batch."""
+    q, k, v = (t[head].double() for t in (q, k, v))
+    scores = q @ k.mT / math.sqrt(case.depth)
+    if case.causal:
+        rows = torch.arange(case.length, device=q.device)
+        scores = scores.masked_fill(rows[None, :] > rows[:, None], -math.inf)
+    logarithms = torch.logsumexp(scores, -1)
+    weights = torch.exp(scores - logarithms[..., None])
+    return weights @ v, logarithms, weights
+
+
+def flash(case, inputs):
+    q, k, v, _, given, _ = inputs
+    made = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, case.causal, False)
+    out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
+    return lambda *_: torch.ops.aten._scaled_dot_product_flash_attention_backward(
+        given, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, 0.0, case.causal, seed, offset)
+
+
+def cudnn(case, inputs):
+    q, k, v, _, given, _ = inputs
+    made = torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, case.causal, False)
+    out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
+    return lambda *_: torch.ops.aten._scaled_dot_product_cudnn_attention_backward(
+        given, q, k, v, out, lse, seed, offset, None, cum_q, cum_k, max_q, max_k, 0.0, case.causal)
+
+
+def error_of(case, found, inputs):
+    """The worst error of two heads, in units of what rounding of weights and of each result may be."""
+    worst = 0.0
+    for place in {(0, 0), (case.batch - 1, case.heads - 1)}:
+        q, k, v, _, given, _ = (t[place].double() for t in inputs)
+        out, _, weights = forward(case, q, k, v)
+        by_weights = given @ v.mT
+        row = (out * given).sum(-1, keepdim=True)
+        scores = weights * (by_weights - row) / math.sqrt(case.depth)
+        size = weights * (given.abs() @ v.abs().mT + (out * given).abs().sum(-1, keepdim=True)) / math.sqrt(case.depth)
+        assert len(found) == 3
+        for made, exact, bound in zip(found, (scores @ k, scores.mT @ q, weights.mT @ given),
+                                      (size @ k.abs(), size.mT @ q.abs(), weights.mT @ given.abs())):
+            allowed = EPS[case.kind] * (exact.abs() + bound) + 1e-6
+            worst = max(worst, ((made[place].double() - exact).abs() / allowed).nan_to_num(float("inf")).max().item())
+    return worst
+
+
+def measure_gradient(case, runtime, arguments):
+    generator = torch.Generator("cuda").manual_seed(case.length * 31 + case.depth)
+    q, k, v, given = (torch.randn(shape, generator=generator, device="cuda").to(KINDS[case.kind]) for shape in case.shapes()[:4])
+    out, logarithms = torch.empty_like(q), torch.empty(case.shapes()[5], device="cuda")
+    for batch in range(case.batch):
+        for head in range(case.heads):
+            result, sums, _ = forward(case, q[batch], k[batch], v[batch], head)
+            out[batch, head], logarithms[batch, head] = result, sums
+    inputs = [q, k, v, out, given, logarithms]
+    path = os.path.join(arguments.programs, case.name() + ".tenon")
+    makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])), ("cudnn", lambda: Torch("cudnn", cudnn(case, inputs), [inputs])),
+              ("flash", lambda: Torch("flash", flash(case, inputs), [inputs]))]
+    return racing.race(case, makers, lambda results: error_of(case, results, inputs), arguments.rounds, is_sustained=True)
