@@ -50,6 +50,11 @@ bool isPlainAxis(const GroupShape &shape, const Product &product, unsigned axis)
   return product.left.isCopied() && product.right.isCopied() && isPlain(product.left) && isPlain(product.right);
 }
 
+/// Whether more than half of so many numbers stand for nothing.
+bool isMostlyBehind(int64_t count, ArrayRef<int64_t> sizes) {
+  return count > 2 * Patches{SmallVector<int64_t>(sizes.size(), 1)}.count(sizes);
+}
+
 /// Adds sides of powers of two for the axes in front of `sides`, innermost first; `most` is the product that is left.
 /// Keeps the patch that has fewest numbers in whole steps, the largest of these.
 void searchWhole(ArrayRef<int64_t> sizes, int64_t depth, bool mayLeave, int64_t most, SmallVector<int64_t> &sides,
@@ -59,7 +64,7 @@ void searchWhole(ArrayRef<int64_t> sizes, int64_t depth, bool mayLeave, int64_t 
     const Patches patches{sides};
     const int64_t size = patches.size(), count = patches.count(sizes);
     const auto numbers = int64_t(llvm::alignTo(uint64_t(count), uint64_t(depth)));
-    if (size < kLeastRows || (numbers != count && !mayLeave))
+    if (size < kLeastRows || (numbers != count && !mayLeave) || isMostlyBehind(count, sizes))
       return;
     if (best.sides.empty() || numbers < least || (numbers == least && size > best.size()))
       best = patches, least = numbers;
