@@ -169,7 +169,7 @@ void multiplyFragments(Warp &warp, const Decoded &i, uint32_t mask) {
   gather(warp, c, registers + d.registers + a.registers + b.registers, sum);
   MatrixSize size{d.rows, d.columns, a.columns};
   if (d.element == ScalarType::F32 || d.element == ScalarType::F16)
-    multiplyAsTensorCore(left, right, sum, size, sumFormat(a.element, d.element));
+    multiplyAsTensorCore(left, right, sum, size, sumFormat(a.element, a.element, d.element));
   else
     multiplyStepByStep(left, right, sum, size);
   bool satfinite = i.flag & 1;

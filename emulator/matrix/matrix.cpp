@@ -22,9 +22,15 @@ uint32_t elementBytes(MatrixElement element) {
     return 8;
   case MatrixElement::S8:
   case MatrixElement::U8:
+  case MatrixElement::E4M3:
+  case MatrixElement::E5M2:
     return 1;
   }
   return 0;
+}
+
+bool isByteFloat(MatrixElement element) {
+  return element == MatrixElement::E4M3 || element == MatrixElement::E5M2;
 }
 
 /// Host addresses of the rows of stmatrix: lanes 8j to 8j+7 hold those of matrix j. False: a fault was
@@ -73,15 +79,22 @@ int64_t packForm(const MatrixForm &form) {
 
 FragmentSizes fragmentSizes(const MatrixForm &form) {
   uint32_t bytes = elementBytes(form.a);
-  bool isInteger = bytes == 1, isHalf = bytes == 2;
-  if (bytes != elementBytes(form.b) || form.n != 8 || (!isInteger && form.a != form.b))
+  bool isFloat = isByteFloat(form.a), isInteger = bytes == 1 && !isFloat, isHalf = bytes == 2;
+  if (bytes != elementBytes(form.b) || isFloat != isByteFloat(form.b) || form.n != 8 ||
+      (bytes != 1 && form.a != form.b))
     return {};
-  if (form.a == MatrixElement::F64)
-    return form.m == 8 && form.k == 4 && form.accumulator == ScalarType::F64 ? FragmentSizes{1, 1, 2} : FragmentSizes{};
-  bool shape = form.m == 16 && (isInteger ? form.k == 16 || form.k == 32
-                                : isHalf  ? form.k == 8 || form.k == 16
-                                          : form.k == 4 || form.k == 8);
-  bool halfAccumulator = form.a == MatrixElement::F16 && form.accumulator == ScalarType::F16;
+  if (form.a == MatrixElement::F64) {
+    if (form.accumulator != ScalarType::F64 || form.satfinite || (form.m == 8 && form.k != 4) || form.k > 16)
+      return {};
+    return {form.m / 8 * form.k / 4, form.k / 4, form.m / 4};
+  }
+  if (isInteger && form.m == 8 && form.k == 16 && form.accumulator == ScalarType::S32)
+    return {1, 1, 2};
+  bool shape = form.m == 16 && (isFloat     ? form.k == 32
+                                : isInteger ? form.k == 16 || form.k == 32
+                                : isHalf    ? form.k == 8 || form.k == 16
+                                            : form.k == 4 || form.k == 8);
+  bool halfAccumulator = (form.a == MatrixElement::F16 || isFloat) && form.accumulator == ScalarType::F16;
   if (!shape || !(halfAccumulator || form.accumulator == (isInteger ? ScalarType::S32 : ScalarType::F32)) ||
       (form.satfinite && !isInteger))
     return {};

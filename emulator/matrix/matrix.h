@@ -12,7 +12,7 @@ Handler storeMatrixHandler();
 /// movmatrix: `d` is the transpose of the 8x8 matrix of b16 in `a`.
 Handler transposeMatrixHandler();
 
-enum class MatrixElement : uint8_t { F16, BF16, TF32, F64, S8, U8 };
+enum class MatrixElement : uint8_t { F16, BF16, TF32, F64, S8, U8, E4M3, E5M2 };
 struct MatrixForm {
   uint32_t m, n, k;
   MatrixElement a, b;

@@ -61,8 +61,7 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
   MatrixForm form = unpackForm(i.imm);
   FragmentSizes sizes = fragmentSizes(form);
   const uint32_t *d = vectorOperands(warp, i), *a = d + sizes.c, *b = a + sizes.a, *c = b + sizes.b;
-  constexpr uint32_t kM = A == ScalarType::F64 ? 8 : 16;
-  alignas(64) double left[kM * 32], right[32 * 8], sum[kM * 8];
+  alignas(64) double left[16 * 32], right[32 * 8], sum[16 * 8];
   constexpr uint32_t kPer = kPerRegister<typename Left::Bits>, kHeld = kPerRegister<typename Sum::Bits>;
   for (uint32_t r = 0; r < sizes.a; ++r) {
     const auto *bits = at<typename Left::Bits>(warp, a[r]);
@@ -70,7 +69,7 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
     for (uint32_t k = 0; k < kLanes * kPer; ++k)
       values[k] = Left::load(bits[k]);
     for (uint32_t k = 0; k < kLanes * kPer; ++k) {
-      Place place = placeA(k / kPer, r * kPer + k % kPer, kPer, kM);
+      Place place = placeA(k / kPer, r * kPer + k % kPer, kPer, form.m);
       left[place.row * form.k + place.column] = values[k];
     }
   }
@@ -91,9 +90,9 @@ void multiply(Warp &warp, const Decoded &i, uint32_t mask) {
       sum[place.row * 8 + place.column] = Sum::load(bits[k]);
     }
   }
-  MatrixSize size{kM, 8, form.k};
+  MatrixSize size{form.m, 8, form.k};
   if constexpr (Accumulator == ScalarType::F32 || Accumulator == ScalarType::F16)
-    multiplyAsTensorCore(left, right, sum, size, sumFormat(A, Accumulator));
+    multiplyAsTensorCore(left, right, sum, size, sumFormat(A, B, Accumulator));
   else
     multiplyStepByStep(left, right, sum, size);
   for (uint32_t r = 0; r < sizes.c; ++r) {
@@ -138,6 +137,11 @@ void loadMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
     write(at<uint32_t>(warp, operands[j]), result[j], mask);
 }
 
+/// Of floats.
+template <ScalarType A, ScalarType B> Handler multiplyBytes(ScalarType accumulator) {
+  return accumulator == ScalarType::F16 ? &multiply<A, B, ScalarType::F16> : &multiply<A, B, ScalarType::F32>;
+}
+
 } // namespace
 
 Handler multiplyMatrixHandler(const MatrixForm &form) {
@@ -151,6 +155,12 @@ Handler multiplyMatrixHandler(const MatrixForm &form) {
     return &multiply<ScalarType::TF32, ScalarType::TF32, ScalarType::F32>;
   case MatrixElement::F64:
     return &multiply<ScalarType::F64, ScalarType::F64, ScalarType::F64>;
+  case MatrixElement::E4M3:
+    return form.b == MatrixElement::E4M3 ? multiplyBytes<ScalarType::E4M3, ScalarType::E4M3>(form.accumulator)
+                                         : multiplyBytes<ScalarType::E4M3, ScalarType::E5M2>(form.accumulator);
+  case MatrixElement::E5M2:
+    return form.b == MatrixElement::E4M3 ? multiplyBytes<ScalarType::E5M2, ScalarType::E4M3>(form.accumulator)
+                                         : multiplyBytes<ScalarType::E5M2, ScalarType::E5M2>(form.accumulator);
   case MatrixElement::S8:
     return form.b == MatrixElement::S8 ? &multiply<ScalarType::S8, ScalarType::S8, ScalarType::S32>
                                        : &multiply<ScalarType::S8, ScalarType::U8, ScalarType::S32>;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "emulator/machine/float_bits.h"
+#include "support/small_float.h"
 
 #include <algorithm>
 
@@ -47,6 +48,14 @@ template <> struct MatrixValue<ptx::ScalarType::S8> {
 template <> struct MatrixValue<ptx::ScalarType::U8> {
   using Bits = uint8_t;
   static double load(Bits bits) { return bits; }
+};
+template <> struct MatrixValue<ptx::ScalarType::E4M3> {
+  using Bits = uint8_t;
+  static double load(Bits bits) { return static_cast<double>(e4m3ToFloat(bits)); }
+};
+template <> struct MatrixValue<ptx::ScalarType::E5M2> {
+  using Bits = uint8_t;
+  static double load(Bits bits) { return static_cast<double>(e5m2ToFloat(bits)); }
 };
 template <> struct MatrixValue<ptx::ScalarType::S32> {
   using Bits = uint32_t;

@@ -26,10 +26,17 @@ struct SumFormat {
   bool isHalf = false;      // the sum is still to be rounded to f16: once, to nearest, never to -0
 };
 
-/// Of f16, bf16 or tf32 operands and an f32 or f16 sum.
-inline SumFormat sumFormat(ptx::ScalarType operand, ptx::ScalarType sum) {
-  const int smallest = operand == ptx::ScalarType::F16 ? -14 : -126;
-  return {.smallestLeft = smallest, .smallestRight = smallest, .isHalf = sum == ptx::ScalarType::F16};
+/// Of floating-point operands and an f32 or f16 sum.
+inline SumFormat sumFormat(ptx::ScalarType left, ptx::ScalarType right, ptx::ScalarType sum) {
+  using ptx::ScalarType;
+  auto smallest = [](ScalarType operand) {
+    return operand == ScalarType::E4M3 ? -6 : operand == ScalarType::F16 || operand == ScalarType::E5M2 ? -14 : -126;
+  };
+  const bool isOfBytes = left == ScalarType::E4M3 || left == ScalarType::E5M2;
+  return {.smallestLeft = smallest(left),
+          .smallestRight = smallest(right),
+          .fractionBits = isOfBytes ? 13 : 25,
+          .isHalf = sum == ScalarType::F16};
 }
 
 /// sum[m][n] += left[m][k] * right[k][n], matrices row by row; n at most 32, k at most 64. `sum` is f32 or f16, and so

@@ -61,8 +61,8 @@ bool decodeMma(Decoder &decoder) {
   struct Shape {
     uint32_t m, n, k;
   };
-  constexpr Shape kShapes[] = {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}, {16, 8, 32}};
-  int shape = form.takeOneOf({"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+  constexpr Shape kShapes[] = {{8, 8, 4}, {8, 8, 16}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}, {16, 8, 32}};
+  int shape = form.takeOneOf({"m8n8k4", "m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
   if (!form.take("sync") || !form.take("aligned") || shape < 0 || !form.take("row") || !form.take("col"))
     return decoder.unsupported();
   matrix.m = kShapes[shape].m;
@@ -88,6 +88,12 @@ bool decodeMma(Decoder &decoder) {
       return true;
     case ScalarType::U8:
       out = MatrixElement::U8;
+      return true;
+    case ScalarType::E4M3:
+      out = MatrixElement::E4M3;
+      return true;
+    case ScalarType::E5M2:
+      out = MatrixElement::E5M2;
       return true;
     default:
       return false;
