@@ -3,7 +3,8 @@
 
 layout: which side is transposed in memory. nn: left [m, k], right [k, n]; nt: right [n, k]; tn: left [k, m]; tt: both.
 Sums are f32; the result is rounded to the type of the operands once, as in PyTorch. tf32 are f32 whose products may be rounded,
-i8 are summed in i32, which is the result.
+i8 are summed in i32, which is the result. f8 are f8E4M3FN with a scale for each tensor and a bf16 result; f8fast the same, summed by
+the tensor cores alone.
 """
 import dataclasses
 import itertools
@@ -27,14 +28,19 @@ class Product:
         left = (self.m, self.k) if self.layout[0] == "n" else (self.k, self.m)
         right = (self.k, self.n) if self.layout[1] == "n" else (self.n, self.k)
         batch = (self.batch,) if self.batch else ()
-        return [batch + left, batch + right] + ([(self.n,)] if self.fused else [])
+        scales = [(), ()] if self.is_f8() else []
+        return [batch + left, batch + right] + scales + ([(self.n,)] if self.fused else [])
+
+    def is_f8(self):
+        return self.kind in ("f8", "f8fast")
 
     def types(self):
         """Of the operands, of the sums, of the result."""
-        return {"tf32": ("f32", "f32", "f32"), "i8": ("i8", "i32", "i32")}.get(self.kind, (self.kind, "f32", self.kind))
+        return {"tf32": ("f32", "f32", "f32"), "f64": ("f64", "f64", "f64"), "i8": ("i8", "i32", "i32"), "f8": ("f8E4M3FN", "f32", "bf16"),
+                "f8fast": ("f8E4M3FN", "f32", "bf16")}.get(self.kind, (self.kind, "f32", self.kind))
 
     def flags(self):
-        return ["--f32-products=tf32"] if self.kind == "tf32" else []
+        return {"tf32": ["--f32-products=tf32"], "f8fast": ["--f8-sums=narrow"]}.get(self.kind, [])
 
     def operations(self):
         return 2 * max(self.batch, 1) * self.m * self.n * self.k
@@ -68,6 +74,10 @@ SETS = {
     "types": [Product(kind, layout, *s) for kind in ("tf32", "i8") for layout in ("nn", "nt")
               for s in ((1024,) * 3, (4096,) * 3, (8192,) * 3, (256, 4096, 4096))],
     "few": [Product("bf16", "nt", m, n, k) for m in (17, 32, 64, 128) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))],
+    "f64": [Product("f64", layout, n, n, n) for layout in ("nn", "nt") for n in (512, 1024, 2048, 4096)],
+    "f8": [Product(kind, "nt", *s) for kind in ("f8", "f8fast") for s in (
+        *((n, n, n) for n in (1024, 2048, 4096, 8192)),
+        *((m, n, k) for m in (16, 64, 256, 1024, 4096) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))))],
 }
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
@@ -82,7 +92,7 @@ def program(case):
         return f"affine_map<({', '.join(over)}) -> ({', '.join(indices)})>"
 
     def tensor(shape, kind):
-        return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
+        return f"tensor<{'x'.join([*map(str, shape), kind])}>"
 
     shapes = case.shapes()
     sides = [tensor(shape, element) for shape in shapes[:2]]
@@ -93,7 +103,8 @@ def program(case):
     multiply, add, widen, zero = ("muli", "addi", "extsi", "0") if total == "i32" else ("mulf", "addf", "extf", "0.0")
     extend = "" if element == total else f"%x = arith.{widen} %a : {element} to {total}\n    %y = arith.{widen} %b : {element} to {total}\n    "
     names = ("%a", "%b") if element == total else ("%x", "%y")
-    arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (f", %c: {tensor(shapes[2], element)}" if case.fused else "")
+    arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (", %sl: tensor<f32>, %sr: tensor<f32>" if case.is_f8() else "")
+    arguments += f", %c: {tensor(shapes[-1], result)}" if case.fused else ""
     text = f"""func.func @run({arguments}) -> {out} {{
   %zero = arith.constant {zero} : {total}
   %e = tensor.empty() : {sums}
@@ -108,17 +119,23 @@ def program(case):
     if result == total and not case.fused:
         return text + f"  return %p : {sums}\n}}\n"
     over = batch + "mn"
-    maps = ", ".join([affine(over, over)] + ([affine("n", over)] if case.fused else []) + [affine(over, over)])
+    extra = [("%sl", "", "f32", "%wl"), ("%sr", "", "f32", "%wr")] if case.is_f8() else []
+    extra += [("%c", "n", result, "%w")] if case.fused else []
+    extra_types = [tensor(shapes[2], "f32") if each == "f32" else tensor(shapes[-1], each) for _, _, each, _ in extra]
+    maps = ", ".join([affine(over, over)] + [affine(letters, over) for _, letters, _, _ in extra] + [affine(over, over)])
     kinds = ", ".join(['"parallel"'] * len(over))
     body, last = "", "%v"
+    if case.is_f8():
+        body += "    %va = arith.mulf %v, %wl : f32\n    %vb = arith.mulf %va, %wr : f32\n"
+        last = "%vb"
     if case.fused:
-        body = f"    %d = arith.extf %w : {result} to f32\n    %g = arith.addf %v, %d : f32\n" + ACTIVATIONS[case.fused]
+        body += f"    %d = arith.extf %w : {result} to f32\n    %g = arith.addf {last}, %d : f32\n" + ACTIVATIONS[case.fused]
         last = "%h"
     if result != total:
         body += f"    %o = arith.truncf {last} : f32 to {result}\n"
         last = "%o"
-    inputs = ("%p, %c : " + sums + ", " + tensor(shapes[2], result)) if case.fused else "%p : " + sums
-    given = f"%v: f32, %w: {result}, %u: {result}" if case.fused else f"%v: f32, %u: {result}"
+    inputs = ", ".join(["%p", *(name for name, _, _, _ in extra)]) + " : " + ", ".join([sums, *extra_types])
+    given = ", ".join(["%v: f32", *(f"{value}: {each}" for _, _, each, value in extra), f"%u: {result}"])
     return text + f"""  %q = tensor.empty() : {out}
   %z = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({inputs}) outs(%q : {out}) {{
   ^bb0({given}):

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from programs import ADAM, BINS, DROPOUT, DROPPED, EPSILON, TOP
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.uint8, "i32": torch.int32,
-         "i64": torch.int64}
+         "i64": torch.int64, "f64": torch.float64}
 SEED = 0x1234567
 
 
