@@ -181,7 +181,8 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     // Tensor code becomes dispatches of executables that hold it as kernel functions.
     manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
     // Each kernel gets a strategy, which says how many blocks a launch takes.
-    manager.addPass(codegen::createChooseStrategies({.tf32 = options.tf32Products}));
+    manager.addPass(
+        codegen::createChooseStrategies({.tf32 = options.tf32Products, .narrowSums = options.narrowF8Sums}));
   });
   if (failed(prepared) || failed(dump(module, options.dumpSources,
                                       [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
   bool contractProducts = true;         // --fp-contract
   bool tf32Products = false;            // --f32-products=tf32
+  bool narrowF8Sums = false;            // --f8-sums=narrow
   bool fastMath = false;                // --fast-math
   bool printDispatches = false;         // --print-dispatches
   bool lineInfo = false;                // --line-info

@@ -28,7 +28,9 @@ def ChooseStrategies : Pass<"tenon-choose-strategies", "::mlir::ModuleOp"> {
     The strategies and what each is for: codegen/strategies/README.md. A kernel that none of them takes is computed by
     one thread for each element of its result (`tenon.elements_per_thread = 1`).
   }];
-  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">];
+  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">,
+                 Option<"narrowSums", "narrow-sums", "bool", /*default=*/"false",
+                        "tensor cores sum products of f8 on their own, with 13 bits">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/write_along.h"
+#include "compiler/codegen/contraction/product.h"
 #include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/targets.h"
@@ -127,6 +128,8 @@ private:
     OpBuilder b(&getContext());
     if (tf32)
       function->setAttr(dispatch::kTf32Attr, b.getUnitAttr());
+    if (narrowSums)
+      function->setAttr(kNarrowSumsAttr, b.getUnitAttr());
     if (hasOnlyMapTargets_)
       function->setAttr(kHopperOnlyAttr, b.getUnitAttr());
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);

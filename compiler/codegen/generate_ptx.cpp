@@ -4,6 +4,7 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
+#include "compiler/codegen/ptx/widen_f8.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -34,7 +35,7 @@ unsigned kernelVariantFor(ModuleOp kernels, const abi::TargetArch &target) {
       if (auto name = plan.getAs<StringAttr>("name"))
         if (const Strategy *strategy = strategyNamed(name))
           variant = std::max(variant, strategy->variantFor(target));
-  return variant;
+  return readsF8(kernels) ? 2 * variant + hasF8(target) : variant;
 }
 
 FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const abi::TargetArch &target,
@@ -50,6 +51,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const abi::Targe
   }
   if (options.fastMath)
     allowFastMath(*module);
+  widenF8(*module, hasF8(target));
   if (failed(lowerToLlvm(*module)))
     return failure();
   if (options.lineInfo && failed(addLineInfo(*module)))

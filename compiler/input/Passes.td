@@ -111,7 +111,8 @@ def LowerTypes : Pass<"tenon-lower-types", "::mlir::ModuleOp"> {
     ```mlir
     %0 = arith.extf %x : tensor<4xf8E5M2> to tensor<4xf32>
     ```
-    After, with %x : tensor<4xi8>, linalg.generic whose body makes an f32 of the byte. Floats of 8 bits, integers such
+    After, with %x : tensor<4xi8>, linalg.generic whose body makes an f32 of the byte; of f8E4M3FN and f8E5M2, which some
+    targets widen and multiply, by arith.bitcast and arith.extf, of others by arithmetic on its bits. Floats of 8 bits, integers such
     as i4, unsigned ones, index and complex numbers become signless integers of the next width (types/storage.h). A
     public function takes and returns floats of 8 bits and unsigned integers as integers of the same bytes, i4 and
     f4E2M1FN packed in bytes, complex numbers as pairs of floats (types/boundary.h).

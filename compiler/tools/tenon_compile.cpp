@@ -39,7 +39,8 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, cudaPath, fpContract = "on", f32Products = "exact", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
+  std::string output, depfile, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo, dumpSources,
+                                         dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -68,9 +69,14 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
   options.text(
       "fp-contract", "on|off", &flags.fpContract,
       "on: fuse a product with the sum that alone takes it, where that only adds accuracy (default); off: never");
-  options.text("f32-products", "exact|tf32", &flags.f32Products,
-               "exact: matrix products of f32 round nothing but sums (default); tf32: tensor cores multiply factors of 11\n"
-               "bits, where the device has them (sm_80 and later)");
+  options.text(
+      "f32-products", "exact|tf32", &flags.f32Products,
+      "exact: matrix products of f32 round nothing but sums (default); tf32: tensor cores multiply factors of 11\n"
+      "bits, where the device has them (sm_80 and later)");
+  options.text(
+      "f8-sums", "f32|narrow", &flags.f8Sums,
+      "f32: of products of f8, tensor cores sum 128 at most on their own, with 13 bits (default); narrow: all,\n"
+      "which is faster, and the longer the sum the less exact");
   options.flag("fast-math", &flags.fastMath,
                "approximate division and functions, f32 denormals are zero: as nvcc's --use_fast_math");
   options.flag("line-info", &flags.lineInfo, "name lines of the module in generated PTX, for profilers and debuggers");
@@ -139,6 +145,10 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f32-products is 'exact' or 'tf32', not '",
                             flags.f32Products, "'");
   options.tf32Products = flags.f32Products == "tf32";
+  if (flags.f8Sums != "f32" && flags.f8Sums != "narrow")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f8-sums is 'f32' or 'narrow', not '", flags.f8Sums,
+                            "'");
+  options.narrowF8Sums = flags.f8Sums == "narrow";
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;
   options.lineInfo = flags.lineInfo;

@@ -38,13 +38,14 @@ import cases_contraction
 import cases_convolution
 import cases_convolution_gradients
 import cases_elementwise
+import cases_f8
 import cases_movement
 import cases_named
 import cases_reduction
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_convolution,
+MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_choice, cases_elementwise, cases_reduction,
            cases_movement, cases_named, cases_along)
 MOST = 150  # functions of one program

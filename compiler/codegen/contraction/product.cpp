@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/product.h"
 
+#include "compiler/codegen/ptx/widen_f8.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -26,6 +27,7 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
                   ArrayRef<unsigned> across, ArrayRef<unsigned> reduced, const GroupShape &shape) {
   Operand operand;
   operand.value = dispatch::beforeExtension(side.value);
+  operand.factor = dispatch::factorTypeOf(side.value);
   operand.isUnsigned = isa_and_nonnull<arith::ExtUIOp>(side.value.getDefiningOp());
   operand.across = llvm::to_vector(across);
   for (unsigned input : side.inputs)
@@ -84,6 +86,7 @@ std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const 
     return std::nullopt;
   Product product;
   product.op = &op;
+  product.sumsNarrowly = kernel.function->hasAttr(kNarrowSumsAttr);
   product.roundsToTf32 = kernel.function->hasAttr(dispatch::kTf32Attr);
   for (const auto &phase : phasesOf(kernel, shape.group))
     for (const RowSum &sum : phase)
@@ -128,6 +131,10 @@ uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const
   for (auto [op, input] : operand.inputs)
     if (shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
       widest = std::max(widest, dispatch::elementBytes(input->tensor.element));
+  // Bytes are computed with eight at a time.
+  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
+  if (widest == 1 && operand.isCopied() && size && *size % 16 == 0)
+    return 16;
   return widest == 0 ? 1 : 16 / std::max(widest, 2u);
 }
 
@@ -141,15 +148,30 @@ Type Product::warpElement() const {
   if (Type element = tensorCoreElement())
     return element;
   MLIRContext *context = left.value.getContext();
-  Type element = left.value.getType();
-  if (element != right.value.getType())
+  if (isOfF8())
+    return sum.sum.type.isF32() ? left.factor : Type();
+  Type element = left.factor;
+  if (element != right.factor)
     return {};
   if (element.isInteger(8) && sum.sum.type.isInteger(32) && left.isUnsigned == right.isUnsigned)
     return IntegerType::get(context, 8, left.isUnsigned ? IntegerType::Unsigned : IntegerType::Signed);
   return roundsToTf32 && element.isF32() && sum.sum.type.isF32() ? Type(FloatTF32Type::get(context)) : Type();
 }
 
+bool Product::isOfF8() const {
+  return dispatch::isF8(left.factor) && dispatch::isF8(right.factor);
+}
+
+bool hasTensorCoresFor(const Product &product, const abi::TargetArch &target) {
+  Type element = product.warpElement();
+  if (product.isOfF8())
+    return element && hasF8(target);
+  return element && target.number >= (element.isF16() || isa<IntegerType>(element) ? 75 : 80);
+}
+
 Value extended(KernelBuilder &k, const Operand &operand, Value value, Type type) {
+  if (dispatch::isF8(operand.factor))
+    value = arith::BitcastOp::create(k.b, k.loc, operand.factor, value);
   if (value.getType() == type)
     return value;
   if (isa<FloatType>(type))

@@ -12,6 +12,7 @@
 //            +-------+ +---------+
 #pragma once
 
+#include "abi/target_arch.h"
 #include "compiler/codegen/kernel/bodies.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
@@ -23,9 +24,15 @@ struct OperandInput {
   const KernelInput *input;
 };
 
+// On a kernel function: tensor cores may sum products of f8 on their own, with 13 bits.
+inline constexpr llvm::StringLiteral kNarrowSumsAttr = "tenon.narrow_sums";
+/// Reduced elements of f8 that a tensor core sums on its own where that attribute is not there.
+inline constexpr uint32_t kMostNarrowlySummed = 128;
+
 /// One side of the product.
 struct Operand {
-  mlir::Value value;                      // of the body: what is multiplied, before it is extended
+  mlir::Value value;                      // of the body: what is multiplied, before it is extended; of an f8 its byte
+  mlir::Type factor;                      // what `value` means: its type, or f8E4M3FN or f8E5M2
   bool isUnsigned = false;                // an integer that is extended by zeros
   llvm::SmallVector<OperandInput> inputs; // that it is computed from, also by other operations of the group
   llvm::SmallVector<unsigned> across;     // axes of the space: of the rows, or of the columns
@@ -53,14 +60,25 @@ struct Product {
   uint32_t widthOf(const Operand &operand, const GroupShape &shape) const;
   /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
   mlir::Type tensorCoreElement() const;
-  /// The same where types of other sizes can be read, too: also si8 and ui8, whose sums are i32, and, where the kernel
-  /// allows it, tf32 for f32.
+  /// The same where types of other sizes can be read, too: also si8 and ui8, whose sums are i32, f8 of either kind
+  /// (that of the left side: the other's may be another), and, where the kernel allows it, tf32 for f32.
   mlir::Type warpElement() const;
+  /// That of the right side.
+  mlir::Type rightWarpElement() const { return isOfF8() ? right.factor : warpElement(); }
+  /// Whether they are f8, which tensor cores multiply from sm_89 on.
+  bool isOfF8() const;
+  /// Tensor cores keep 13 bits of the fraction of such sums: what comes of each step, of kMostNarrowlySummed reduced
+  /// elements or fewer, is added to sums of f32 beside them.
+  bool addsSteps() const { return isOfF8() && !sumsNarrowly; }
   bool roundsToTf32 = false; // the kernel allows it
+  bool sumsNarrowly = false; // the kernel allows it of f8
   /// The same product with its sides, rows and columns exchanged.
   void exchangeSides();
 };
 
+/// Whether tensor cores of the target multiply the product's factors by warps: f16 and int8 from sm_75 on, bf16 and
+/// tf32 from sm_80, f8 from sm_89.
+bool hasTensorCoresFor(const Product &product, const abi::TargetArch &target);
 /// A value of an operand in the type of the sum.
 mlir::Value extended(KernelBuilder &k, const Operand &operand, mlir::Value value, mlir::Type type);
 

@@ -21,7 +21,9 @@ class SkinnyProduct {
 public:
   SkinnyProduct(const ProductKernel &kernel, const SkinnyShape &how, bool hasTensorCores)
       : kernel_(kernel), how_(how), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
-        core_(k_, kernel.product.warpElement()), wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
+        core_(k_, how.fewAreRows ? kernel.product.rightWarpElement() : kernel.product.warpElement(),
+              how.fewAreRows ? kernel.product.warpElement() : kernel.product.rightWarpElement(), kernel.target),
+        wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
         few_(how.fewAreRows ? kernel.product.left : kernel.product.right), isMma_(hasTensorCores),
         each_(kernel.depth / kLanesOfGroup), type_(kernel.product.sum.sum.type) {}
 
@@ -135,14 +137,17 @@ Value SkinnyProduct::word(const Values &values, uint32_t number) {
   return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), all);
 }
 
-/// Sums: [pair of positions][fragment of the few][4].
+/// Sums: [pair of positions][fragment of the few][4]. Of f8, what a step comes to is added to them (product.h).
 SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) {
   // Of the 32 bytes of reduced elements that an instruction takes a lane has two registers.
+  static_assert(kBytesOfLane * kLanesOfGroup <= kMostNarrowlySummed);
+  const bool isAdded = product_.addsSteps();
+  Values products = isAdded ? Values(sums.size(), neutral(k_, product_.sum.sum)) : sums;
   for (uint32_t part = 0; part < kBytesOfLane / 4; part += 2) {
     SmallVector<Values> few;
     for (const Values &values : step.few)
       few.push_back({word(values, part), word(values, part + 1)});
-    Value *first = sums.begin();
+    Value *first = products.begin();
     for (uint32_t position = 0; position < how_.positions; position += 2) {
       const Values &upper = step.wide[position], &lower = step.wide[position + 1];
       const Values wide = {word(upper, part), word(lower, part), word(upper, part + 1), word(lower, part + 1)};
@@ -152,7 +157,10 @@ SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) 
       }
     }
   }
-  return sums;
+  if (isAdded)
+    for (auto [product, sum] : llvm::zip_equal(products, sums))
+      product = arith::AddFOp::create(k_.b, k_.loc, sum, product);
+  return products;
 }
 
 /// Sums: [positions][few].
@@ -361,7 +369,7 @@ void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool has
   // What is rounded to tf32 saves no memory.
   const bool isMma = hasTensorCores && product.warpElement() && !product.warpElement().isTF32();
   const uint32_t each = isMma                 ? kBytesOfLane / dispatch::elementBytes(wide.value.getType())
-                        : wide.isAlongReduced ? std::max(2u, product.widthOf(wide, kernel.shape))
+                        : wide.isAlongReduced ? std::clamp(product.widthOf(wide, kernel.shape), 2u, 8u)
                                               : 4;
   kernel.depth = kLanesOfGroup * each;
   SkinnyProduct(kernel, shape, isMma).run();

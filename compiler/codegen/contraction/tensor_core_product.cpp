@@ -21,7 +21,8 @@ constexpr uint32_t kFragmentDepth = kFragmentDepthBytes / 2; // of those that li
 class TensorCoreProduct {
 public:
   explicit TensorCoreProduct(const ProductKernel &kernel)
-      : kernel_(kernel), k_(kernel.k), space_(kernel_), core_(k_, kernel.product.warpElement()),
+      : kernel_(kernel), k_(kernel.k), space_(kernel_),
+        core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement(), kernel.target),
         left_(kernel_, space_, core_, kernel_.product.left), right_(kernel_, space_, core_, kernel_.product.right),
         warpRows_(kernel.rows / kWarpsDown), warpColumns_(kernel.columns / kWarpsAcross) {}
 
@@ -37,6 +38,7 @@ private:
   void bring(Value step, Value steps, bool isFast);
   Values steps(bool isFast);
   Values multiply(Value stage, Values sums);
+  Values multiplyAndAdd(Value stage, Values sums);
   Values leftFragment(Value stage, uint32_t number, uint32_t part);
   Values rightFragments(Value stage, uint32_t pair, uint32_t part);
 
@@ -89,8 +91,38 @@ TensorCoreProduct::Values TensorCoreProduct::rightFragments(Value stage, uint32_
   return core_.loadMatrices(k_.at(tile, k_.b.getI8Type(), right_.offsetOf(row, chunk)), !right_.liesAlongReduced());
 }
 
+/// Of f8: what a step comes to is added to the sums of all steps (product.h).
+TensorCoreProduct::Values TensorCoreProduct::multiplyAndAdd(Value stage, Values sums) {
+  static_assert(kDepthBytes <= kMostNarrowlySummed);
+  const uint32_t rows = warpRows_ / kFragmentRows, pairs = warpColumns_ / (2 * kFragmentColumns);
+  constexpr uint32_t kParts = kDepthBytes / kFragmentDepthBytes;
+  SmallVector<SmallVector<Values>> right(kParts);
+  for (uint32_t part = 0; part < kParts; ++part)
+    for (uint32_t pair = 0; pair < pairs; ++pair)
+      right[part].push_back(rightFragments(stage, pair, part));
+  const Values none(4, neutral(k_, kernel_.product.sum.sum));
+  Value *sum = sums.begin();
+  for (uint32_t row = 0; row < rows; ++row) {
+    SmallVector<Values> left;
+    for (uint32_t part = 0; part < kParts; ++part)
+      left.push_back(leftFragment(stage, row, part));
+    for (uint32_t column = 0; column < 2 * pairs; ++column) {
+      Values products = none;
+      for (uint32_t part = 0; part < kParts; ++part)
+        products = core_.multiply(left[part], ArrayRef(right[part][column / 2]).slice(2 * (column % 2), 2), products);
+      for (Value product : products) {
+        *sum = arith::AddFOp::create(k_.b, k_.loc, *sum, product);
+        ++sum;
+      }
+    }
+  }
+  return sums;
+}
+
 /// Sums: [16 rows][8 columns][4].
 TensorCoreProduct::Values TensorCoreProduct::multiply(Value stage, Values sums) {
+  if (kernel_.product.addsSteps())
+    return multiplyAndAdd(stage, std::move(sums));
   const uint32_t rows = warpRows_ / kFragmentRows, pairs = warpColumns_ / (2 * kFragmentColumns);
   for (uint32_t part = 0; part < kDepthBytes / kFragmentDepthBytes; ++part) {
     SmallVector<Values> right;

@@ -21,6 +21,7 @@ struct ProductKernel {
   mlir::ValueRange tensorMaps; // of the left operand, of the right and of the result; of the operands, or none
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
+  uint16_t target = 0;         // number of the architecture
 };
 
 class TileSpace {

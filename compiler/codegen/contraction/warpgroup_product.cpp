@@ -20,6 +20,9 @@ constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
 constexpr uint32_t kPartColumns = 64;
 // Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
 constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+// Where a step has sums of its own, which take up to 96 more.
+constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
+constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 // Copies without a map: so many steps are on their way before the first is waited for.
 constexpr uint32_t kCopiedAhead = 2;
 // Barriers of the three warpgroups begin behind 0, which is the block's.
@@ -39,7 +42,7 @@ uint32_t partBytes() {
 class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
-      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement()),
+      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement()),
         stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
@@ -67,6 +70,7 @@ private:
   /// Whether each consumer has rows of the tile; else it has columns.
   bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
   uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
+  bool hasManySums() const { return kernel_.product.addsSteps() && groupColumns() > kColumnsAtOnce; }
   Value firstRow() { return k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)); }
   Value firstColumn() { return k_.mul(group_, k_.number(areRowsDivided() ? 0 : groupColumns())); }
   Value stageBytes(Value step) {
@@ -85,10 +89,11 @@ private:
   void copyElements(bool isFast);
 
   void consume();
-  void tellEmpty(Value step, Value condition);
+  void tellEmpty(Value step, Value condition = {}); // null: always
   Value descriptor(const OperandTile &tile, Value address);
   TensorCore::Step operandsOf(const Tile &tile, Value step);
   Values multiply(const Tile &tile, Value first);
+  Values multiplyAndAdd(const Tile &tile, Value first);
   void write(Tile &tile, const Values &sums);
   Value resultArena();
 
@@ -186,7 +191,7 @@ void WarpgroupProduct::copyElements(bool isFast) {
 }
 
 void WarpgroupProduct::produce() {
-  k_.leaveRegisters(kProducerRegisters);
+  k_.leaveRegisters(hasManySums() ? kFewProducerRegisters : kProducerRegisters);
   k_.asTeam(thread_, kGroupThreads, k_.number(kFirstBarrier + kConsumers), [&] {
     k_.branch(isFast_, [&] { hasMaps() ? askForBoxes() : copyElements(true); }, [&] { copyElements(false); });
   });
@@ -220,15 +225,43 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
 
 /// By one thread of a consumer for each block that fills the stage. Of copied elements every block fills its own.
 void WarpgroupProduct::tellEmpty(Value step, Value condition) {
+  auto onlyIf = [&](Value isTeller) { return condition ? k_.both(isTeller, condition) : isTeller; };
   if (!isInCluster())
-    return k_.when(k_.both(k_.equal(thread_, k_.number(0)), condition), [&] { ring_->empty(step); });
+    return k_.when(onlyIf(k_.equal(thread_, k_.number(0))), [&] { ring_->empty(step); });
   Value fillers = k_.select(isFast_, k_.number(kernel_.cluster), k_.number(1));
-  k_.when(k_.both(k_.less(thread_, fillers), condition),
-          [&] { ring_->emptyFor(step, k_.select(isFast_, thread_, rank_)); });
+  k_.when(onlyIf(k_.less(thread_, fillers)), [&] { ring_->emptyFor(step, k_.select(isFast_, thread_, rank_)); });
+}
+
+/// Of f8: what a step comes to is added to the sums of all steps (product.h). Wide tiles take two turns, so that sums
+/// of steps need fewer registers. While one consumer adds, the other one's products run.
+WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Value first) {
+  static_assert(kStepBytes <= kMostNarrowlySummed);
+  const uint32_t columns = groupColumns(), atOnce = columns <= kMostColumnsAtOnce ? columns : kColumnsAtOnce;
+  const Values none(kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
+  return k_.loop(k_.number(0), count_, k_.number(1), none, [&](Value inTile, ValueRange carried) {
+    Value step = k_.add(first, inTile);
+    ring_->waitUntilFull(step);
+    Values sums = llvm::to_vector(carried);
+    Value *sum = sums.begin();
+    for (uint32_t begin = 0; begin < columns; begin += atOnce) {
+      TensorCore::Step operands = operandsOf(tile, step);
+      operands.right = k_.add(operands.right, k_.number(begin * kStepBytes / 16));
+      const Values products = core_.waitForProducts(0, core_.multiplyGroup(operands, atOnce));
+      if (begin + atOnce == columns)
+        tellEmpty(step);
+      for (Value product : products) {
+        *sum = arith::AddFOp::create(k_.b, k_.loc, *sum, product);
+        ++sum;
+      }
+    }
+    return sums;
+  });
 }
 
 /// The product of a step runs on while the next one begins; then its stage is empty.
 WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first) {
+  if (kernel_.product.addsSteps())
+    return multiplyAndAdd(tile, first);
   Values sums(kGroupRows * groupColumns() / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
@@ -271,7 +304,7 @@ Value WarpgroupProduct::resultArena() {
 }
 
 void WarpgroupProduct::consume() {
-  k_.takeRegisters(kConsumerRegisters);
+  k_.takeRegisters(hasManySums() ? kManyConsumerRegisters : kConsumerRegisters);
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
     std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();

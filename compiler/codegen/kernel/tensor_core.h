@@ -12,10 +12,15 @@ namespace tenon::compiler::codegen {
 
 class TensorCore {
 public:
-  /// @param element f16 or bf16; of multiply() also si8, ui8 (sums are i32) and tf32
-  TensorCore(KernelBuilder &k, mlir::Type element) : k_(k), element_(element) {}
+  /// @param element f16 or bf16; of multiply() also si8, ui8 (sums are i32), tf32, f8E4M3FN and f8E5M2 (sm_89)
+  /// @param right that of the right side, where it may be another: of f8
+  /// @param target number of the architecture. sm_75 multiplies f16 and int8, half as many or a quarter of them with an
+  /// instruction, and copies by its threads.
+  TensorCore(KernelBuilder &k, mlir::Type element, mlir::Type right = {}, uint16_t target = 80)
+      : k_(k), element_(element), right_(right ? right : element), target_(target) {}
 
-  /// Copies 16 bytes to shared memory, or writes zeros where `exists` (null: it does) is false. sm_80 and later.
+  /// Copies 16 bytes to shared memory, or writes zeros where `exists` (null: it does) is false. Beside the
+  /// threads from sm_80 on.
   void copyAsync(mlir::Value to, mlir::Value from, mlir::Value exists);
   /// What was copied since the last call is a group.
   void closeGroup();
@@ -24,9 +29,14 @@ public:
 
   /// Four 8 x 8 matrices; lane l gives the address of row l % 8 of matrix l / 8. Transposed: rows are columns.
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value row, bool isTransposed);
-  /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two). Of int8 a register has four, not two: 32 are
-  /// multiplied; of tf32 it has one: 8. f32 are rounded to it here.
+  /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two). Of int8 and f8 a register has four, not two: 32
+  /// are multiplied; of tf32 it has one: 8. f32 are rounded to it here.
   llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
+
+  /// 16 x 8 sums of f64 += left 16 x 16 * right 16 x 8. Of the left side lane l has rows l / 4 and the eighth behind it
+  /// of columns l % 4, then of the fourth columns behind those, of the right side rows l % 4 and the fourth ones behind
+  /// it of column l / 4. sm_80 and later.
+  llvm::SmallVector<mlir::Value> multiplyDoubles(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
 
   /// An f32 as a tf32, which has the same bits but for the last 13. sm_80 and later.
   mlir::Value toTf32(mlir::Value value);
@@ -36,9 +46,9 @@ public:
   /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.
   void publish();
   /// A warpgroup's 64 x `columns` sums += left * right, of which 128 bytes of each row and column are multiplied: 64
-  /// elements of f16 and bf16, 128 of int8, 32 of tf32, which whoever brought them has rounded. Both are described by
-  /// 64-bit words. Behind the call one product may still run: nothing else touches its sums before waitForProducts.
-  /// sm_90a.
+  /// elements of f16 and bf16, 128 of int8 and f8, 32 of tf32, which whoever brought them has rounded. Both are
+  /// described by 64-bit words. Behind the call one product may still run: nothing else touches its sums before
+  /// waitForProducts. sm_90a.
   struct Step {
     mlir::Value left, right;          // descriptors
     uint32_t leftBytes, rightBytes;   // from a quarter to the next
@@ -46,6 +56,8 @@ public:
   };
   llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns, mlir::Value keepsSums,
                                                mlir::ValueRange sums);
+  /// The same with new sums: what 128 bytes of each row and column come to.
+  llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns);
   /// 64 x `columns` new sums = left 64 x 64 `tiles` * right 64 `tiles` x `columns`, in flight behind the call. Both lie
   /// along the reduced elements, tiles of 64 of them behind each other.
   llvm::SmallVector<mlir::Value> multiplyTiles(mlir::Value left, mlir::Value right, uint32_t tiles,
@@ -59,9 +71,16 @@ public:
 
 private:
   mlir::Value word(mlir::Value value, mlir::Type type);
+  bool copiesByThreads() const { return target_ < 80; }
+  llvm::SmallVector<mlir::Value> multiplyOnce(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums,
+                                              llvm::ArrayRef<int64_t> shape);
+  llvm::SmallVector<mlir::Value> multiplyOnTuring(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
+  llvm::SmallVector<mlir::Value> multiplyF8(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
+  std::string groupText(const Step &step, uint32_t columns, size_t registers, llvm::StringRef keepsSums);
 
   KernelBuilder &k_;
-  mlir::Type element_;
+  mlir::Type element_, right_;
+  const uint16_t target_;
 };
 
 } // namespace tenon::compiler::codegen

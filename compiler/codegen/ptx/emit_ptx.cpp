@@ -8,6 +8,7 @@
 #include "compiler/codegen/ptx/target_queries.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -70,10 +71,25 @@ struct BackendErrors : llvm::DiagnosticHandler {
   std::vector<std::string> &errors;
 };
 
+/// Version of the PTX ISA with which all instructions of the module are there on every target that has them; 0 where
+/// that is the version of the oldest such target.
+uint16_t isaNeededBy(ModuleOp module) {
+  constexpr uint16_t kMatricesOfTuring = 65, kF8 = 84;
+  uint16_t needed = 0;
+  module.walk([&](Operation *op) {
+    if (isa<NVVM::MmaOp, NVVM::LdMatrixOp>(op))
+      needed = std::max(needed, kMatricesOfTuring);
+    if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+        call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
+      needed = std::max(needed, kF8);
+  });
+  return needed;
+}
+
 FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch,
                                                                   bool fastMath) {
-  const uint16_t isa = generatedIsa(arch);
-  if (isa == 0)
+  const uint16_t isa = std::max(generatedIsa(arch), isaNeededBy(module));
+  if (generatedIsa(arch) == 0)
     return module.emitError() << "unknown target '" << arch.toString() << "'; known targets: " << abi::knownArchList();
   initializeNvptx();
   const llvm::Triple triple("nvptx64-nvidia-cuda");

@@ -5,10 +5,10 @@
 // Nearly all the time goes into LLVM, which works on a context of its own for each job: jobs may run side by side. What
 // reads MLIR (create, take) belongs to the thread that owns its context.
 //
-// PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): nothing that is
-// generated here needs more, and a lower version loads on more drivers. Floating-point is IEEE: no flush to zero,
-// correctly rounded division and square root; a product that only a sum takes is fused with it (ptx/contract.h), unless
-// told not to.
+// PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): a lower version loads
+// on more drivers. Kernels that read f8 need more where there are instructions for it, and products of matrices on
+// sm_75. Floating-point is IEEE: no flush to zero, correctly rounded division and square root; a product that only a
+// sum takes is fused with it (ptx/contract.h), unless told not to.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -32,7 +32,8 @@ struct PtxOptions {
   bool keepLlvmIr = false;      // for PtxJob::llvmIr
 };
 
-/// ISA version of the PTX that is generated for `arch`, 10 * major + minor; 0 for an unknown architecture.
+/// ISA version of the PTX that is generated for `arch` where nothing asks for more, 10 * major + minor; 0 for an
+/// unknown architecture.
 uint16_t generatedIsa(abi::TargetArch arch);
 
 /// A module on its way to PTX for one target.

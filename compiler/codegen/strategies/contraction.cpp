@@ -22,13 +22,15 @@ constexpr int64_t kLargeTile = 128, kSmallTile = 64;
 // rows with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 96;
 
-/// What multiplies, the best that a target has. The numbers are variantFor's.
-enum class Multiplier : unsigned { Scalar, TensorCore, Warpgroup };
+/// What multiplies.
+enum class Multiplier { Scalar, TensorCore, Warpgroup };
 
-Multiplier multiplierOf(const abi::TargetArch &target) {
-  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
-    return Multiplier::Warpgroup;
-  return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
+/// The best that a target has.
+Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
+  Type element = product.warpElement();
+  if (!element || !hasTensorCoresFor(product, target))
+    return Multiplier::Scalar;
+  return target == abi::TargetArch{90, abi::ArchSuffix::A} ? Multiplier::Warpgroup : Multiplier::TensorCore;
 }
 
 int64_t ceilDiv(int64_t size, int64_t perTile) {
@@ -249,13 +251,15 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
     return value ? value.getInt() : 0;
   };
   const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
-  const bool isOfWarpgroups = multiplierOf(target) == Multiplier::Warpgroup && product && product->warpElement() &&
+  const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
                               isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right);
   return isOfWarpgroups ? kWarpgroupThreads : kernel.threads;
 }
 
 unsigned Contraction::variantFor(const abi::TargetArch &target) const {
-  return unsigned(multiplierOf(target));
+  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+    return 4;
+  return target.number >= 90 ? 3 : target.number >= 80 ? 2 : target.number >= 75 ? 1 : 0;
 }
 
 bool Contraction::takes(StringRef choice, int64_t value) const {
@@ -279,10 +283,11 @@ void Contraction::write(Writer &writer) const {
                        .rows = uint32_t(writer.choice("rows")),
                        .columns = uint32_t(writer.choice("columns")),
                        .depth = 0,
-                       .tensorMaps = {}};
-  const Multiplier multiplier = multiplierOf(writer.target);
+                       .tensorMaps = {},
+                       .target = writer.target.number};
+  const Multiplier multiplier = multiplierOf(writer.target, *product);
   const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
-  if (multiplier == Multiplier::Warpgroup && product->warpElement() && isWarpgroupTile(rows, columns, product->right)) {
+  if (multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, product->right)) {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
@@ -292,7 +297,7 @@ void Contraction::write(Writer &writer) const {
       kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
     }
     writeWarpgroupProduct(kernel);
-  } else if (!product->warpElement() || multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
+  } else if (multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
     writeScalarProduct(kernel);
   } else {
     writeTensorCoreProduct(kernel);

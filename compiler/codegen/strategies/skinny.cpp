@@ -20,6 +20,8 @@ constexpr int64_t kVeryFew = 8, kFew = 32;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
+// Of a block that sums them with all of its warps, four for each group of lanes.
+constexpr int64_t kRowsOfManyBytes = 32;
 
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
@@ -66,6 +68,11 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
   SkinnyShape how{.fewAreRows = fewAreRows, .few = few, .positions = 2, .depthWarps = 0};
   if (!wide.isAlongReduced)
     how.positions = std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
+  // Of bytes each lane brings twice as many rows at once: what the few are read for is halved.
+  const bool areBytes = multipliesByWarps(product_) && dispatch::elementBytes(wide.value.getType()) == 1;
+  if (wide.isAlongReduced && areBytes && few <= 16 &&
+      wideSize.value_or(0) * batch_.value_or(1) >= kEnoughBlocks * kRowsOfManyBytes)
+    how.positions = 4;
   auto blocksOf = [&](uint32_t threads) {
     return int64_t(llvm::divideCeil(uint64_t(wideSize.value_or(INT32_MAX)), widePerBlock(how, threads))) *
            batch_.value_or(1);
@@ -175,8 +182,10 @@ void Skinny::write(Writer &writer) const {
                       .bodies = writer.bodies,
                       .rows = 0,
                       .columns = 0,
-                      .depth = 0},
-                     how, variantFor(writer.target) != 0);
+                      .depth = 0,
+                      .tensorMaps = {},
+                      .target = writer.target.number},
+                     how, hasTensorCoresFor(*product, writer.target));
 }
 
 } // namespace tenon::compiler::codegen

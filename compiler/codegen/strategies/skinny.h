@@ -15,7 +15,9 @@ public:
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
-  unsigned variantFor(const abi::TargetArch &target) const override { return target.number >= 80; }
+  unsigned variantFor(const abi::TargetArch &target) const override {
+    return target.number >= 80 ? 2 : target.number >= 75;
+  }
 };
 
 } // namespace tenon::compiler::codegen

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/input/types/storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -133,12 +134,26 @@ Value beforeExtension(Value value) {
   Operation *extension = value.getDefiningOp();
   const bool isNarrow = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && value.getType().isInteger(32) &&
                         extension->getOperand(0).getType().isInteger(8);
-  return isNarrow || isa_and_nonnull<arith::ExtFOp>(extension) ? extension->getOperand(0) : value;
+  if (!isNarrow && !isa_and_nonnull<arith::ExtFOp>(extension))
+    return value;
+  Value narrow = extension->getOperand(0);
+  auto byte = isF8(narrow.getType()) ? narrow.getDefiningOp<arith::BitcastOp>() : arith::BitcastOp();
+  return byte ? byte.getIn() : narrow;
+}
+
+Type factorTypeOf(Value value) {
+  if (auto extension = value.getDefiningOp<arith::ExtFOp>(); extension && isF8(extension.getIn().getType()))
+    return extension.getIn().getType();
+  return beforeExtension(value).getType();
+}
+
+bool isF8(Type type) {
+  return input::isWidenedInKernels(type);
 }
 
 bool isForTensorCores(const Contraction &product) {
-  Type left = beforeExtension(product.left.value).getType(), right = beforeExtension(product.right.value).getType();
-  return left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8));
+  Type left = factorTypeOf(product.left.value), right = factorTypeOf(product.right.value);
+  return (left == right && (isa<Float16Type, BFloat16Type>(left) || left.isInteger(8))) || (isF8(left) && isF8(right));
 }
 
 bool mayRoundForTensorCores(const Contraction &product) {

@@ -50,12 +50,17 @@ struct FewRows {
 };
 /// Nothing where there are more, or where sizes are unknown.
 std::optional<FewRows> fewRowsOf(const Contraction &product);
-/// The value before an f16 or bf16 became an f32, or an i8 an i32: products of those are exact there.
+/// The value before an f16 or bf16 became an f32, or an i8 an i32: products of those are exact there. Of an f8 it is
+/// the byte that holds it.
 mlir::Value beforeExtension(mlir::Value value);
+/// What that value means: its type, or f8E4M3FN or f8E5M2.
+mlir::Type factorTypeOf(mlir::Value value);
+/// f8E4M3FN, f8E5M2.
+bool isF8(mlir::Type type);
 /// Whether an operand is indexed by sums of loops, as the image of a convolution: its elements are read several times
 /// over, however few the filters are.
 bool readsWindows(mlir::linalg::GenericOp op);
-/// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8.
+/// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8, f8 of either kind.
 bool isForTensorCores(const Contraction &product);
 /// The same, or f32 where they may be rounded to tf32 (kernel_config.h).
 bool mayRoundForTensorCores(const Contraction &product);

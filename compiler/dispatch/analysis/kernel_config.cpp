@@ -2,6 +2,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/input/types/storage.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,6 +35,14 @@ LogicalResult verifyType(Operation *where, Type type, StringRef what) {
                             << "; supported are i1, i8, i16, i32, i64, f16, bf16, f32, f64";
 }
 
+/// An element of f8E4M3FN or f8E5M2 that is read as a byte and widened.
+bool isWidening(Operation &op) {
+  Type small = isa<arith::BitcastOp>(op) ? op.getResult(0).getType()
+               : isa<arith::ExtFOp>(op)  ? op.getOperand(0).getType()
+                                         : Type();
+  return small && input::isWidenedInKernels(small);
+}
+
 LogicalResult verifyBodyOp(Operation &op) {
   if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, linalg_ext::YieldOp>(op))
     return success();
@@ -43,6 +52,8 @@ LogicalResult verifyBodyOp(Operation &op) {
   if (!known || op.getNumRegions() != 0)
     return op.emitError() << "no kernel can be generated: '" << op.getName()
                           << "' is not supported inside a linalg operation";
+  if (isWidening(op))
+    return success();
   for (Type type : op.getResultTypes())
     if (!type.isIndex() && failed(verifyType(&op, type, "a value")))
       return failure();

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -129,14 +130,20 @@ IntegerType bitsOf(Type type) {
   return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
 }
 
+/// Whether the code generator widens it: what is in a body of linalg.generic, and is not known here.
+bool isWidenedLater(arith::ExtFOp op) {
+  return isWidenedInKernels(op.getIn().getType()) && isa_and_nonnull<linalg::GenericOp>(op->getParentOp()) &&
+         !matchPattern(op.getIn(), m_Constant());
+}
+
 struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
-    if (!isSmallFloat(op.getIn().getType()))
+    if (!isSmallFloat(op.getIn().getType()) || isWidenedLater(op))
       return failure();
     const Location loc = op.getLoc();
     Value bits = arith::BitcastOp::create(rewriter, loc, bitsOf(op.getIn().getType()), op.getIn());
-    Value value = Bits(rewriter, loc, rewriter.getF32Type()).widen(bits, Format(op.getIn().getType()));
+    Value value = widenSmallFloat(rewriter, loc, bits, op.getIn().getType());
     auto to = cast<FloatType>(op.getType());
     if (to.getWidth() < 32)
       value = arith::TruncFOp::create(rewriter, loc, to, value);
@@ -220,6 +227,10 @@ struct ComputeWide : RewritePattern {
 };
 
 } // namespace
+
+Value widenSmallFloat(OpBuilder &builder, Location loc, Value bits, Type type) {
+  return Bits(builder, loc, builder.getF32Type()).widen(bits, Format(type));
+}
 
 void addSmallFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<WidenSmall, RoundSmall, SmallConstant, SelectSmall, ComputeWide>(patterns.getContext());

@@ -15,6 +15,10 @@ bool isSmallFloat(Type type) {
              Float8E4M3B11FNUZType, Float8E3M4Type, Float4E2M1FNType>(type);
 }
 
+bool isWidenedInKernels(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
 bool isScale(Type type) {
   return isa<Float8E8M0FNUType>(type);
 }

@@ -19,6 +19,9 @@ namespace tenon::compiler::input {
 
 /// Floats of 8 or 4 bits with sign, exponent and mantissa.
 bool isSmallFloat(mlir::Type type);
+/// f8E4M3FN and f8E5M2, which tensor cores multiply: bodies of linalg.generic widen them by arith.extf until code is
+/// made for a target (widenSmallFloat); in tensors they are i8 like all others.
+bool isWidenedInKernels(mlir::Type type);
 /// f8E8M0FNU, the powers of two.
 bool isScale(mlir::Type type);
 /// Integers without a declared sign of no width that kernels have, of at most 64 bits.
@@ -37,6 +40,9 @@ bool isForeign(mlir::Type type);
 /// A value of the type that `stored` holds, and back.
 mlir::Value fromStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value stored, mlir::Type type);
 mlir::Value toStorage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+
+/// A float of 8 or 4 bits of `type`, given as an integer of its width, as f32: by arithmetic on its bits, exact.
+mlir::Value widenSmallFloat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value bits, mlir::Type type);
 
 /// The constant as it lies in memory; null where its bytes are not known here.
 mlir::TypedAttr storedConstant(mlir::TypedAttr constant);

@@ -40,6 +40,20 @@ TEST_F(ProductOf, ElementsOfTensorCores) {
   EXPECT_FALSE(product("mk", "nk", "i8", "i8").warpElement());
 }
 
+TEST_F(ProductOf, BytesOfF8AreFactors) {
+  const Product same = product("mk", "nk", "f8E4M3FN", "f32");
+  EXPECT_TRUE(same.isOfF8());
+  EXPECT_TRUE(same.addsSteps());
+  EXPECT_TRUE(mlir::isa<mlir::Float8E4M3FNType>(same.warpElement()));
+  EXPECT_TRUE(same.left.value.getType().isInteger(8));
+  EXPECT_TRUE(same.left.plain && same.right.plain);
+  EXPECT_EQ(same.widthOf(same.left, *shape_), 16u);
+  const Product mixed = product("mk", "nk", "f8E4M3FN f8E5M2", "f32");
+  EXPECT_TRUE(mlir::isa<mlir::Float8E4M3FNType>(mixed.warpElement()));
+  EXPECT_TRUE(mlir::isa<mlir::Float8E5M2Type>(mixed.rightWarpElement()));
+  EXPECT_FALSE(product("mk", "nk", "i8", "i32").isOfF8());
+}
+
 TEST_F(ProductOf, VectorsAreOf16Bytes) {
   const Product halves = product("mk", "nk", "bf16", "f32");
   EXPECT_EQ(halves.widthOf(halves.left, *shape_), 8u);

@@ -44,9 +44,20 @@ protected:
           text += (text.empty() ? "" : ", ") + std::to_string(constants[letter]);
       return text.empty() ? "" : " {tenon.dims = array<i64: " + text + ">}";
     };
-    const std::string a = type(left, element), b = type(right, element), c = type(result, total);
+    // f8 are bytes; "f8E4M3FN f8E5M2": of the left side, of the right.
+    const bool isF8 = element.starts_with("f8");
+    const std::string stored = isF8 ? "i8" : element;
+    const std::string a = type(left, stored), b = type(right, stored), c = type(result, total);
     std::string body, x = "%x", y = "%y";
-    if (element != total) {
+    if (isF8) {
+      const size_t end = element.find(' ');
+      const std::string first = element.substr(0, end),
+                        second = end == std::string::npos ? first : element.substr(end + 1);
+      body = "%f = arith.bitcast %x : i8 to " + first + "\n%v = arith.extf %f : " + first + " to f32\n" +
+             "%g = arith.bitcast %y : i8 to " + second + "\n%w = arith.extf %g : " + second + " to f32\n";
+      x = "%v";
+      y = "%w";
+    } else if (element != total) {
       const std::string extend = total == "f32" ? "arith.extf" : "arith.extsi";
       body = "%v = " + extend + " %x : " + element + " to " + total + "\n%w = " + extend + " %y : " + element + " to " +
              total + "\n";
@@ -59,7 +70,7 @@ protected:
         ") -> (" + c + dims(result) + ")" + " {\n%r = linalg.generic {indexing_maps = [" + map(left) + ", " +
         map(right) + ", " + map(result) + "], iterator_types = [" + (hasBatch ? "\"parallel\", " : "") +
         "\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b : " + a + ", " + b + ") outs(%c : " + c +
-        ") {\n^bb0(%x: " + element + ", %y: " + element + ", %s: " + total + "):\n" + body + "%p = arith.mul" + kind +
+        ") {\n^bb0(%x: " + stored + ", %y: " + stored + ", %s: " + total + "):\n" + body + "%p = arith.mul" + kind +
         " " + x + ", " + y + " : " + total + "\n%t = arith.add" + kind + " %s, %p : " + total +
         "\nlinalg.yield %t : " + total + "\n} -> " + c + "\nreturn %r : " + c + "\n}\n"));
     EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;

@@ -93,5 +93,12 @@ TEST_F(ContractionPlans, UnknownSizesHaveASmallAndALargeTile) {
   EXPECT_EQ(choice(found[1], "warpgroup_columns"), 128);
 }
 
+TEST_F(ContractionPlans, F8ArePlannedAsInt8) {
+  const Plan bytes = plans(4096, 4096, 4096, "i8", "i32").at(0), f8 = plans(4096, 4096, 4096, "f8E4M3FN f8E5M2").at(0);
+  EXPECT_EQ(choice(f8, "warpgroup_columns"), choice(bytes, "warpgroup_columns"));
+  ASSERT_EQ(f8.tensorMaps.size(), 2u);
+  EXPECT_EQ(f8.tensorMaps, bytes.tensorMaps);
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen
