@@ -106,7 +106,7 @@ def attend(how, operand, size, dynamic):
             k, v = (np.array(cache) for cache in kept[:2])
             at = min(n // 2, n - m)
             k[:, :, at:at + m], v[:, :, at:at + m] = kept[2:]
-        value, bound = reference(LAYOUT, operand, "multiplied", "lengths", q.v, k, v, lengths)
+        value, bound = reference(LAYOUT, operand, "multiplied", "operation", "lengths", q.v, k, v, lengths)
         if how == "shared":
             value, bound = value + q.v, bound + 2 * EPS[operand] * (np.abs(value) + np.abs(q.v))
         found = bounded.finish(operand, value, bound, 2.0)
@@ -144,7 +144,7 @@ def documents(operand, size):
 
     def evaluate(q, k, v, ids):
         same = np.asarray(ids.v)[:, :, None] == np.asarray(ids.v)[:, None, :]
-        value, bound = reference("bmd", operand, "multiplied", "causal and chosen", q.v, k.v, v.v, same)
+        value, bound = reference("bmd", operand, "multiplied", "operation", "causal and chosen", q.v, k.v, v.v, same)
         kind = "f64" if operand == "f64" else "f32"
         return bounded.finish(kind, value, bound + EPS[operand] * np.abs(value), 2.0)
 
