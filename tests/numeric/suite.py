@@ -164,6 +164,7 @@ class Judged:
     def __init__(self, group):
         self.group = group
         self.right = self.elements = 0
+        self.seconds = 0.0
         self.problems, self.refused = [], Counter()
         self.errors, self.peer, self.has_peer = Errors(), Errors(), False
 
@@ -172,7 +173,7 @@ class Judged:
                 "refused": sum(self.refused.values()), "wrong": len(self.problems), "elements": self.elements,
                 "ulp": f"{self.errors.own:.3g}", "ulp_of_largest": f"{self.errors.largest:.3g}",
                 "torch_ulp": f"{self.peer.own:.3g}" if self.has_peer else "",
-                "torch_ulp_of_largest": f"{self.peer.largest:.3g}" if self.has_peer else "",
+                "torch_ulp_of_largest": f"{self.peer.largest:.3g}" if self.has_peer else "", "seconds": f"{self.seconds:.2f}",
                 "message": "; ".join([*self.refused, *self.problems[:1]])[:300]}
 
 
@@ -229,7 +230,7 @@ class Batch:
         np.seterr(all="ignore")
         program = None
         for judged, name, case in items:
-            answer = Answer()
+            answer, begin = Answer(), time.monotonic()
             try:
                 device = STATE.setdefault("device", None) or judge.Device(judge.find_library(STATE["library"]), STATE["driver"])
                 STATE["device"] = device
@@ -252,6 +253,7 @@ class Batch:
                         if theirs and number < len(theirs) and theirs[number].shape == got.shape:
                             answer.peer.add(kind, theirs[number], wanted, sure)
                             answer.has_peer = True
+            answer.seconds = time.monotonic() - begin
             pipe.send(answer)
         if program is not None:
             program.release()
@@ -261,12 +263,13 @@ class Answer:
     """Of one case."""
 
     def __init__(self):
-        self.problem, self.fault, self.known = "", False, 0
+        self.problem, self.fault, self.known, self.seconds = "", False, 0, 0.0
         self.errors, self.peer, self.has_peer = Errors(), Errors(), False
 
     def __call__(self, judged):
         """Adds it to what is known of its group. Gives whether the process is of no use any more."""
         judged.elements += self.known
+        judged.seconds += self.seconds
         if self.problem:
             judged.problems.append(self.problem)
         else:
