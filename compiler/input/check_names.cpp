@@ -19,18 +19,12 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 
 /// Ours, those included that passes put down and dumps show.
 const std::vector<std::string> &tenonAttributes() {
-  static const std::vector<std::string> names = {kFallbackAttr.str(),
-                                                 kFallbackObjectsAttr.str(),
-                                                 "tenon.dims",
-                                                 "tenon.documentation",
-                                                 "tenon.elements_per_thread",
-                                                 "tenon.generated",
-                                                 "tenon.layout",
-                                                 "tenon.name",
-                                                 "tenon.strategy",
-                                                 "tenon.tied",
-                                                 "tenon.unsigned",
-                                                 "tenon.workgroup_size"};
+  static const std::vector<std::string> names = {
+      kClusterAttr.str(),    kFallbackAttr.str(),   kFallbackObjectsAttr.str(),
+      "tenon.dims",          "tenon.documentation", "tenon.elements_per_thread",
+      "tenon.generated",     "tenon.layout",        "tenon.name",
+      "tenon.strategy",      "tenon.tied",          "tenon.unsigned",
+      "tenon.workgroup_size"};
   return names;
 }
 
@@ -118,7 +112,8 @@ private:
     if (std::vector<std::string> near = nearestNames(ending, endings, 1); !near.empty())
       error << ": did you mean '" << StringRef(known.front()).split('.').first << '.' << near.front() << "'?";
     else
-      error << ": '" << kFallbackAttr << "' is the one that exports and extern dispatches take";
+      error << ": '" << kFallbackAttr << "' and '" << kClusterAttr
+            << "' are those that exports and extern dispatches take";
   }
 
   /// The first attribute of each dialect is shown.

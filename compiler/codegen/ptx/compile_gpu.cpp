@@ -189,6 +189,7 @@ FailureOr<std::string> compileGpuModule(ModuleOp file, abi::TargetArch arch, con
   // Somebody wrote it: what is to be fused says so, by math.fma or fastmath<contract>.
   PtxOptions asWritten = options;
   asWritten.contractProducts = false;
+  asWritten.keepsAssemblyTogether = true;
   return emitPtx(**device, arch, asWritten);
 }
 

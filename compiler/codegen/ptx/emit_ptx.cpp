@@ -15,6 +15,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -74,7 +76,10 @@ struct BackendErrors : llvm::DiagnosticHandler {
 /// Version of the PTX ISA with which all instructions of the module are there on every target that has them; 0 where
 /// that is the version of the oldest such target.
 uint16_t isaNeededBy(ModuleOp module) {
-  constexpr uint16_t kMatricesOfTuring = 65, kF8 = 84;
+  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kF8 = 84;
+  // What sm_90 has, and not yet in the first version that knows it.
+  constexpr StringLiteral kOfHopper[] = {"cp.async.bulk", "expect_tx",          "fence.proxy.async",
+                                         "mbarrier_init", "prefetch.tensormap", "release.cluster"};
   uint16_t needed = 0;
   module.walk([&](Operation *op) {
     if (isa<NVVM::MmaOp, NVVM::LdMatrixOp>(op))
@@ -82,6 +87,9 @@ uint16_t isaNeededBy(ModuleOp module) {
     if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
         call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
       needed = std::max(needed, kF8);
+    if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+        assembly && llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))
+      needed = std::max(needed, kCopiesOfHopper);
   });
   return needed;
 }
@@ -204,6 +212,17 @@ private:
   llvm::PassBuilder builder_;
 };
 
+/// Assembly with effects runs where it stands, by all threads that come there, as `bar.sync` and wgmma want it.
+void keepAssemblyTogether(llvm::Module &device) {
+  for (llvm::Function &function : device)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+          call && call->isInlineAsm() && llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->hasSideEffects()) {
+        call->setConvergent();
+        function.setConvergent();
+      }
+}
+
 class Job : public PtxJob {
 public:
   Job(ModuleOp module, abi::TargetArch arch, std::unique_ptr<llvm::TargetMachine> machine, const PtxOptions &options)
@@ -217,6 +236,8 @@ public:
       return failure(); // translation has said why
     device_->setTargetTriple(machine_->getTargetTriple());
     device_->setDataLayout(machine_->createDataLayout());
+    if (options_.keepsAssemblyTogether)
+      keepAssemblyTogether(*device_);
     LLVM::CallOp call = firstLibdeviceCall(module);
     if (!call)
       return success();

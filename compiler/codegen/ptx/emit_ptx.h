@@ -30,6 +30,8 @@ struct PtxOptions {
   bool fastMath = false;        // ptx/fast_math.h
   bool lineInfo = false;        // `.loc` for every instruction that has a place in the source
   bool keepLlvmIr = false;      // for PtxJob::llvmIr
+  // Assembly may be what a whole warp does together: no way through the kernel gets a copy of its own.
+  bool keepsAssemblyTogether = false;
 };
 
 /// ISA version of the PTX that is generated for `arch` where nothing asks for more, 10 * major + minor; 0 for an

@@ -76,6 +76,9 @@ def Hal_ExecutableExportOp : Hal_Op<"executable.export", [IsolatedFromAbove, Sym
     `tenon.fallback = @function` among the attributes (Tenon's extension, here and on hal.dispatch.extern) names a
     function of the module that computes what the kernel does, of what a dispatch passes: it is compiled to the same
     parameters, for devices that no object serves (compiler/dispatch/form_fallbacks.cpp).
+
+    `tenon.cluster = [2]`, likewise: that many workgroups, along x, y and z, are a cluster, for kernels of sm_90 and later
+    that are compiled for it. The grid is a multiple of it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<IndexAttr>:$ordinal, Hal_PipelineLayoutAttr:$layout,

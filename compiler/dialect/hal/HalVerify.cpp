@@ -131,6 +131,20 @@ static LogicalResult verifyWorkgroupSize(Operation *op, StringRef name, ArrayAtt
   return success();
 }
 
+static LogicalResult verifyCluster(Operation *op, StringRef name) {
+  Attribute found = op->getAttr(kClusterAttr);
+  auto extents = dyn_cast_or_null<ArrayAttr>(found);
+  const bool right =
+      extents && !extents.empty() && extents.size() <= 3 && llvm::all_of(extents, [](Attribute attribute) {
+        auto extent = dyn_cast<IntegerAttr>(attribute);
+        return extent && extent.getInt() > 0 && extent.getInt() <= abi::kMaxClusterBlocks;
+      });
+  if (!found || right)
+    return success();
+  return op->emitOpError() << "'" << name << "' has " << kClusterAttr << " = " << found
+                           << ", one to three integers from 1 to " << abi::kMaxClusterBlocks << " are wanted";
+}
+
 // The launch attributes and layout that an export and an extern dispatch share.
 template <typename Op> static LogicalResult verifyLaunch(Op op, StringRef name) {
   bool ok = succeeded(verifyWorkgroupSize(op, name, op.getWorkgroupSizeAttr()));
@@ -145,6 +159,7 @@ template <typename Op> static LogicalResult verifyLaunch(Op op, StringRef name) 
                      << ", a number of bytes >= 0 is wanted";
     ok = false;
   }
+  ok &= succeeded(verifyCluster(op, name));
   if (auto parameters = abi::computeParameterLayout(layoutOf(op.getLayout())); !parameters.ok()) {
     op.emitOpError() << "'" << name << "' has no valid layout: " << StringRef(parameters.status().message());
     ok = false;

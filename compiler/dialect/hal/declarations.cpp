@@ -183,6 +183,11 @@ abi::Export exportOf(hal::ExecutableExportOp op) {
     result.launch.subgroupSize = uint32_t(lanes.getInt());
   if (IntegerAttr bytes = op.getWorkgroupLocalMemoryAttr())
     result.launch.dynamicSharedBytes = uint32_t(bytes.getInt());
+  if (auto cluster = op->getAttrOfType<ArrayAttr>(kClusterAttr)) {
+    result.launch.cluster = {1, 1, 1};
+    for (auto [i, extent] : llvm::enumerate(cluster.getAsRange<IntegerAttr>()))
+      result.launch.cluster[i] = uint32_t(extent.getInt());
+  }
   result.declaredAt = sourceLocationOf(op.getLoc());
   return result;
 }

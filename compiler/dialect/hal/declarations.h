@@ -23,6 +23,8 @@ class ExecutableExportOp;
 // On an export or an extern dispatch: the function that computes what the hand-written kernel does, for devices that
 // none of its objects serves. On the module inside a source: its kernels are such fallbacks.
 inline constexpr llvm::StringLiteral kFallbackAttr = "tenon.fallback";
+// On an export or an extern dispatch: how many workgroups, along each axis, are a cluster.
+inline constexpr llvm::StringLiteral kClusterAttr = "tenon.cluster";
 // On a source: the generated objects of its fallbacks, as `objects` are the hand-written ones.
 inline constexpr llvm::StringLiteral kFallbackObjectsAttr = "tenon.fallback_objects";
 

@@ -28,6 +28,7 @@ static bool declaresSame(hal::DispatchExternOp op, hal::ExecutableObjectsAttr ob
          op.getSubgroupSizeAttr() == other.getSubgroupSizeAttr() &&
          op.getWorkgroupLocalMemoryAttr() == other.getWorkgroupLocalMemoryAttr() &&
          op->getAttr(kFallbackAttr) == other->getAttr(kFallbackAttr) &&
+         op->getAttr(kClusterAttr) == other->getAttr(kClusterAttr) &&
          OperationEquivalence::isRegionEquivalentTo(&op.getWorkgroupCount(), &other.getWorkgroupCount(),
                                                     OperationEquivalence::IgnoreLocations);
 }
@@ -49,8 +50,9 @@ static Hoisted hoist(OpBuilder &builder, SymbolTable &symbols, hal::DispatchExte
       builder, op.getLoc(), op.getExportNameAttr(), StringAttr::get(context, "public"), builder.getIndexAttr(0),
       op.getLayoutAttr(), op.getWorkgroupSizeAttr(), op.getSubgroupSizeAttr(), op.getWorkgroupLocalMemoryAttr(),
       /*condition_fallback=*/FlatSymbolRefAttr());
-  if (Attribute fallback = op->getAttr(kFallbackAttr))
-    exportOp->setAttr(kFallbackAttr, fallback);
+  for (StringRef name : {StringRef(kFallbackAttr), StringRef(kClusterAttr)})
+    if (Attribute ours = op->getAttr(name))
+      exportOp->setAttr(name, ours);
   exportOp.getWorkgroupCount().takeBody(op.getWorkgroupCount());
   return {source, exportOp};
 }

@@ -27,8 +27,9 @@ static StringRef differenceOf(hal::ExecutableExportOp a, hal::ExecutableExportOp
     return "subgroup_size";
   if (a.getWorkgroupLocalMemoryAttr() != b.getWorkgroupLocalMemoryAttr())
     return "workgroup_local_memory";
-  if (a->getAttr(kFallbackAttr) != b->getAttr(kFallbackAttr))
-    return kFallbackAttr;
+  for (StringRef name : {StringRef(kFallbackAttr), StringRef(kClusterAttr)})
+    if (a->getAttr(name) != b->getAttr(name))
+      return name;
   if (!OperationEquivalence::isRegionEquivalentTo(&a.getWorkgroupCount(), &b.getWorkgroupCount(),
                                                   OperationEquivalence::IgnoreLocations))
     return "count region";
