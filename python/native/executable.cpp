@@ -52,14 +52,14 @@ PyObject *names(PyObject *self, PyObject *) {
 
 PyObject *kernel(PyObject *self, PyObject *arguments) {
   const char *name = nullptr;
-  PyObject *elements = Py_None;
-  if (!PyArg_ParseTuple(arguments, "s|O:kernel", &name, &elements))
+  PyObject *elements = Py_None, *maps = Py_None;
+  if (!PyArg_ParseTuple(arguments, "s|OO:kernel", &name, &elements, &maps))
     return nullptr;
   const Executable &executable = valueOf<Executable>(self);
   uint32_t ordinal = 0;
   if (!check(tenon_executable_find_export(executable.handle, name, &ordinal)))
     return nullptr;
-  return makeKernel(self, executable.handle, executable.device.get(), ordinal, elements);
+  return makeKernel(self, executable.handle, executable.device.get(), ordinal, elements, maps);
 }
 
 PyObject *explain(PyObject *self, PyObject *) {
@@ -71,7 +71,7 @@ PyObject *explain(PyObject *self, PyObject *) {
 
 PyMethodDef methods[] = {
     {"names", method(names), METH_NOARGS, "Of the exports, in the order of the file."},
-    {"kernel", method(kernel), METH_VARARGS, "kernel(name, elements=None): an export as a callable."},
+    {"kernel", method(kernel), METH_VARARGS, "kernel(name, elements=None, maps=None): an export as a callable."},
     {"explain", method(explain), METH_NOARGS, "Which image each export runs from, and why."},
     {},
 };

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +21,14 @@ namespace {
 
 PyTypeObject *kernelType = nullptr, *boundType = nullptr;
 
-/// A parameter that the caller passes.
+/// A parameter of the kernel, which the caller passes but for tensor maps whose extents an array says.
 struct Parameter {
   tenon_slot_info_t slot;
   std::string name;
   bool hasElement = false; // of a binding
   tenon_element_type_t element = TENON_F32;
+  std::optional<uint32_t> mappedFrom; // of a tensor map that nobody passes: of which parameter, an array
+  bool isPassed() const { return !mappedFrom; }
 };
 
 struct Kernel {
@@ -36,6 +40,9 @@ struct Kernel {
   Ref grid; // a callable that says the grid for the arguments, or null
   Ref meta; // whatever the package knows of where it is from
 
+  size_t passed() const {
+    return static_cast<size_t>(std::count_if(parameters.begin(), parameters.end(), std::mem_fn(&Parameter::isPassed)));
+  }
   const Device &deviceValue() const { return valueOf<Device>(device.get()); }
 };
 
@@ -86,6 +93,7 @@ private:
   bool readConstant(const Parameter &parameter, PyObject *argument);
   bool readStruct(const Parameter &parameter, PyObject *argument, uint64_t *words);
   bool readExtents(const Parameter &parameter, PyObject *argument, uint64_t *words);
+  bool fillMaps(const View *views);
 
   const Kernel &kernel_;
   Staging staging_;
@@ -205,14 +213,33 @@ bool Launch::readOne(const Parameter &parameter, PyObject *argument) {
                                                    : readConstant(parameter, argument);
 }
 
+/// The extents of tensor maps that nobody passes, from the arrays that were read.
+bool Launch::fillMaps(const View *views) {
+  for (const Parameter &map : kernel_.parameters) {
+    if (map.isPassed())
+      continue;
+    const auto begin = kernel_.parameters.begin(), array = begin + *map.mappedFrom;
+    const View &view =
+        views[std::count_if(begin, array, [](const Parameter &one) { return one.slot.kind == TENON_SLOT_BINDING; })];
+    if (view.rank != static_cast<int32_t>(map.slot.word_count)) {
+      PyErr_Format(PyExc_ValueError, "argument %u, %s of kernel '%s': it has %d dimensions, its tensor map %u",
+                   *map.mappedFrom, array->name.c_str(), kernel_.info.name, int(view.rank), map.slot.word_count);
+      return false;
+    }
+    std::copy(view.shape, view.shape + view.rank, words_ + map.slot.first_word);
+  }
+  return true;
+}
+
 bool Launch::read(PyObject *arguments) {
   const auto count = static_cast<size_t>(PyTuple_Size(arguments));
-  if (count != kernel_.parameters.size()) {
+  if (count != kernel_.passed()) {
     std::string wanted;
     for (const Parameter &parameter : kernel_.parameters)
-      wanted += (wanted.empty() ? "" : ", ") + (parameter.name.empty() ? "?" : parameter.name);
+      if (parameter.isPassed())
+        wanted += (wanted.empty() ? "" : ", ") + (parameter.name.empty() ? "?" : parameter.name);
     PyErr_Format(PyExc_TypeError, "kernel '%s' takes %zu arguments (%s), %zu were given", kernel_.info.name,
-                 kernel_.parameters.size(), wanted.c_str(), count);
+                 kernel_.passed(), wanted.c_str(), count);
     return false;
   }
   if (kernel_.info.binding_count > kInlined) {
@@ -225,10 +252,15 @@ bool Launch::read(PyObject *arguments) {
     moreWords_.resize(kernel_.info.constant_word_count);
     words_ = moreWords_.data();
   }
-  for (size_t i = 0; i < count; ++i) {
-    const Parameter &parameter = kernel_.parameters[i];
-    if (readOne(parameter, PyTuple_GetItem(arguments, static_cast<Py_ssize_t>(i))))
+  const View *views = nextView_;
+  size_t i = 0;
+  for (const Parameter &parameter : kernel_.parameters) {
+    if (!parameter.isPassed())
       continue;
+    if (readOne(parameter, PyTuple_GetItem(arguments, static_cast<Py_ssize_t>(i)))) {
+      ++i;
+      continue;
+    }
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
@@ -243,7 +275,7 @@ bool Launch::read(PyObject *arguments) {
     PyErr_Restore(type, value, trace);
     return false;
   }
-  return true;
+  return fillMaps(views);
 }
 
 bool Launch::pack(PyObject *values, std::vector<uint64_t> &words) {
@@ -358,6 +390,8 @@ PyObject *info(PyObject *self, void *) {
   const Kernel &kernel = valueOf<Kernel>(self);
   Ref list(PyList_New(0));
   for (const Parameter &parameter : kernel.parameters) {
+    if (!parameter.isPassed())
+      continue;
     const bool isBinding = parameter.slot.kind == TENON_SLOT_BINDING;
     const bool isKnown = isBinding ? parameter.hasElement : parameter.slot.constant_kind == TENON_CONSTANT_SCALAR;
     Ref item(Py_BuildValue("(sszOII)", parameter.name.c_str(), kindName(parameter.slot),
@@ -370,6 +404,15 @@ PyObject *info(PyObject *self, void *) {
   const uint32_t *size = kernel.info.workgroup_size;
   return Py_BuildValue("(sO(III)I)", kernel.info.name, list.get(), size[0], size[1], size[2],
                        kernel.info.dynamic_shared_bytes);
+}
+PyObject *maps(PyObject *self, void *) {
+  Ref list(PyList_New(0));
+  for (const Parameter &parameter : valueOf<Kernel>(self).parameters) {
+    Ref number(parameter.isPassed() ? nullptr : PyLong_FromUnsignedLong(*parameter.mappedFrom));
+    if (!parameter.isPassed() && (!number || PyList_Append(list.get(), number.get()) < 0))
+      return nullptr;
+  }
+  return PyList_AsTuple(list.get());
 }
 PyObject *name(PyObject *self, void *) {
   return PyUnicode_FromString(valueOf<Kernel>(self).info.name);
@@ -408,13 +451,17 @@ PyObject *pack(PyObject *self, PyObject *values) {
                                  : nullptr;
 }
 PyMethodDef methods[] = {
-    {"pack", method(pack), METH_O, "pack((2.0, n)): the 64-bit words of these constants, as bytes."},
+    {"pack", method(pack), METH_O,
+     "pack((2.0, n)): the 64-bit words of these constants, as bytes; behind them the shapes of the arrays that `maps` "
+     "names."},
     {},
 };
 
 PyGetSetDef properties[] = {
     {"info", info, nullptr, "What tenon.KernelInfo is made from.", nullptr},
     {"grid", grid, setGrid, "A callable that says the grid for a call's arguments, or None.", nullptr},
+    {"maps", maps, nullptr,
+     "The parameters of whose shapes the kernel's tensor maps are made, by number: one for each map.", nullptr},
     {"meta", meta, setMeta, "Where the kernel is from: a tenon.CudaSource of one made in place, else None.", nullptr},
     {"__name__", name, nullptr, nullptr, nullptr},
     {},
@@ -445,8 +492,30 @@ PyType_Spec boundSpec = {"tenon._core.native.BoundKernel", sizeof(Object<Bound>)
 
 } // namespace
 
+/// Which parameter each of the last ones, tensor maps, is made from.
+static bool readMaps(Kernel &kernel, PyObject *maps) {
+  const Py_ssize_t count = maps == Py_None ? 0 : PySequence_Size(maps), all = Py_ssize_t(kernel.parameters.size());
+  if (count < 0)
+    return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Ref item(PySequence_GetItem(maps, i));
+    const unsigned long number = item ? PyLong_AsUnsignedLong(item.get()) : 0;
+    if (PyErr_Occurred())
+      return false;
+    Parameter *map = count <= all ? &kernel.parameters[static_cast<size_t>(all - count + i)] : nullptr;
+    if (!map || map->slot.kind != TENON_SLOT_CONSTANT || map->slot.constant_kind != TENON_CONSTANT_TENSOR_MAP ||
+        number >= kernel.parameters.size() || kernel.parameters[number].slot.kind != TENON_SLOT_BINDING) {
+      PyErr_SetString(PyExc_ValueError,
+                      "maps: expected the number of an array for each of the last parameters, tensor maps");
+      return false;
+    }
+    map->mappedFrom = static_cast<uint32_t>(number);
+  }
+  return true;
+}
+
 PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject *device, uint32_t ordinal,
-                     PyObject *elements) {
+                     PyObject *elements, PyObject *maps) {
   Kernel kernel;
   kernel.executable = Ref::share(executable);
   kernel.device = Ref::share(device);
@@ -473,6 +542,8 @@ PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject 
     }
     kernel.parameters.push_back(std::move(parameter));
   }
+  if (!readMaps(kernel, maps))
+    return nullptr;
   return makeObject(kernelType, std::move(kernel));
 }
 

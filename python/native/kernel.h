@@ -12,9 +12,10 @@ bool addExecutable(PyObject *module);
 bool addKernel(PyObject *module);
 
 /// Export `ordinal` as a callable. `elements`: None, or a sequence with the element type of each binding by name, or
-/// None for one that is not known.
+/// None for one that is not known. `maps`: None, or a sequence with the number of an array parameter for each of the
+/// last parameters, which are tensor maps and are then not passed: the array says their extents.
 PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject *device, uint32_t ordinal,
-                     PyObject *elements);
+                     PyObject *elements, PyObject *maps);
 
 /// For calls from JAX: what `object` launches, and its device. False: it is no kernel.
 bool describeKernel(PyObject *object, JaxKernel *out, const Device **device);

@@ -113,13 +113,16 @@ def _of_kernel(kernel: Kernel, grid: Any, results: Mapping[str, Callable[..., An
         places: list[int] = []
         constants: list[Any] = []
         aliases: dict[int, int] = {}
+        shapes: list[tuple[int, ...]] = []  # of the parameters, for tensor maps
         numbers = []  # the arguments, with numbers for constants: what `grid` sees
         for number, one in enumerate(info.parameters):
             if one.name in results:
                 places.append(-1 - len(types))
                 types.append(results[one.name](*arguments))
+                shapes.append(tuple(types[-1].shape))
                 continue
             value = next(given)
+            shapes.append(tuple(getattr(value, "shape", ())))
             if one.kind != "binding":
                 constants.append(_number(value, f"argument {number}, {one.name}, of '{key}'"))
                 numbers.append(constants[-1])
@@ -138,7 +141,7 @@ def _of_kernel(kernel: Kernel, grid: Any, results: Mapping[str, Callable[..., An
             arrays.append(value)
         size = grid(*numbers) if callable(grid) else grid
         extents = [int(extent) for extent in (size if isinstance(size, (tuple, list)) else (size,))]
-        words = numpy.frombuffer(kernel.pack(tuple(constants)), numpy.int64).tolist()
+        words = numpy.frombuffer(kernel.pack((*constants, *(shapes[number] for number in kernel.maps))), numpy.int64).tolist()
         data = [*(extents + [1, 1])[:3], *places, *words]
         made = _call("tenon", key, arrays, types, data, aliases)
         return made[0] if len(made) == 1 else tuple(made)
