@@ -7,9 +7,10 @@ from typing import Any
 
 from .arithmetic import implicit
 from .builder import current
+from .hopper.tiles import SWIZZLES, Tile
 from .intrinsics import intrinsic
 from .memory import Memory, dense
-from .kinds import Scalar, Vector, f32
+from .kinds import Scalar, Vector, f32, i1
 from .value import Value, is_number, kind_of
 
 
@@ -23,15 +24,22 @@ def _array(b: Any, what: str, shape: Any, dtype: Any) -> tuple[tuple[int, ...], 
 
 
 @intrinsic
-def shared(shape: Any, dtype: Any, *, align: int = 16) -> Memory:
+def shared(shape: Any, dtype: Any, *, align: int = 16, swizzle: int = 0) -> Memory:
     """An array of the block's, which its threads share: what one writes, others read behind a barrier. It holds nothing at first.
 
-    `align`: bytes. More than 48 KiB in all is memory that the launch asks for, which the kernel's declaration says.
+    `align`: bytes. More than 48 KiB in all is memory that the launch asks for, which the kernel's declaration says. `swizzle`: 32, 64 or 128, the bytes
+    of a row (the last dimension): the array lies as tensor maps of that swizzle copy it and gpu.wgmma reads it; A[i, j] is the element nevertheless.
     """
     b = current("gpu.shared").b
     given, size = _array(b, "gpu.shared", shape, dtype)
-    if align not in (4, 8, 16, 32, 64, 128):
-        raise b.error(f"gpu.shared is aligned to {align} bytes; wanted: 4, 8, 16, 32, 64 or 128")
+    if align not in (4, 8, 16, 32, 64, 128, 256, 512, 1024):
+        raise b.error(f"gpu.shared is aligned to {align} bytes; wanted: 4, 8, 16, 32, 64, 128, 256, 512 or 1024")
+    if swizzle:
+        if swizzle not in SWIZZLES:
+            raise b.error(f"the swizzle of gpu.shared is {kind_of(swizzle)}; wanted: 0, 32, 64 or 128")
+        if given[-1] * dtype.bytes != swizzle or dtype == i1:
+            raise b.error(f"a row of gpu.shared has {given[-1] * dtype.bytes} bytes; wanted: the {swizzle} of the swizzle")
+        return Tile(b, f"shared_{len(b.shared)}", b.share(size, max(align, 8 * swizzle)), "shared", dtype, given, dense(given, b), swizzle=swizzle)
     return Memory(b, f"shared_{len(b.shared)}", b.share(size, max(align, dtype.bytes)), "shared", dtype, given, dense(given, b))
 
 

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import pathlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .errors import KernelError, Place
@@ -18,7 +18,29 @@ from .kinds import Scalar, encode
 
 STATIC_SHARED_BYTES = 48 * 1024  # more is dynamic: what a launch asks for
 _MOST_OPERATIONS = 500_000  # tried ones among them
-_PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "llvm.bitcast", "llvm.extractvalue", 'llvm.call_intrinsic "llvm.fptosi')
+_PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "llvm.bitcast", "llvm.ptrtoint", "llvm.extractvalue", 'llvm.call_intrinsic "llvm.fptosi')
+
+
+@dataclasses.dataclass(frozen=True)
+class Needed:
+    """The architecture that something needs, and where it stands. `is_only`: sm_NNa alone has it, no later one."""
+
+    architecture: int = 0
+    what: str = ""
+    is_only: bool = False
+    place: Place | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Mapped:
+    """A tensor map, which is a parameter behind those of the signature: of which array, for which tiles."""
+
+    name: str
+    array: str
+    element: Scalar
+    box: tuple[int, ...]
+    swizzle: int
+    rounds_to_tf32: bool
 
 
 @dataclasses.dataclass
@@ -33,8 +55,8 @@ class Shared:
 class Builder:
     """What is written so far. `place` is where the interpreter stands."""
 
-    def __init__(self, name: str, block: tuple[int, int, int]) -> None:
-        self.name, self.block = name, block
+    def __init__(self, name: str, block: tuple[int, int, int], cluster: tuple[int, int, int] = (1, 1, 1)) -> None:
+        self.name, self.block, self.cluster = name, block, cluster
         self.place: Place | None = None
         self.lines: list[str] = []
         self.depth = 2
@@ -44,15 +66,18 @@ class Builder:
         self.locals: list[str] = []
         self.shared: list[Shared] = []
         self.alignments: dict[str, int] = {}  # bytes that a parameter must be a multiple of
-        self.needed: tuple[int, str] = (0, "")  # the architecture that something needs
+        self.needed = Needed()
+        self.maps: list[Mapped] = []
+        self.sums: list[Any] = []  # what wgmma adds to
+        self.is_multiplying = False  # whether a wgmma may be on its way
 
     def error(self, found: str, fix: str = "") -> KernelError:
         return KernelError(self.place, found, fix)
 
-    def need(self, architecture: int, what: str) -> None:
-        """Something needs sm_NN or later."""
-        if architecture > self.needed[0]:
-            self.needed = (architecture, what)
+    def need(self, architecture: int, what: str, is_only: bool = False) -> None:
+        """Something needs sm_NN or later; `is_only`: sm_NNa and no other."""
+        if (architecture, is_only) > (self.needed.architecture, self.needed.is_only):
+            self.needed = Needed(architecture, what, is_only, self.place)
 
     def _where(self) -> str:
         if self.place is None:
@@ -82,6 +107,34 @@ class Builder:
             self.known[-1][text] = name
         return name
 
+    def assembly(self, text: str, operands: Sequence[tuple[str, str, str]] = (), results: Sequence[tuple[str, str]] = (),
+                 tied: Sequence[str] = ()) -> list[str]:
+        """PTX as it stands, in which $0, $1 ... are the results, then the operands: (name, type, constraint) each, results
+        (type, constraint). `tied`: values that the first results are made of, in their registers. The names of the results.
+
+        It has effects, so it stays where it is; memory is another behind it.
+        """
+        constraints = [f"={constraint}" for _, constraint in results] + [constraint for *_, constraint in operands] + [str(at) for at in range(len(tied))]
+        names = [name for name, *_ in operands] + list(tied)
+        types = [kind for _, kind, _ in operands] + [kind for (kind, _), _ in zip(results, tied)]
+        made = [kind for kind, _ in results]
+        given = "()" if not made else made[0] if len(made) == 1 else f"!llvm.struct<({', '.join(made)})>"
+        text = text.replace("\n", "\\0A")
+        written = (f'llvm.inline_asm has_side_effects asm_dialect = att "{text}", "{",".join([*constraints, "~{memory}"])}" '
+                   f"{', '.join(names)}{' ' if names else ''}: ({', '.join(types)}) -> {given}")
+        if not made:
+            self.line(written)
+            return []
+        name = self.fresh()
+        self.line(f"{name} = {written}")
+        return [name] if len(made) == 1 else [self.op(f"llvm.extractvalue {name}[{at}] : {given}") for at in range(len(made))]
+
+    def map_tensor(self, one: Mapped) -> str:
+        """The parameter of a tensor map; asked for again, the same."""
+        if one not in self.maps:
+            self.maps.append(one)
+        return f"%{one.name}"
+
     def once(self, text: str) -> str:
         """An operation that stands in front of the body, once."""
         if text not in self.front:
@@ -110,6 +163,12 @@ class Builder:
         self.shared.append(one)
         return f"%at.{one.name}"
 
+    def align_shared(self, pointer: str, align: int) -> None:
+        """A block's array begins at a multiple of this as well."""
+        for one in self.shared:
+            if f"%at.{one.name}" == pointer:
+                one.align = max(one.align, align)
+
     @contextlib.contextmanager
     def region(self) -> Iterator[list[str]]:
         """What is written within stands in the list, not in the body."""
@@ -125,11 +184,12 @@ class Builder:
 
     def snapshot(self) -> Any:
         return (len(self.lines), [dict(one) for one in self.known],
-                dict(self.front), list(self.locals), list(self.shared), dict(self.alignments))
+                dict(self.front), list(self.locals), list(self.shared), dict(self.alignments), list(self.maps), list(self.sums),
+                self.is_multiplying)
 
     def restore(self, state: Any) -> None:
         """Takes back what was written since: a loop's body is tried again with other types."""
-        length, self.known, self.front, self.locals, self.shared, self.alignments = state
+        length, self.known, self.front, self.locals, self.shared, self.alignments, self.maps, self.sums, self.is_multiplying = state
         del self.lines[length:]
 
     # The function around it.
@@ -140,12 +200,13 @@ class Builder:
             total = -(-total // one.align) * one.align + one.bytes
         return total if total > STATIC_SHARED_BYTES else 0
 
-    def function(self, parameters: str, attributes: str) -> str:
+    def function(self, parameters: str) -> str:
         """The kernel and its globals, as they stand in a gpu.module."""
         dynamic = self.dynamic_shared_bytes()
         out, addresses, offset = [], [], 0
         if dynamic:
-            out.append(f"  llvm.mlir.global external @{self.name}_shared() {{addr_space = 3 : i32, alignment = 128 : i64}} : "
+            align = max([128, *(one.align for one in self.shared)])
+            out.append(f"  llvm.mlir.global external @{self.name}_shared() {{addr_space = 3 : i32, alignment = {align} : i64}} : "
                        "!llvm.array<0 x i8>")
         for one in self.shared:
             if dynamic:
@@ -158,9 +219,17 @@ class Builder:
                            f"!llvm.array<{one.bytes} x i8>")
                 addresses.append(f"    %at.{one.name} = llvm.mlir.addressof @{one.name} : !llvm.ptr<3>")
         sizes = ", ".join(map(str, self.block))
-        out.append(f"  gpu.func @{self.name}({parameters}) kernel attributes {{known_block_size = array<i32: {sizes}>{attributes}}} {{")
+        # A gpu.func passes no struct by value and knows of no clusters.
+        is_plain = not self.maps and self.cluster == (1, 1, 1)
+        if is_plain:
+            out.append(f"  gpu.func @{self.name}({parameters}) kernel attributes {{known_block_size = array<i32: {sizes}>}} {{")
+        else:
+            cluster = f", nvvm.cluster_dim = array<i32: {', '.join(map(str, self.cluster))}>" if self.cluster != (1, 1, 1) else ""
+            passed = "!llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}"
+            parameters = ", ".join([*([parameters] if parameters else []), *(f"%{one.name}: {passed}" for one in self.maps)])
+            out.append(f"  llvm.func @{self.name}({parameters}) attributes {{nvvm.kernel, nvvm.reqntid = array<i32: {sizes}>{cluster}}} {{")
         out += addresses + [line for _, line in self.front.values()] + self.locals + self.lines
-        out += ["    gpu.return", "  }"]
+        out += ["    gpu.return" if is_plain else "    llvm.return", "  }"]
         return "\n".join(out)
 
 

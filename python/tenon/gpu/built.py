@@ -38,14 +38,18 @@ class GpuSource:
 
 def check_targets(name: str, traced: Traced, targets: Iterable[str]) -> None:
     """KernelError: the kernel uses what a target does not have."""
-    architecture, what = traced.needed
+    needed = traced.needed
     for target in targets:
-        number = "".join(one for one in target.removeprefix("sm_").removeprefix("compute_") if one.isdigit())
+        found = target.removeprefix("sm_").removeprefix("compute_")
+        number = "".join(one for one in found if one.isdigit())
         if not number:
             raise KernelError(None, f"the target of kernel '{name}' is {target!r}; wanted: an architecture, as sm_80")
-        if int(number) < architecture:
-            raise KernelError(None, f"kernel '{name}' uses {what}, which needs sm_{architecture} or later; found: the target {target}",
-                              f"build it for sm_{architecture}")
+        if needed.is_only and found != f"{needed.architecture}a":
+            raise KernelError(needed.place, f"kernel '{name}' uses {needed.what}, which sm_{needed.architecture}a alone has; found: the target {target}",
+                              f"build it for sm_{needed.architecture}a, and another kernel for other devices")
+        if int(number) < needed.architecture:
+            raise KernelError(needed.place, f"kernel '{name}' uses {needed.what}, which needs sm_{needed.architecture} or later; found: the target {target}",
+                              f"build it for sm_{needed.architecture}")
 
 
 def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: tuple[int, ...], grid: tuple[int, ...] | None,
@@ -60,6 +64,12 @@ def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], bl
         else:
             order.append(f"constant {len(constants)}")
             constants.append(one.dtype.mlir)
+    arrays = [one.name for one in parameters if one.access]
+    for one in traced.maps:
+        order.append(f"constant {len(constants)}")
+        swizzle = f", swizzle = B{one.swizzle}" if one.swizzle else ""
+        element = "tf32" if one.rounds_to_tf32 else one.element.mlir
+        constants.append(f"!hal.tensor_map<binding = {arrays.index(one.array)}, {'x'.join(map(str, one.box))}x{element}{swizzle}>")
     layout = [f"constants = [{', '.join(constants)}]"] if constants else []
     layout.append(f"bindings = [{', '.join(bindings)}]")
     if order != sorted(order, key=lambda one: one.split()[0] != "binding"):
@@ -67,6 +77,8 @@ def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], bl
     attributes = [f"workgroup_size = [{', '.join(f'{one} : index' for one in block)}]"]
     if traced.dynamic_shared_bytes:
         attributes.append(f"workgroup_local_memory = {traced.dynamic_shared_bytes} : index")
+    if traced.cluster != (1, 1, 1):
+        attributes.append(f"tenon.cluster = [{', '.join(map(str, traced.cluster))}]")
     objects = ",\n    ".join(f'#hal.executable.target<"cuda", "cuda-nvptx-fb", {{target_arch = "{target}"}}> = '
                               f'[#hal.executable.object<{{path = "{file}"}}>]' for target in targets)
     given = "".join(f", %{axis}: index" for axis in "xyz") if grid is None else ""  # then a dispatch says the blocks: [%x, %y, %z]
@@ -76,6 +88,22 @@ def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], bl
     return (f"hal.executable.source private @{symbol} attributes {{objects = #hal.executable.objects<{{\n    {objects}}}>}} {{\n"
             f"  hal.executable.export public @{name} ordinal(0) layout(#hal.pipeline.layout<{', '.join(layout)}>){count}\n"
             f"      attributes {{{', '.join(attributes)}}}\n}}\n")
+
+
+def _add_maps(export: dict[str, Any], traced: Traced, parameters: tuple[Parameter, ...]) -> None:
+    """Tensor maps and cluster of a kernel, in its manifest."""
+    layout = export["layout"]
+    arrays = [one.name for one in parameters if one.access]
+    for one in traced.maps:
+        encoded: dict[str, Any] = {"binding": arrays.index(one.array), "box": list(one.box)}
+        if one.swizzle:
+            encoded["swizzle"] = f"B{one.swizzle}"
+        if one.rounds_to_tf32:
+            encoded["rounds_to_tf32"] = True
+        layout["parameters"].append({"constant": len(layout["constants"])})
+        layout["constants"].append({"kind": "TensorMap", "element": one.element.name.upper(), "name": one.name, "tensor_map": encoded})
+    if traced.cluster != (1, 1, 1):
+        export["launch"]["cluster"] = list(traced.cluster)
 
 
 def ptx_of(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: tuple[int, ...], targets: tuple[str, ...]) -> dict[str, str]:
@@ -114,6 +142,7 @@ def build(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: t
     for binding in manifest["exports"][0]["layout"]["bindings"]:
         if binding["name"] in traced.alignments:
             binding["alignment"] = traced.alignments[binding["name"]]
+    _add_maps(manifest["exports"][0], traced, parameters)
     manifest["objects"] = []
     for target, text in texts.items():
         path = folder / f"{name}_{target}.ptx"
@@ -125,7 +154,8 @@ def build(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: t
     has_ptxas = shutil.which("ptxas", path=f"{pathlib.Path(nvcc).parent if nvcc else ''}{os.pathsep}{os.environ.get('PATH', '')}") is not None
     run_tool("tenon-link", [folder / f"{name}.json", "-o", partial, *([] if has_ptxas else ["--images=ptx"])])
     os.replace(partial, executable)
-    kernel = Executable(executable, device)._native.kernel(name, [one.element for one in listed if one.access])
+    mapped = [[one.name for one in parameters].index(each.array) for each in traced.maps]
+    kernel = Executable(executable, device)._native.kernel(name, [one.element for one in listed if one.access], mapped)
     shapes = {one.name: one.shape for one in parameters if one.access and all(isinstance(extent, int) for extent in one.shape)}
     kernel.meta = GpuSource(traced.module, name, executable, listed, targets, shapes, grid)
     if grid is not None:

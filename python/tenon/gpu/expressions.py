@@ -14,7 +14,7 @@ from .intrinsics import suggestion
 from .mathematics import of_python
 from .memory import Memory
 from .kinds import Scalar, Vector
-from .value import Unbound, Value, is_number, kind_of
+from .value import Handle, Unbound, Value, is_number, kind_of
 
 _REFUSED = {
     ast.Lambda: ("a lambda", "write a def beside the kernel"), ast.Await: ("await", ""), ast.Yield: ("yield", ""), ast.YieldFrom: ("yield from", ""),
@@ -42,7 +42,7 @@ def is_known(value: Any) -> bool:
     """Whether nothing of the kernel's run is in it."""
     if isinstance(value, (tuple, list)):
         return all(map(is_known, value))
-    return not isinstance(value, (Value, Memory, Unbound, StaticRange))
+    return not isinstance(value, (Value, Memory, Handle, Unbound, StaticRange))
 
 
 def plain_number(value: Any) -> Any:
@@ -186,7 +186,7 @@ class Expressions(Flow):
 
     def _subscript(self, node: ast.Subscript) -> Any:
         base = self.evaluate(node.value)
-        if isinstance(base, Memory):
+        if isinstance(base, (Memory, Handle)):
             return base.get(self._index(node.slice))
         if isinstance(base, Value):
             index = self._index(node.slice)
@@ -266,7 +266,7 @@ class Expressions(Flow):
             return self._attribute(arguments[0], "shape")[0]
         if function in (tuple, list, zip, enumerate, reversed, sum):
             arguments = [self.items(one, function.__name__) if isinstance(one, Range) else one for one in arguments]
-        if function in (tuple, list, zip, enumerate, reversed, sum) and not any(isinstance(one, (Value, Memory)) for one in everything):
+        if function in (tuple, list, zip, enumerate, reversed, sum) and not any(isinstance(one, (Value, Memory, Handle)) for one in everything):
             if function is sum:
                 total = arguments[1] if len(arguments) > 1 else 0
                 for one in arguments[0]:

@@ -19,7 +19,7 @@ from .expressions import Expressions, Range
 from .memory import Memory
 from .source import Source, assigned, names_of
 from .kinds import Scalar, i64
-from .value import Unbound, Value, bounded, kind_of
+from .value import Handle, Unbound, Value, bounded, kind_of
 
 _REFUSED = {
     ast.FunctionDef: ("a function within a kernel", "write it beside the kernel"), ast.ClassDef: ("a class", ""), ast.Try: ("try", ""),
@@ -95,7 +95,7 @@ class Interpreter(Expressions):
             base = self.evaluate(target.value)
             index = self._index(target.slice)
             b.place = self.place_of(target)
-            if not isinstance(base, Memory):
+            if not isinstance(base, (Memory, Handle)):
                 raise b.error(f"an element of {kind_of(base)} is assigned; wanted: one of an array", "keep what changes in gpu.local(...)")
             base.set(index, value)
         else:
@@ -118,7 +118,7 @@ class Interpreter(Expressions):
         if not isinstance(node.target, ast.Subscript):
             raise self.b.error(f"'{symbol}=' of {type(node.target).__name__} is not supported")
         base, index = self.evaluate(node.target.value), self._index(node.target.slice)
-        if not isinstance(base, Memory):
+        if not isinstance(base, (Memory, Handle)):
             raise self.b.error(f"an element of {kind_of(base)} is assigned; wanted: one of an array", "keep what changes in gpu.local(...)")
         base.check_written()
         left = base.get(index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -44,7 +45,7 @@ class Kernel:
     It is written as MLIR when it is first asked for (KernelError), compiled and proved when it is first called (ToolError).
     """
 
-    def __init__(self, function: types.FunctionType, source: Source, generics: dict[str, Any], block: _Sizes, grid: _Sizes) -> None:
+    def __init__(self, function: types.FunctionType, source: Source, generics: dict[str, Any], block: _Sizes, grid: _Sizes, cluster: _Sizes) -> None:
         self.__name__ = self.name = function.__name__
         self.__doc__ = function.__doc__
         self.function, self.source, self.generics = function, source, generics
@@ -56,6 +57,12 @@ class Kernel:
         if self.block[0] * self.block[1] * self.block[2] > 1024 or self.block[2] > 64:
             raise KernelError(source.place(source.tree), f"a block of '{self.name}' is {' x '.join(map(str, self.block))} threads; wanted: at most 1024, and 64 along z")
         self.grid = _extents("grid", grid, generics, source)
+        self.cluster: tuple[int, int, int] = (*(_extents("cluster", cluster, generics, source) or (1,)), 1, 1)[:3]
+        if math.prod(self.cluster) > 8:
+            raise KernelError(source.place(source.tree), f"a cluster of '{self.name}' is {' x '.join(map(str, self.cluster))} blocks; wanted: at most 8")
+        if self.grid is not None and any(one % each for one, each in zip((*self.grid, 1, 1), self.cluster)):
+            raise KernelError(source.place(source.tree), f"the grid of '{self.name}' is {' x '.join(map(str, (*self.grid, 1, 1)[:3]))} blocks; wanted: "
+                              f"multiples of the cluster, {' x '.join(map(str, self.cluster))}")
         self._traced: Traced | None = None
         self._built: dict[Any, Any] = {}
         self._last: Any = None
@@ -65,7 +72,7 @@ class Kernel:
         """What the kernel's Python says, in MLIR."""
         if self._traced is None:
             try:
-                self._traced = trace(self.name, self.source, names_of(self.function), self.parameters, self.generics, self.block)
+                self._traced = trace(self.name, self.source, names_of(self.function), self.parameters, self.generics, self.block, self.cluster)
             except KernelError as error:
                 raise error.with_traceback(None) from None  # it says the place: the interpreter's own frames tell a reader nothing
         return self._traced
@@ -77,7 +84,7 @@ class Kernel:
 
     def ptx(self, target: str) -> str:
         """The kernel's PTX for "sm_80" and the like. Its entry is the kernel's name, its parameters are `signature`: other loaders take it, as
-        CuPy's RawModule does. What else a launch needs is `block` and `dynamic_shared_bytes`."""
+        CuPy's RawModule does. What else a launch needs is `block`, `cluster` and `dynamic_shared_bytes`."""
         return ptx_of(self.name, self.traced, self.parameters, self.block, (target,))[target]
 
     @property
@@ -87,9 +94,11 @@ class Kernel:
 
     @property
     def signature(self) -> str:
-        """The kernel as CUDA C++ would declare it."""
-        given = ", ".join(f"{one.c_type}{'' if one.c_type.endswith('*') else ' '}{one.name}" for one in self.parameters)
-        return f'extern "C" __global__ void __launch_bounds__({self.block[0] * self.block[1] * self.block[2]}) {self.name}({given})'
+        """The kernel as CUDA C++ would declare it. Tensor maps, which the runtime encodes, stand behind the other parameters."""
+        listed = [f"{one.c_type}{'' if one.c_type.endswith('*') else ' '}{one.name}" for one in self.parameters]
+        given = ", ".join([*listed, *(f"const __grid_constant__ CUtensorMap {one.name}" for one in self.traced.maps)])
+        cluster = f"__cluster_dims__({', '.join(map(str, self.cluster))}) " if self.cluster != (1, 1, 1) else ""
+        return f'extern "C" __global__ void {cluster}__launch_bounds__({self.block[0] * self.block[1] * self.block[2]}) {self.name}({given})'
 
     def declaration(self, targets: str | Iterable[str], *, symbol: str | None = None, file: str | None = None) -> str:
         """A `hal.executable.source` of the kernel, for a program in MLIR that `tenon.compile(..., objects=[kernel])` compiles:
@@ -153,10 +162,10 @@ class Kernel:
 class Generic:
     """A kernel for any sizes and types: sgemm[1024, 1024, 1024, gpu.f32], or sgemm(M=1024, N=1024, K=1024, dtype=gpu.f32), is one Kernel."""
 
-    def __init__(self, function: types.FunctionType, source: Source, block: _Sizes, grid: _Sizes) -> None:
+    def __init__(self, function: types.FunctionType, source: Source, block: _Sizes, grid: _Sizes, cluster: _Sizes) -> None:
         self.__name__ = self.name = function.__name__
         self.__doc__ = function.__doc__
-        self.function, self.source, self.block, self.grid = function, source, block, grid
+        self.function, self.source, self.block, self.grid, self.cluster = function, source, block, grid, cluster
         self.generics = [name for name, _ in generics_of(source)]
         self._defaults = function.__kwdefaults__ or {}
         self._made: dict[Any, Kernel] = {}
@@ -184,7 +193,7 @@ class Generic:
                 raise TypeError(f"{self.name}: {name} is {value!r}; wanted: a number, a string, a tuple or a type of tenon.gpu")
         key = tuple((type(value), value) for value in ordered.values())
         if key not in self._made:
-            self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid)
+            self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid, self.cluster)
         return self._made[key]
 
     def __getattr__(self, name: str) -> Any:
@@ -197,11 +206,12 @@ class Generic:
         return f"<tenon.gpu kernel {self.name}[{', '.join(self.generics)}]>"
 
 
-def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None) -> Any:
+def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None) -> Any:
     """Makes a kernel of a function: `@gpu.kernel(block=256)`.
 
     `block`: threads along x, y, z, or a function of the kernel's sizes that gives them. `grid`: blocks likewise, where the sizes say them;
-    otherwise each call does. A function with names in brackets (Python 3.12) or keyword-only parameters is a Generic, made for their values.
+    otherwise each call does. `cluster`: likewise, blocks that run at the same time and reach each other's shared memory, at most 8; from sm_90 on.
+    A function with names in brackets (Python 3.12) or keyword-only parameters is a Generic, made for their values.
     """
 
     def decorate(given: Any) -> Any:
@@ -209,7 +219,7 @@ def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None
             raise TypeError(f"@gpu.kernel makes a kernel of a function, found {given!r}")
         source = Source.of(given)
         if generics_of(source):
-            return Generic(given, source, block, grid)
-        return Kernel(given, source, {}, block, grid)
+            return Generic(given, source, block, grid, cluster)
+        return Kernel(given, source, {}, block, grid, cluster)
 
     return decorate if function is None else decorate(function)

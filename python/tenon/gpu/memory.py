@@ -7,6 +7,7 @@ kernel is made; one that is computed is taken as it is, as C takes it: it does n
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from .arithmetic import binary, implicit, widen
@@ -14,18 +15,18 @@ from .builder import Builder
 from .kinds import Scalar, Vector, i1, i8, i64
 from .value import Value, kind_of
 
-_POINTERS = {"global": "!llvm.ptr<1>", "shared": "!llvm.ptr<3>", "local": "!llvm.ptr"}
+_POINTERS = {"global": "!llvm.ptr<1>", "shared": "!llvm.ptr<3>", "local": "!llvm.ptr", "cluster": "!llvm.ptr<7>"}
 Extent = Any  # an int, a Value, or None: not known
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Memory:
-    """`strides` and `offset` count elements; `offset` is a number plus a value."""
+    """`strides` and `offset` count elements; `offset` is a number plus a value, which is a multiple of `steps` bytes."""
 
     b: Builder
     name: str
     pointer: str
-    space: str  # "global", "shared", "local"
+    space: str  # "global", "shared", "local"; "cluster": shared memory of another block
     dtype: Scalar
     shape: tuple[Extent, ...]
     strides: tuple[Extent, ...]
@@ -33,6 +34,7 @@ class Memory:
     moved: Value | None = None
     is_read_only: bool = False
     is_view: bool = False
+    steps: int = 0
 
     def describe(self) -> str:
         return f"{'a view of' if self.is_view else 'the array'} {self.name} {self._shape()}"
@@ -98,7 +100,7 @@ class Memory:
         """What is left of the array where the first dimensions are indexed or cut."""
         if len(indices) > len(self.shape):
             raise self.b.error(f"{self.name} {self._shape()} has {len(self.shape)} dimensions, found {len(indices)} indices")
-        offset, moved, shape, strides = self.offset, self.moved, [], []
+        offset, moved, shape, strides, steps = self.offset, self.moved, [], [], self.steps
         for axis, stride in enumerate(self.strides):
             begin, extent = self._along(axis, indices[axis]) if axis < len(indices) else (0, self.shape[axis])
             if axis >= len(indices) or isinstance(indices[axis], slice):
@@ -109,13 +111,18 @@ class Memory:
             if isinstance(begin, int) and isinstance(stride, int):
                 offset += begin * stride
                 continue
+            steps = math.gcd(steps, (stride if isinstance(stride, int) else 1) * (begin if isinstance(begin, int) else 1) * self.dtype.bytes)
             begin, stride = (widen(self.b, one, i64) if isinstance(one, Value) else one for one in (begin, stride))
             if stride is None:
                 raise self.b.error(f"how far apart the elements of dimension {axis} of {self.name} lie is not known: only the first extent "
                                    "may be '...'")
             term = binary(self.b, "*", begin, stride) if stride != 1 or isinstance(stride, Value) else begin
             moved = term if moved is None else binary(self.b, "+", moved, term)
-        return dataclasses.replace(self, shape=tuple(shape), strides=tuple(strides), offset=offset, moved=moved, is_view=True)
+        return dataclasses.replace(self, shape=tuple(shape), strides=tuple(strides), offset=offset, moved=moved, is_view=True, steps=steps)
+
+    def is_multiple(self, bytes: int) -> bool:
+        """Whether the view surely begins at a multiple of so many bytes of its array."""
+        return self.offset * self.dtype.bytes % bytes == 0 and self.steps % bytes == 0
 
     def address(self) -> str:
         """Where the view begins."""

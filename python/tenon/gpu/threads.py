@@ -75,9 +75,26 @@ def warp_id() -> Any:
 
 # Order between threads.
 @intrinsic
-def barrier() -> None:
-    """Waits for every thread of the block; what they wrote before it, all see behind it."""
-    current("gpu.barrier").b.line("gpu.barrier")
+def barrier(number: Any = 0, threads: int | None = None) -> None:
+    """Waits for every thread of the block; what they wrote before it, all see behind it.
+
+    `threads`: for so many of them alone, whole warps, which meet at the barrier of this number, 1 to 15: the others need not come.
+    """
+    b = current("gpu.barrier").b
+    if threads is None and number == 0 and isinstance(number, int):
+        b.line("gpu.barrier")
+        return
+    most = b.block[0] * b.block[1] * b.block[2]
+    is_value = isinstance(number, Value) and not isinstance(number.type, Vector) and number.type.kind == "int"
+    if isinstance(number, bool) or not (isinstance(number, int) or is_value):
+        raise b.error(f"the number of a barrier is {kind_of(number)}; wanted: 1 to 15, with threads=")
+    low, high = number.bounds if isinstance(number, Value) else (number, number)
+    if not 1 <= low <= high <= 15:
+        raise b.error(f"the number of a barrier is {low if low == high else f'from {low} to {high}'}; wanted: 1 to 15, with threads=")
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads % 32 or not 32 <= threads <= most:
+        raise b.error(f"barrier {number} waits for {kind_of(threads)} threads; wanted: a multiple of 32, at most the block's {most}")
+    which = cast(b, number, i32).name if isinstance(number, Value) else b.constant(number, i32)
+    b.line(f'"nvvm.barrier"({which}, {b.constant(threads, i32)}) <{{operandSegmentSizes = array<i32: 1, 1, 0>}}> : (i32, i32) -> ()')
 
 
 @intrinsic
@@ -129,7 +146,7 @@ def shuffle(value: Any, lane: Any) -> Value:
 
 
 def _element(b: Any, what: str, array: Any, index: Any) -> Memory:
-    if not isinstance(array, Memory) or array.space == "local":
+    if not isinstance(array, Memory) or array.space not in ("global", "shared"):
         raise b.error(f"gpu.{what} of {kind_of(array)}; wanted: a parameter or shared memory")
     array.check_written()
     found = array.view(index if isinstance(index, tuple) else (index,))

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 from typing import Any
 
-from .builder import Builder, active
+from .builder import Builder, Mapped, Needed, active
 from .errors import KernelError
 from .interpreter import Interpreter
 from .memory import Memory, dense
@@ -18,12 +18,15 @@ from .value import Value
 
 @dataclasses.dataclass(frozen=True)
 class Traced:
-    """`text`: the kernel as it stands in a gpu.module; `alignments`: bytes that arrays are multiples of; `needed`: sm_NN, and what for."""
+    """`text`: the kernel as it stands in a gpu.module; `alignments`: bytes that arrays are multiples of; `needed`: the architecture, and what
+    for; `maps`: tensor maps, which are parameters behind the others."""
 
     text: str
     dynamic_shared_bytes: int
     alignments: dict[str, int]
-    needed: tuple[int, str]
+    needed: Needed
+    maps: tuple[Mapped, ...]
+    cluster: tuple[int, int, int]
 
     @property
     def module(self) -> str:
@@ -32,9 +35,9 @@ class Traced:
 
 
 def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Parameter, ...], generics: dict[str, Any],
-          block: tuple[int, int, int]) -> Traced:
+          block: tuple[int, int, int], cluster: tuple[int, int, int]) -> Traced:
     """Runs a kernel's body once. KernelError: it says what is not supported."""
-    b = Builder(name, block)
+    b = Builder(name, block, cluster)
     b.place = source.place(source.tree)
     given, env = [], dict(generics)
     if not name.isascii():
@@ -70,8 +73,10 @@ def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Pa
     except Exception as error:
         raise b.error(f"tenon.gpu fails on this, which is a mistake of its own: {type(error).__name__}: {error}", "report it, with the kernel") from error
     b.place = source.place(source.tree)
-    text = b.function(", ".join(given), "")
-    return Traced(text, b.dynamic_shared_bytes(), dict(b.alignments), b.needed)
+    if cluster != (1, 1, 1):
+        b.need(90, "a cluster of blocks")
+    text = b.function(", ".join(given))
+    return Traced(text, b.dynamic_shared_bytes(), dict(b.alignments), b.needed, tuple(b.maps), cluster)
 
 
 class _Front:

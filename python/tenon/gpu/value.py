@@ -40,6 +40,25 @@ class Value:
         return f"<{self.type} of the kernel>"
 
 
+class Handle:
+    """What a kernel has that is neither a number nor an array, as a barrier: its functions are the kernel's. handle[i] is `get`."""
+
+    def describe(self) -> str:
+        raise NotImplementedError
+
+    def get(self, indices: tuple[Any, ...]) -> Any:
+        raise self.b.error(f"{self.describe()} has no elements")  # type: ignore[attr-defined]
+
+    def set(self, indices: tuple[Any, ...], given: Any) -> None:
+        raise self.b.error(f"an element of {self.describe()} is assigned; wanted: one of an array")  # type: ignore[attr-defined]
+
+    def check_written(self) -> None:
+        """KernelError: nobody may write its elements."""
+
+    def __bool__(self) -> bool:
+        raise TypeError("what a kernel has is not known while it is made")
+
+
 @dataclasses.dataclass(frozen=True)
 class Unbound:
     """A variable that has no value here, and why."""
