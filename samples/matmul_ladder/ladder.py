@@ -26,17 +26,22 @@ def name_of(candidate):
     return "tiles_" + "_".join(map(str, candidate))
 
 
+def element_of(kernel):
+    """What a rung's arrays hold: "f32", or "bf16"."""
+    return kernel.parameters[0].dtype.name
+
+
 def compile(kernels, m, n, k, target, output):
     """A program of functions that are called as `kernels` says."""
     import tenon
 
     text, objects = [], {}
     for name, kernel in kernels.items():
-        objects[f"{name}.mlir"] = kernel
+        objects[f"{name}.mlir"], e = kernel, element_of(kernel)
         text.append(kernel.declaration(target, symbol=f"of_{name}", file=f"{name}.mlir") + f"""
-func.func @{name}(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
-  %0 = flow.dispatch @of_{name}::@{kernel.name}(%a, %b) : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
-  return %0 : tensor<{m}x{n}xf32>
+func.func @{name}(%a: tensor<{m}x{k}x{e}>, %b: tensor<{k}x{n}x{e}>) -> tensor<{m}x{n}x{e}> {{
+  %0 = flow.dispatch @of_{name}::@{kernel.name}(%a, %b) : (tensor<{m}x{k}x{e}>, tensor<{k}x{n}x{e}>) -> tensor<{m}x{n}x{e}>
+  return %0 : tensor<{m}x{n}x{e}>
 }}""")
     tenon.compile("\n".join(text), output=output, objects=objects, options=["--images=ptx"])
 
@@ -46,13 +51,15 @@ def check(m, n, k):
     os.environ["TENON_EMULATOR_CHECK"] = "races,uninitialised,barriers"
     os.environ["TENON_CUDA_DRIVER"] = "emulator"
     import numpy
+    from tenon.gpu import f16
 
     random = numpy.random.default_rng(1)
     a, b = (random.integers(-4, 5, shape).astype("f4") for shape in ((m, k), (k, n)))  # sums without rounding
     for name, rung in rungs.RUNGS.items():
-        c = numpy.zeros((m, n), "f4")
-        rung[m, n, k](a, b, c)
-        numpy.testing.assert_array_equal(c, a @ b)
+        kernel, kind = (rung[m, n, k], "f4") if rung is not rungs.hopper else (rung[m, n, k, f16], "f2")  # NumPy has no bf16
+        c = numpy.zeros((m, n), kind)
+        kernel(a.astype(kind), b.astype(kind), c)
+        numpy.testing.assert_array_equal(c, (a @ b).astype(kind))
         print(f"{name}: right", flush=True)
 
 
@@ -109,16 +116,19 @@ def time(path, m, n, k):
     import torch
 
     loaded, measure = tenon.load(path, "cuda"), measurer()
-    a, b, out, wanted = operands(m, n, k)
+    full = operands(m, n, k)
+    half = [one.bfloat16() for one in full[:3]]
+    base = measure(lambda: torch.matmul(full[0], full[1], out=full[2]))
     print("rung,ms,TFLOP/s,of cuBLAS")
-    base = measure(lambda: torch.matmul(a, b, out=out))
-    for name in [*rungs.RUNGS, "cuBLAS", "cuBLAS tf32"]:
+    for name in [*rungs.RUNGS, "cuBLAS", "cuBLAS tf32", "cuBLAS bf16"]:
         torch.backends.cuda.matmul.allow_tf32 = name == "cuBLAS tf32"
+        a, b, out = half if name in ("hopper", "cuBLAS bf16") else full[:3]
         call = (lambda: torch.matmul(a, b, out=out)) if name.startswith("cuBLAS") else (lambda: loaded[name](a, b, out=out))
         out.zero_()
         call()
-        # tf32 has 11 bits of each factor.
-        torch.testing.assert_close(out, wanted, rtol=2e-3 if name in ("tensor_core", "cuBLAS tf32") else 1e-4, atol=1e-3)
+        # tf32 has 11 bits of each factor, bf16 8, and of the result.
+        rough = {"tensor_core": 2e-3, "cuBLAS tf32": 2e-3, "hopper": 1e-2, "cuBLAS bf16": 1e-2}
+        torch.testing.assert_close(out.float(), full[3], rtol=rough.get(name, 1e-4), atol=1e-3)
         took = measure(call)
         print(f"{name},{took:.3f},{2 * m * n * k / took / 1e9:.1f},{base / took:.3f}", flush=True)
 
@@ -128,6 +138,8 @@ def cupy(m, n, k, target):
 
     a, b = cupy.random.rand(m, k, dtype=cupy.float32), cupy.random.rand(k, n, dtype=cupy.float32)
     for name, rung in rungs.RUNGS.items():
+        if rung is rungs.hopper:  # CuPy encodes no tensor maps
+            continue
         kernel, c = rung[m, n, k], cupy.zeros((m, n), cupy.float32)
         path = f"{name}.ptx"
         with open(path, "w") as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""C = A * B in f32, ten times over, each rung faster than the one before it for one reason. A is M x K, B K x N, row-major; sizes are
-multiples of 128.
+"""C = A * B, eleven times over, each rung faster than the one before it for one reason. A is M x K, B K x N, row-major, of f32 (the last rung's of bf16);
+sizes are multiples of 128.
 
 Each rung is a kernel for any such sizes: naive[M, N, K] is the one for these.
 """
@@ -10,7 +10,7 @@ import json
 import pathlib
 
 from tenon import gpu
-from tenon.gpu import f32, static_range
+from tenon.gpu import bf16, f32, static_range
 
 
 @gpu.kernel(block=1024, grid=lambda M, N: (M // 32, N // 32))
@@ -265,5 +265,80 @@ def tensor_core(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N
                 C[row, column:column + 2] = gpu.vector(sums[i, j, 2 * h], sums[i, j, 2 * h + 1])
 
 
+# 128 x 256 elements (128 x 128 where N is no multiple of 256) for two warpgroups, which have 64 rows each; a third one asks for tiles. A tensor map of 128
+# bytes to a row copies 64 elements of bf16 side by side: B's 256 columns are four boxes.
+STAGES, DEPTH, BLOCKS = 4, 64, 132  # an H200 has 132 multiprocessors: a block for each
+
+
+def width(N):
+    return 256 if N % 256 == 0 else 128
+
+
+def tile_of(number, M, N):
+    """Where a tile begins: 8 rows of tiles are gone through by columns, so that blocks which run at the same time share rows and columns."""
+    rows, columns = M // BM, N // width(N)
+    group, inside = number // (8 * columns), number % (8 * columns)
+    high = min(rows - group * 8, 8)
+    return (group * 8 + inside % high) * BM, inside // high * width(N)
+
+
+@gpu.kernel(block=384, grid=lambda M, N: min(BLOCKS, M // BM * (N // width(N))))
+def hopper(A: gpu.In[dtype, M, K], B: gpu.In[dtype, K, N], C: gpu.Out[dtype, M, N], *, M, N, K, dtype=bf16):
+    """Tiles are copied by one thread, multiplied by whole warpgroups from shared memory, and written back by copies: sm_90a alone. bf16 or f16."""
+    WIDE = width(N)
+    of_a, of_b = gpu.shared((STAGES, 2, 64, DEPTH), dtype, swizzle=128), gpu.shared((STAGES, WIDE // 64, DEPTH, 64), dtype, swizzle=128)
+    of_c = gpu.shared((2, 2, 64, 64), dtype, swizzle=128)  # two parts of each warpgroup's result, which take turns
+    map_a, map_b = gpu.tensor_map(A, (BM, DEPTH), swizzle=128), gpu.tensor_map(B, (DEPTH, 64), swizzle=128)
+    map_c = gpu.tensor_map(C, (64, 64), swizzle=128)
+    full, empty = gpu.mbarriers(STAGES), gpu.mbarriers(STAGES)
+    group, t = gpu.thread_id.x // 128, gpu.thread_id.x % 128
+    if gpu.thread_id.x == 0:
+        full.init(1)
+        empty.init(2)
+    gpu.barrier()
+    tiles, turn = M // BM * (N // WIDE), 0  # turns count through all tiles of the block
+    if group == 2:
+        gpu.give_registers(40)
+        if t == 0:
+            for number in range(gpu.block_id.x, tiles, gpu.grid_dim.x):
+                top, left = tile_of(number, M, N)
+                for k in range(0, K, DEPTH):
+                    stage = turn % STAGES
+                    empty[stage].wait((turn // STAGES + 1) % 2)  # the first time round it is empty
+                    full[stage].expect(map_a.bytes + WIDE // 64 * map_b.bytes)
+                    map_a.load(of_a[stage], (top, k), full[stage])
+                    for j in static_range(WIDE // 64):
+                        map_b.load(of_b[stage, j], (k, left + 64 * j), full[stage])
+                    turn += 1
+    else:
+        gpu.take_registers(232)
+        sums = gpu.sums(WIDE)
+        for number in range(gpu.block_id.x, tiles, gpu.grid_dim.x):
+            top, left = tile_of(number, M, N)
+            for k in range(K // DEPTH):
+                stage = turn % STAGES
+                full[stage].wait(turn // STAGES % 2)
+                gpu.wgmma(sums, of_a[stage, group], of_b[stage], accumulate=k > 0, transpose_b=True)
+                gpu.wgmma_wait(1)  # the product before this one is there
+                if t == 0 and k > 0:
+                    empty[(turn - 1) % STAGES].arrive()
+                turn += 1
+            gpu.wgmma_wait(0)
+            if t == 0:
+                empty[(turn - 1) % STAGES].arrive()
+            for part in static_range(WIDE // 64):
+                if t == 0:
+                    gpu.store_wait(1, read=True)  # the part before the last has left its place
+                gpu.barrier(1 + group, 128)
+                sums.store(of_c[part % 2, group], dtype, first=64 * part)
+                gpu.fence_async()
+                gpu.barrier(1 + group, 128)
+                if t == 0:
+                    map_c.store(of_c[part % 2, group], (top + 64 * group, left + 64 * part))
+                    gpu.store_commit()
+        if t == 0:
+            gpu.store_wait(0)
+
+
 RUNGS = {"naive": naive, "coalesced": coalesced, "shared": shared, "tile_1d": tile_1d, "tile_2d": tile_2d, "vectorised": vectorised,
-         "autotuned": autotuned, "warp_tiles": warp_tiles, "double_buffered": double_buffered, "tensor_core": tensor_core}
+         "autotuned": autotuned, "warp_tiles": warp_tiles, "double_buffered": double_buffered, "tensor_core": tensor_core, "hopper": hopper}

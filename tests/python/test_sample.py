@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """samples/python_kernels: its tests pass as a user runs them, and a race that is put in is found."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -49,7 +50,7 @@ def test_the_ladder(program, tmp_path):
         return subprocess.run([sys.executable, "ladder.py", "check"], capture_output=True, text=True, cwd=folder)
 
     done = check()
-    rungs = ["naive", "coalesced", "shared", "tile_1d", "tile_2d", "vectorised", "autotuned", "warp_tiles", "double_buffered", "tensor_core"]
+    rungs = ["naive", "coalesced", "shared", "tile_1d", "tile_2d", "vectorised", "autotuned", "warp_tiles", "double_buffered", "tensor_core", "hopper"]
     assert done.returncode == 0 and done.stdout.splitlines() == [f"{rung}: right" for rung in rungs], done.stdout + done.stderr
     # Without its barriers a rung is a race, which is at a line of its Python.
     source = (folder / "rungs.py").read_text()
@@ -59,6 +60,26 @@ def test_the_ladder(program, tmp_path):
     assert "is not ordered" in done.stderr and "rungs.py:" in done.stderr, done.stderr
     refused = subprocess.run([sys.executable, "ladder.py", "check", "128", "100", "128"], capture_output=True, text=True, cwd=folder)
     assert refused.returncode == 1 and "wanted: multiples of 128" in refused.stderr
+
+
+TURNS = """
+import numpy, rungs
+from tenon.gpu import f16
+
+rungs.BLOCKS = 2  # several tiles for each, which are 256 wide
+a, b = (numpy.random.default_rng(seed).integers(-3, 4, shape).astype("f2") for seed, shape in ((1, (384, 384)), (2, (384, 512))))
+c = numpy.zeros((384, 512), "f2")
+rungs.hopper[384, 512, 384, f16](a, b, c)
+assert (c == (a.astype("f4") @ b.astype("f4")).astype("f2")).all()
+"""
+
+
+def test_the_hopper_rung_takes_turns(program):
+    environment = {**os.environ, "TENON_EMULATOR_SM": "90", "TENON_EMULATOR_CHECK": "races,uninitialised,barriers"}
+    done = subprocess.run([sys.executable, "-c", TURNS], capture_output=True, text=True, cwd=LADDER, env=environment)
+    assert done.returncode == 0, done.stderr
+    other = subprocess.run([sys.executable, "-c", TURNS], capture_output=True, text=True, cwd=LADDER, env={**environment, "TENON_EMULATOR_SM": "80"})
+    assert other.returncode != 0 and "which sm_90a alone has; found: the target sm_80" in other.stderr and "rungs.py:" in other.stderr, other.stderr
 
 
 def test_the_tiles_that_the_ladder_tries(program, tmp_path, monkeypatch):
