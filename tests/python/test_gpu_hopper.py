@@ -98,6 +98,70 @@ def test_sums_and_elements(A):
     return twice, twice.astype("f2"), A[:, :16].astype("f4")
 
 
+@gpu.kernel(block=256, grid=lambda rows: rows // 128)
+def attention(Q: gpu.In[f16, rows, 64], K: gpu.In[f16, keys, 64], V: gpu.In[f16, keys, 64], O: gpu.Out[f32, rows, 64], *, rows, keys):
+    """Two warpgroups have 64 queries each. Scores stay in registers, as the first factor of the product with V, which runs on meanwhile."""
+    of_q, of_k, of_v = gpu.shared((2, 64, 64), f16, swizzle=128), gpu.shared((2, 64, 64), f16, swizzle=128), gpu.shared((2, 64, 64), f16, swizzle=128)
+    map_q, map_k, map_v = gpu.tensor_map(Q, (128, 64), swizzle=128), gpu.tensor_map(K, (64, 64), swizzle=128), gpu.tensor_map(V, (64, 64), swizzle=128)
+    full, empty = gpu.mbarriers(3), gpu.mbarriers(2)
+    group, is_first = gpu.warp_id() // 4, gpu.thread_id.x == 0
+    if is_first:
+        full.init(1)
+        empty.init(2)
+        full[2].expect(map_q.bytes)
+        map_q.load(of_q, (gpu.block_id.x * 128, 0), full[2])
+    gpu.barrier()
+    full[2].wait(0)
+    scores, out, steps = gpu.sums(64), gpu.sums(64), keys // 64
+    most, total = (gpu.f32(-1e30), gpu.f32(-1e30)), (gpu.f32(0), gpu.f32(0))
+    for k in range(steps):
+        if is_first:
+            empty[k % 2].wait((k // 2 + 1) % 2)
+            full[k % 2].expect(map_k.bytes + map_v.bytes)
+            map_k.load(of_k[k % 2], (k * 64, 0), full[k % 2])
+            map_v.load(of_v[k % 2], (k * 64, 0), full[k % 2])
+        full[k % 2].wait(k // 2 % 2)
+        gpu.wgmma(scores, of_q[group], of_k[k % 2], accumulate=False)
+        gpu.wgmma_wait(0)  # the product with V of the step before is there, too
+        if gpu.thread_id.x % 128 == 0 and k > 0:
+            empty[(k - 1) % 2].arrive()
+        largest = most
+        for i in gpu.static_range(scores.count):
+            largest = (max(largest[0], scores[i]), largest[1]) if i // 2 % 2 == 0 else (largest[0], max(largest[1], scores[i]))
+        largest = (over_row(largest[0], max), over_row(largest[1], max))
+        scale = (gpu.exp(most[0] - largest[0]), gpu.exp(most[1] - largest[1]))
+        total = (total[0] * scale[0], total[1] * scale[1])
+        for i in gpu.static_range(scores.count):
+            scores[i] = gpu.exp(scores[i] - largest[i // 2 % 2])
+            total = (total[0] + scores[i], total[1]) if i // 2 % 2 == 0 else (total[0], total[1] + scores[i])
+            out[i] *= scale[i // 2 % 2]
+        most = largest
+        gpu.wgmma(out, scores.rounded(f16), of_v[k % 2], transpose_b=True)
+    gpu.wgmma_wait(0)
+    total = (over_row(total[0], plus), over_row(total[1], plus))
+    for i in gpu.static_range(out.count):
+        out[i] /= total[i // 2 % 2]
+    top = gpu.block_id.x * 128 + group * 64
+    out.store(O[top:top + 64])
+
+
+def plus(a, b):
+    return a + b
+
+
+def over_row(v, operation):
+    """What the four threads of a row have, as one."""
+    v = operation(v, gpu.shuffle_xor(v, 1))
+    return operation(v, gpu.shuffle_xor(v, 2))
+
+
+@tenon.check(attention[256, 320], architectures=HOPPER, tolerance=2e-3)
+def test_attention(Q, K, V):
+    s = Q.astype("f4") @ K.astype("f4").T
+    p = numpy.exp(s - s.max(axis=1, keepdims=True))
+    return p @ V.astype("f4") / p.sum(axis=1, keepdims=True)
+
+
 @gpu.kernel(block=32, grid=lambda m: ((m + 7) // 8, 2))
 def moved(x: gpu.In[f32, "n", m, 20], w: gpu.In[i64, 40], y: gpu.Out[f32, "n", m, 20], z: gpu.Out[i64, 40], n: i32, *, m):
     """Tiles that hang over the array's ends, of three dimensions and of one."""
@@ -156,6 +220,8 @@ def test_extents_of_a_call():
     made.load()(x, w, y, short, 1, grid=(1, 2))
     assert list(short) == list(range(6))
     assert made.load().maps == (0, 2, 1, 3)
+    words = made.load().pack((3, (3, 5, 20), (3, 5, 20), (40,), (40,)))  # as jax_op asks for them
+    assert list(numpy.frombuffer(words, "i8")) == [3, 3, 5, 20, 3, 5, 20, 40, 40]
 
 
 @gpu.kernel(block=64, grid=4, cluster=2)

@@ -69,7 +69,7 @@ class Builder:
         self.needed = Needed()
         self.maps: list[Mapped] = []
         self.sums: list[Any] = []  # what wgmma adds to
-        self.is_multiplying = False  # whether a wgmma may be on its way
+        self.groups: list[Any] = []  # those of each wgmma that may be on its way, the latest last
 
     def error(self, found: str, fix: str = "") -> KernelError:
         return KernelError(self.place, found, fix)
@@ -185,11 +185,11 @@ class Builder:
     def snapshot(self) -> Any:
         return (len(self.lines), [dict(one) for one in self.known],
                 dict(self.front), list(self.locals), list(self.shared), dict(self.alignments), list(self.maps), list(self.sums),
-                self.is_multiplying)
+                list(self.groups))
 
     def restore(self, state: Any) -> None:
         """Takes back what was written since: a loop's body is tried again with other types."""
-        length, self.known, self.front, self.locals, self.shared, self.alignments, self.maps, self.sums, self.is_multiplying = state
+        length, self.known, self.front, self.locals, self.shared, self.alignments, self.maps, self.sums, self.groups = state
         del self.lines[length:]
 
     # The function around it.

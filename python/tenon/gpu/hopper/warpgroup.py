@@ -40,7 +40,7 @@ class Sums(Handle):
         return self.columns // 2
 
     def check_written(self) -> None:
-        if self.b.is_multiplying:
+        if any(one is self for one in self.b.groups):
             raise self.b.error("sums are touched while a product may still be added to them", "call gpu.wgmma_wait(0) first")
 
     def _index(self, index: Any) -> int:
@@ -116,10 +116,40 @@ class Sums(Handle):
                 to.store_vector(to, packed)
 
 
+    @intrinsic
+    def rounded(self, dtype: Any) -> Rounded:
+        """The sums as they are now, rounded to f16 or bf16: the first factor of another gpu.wgmma, which needs no shared memory."""
+        b = self.b
+        self.check_written()
+        if dtype not in (f16, bf16):
+            raise b.error(f"sums are rounded to {dtype if isinstance(dtype, Scalar) else kind_of(dtype)}; wanted: f16 or bf16")
+        if self.columns % 16:
+            raise b.error(f"{self.describe()} are rounded for gpu.wgmma; wanted: a multiple of 16 columns")
+        words = []
+        for at in range(0, self.count, 2):
+            pair = [cast(b, self.memory.get((at + k,)), dtype).name for k in (0, 1)]
+            packed = b.op(f"vector.from_elements {', '.join(pair)} : vector<2x{dtype.mlir}>")
+            words.append(b.op(f"llvm.bitcast {packed} : vector<2x{dtype.mlir}> to i32"))
+        return Rounded(b, tuple(words), dtype, self.columns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rounded(Handle):
+    """sums.rounded(dtype): 64 x columns numbers in a warpgroup's registers, two to a word."""
+
+    b: Builder
+    words: tuple[str, ...]
+    dtype: Scalar
+    columns: int
+
+    def describe(self) -> str:
+        return f"sums of 64 x {self.columns} that are rounded to {self.dtype}"
+
+
 @dataclasses.dataclass(frozen=True)
 class _Factor:
     """A factor in shared memory as wgmma takes it: `name` is its descriptor, `positions` lie along the result, `depth` along what is summed; `steps`:
-    where each step begins, in bytes, from the descriptor's begin."""
+    where each step begins, in bytes (of words in registers, by number), from the descriptor's begin."""
 
     name: str
     positions: int
@@ -194,12 +224,16 @@ def wgmma(to: Any, a: Any, b: Any, *, accumulate: Any = True, transpose_a: bool 
     gpu.shared(..., swizzle=) and copied by tensor maps of the same swizzle: a (64, e) and b (n, e), with e elements in a swizzled row (64 of bf16 in 128
     bytes), or (p, 64, e) and (p, n, e), where p * e elements are summed. `transpose_b` (of 16 bits): what is in a row lies along j, as (n // e, depth, e),
     each of which is a box of `depth` rows of a K x N array; `transpose_a` likewise. `accumulate`: False, or a bool of the kernel's that is: the sums begin
-    anew. Threads that wrote a tile themselves say gpu.fence_async() before the barrier behind it. Each call is a group. Needs sm_90a.
+    anew. `a` may be sums.rounded(dtype), in registers. Threads that wrote a tile themselves say gpu.fence_async() before the barrier behind it. Each call is a group. Needs sm_90a.
     """
     w = current("gpu.wgmma").b
     if not isinstance(to, Sums):
         raise w.error(f"gpu.wgmma adds to {kind_of(to)}; wanted: gpu.sums(...)")
-    left, right = _factor(w, "a", a, bool(transpose_a)), _factor(w, "b", b, bool(transpose_b))
+    if isinstance(a, Rounded) and transpose_a:
+        raise w.error("gpu.wgmma's a is in registers and transposed; wanted: as the sums lie")
+    left = (_Factor("", ROWS, a.columns, list(range(0, len(a.words), 4))) if isinstance(a, Rounded) else
+            _factor(w, "a", a, bool(transpose_a)))
+    right = _factor(w, "b", b, bool(transpose_b))
     if a.dtype != b.dtype:
         raise w.error(f"gpu.wgmma of {a.dtype} and {b.dtype}; wanted: one type")
     if left.positions != ROWS or right.positions != to.columns or left.depth != right.depth:
@@ -211,19 +245,22 @@ def wgmma(to: Any, a: Any, b: Any, *, accumulate: Any = True, transpose_a: bool 
     name, step = _NAMES[a.dtype.name]
     count = to.count
     registers = "{" + ", ".join(f"${at}" for at in range(count)) + "}"
-    ends = f"p, 1, 1{f', {int(transpose_a)}, {int(transpose_b)}' if step == 16 else ''};"
+    is_held = isinstance(a, Rounded)
+    ends = f"p, 1, 1{'' if step == 8 else f', {int(transpose_b)}' if is_held else f', {int(transpose_a)}, {int(transpose_b)}'};"
+    operands = [(right.name, "i64", "l"), (w.op(f"arith.extui {as_value(w, accumulate).name} : i1 to i32"), "i32", "r")]
+    operands += [(one, "i32", "r") for one in a.words] if is_held else [(left.name, "i64", "l")]
     lines = ["{", ".reg .pred p;", ".reg .b64 a, b;", "wgmma.fence.sync.aligned;"]
     for number, (of_a, of_b) in enumerate(zip(left.steps, right.steps)):  # a descriptor counts in 16 bytes
         if number < 2:
-            lines.append(f"setp.ne.b32 p, {f'${count + 2}, 0' if number == 0 else '1, 0'};")
-        lines += [f"add.s64 a, ${count}, {of_a // 16};", f"add.s64 b, ${count + 1}, {of_b // 16};",
-                  f"wgmma.mma_async.sync.aligned.m64n{to.columns}k{step}.f32.{name}.{name} {registers}, a, b, {ends}"]
+            lines.append(f"setp.ne.b32 p, {f'${count + 1}, 0' if number == 0 else '1, 0'};")
+        factor = "{" + ", ".join(f"${count + 2 + of_a + k}" for k in range(4)) + "}" if is_held else "a"
+        lines += [] if is_held else [f"add.s64 a, ${count + 2}, {of_a // 16};"]
+        lines += [f"add.s64 b, ${count}, {of_b // 16};",
+                  f"wgmma.mma_async.sync.aligned.m64n{to.columns}k{step}.f32.{name}.{name} {registers}, {factor}, b, {ends}"]
     lines += ["wgmma.commit_group.sync.aligned;", "}"]
-    keeps = w.op(f"arith.extui {as_value(w, accumulate).name} : i1 to i32")
     given = [to.memory.get((at,)).name for at in range(count)]
-    made = w.assembly("\n".join(lines), [(left.name, "i64", "l"), (right.name, "i64", "l"), (keeps, "i32", "r")], [("f32", "f")] * count, given)
-    _put(to, made)
-    w.is_multiplying = True
+    _put(to, w.assembly("\n".join(lines), operands, [("f32", "f")] * count, given))
+    w.groups.append(to)
 
 
 def _put(to: Sums, names: list[str]) -> None:
@@ -238,15 +275,16 @@ def wgmma_wait(pending: int = 0) -> None:
     if not isinstance(pending, int) or isinstance(pending, bool) or not 0 <= pending <= 7:
         raise b.error(f"gpu.wgmma_wait waits for {kind_of(pending)}; wanted: a number from 0 to 7")
     b.need(90, "gpu.wgmma_wait", is_only=True)
-    # The wait hands the sums on: what reads them stands behind it, whatever moves.
-    given = [one.memory.get((at,)).name for one in b.sums for at in range(one.count)]
+    # The wait hands the sums on: what reads them stands behind it, whatever moves. Those that are still added to are left alone.
+    going = b.groups[len(b.groups) - pending:] if pending else []
+    there = [one for one in b.sums if not any(one is other for other in going)]
+    given = [one.memory.get((at,)).name for one in there for at in range(one.count)]
     made = b.assembly(f"wgmma.wait_group.sync.aligned {pending};", results=[("f32", "f")] * len(given), tied=given)
     at = 0
-    for one in b.sums:
+    for one in there:
         _put(one, made[at:at + one.count])
         at += one.count
-    if pending == 0:
-        b.is_multiplying = False
+    del b.groups[:max(len(b.groups) - pending, 0)]
 
 
 def _registers(b: Builder, name: str, count: Any) -> str:
