@@ -41,6 +41,8 @@ def product(A: gpu.In[dtype, M if not ta else K, K if not ta else M], B: gpu.In[
             full[0].expect(of_a.shape[0] * map_a.bytes + of_b.shape[0] * map_b.bytes)
             for i in gpu.static_range(of_a.shape[0]):
                 map_a.load(of_a[i], (k, top + i * e) if ta else (top, k + i * e), full[0])
+                if k + D < K:
+                    map_a.prefetch((k + D, top + i * e) if ta else (top, k + D + i * e))
             for i in gpu.static_range(of_b.shape[0]):
                 map_b.load(of_b[i], (k, left + i * e) if tb else (left, k + i * e), full[0])
         full[0].wait(turn % 2)

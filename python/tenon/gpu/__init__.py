@@ -14,10 +14,10 @@
 from .arrays import load, local, shared, splat, vector
 from .errors import KernelError, Place
 from .expressions import StaticRange as static_range
-from .hopper.barriers import mbarriers
+from .hopper.barriers import Barrier, Barriers, mbarriers
 from .hopper.clusters import cluster_arrive, cluster_barrier, cluster_rank, cluster_wait, peer
-from .hopper.tensor_maps import fence_async, store_commit, store_wait, tensor_map
-from .hopper.warpgroup import give_registers, sums, take_registers, wgmma, wgmma_wait
+from .hopper.tensor_maps import TensorMap, fence_async, store_commit, store_wait, tensor_map
+from .hopper.warpgroup import Rounded, Sums, give_registers, sums, take_registers, wgmma, wgmma_wait
 from .kernel import Generic, Kernel, kernel
 from .mathematics import (bitcast, ceil, cos, erf, exp, exp2, fabs, floor, fma, fmax, fmin, log, log2, log10, pow, rsqrt, sin, sqrt, tan, tanh,
                           where)
@@ -29,11 +29,12 @@ from .threads import (atomic_add, atomic_and, atomic_compare_exchange, atomic_ex
 from .kinds import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 __all__ = [
-    "Generic", "In", "InOut", "Kernel", "KernelError", "Out", "Place", "atomic_add", "atomic_and", "atomic_compare_exchange", "atomic_exchange",
-    "atomic_max", "atomic_min", "atomic_or", "atomic_xor", "barrier", "bf16", "bitcast", "block_dim", "block_id", "ceil", "cluster_arrive",
-    "cluster_barrier", "cluster_rank", "cluster_wait", "copy_async", "copy_commit", "copy_wait", "cos", "erf", "exp", "exp2", "f16", "f32", "f64",
-    "fabs", "fence_async", "floor", "fma", "fmax", "fmin", "give_registers", "global_id", "grid_dim", "i1", "i16", "i32", "i64", "i8", "kernel",
-    "lane_id", "load", "load_matrices", "local", "log", "log10", "log2", "mbarriers", "mma", "peer", "pow", "rsqrt", "shared", "shuffle",
-    "shuffle_down", "shuffle_up", "shuffle_xor", "sin", "splat", "sqrt", "static_range", "store_commit", "store_wait", "sums", "sync_warp",
-    "take_registers", "tan", "tanh", "tensor_map", "thread_id", "vector", "warp_id", "wgmma", "wgmma_wait", "where",
+    "Barrier", "Barriers", "Generic", "In", "InOut", "Kernel", "KernelError", "Out", "Place", "Rounded", "Sums", "TensorMap", "atomic_add",
+    "atomic_and", "atomic_compare_exchange", "atomic_exchange", "atomic_max", "atomic_min", "atomic_or", "atomic_xor", "barrier", "bf16", "bitcast",
+    "block_dim", "block_id", "ceil", "cluster_arrive", "cluster_barrier", "cluster_rank", "cluster_wait", "copy_async", "copy_commit", "copy_wait",
+    "cos", "erf", "exp", "exp2", "f16", "f32", "f64", "fabs", "fence_async", "floor", "fma", "fmax", "fmin", "give_registers", "global_id",
+    "grid_dim", "i1", "i16", "i32", "i64", "i8", "kernel", "lane_id", "load", "load_matrices", "local", "log", "log10", "log2", "mbarriers", "mma",
+    "peer", "pow", "rsqrt", "shared", "shuffle", "shuffle_down", "shuffle_up", "shuffle_xor", "sin", "splat", "sqrt", "static_range", "store_commit",
+    "store_wait", "sums", "sync_warp", "take_registers", "tan", "tanh", "tensor_map", "thread_id", "vector", "warp_id", "wgmma", "wgmma_wait",
+    "where",
 ]

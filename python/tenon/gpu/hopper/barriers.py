@@ -28,11 +28,11 @@ def word(b: Builder, given: Any, what: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Barrier(Handle):
-    """A barrier of gpu.mbarriers(...): barriers[k]. `pointer` is in shared memory, or in a peer's."""
+    """A barrier of gpu.mbarriers(count): barriers[k]."""
 
     b: Builder
     name: str
-    pointer: str
+    pointer: str  # in shared memory, or in a peer's
     is_peers: bool = False
 
     def describe(self) -> str:
@@ -89,7 +89,7 @@ class Barrier(Handle):
 
 @dataclasses.dataclass(frozen=True)
 class Barriers(Handle):
-    """gpu.mbarriers(count)."""
+    """What gpu.mbarriers(count) gives: barriers[k] is one, whose number may be the kernel's."""
 
     b: Builder
     name: str

@@ -23,7 +23,7 @@ _MAP = "!llvm.ptr"
 
 @dataclasses.dataclass(frozen=True)
 class TensorMap(Handle):
-    """gpu.tensor_map(array, box). `bytes`: of a tile, what a barrier expects."""
+    """What gpu.tensor_map(array, box) gives. `bytes`: of a tile, what a barrier expects; `box`: its extents."""
 
     b: Builder
     array: Memory
@@ -103,9 +103,15 @@ class TensorMap(Handle):
                    [(address, "!llvm.ptr<3>", "r"), (self.pointer, _MAP, "l"), *indices])
 
     @intrinsic
-    def prefetch(self) -> None:
-        """Brings the map itself near, so that the first copy need not wait for it."""
-        self.b.assembly("prefetch.tensormap [$0];", [(self.pointer, _MAP, "l")])
+    def prefetch(self, at: Any = None) -> None:
+        """Brings the map itself near, so that the first copy need not wait for it; with `at`, the tile that begins there, to the second-level cache."""
+        operands: list[tuple[str, str, str]] = [(self.pointer, _MAP, "l")]
+        if at is None:
+            self.b.assembly("prefetch.tensormap [$0];", operands)
+            return
+        indices, rank = self._at("a tile", at)
+        listed = ", ".join(f"${at + 1}" for at in range(rank))
+        self.b.assembly(f"cp.async.bulk.prefetch.tensor.{rank}d.L2.global [$0, {{{listed}}}];", [*operands, *indices])
 
 
 def _swizzled(bytes: int) -> str:

@@ -26,7 +26,7 @@ _NAMES = {"f16": ("f16", 16), "bf16": ("bf16", 16), "f32": ("tf32", 8)}  # what 
 
 @dataclasses.dataclass(frozen=True)
 class Sums(Handle):
-    """gpu.sums(columns): 64 x columns sums of a warpgroup. `count` of them are the thread's: sums[i], at (row(i), column(i))."""
+    """What gpu.sums(columns) gives: 64 x columns sums of a warpgroup. `count` of them are the thread's own: sums[i], at (row(i), column(i))."""
 
     b: Builder
     memory: Memory
@@ -135,7 +135,7 @@ class Sums(Handle):
 
 @dataclasses.dataclass(frozen=True)
 class Rounded(Handle):
-    """sums.rounded(dtype): 64 x columns numbers in a warpgroup's registers, two to a word."""
+    """What sums.rounded(dtype) gives: 64 x columns numbers in a warpgroup's registers, two to a word."""
 
     b: Builder
     words: tuple[str, ...]
