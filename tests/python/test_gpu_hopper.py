@@ -287,6 +287,31 @@ func.func @f(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %x: tensor<4x64xf32>)
     assert list(ranks) == [0, 1, 0, 1]
 
 
+@gpu.kernel(block=32, grid=1)
+def named(x: gpu.In[f32, 32], x_map: gpu.Out[f32, 64]):
+    """A parameter has the name that the map of another has; two maps of one array, one of them asked for twice."""
+    t, tile, full = gpu.thread_id.x, gpu.shared((3, 32), f32), gpu.mbarriers(1)
+    whole, half, again = gpu.tensor_map(x, 32), gpu.tensor_map(x, 16), gpu.tensor_map(x, 32)
+    if t == 0:
+        full.init(1)
+        full[0].expect(whole.bytes + half.bytes + again.bytes)
+        whole.load(tile[0], 0, full[0])
+        half.load(tile[1, 0:16], 16, full[0])
+        again.load(tile[2], -8, full[0])  # zeros before the array
+    gpu.sync_warp()
+    full[0].wait(0)
+    x_map[t] = tile[0, t]
+    if t < 16:
+        x_map[32 + t] = tile[1, t]
+        x_map[48 + t] = tile[2, t]
+
+
+@tenon.check(named, architectures=["sm_90"])
+def test_names_of_maps(x):
+    assert named.signature.count("CUtensorMap") == 2
+    return numpy.concatenate([x, x[16:], numpy.zeros(8, "f4"), x[:8]])
+
+
 TOO_EARLY = """
 from tenon import gpu
 

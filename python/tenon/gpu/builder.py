@@ -133,7 +133,7 @@ class Builder:
         """The parameter of a tensor map; asked for again, the same."""
         if one not in self.maps:
             self.maps.append(one)
-        return f"%{one.name}"
+        return f"%map.{one.name}"  # which no parameter is called
 
     def once(self, text: str) -> str:
         """An operation that stands in front of the body, once."""
@@ -226,7 +226,7 @@ class Builder:
         else:
             cluster = f", nvvm.cluster_dim = array<i32: {', '.join(map(str, self.cluster))}>" if self.cluster != (1, 1, 1) else ""
             passed = "!llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}"
-            parameters = ", ".join([*([parameters] if parameters else []), *(f"%{one.name}: {passed}" for one in self.maps)])
+            parameters = ", ".join([*([parameters] if parameters else []), *(f"%map.{one.name}: {passed}" for one in self.maps)])
             out.append(f"  llvm.func @{self.name}({parameters}) attributes {{nvvm.kernel, nvvm.reqntid = array<i32: {sizes}>{cluster}}} {{")
         out += addresses + [line for _, line in self.front.values()] + self.locals + self.lines
         out += ["    gpu.return" if is_plain else "    llvm.return", "  }"]
