@@ -5,7 +5,6 @@
 // RUN: env TENON_EMULATOR_CHECK=races,uninitialised,barriers tenon-run %t/p.tenon --device=emulator --function=sums '--input=4xf32=1 2 3 4' | FileCheck %s --check-prefix=SUMS
 // RUN: tenon-dump %t/p.tenon --ptx=once@sm_90a | FileCheck %s --check-prefix=ONCE
 // RUN: tenon-dump %t/p.tenon | FileCheck %s --check-prefix=DUMP
-// RUN: not tenon-compile %t/wrong.mlir --images=ptx -o %t/x.tenon 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: not tenon-compile %t/missing.mlir --images=ptx -o %t/x.tenon 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // CORNER: 4xf32=2 2 2 2
@@ -14,7 +13,6 @@
 // ONCE-NOT: bar.sync 3, 64
 // DUMP: export 1 'pair'
 // DUMP: cluster 2x1x1
-// WRONG: error: {{.*}}'pair' has tenon.cluster = [0], one to three integers from 1 to 16 are wanted
 // MISSING: has .reqnctapercluster 2x1x1, the export declares none
 
 //--- kernels.mlir
@@ -118,11 +116,6 @@ func.func @sums(%a: tensor<4xf32>) -> tensor<2xf32> {
 func.func @once(%a: tensor<64xi32>, %n: i32) -> tensor<64xi32> {
   %0 = flow.dispatch @kernels::@once(%n, %a) : (i32, tensor<64xi32>) -> %a
   return %0 : tensor<64xi32>
-}
-
-//--- wrong.mlir
-hal.executable.source private @kernels attributes {objects = #hal.executable.objects<{#hal.executable.target<"cuda", "cuda-nvptx-fb", {target_arch = "sm_90a"}> = [#hal.executable.object<{path = "kernels.mlir"}>]}>} {
-  hal.executable.export public @pair ordinal(0) layout(#hal.pipeline.layout<bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>) attributes {workgroup_size = [1 : index], tenon.cluster = [0]}
 }
 
 //--- missing.mlir
