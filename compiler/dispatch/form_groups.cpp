@@ -91,10 +91,11 @@ private:
   using Number = unsigned;
 
   Number numberOf(linalg::GenericOp op) const { return number_.lookup(op); }
-  bool join(Number into, Number from, std::string &reason);
+  bool join(ArrayRef<Number> numbers, std::string &reason);
   bool hasForeignBetween(const Members &members, std::string &reason) const;
   void joinProducers(linalg::GenericOp op);
   void joinSiblings(linalg::GenericOp op);
+  void joinChain(linalg::GenericOp op);
 
   Block &block_;
   llvm::DenseMap<Operation *, unsigned> position_;
@@ -143,9 +144,11 @@ bool Former::hasForeignBetween(const Members &members, std::string &reason) cons
   return false;
 }
 
-bool Former::join(Number into, Number from, std::string &reason) {
-  Members members = groups_[into];
-  llvm::append_range(members, groups_[from]);
+/// Into the first of them.
+bool Former::join(ArrayRef<Number> numbers, std::string &reason) {
+  Members members;
+  for (Number number : numbers)
+    llvm::append_range(members, groups_[number]);
   llvm::sort(members, [&](Operation *a, Operation *b) { return position_.lookup(a) < position_.lookup(b); });
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
   llvm::SmallPtrSet<void *, 32> tensors;
@@ -158,12 +161,14 @@ bool Former::join(Number into, Number from, std::string &reason) {
   if (hasForeignBetween(members, reason))
     return false;
   std::optional<Group> group = groupOf(members, reason);
-  if (!group || (!group->softmax && group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
+  if (!group ||
+      (!group->hasWeights() && group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
     return false;
-  for (linalg::GenericOp op : groups_[from])
-    number_[op] = into;
-  groups_[from].clear();
-  groups_[into] = std::move(members);
+  for (Number number : numbers)
+    groups_[number].clear();
+  for (linalg::GenericOp op : members)
+    number_[op] = numbers.front();
+  groups_[numbers.front()] = std::move(members);
   return true;
 }
 
@@ -173,7 +178,7 @@ void Former::joinProducers(linalg::GenericOp op) {
     if (!producer || producer->getBlock() != &block_ || numberOf(producer) == numberOf(op))
       continue;
     std::string reason;
-    if (!join(numberOf(producer), numberOf(op), reason))
+    if (!join({numberOf(producer), numberOf(op)}, reason))
       boundaries_.push_back({producer, op, reason});
   }
 }
@@ -195,9 +200,23 @@ void Former::joinSiblings(linalg::GenericOp op) {
         continue;
       if (++tries > kMaxSiblings)
         return;
-      join(std::min(numberOf(other), numberOf(op)), std::max(numberOf(other), numberOf(op)), reason);
+      join({std::min(numberOf(other), numberOf(op)), std::max(numberOf(other), numberOf(op))}, reason);
     }
   }
+}
+
+/// The last product of a chain brings all of it: no part of it is a group.
+void Former::joinChain(linalg::GenericOp op) {
+  Attribute chain = op->getAttr(kChainAttr);
+  if (!chain || op.getNumReductionLoops() == 0)
+    return;
+  SmallVector<Number> numbers;
+  for (auto other : block_.getOps<linalg::GenericOp>())
+    if (other->getAttr(kChainAttr) == chain && number_.contains(other) && !llvm::is_contained(numbers, numberOf(other)))
+      numbers.push_back(numberOf(other));
+  std::string reason;
+  if (numbers.size() > 1)
+    join(numbers, reason); // not yet, as long as products are missing
 }
 
 void sortByPosition(Members &members) {
@@ -237,6 +256,7 @@ GroupedBlock Former::run() {
     groups_.push_back({op});
     joinProducers(op);
     joinSiblings(op);
+    joinChain(op);
   }
   llvm::erase_if(groups_, [](const Members &members) { return members.empty(); });
   // One group's readers may be another's members, so that it ends later than before.

@@ -11,20 +11,23 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 std::optional<Attention> Attention::of(const KernelFunction &kernel, const GroupShape &shape) {
-  if (!kernel.softmax)
-    return std::nullopt;
   linalg::SoftmaxOp softmax = kernel.softmax;
-  std::optional<Product> scores, output;
+  linalg::GenericOp chained = shape.group.chained;
+  if (!softmax && !chained)
+    return std::nullopt;
+  std::optional<Product> scores, second, output;
   const KernelOp *logits = nullptr;
-  Value weights = softmax->getResult(0);
+  Value weights = softmax ? softmax->getResult(0) : chained->getResult(0);
   for (const KernelOp &op : kernel.ops) {
     linalg::GenericOp generic = op.op;
-    if (softmax.getInput().getDefiningOp() == generic.getOperation())
+    if (generic == (softmax ? softmax.getInput().getDefiningOp() : chained.getOperation()))
       logits = &op;
     if (generic.getNumReductionLoops() == 0)
       continue;
     const bool readsWeights = llvm::is_contained(generic.getDpsInputs(), weights);
-    (readsWeights ? output : scores) = Product::ofOperation(kernel, shape, op);
+    (readsWeights ? output : scores ? second : scores) = Product::ofOperation(kernel, shape, op);
+    if (!readsWeights && !(second ? second : scores))
+      return std::nullopt;
   }
   if (!scores || !output || !logits)
     return std::nullopt;
@@ -36,25 +39,44 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   // operandOf() has looked at the same sides in the same order.
   if (reads(form->right))
     output->exchangeSides();
-  if (scores->rows != output->rows)
-    scores->exchangeSides();
+  for (std::optional<Product> *product : {&scores, &second})
+    if (*product && (*product)->rows != output->rows)
+      (*product)->exchangeSides();
   // Weights are multiplied as they are, but for their type.
   Value factor = output->left.value;
   while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
     factor = factor.getDefiningOp()->getOperand(0);
   if (!isa<BlockArgument>(factor))
     return std::nullopt;
-  if (scores->rows != output->rows || scores->columns != output->reduced || output->reduced.size() != 1)
+  for (const std::optional<Product> &product : {scores, second})
+    if (product && (product->rows != output->rows || product->columns != output->reduced))
+      return std::nullopt;
+  if (output->reduced.size() != 1)
     return std::nullopt;
-  return Attention{*scores, *output, logits, weights, softmax->hasAttr(dispatch::kHiddenIsZero)};
+  return Attention{.scores = *scores,
+                   .output = *output,
+                   .logits = logits,
+                   .weights = weights,
+                   .isChain = !softmax,
+                   .second = second,
+                   .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero)};
 }
 
 Type Attention::tensorCoreElement() const {
-  Type element = scores.tensorCoreElement();
-  return element && element == output.tensorCoreElement() ? element : Type();
+  Type element = output.tensorCoreElement();
+  return llvm::all_of(inner(), [&](const Product *product) { return product->tensorCoreElement() == element; })
+             ? element
+             : Type();
 }
 
-AttentionTile tileOf(const AttentionKernel &kernel, Value number) {
+SmallVector<const Product *, 2> Attention::inner() const {
+  SmallVector<const Product *, 2> products = {&scores};
+  if (second)
+    products.push_back(&*second);
+  return products;
+}
+
+AttentionTile tileOf(const AttentionKernel &kernel, Value number, bool isFromFirst) {
   KernelBuilder &k = kernel.k;
   auto sizeOf = [&](ArrayRef<unsigned> axes) {
     Value size = k.number(1);
@@ -66,14 +88,16 @@ AttentionTile tileOf(const AttentionKernel &kernel, Value number) {
   Value down = partsOf(sizeOf(kernel.attention.output.rows), kernel.rows),
         across = partsOf(sizeOf(kernel.attention.output.columns), kernel.columns);
   Value inBatch = k.rem(number, k.mul(down, across));
-  Value row = k.sub(k.sub(down, k.number(1)), k.div(inBatch, across));
+  Value row = k.div(inBatch, across);
+  if (!isFromFirst)
+    row = k.sub(k.sub(down, k.number(1)), row);
   return {k.div(number, k.mul(down, across)), k.mul(row, k.number(kernel.rows)),
           k.mul(k.rem(inBatch, across), k.number(kernel.columns))};
 }
 
 /// A sum in the type that the program gives it; one that starts from 0, as nearly all do, is it already.
-static Value finished(const AttentionKernel &kernel, const Point &point, unsigned lane, Value total) {
-  const RowSum &sum = kernel.attention.scores.sum;
+static Value finished(const AttentionKernel &kernel, const RowSum &sum, const Point &point, unsigned lane,
+                      Value total) {
   Value start = sum.op->outputs[sum.output].startScalar;
   if (start && sum.sum.element == sum.sum.type && matchPattern(start, m_PosZeroFloat()))
     return total;
@@ -98,9 +122,13 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
       Value inside = mayEnd ? k.min(key, k.sub(keys, k.number(width))) : key;
       const Point point = space.resultAt(row, inside);
       SmallVector<Value> totals;
-      for (unsigned lane = 0; lane < width; ++lane)
-        totals.push_back(finished(kernel, point, lane, run.scores[first + lane]));
-      kernel.bodies.setRow(attention.scores.sum, totals);
+      for (const Product *product : attention.inner()) {
+        const SmallVector<Value> &scores = product == &attention.scores ? run.scores : run.seconds;
+        totals.clear();
+        for (unsigned lane = 0; lane < width; ++lane)
+          totals.push_back(finished(kernel, product->sum, point, lane, scores[first + lane]));
+        kernel.bodies.setRow(product->sum, totals);
+      }
       for (unsigned lane = 0; lane < width; ++lane) {
         Value logit = attention.logits == attention.scores.op
                           ? totals[lane]
@@ -110,8 +138,9 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
           logit = arith::ExtFOp::create(k.b, k.loc, k.b.getF32Type(), logit);
         if (mayEnd) {
           auto type = cast<FloatType>(logit.getType());
-          Value hidden = arith::ConstantFloatOp::create(k.b, k.loc, type,
-                                                        APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true));
+          const APFloat least = attention.isChain ? APFloat::getZero(type.getFloatSemantics())
+                                                  : APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true);
+          Value hidden = arith::ConstantFloatOp::create(k.b, k.loc, type, least);
           logit = k.select(k.less(k.add(key, k.number(lane)), keys), logit, hidden);
         }
         run.scores[first + lane] = logit;

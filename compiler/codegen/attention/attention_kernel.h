@@ -12,6 +12,9 @@
 //
 // A block computes rows of the result, some or all of its columns, and goes through the keys block by block; no score
 // is ever stored.
+//
+// A chain (dispatch/attention/chain.h) is the same without softmax: what is computed from the scores of one or two
+// products are the weights.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"
@@ -19,15 +22,19 @@
 namespace tenon::compiler::codegen {
 
 struct Attention {
-  Product scores, output; // left: queries, weights; right: keys, values
-  const KernelOp *logits; // that computes what softmax reads; of the scores themselves where nothing does
-  mlir::Value weights;    // what softmax returns
-  bool hiddenIsZero;      // a query all of whose keys are hidden by -inf is 0, not 0 / 0
+  Product scores, output;        // left: queries, weights; right: keys, values
+  const KernelOp *logits;        // that computes what softmax reads; of the scores themselves where nothing does
+  mlir::Value weights;           // what softmax returns
+  bool isChain;                  // there is no softmax: `logits` computes the weights
+  std::optional<Product> second; // of a chain: other scores that it computes them from, of the same rows and keys
+  bool hiddenIsZero;             // a query all of whose keys are hidden by -inf is 0, not 0 / 0
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
-  /// f16 or bf16, where both products may run on tensor cores; else null.
+  /// f16 or bf16, where all products may run on tensor cores; else null.
   mlir::Type tensorCoreElement() const;
+  /// The products that scores come from.
+  llvm::SmallVector<const Product *, 2> inner() const;
 };
 
 /// What those who write an attention's kernel share.
@@ -60,15 +67,17 @@ struct AttentionKernel {
 struct AttentionTile {
   mlir::Value inBatch, firstRow, firstColumn;
 };
-AttentionTile tileOf(const AttentionKernel &kernel, mlir::Value number);
+/// @param isFromFirst the first rows are those
+AttentionTile tileOf(const AttentionKernel &kernel, mlir::Value number, bool isFromFirst = false);
 
 /// Logits of a thread: adjacent keys of one row.
 struct LogitRun {
   mlir::Value row, key;
   llvm::SmallVector<mlir::Value> scores;
+  llvm::SmallVector<mlir::Value> seconds = {}; // of a chain of two
 };
 
-/// What the group computes from scores; keys that are not there are -inf where `mayEnd`.
+/// What the group computes from scores; keys that are not there are -inf where `mayEnd`, or have the weight 0.
 void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd);
 
 } // namespace tenon::compiler::codegen

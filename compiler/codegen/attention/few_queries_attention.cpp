@@ -403,9 +403,10 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
   const Product &scores = attention.scores, &output = attention.output;
   const std::optional<int64_t> rows = shape.sizeOf(output.rows), depth = shape.sizeOf(scores.reduced),
                                columns = shape.sizeOf(output.columns);
-  const bool fits = attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostFewQueries && depth &&
-                    *depth > 0 && *depth <= kMostDepth && *depth % kDepthStep == 0 && columns && *columns > 0 &&
-                    *columns <= kMostColumns && *columns % kColumnStep == 0;
+  const bool fits = !attention.isChain && attention.tensorCoreElement() && rows && *rows > 0 &&
+                    *rows <= kMostFewQueries && depth && *depth > 0 && *depth <= kMostDepth &&
+                    *depth % kDepthStep == 0 && columns && *columns > 0 && *columns <= kMostColumns &&
+                    *columns % kColumnStep == 0;
   if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
     return std::nullopt;
   // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hiding.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -26,6 +27,8 @@ public:
 
   std::optional<Hiding> run() {
     Value logit = withoutCasts(op_.getBody()->getTerminator()->getOperand(0));
+    if (attention_.isChain)
+      return isHidingFactor(logit) ? finish() : std::nullopt;
     if (auto sum = logit.getDefiningOp<arith::AddFOp>()) {
       for (unsigned part : {0, 1})
         if (isHiding(withoutCasts(sum->getOperand(part)), /*isAdded=*/true)) {
@@ -50,17 +53,58 @@ private:
   }
 
   bool hides(Value value) {
+    if (attention_.isChain && !isExponent_)
+      return found_.weighsNothing = isZero(value);
     FloatAttr number;
     if (!matchPattern(withoutCasts(value), m_Constant(&number)))
       return false;
     const APFloat &least = number.getValue();
-    found_.isInfinite = least.isInfinity();
+    found_.weighsNothing = least.isInfinity();
     return least.isNegative() && (least.isInfinity() || least.isLargest() || number.getValueAsDouble() <= kHidden);
   }
 
   static bool isZero(Value value) {
     FloatAttr number;
     return matchPattern(withoutCasts(value), m_Constant(&number)) && number.getValue().isZero();
+  }
+
+  /// What is less than -1e20 where the key is hidden: -inf less anything, or times a constant above 0.
+  bool isHidingExponent(Value value) {
+    value = withoutCasts(value);
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != op_.getBody())
+      return false;
+    if (isa<arith::SubFOp>(op))
+      return isHidingExponent(op->getOperand(0));
+    if (isa<arith::MulFOp>(op)) {
+      for (unsigned side : {0, 1}) {
+        FloatAttr factor;
+        if (matchPattern(op->getOperand(side), m_Constant(&factor)) && factor.getValueAsDouble() > 0)
+          return isHidingExponent(op->getOperand(1 - side));
+      }
+      return false;
+    }
+    if (isa<arith::AddFOp>(op))
+      return isHiding(withoutCasts(op->getOperand(0)), /*isAdded=*/true) ||
+             isHiding(withoutCasts(op->getOperand(1)), /*isAdded=*/true);
+    return isHiding(value, /*isAdded=*/false);
+  }
+
+  /// Of a weight that is a product: what hides a factor hides it.
+  bool isHidingFactor(Value value) {
+    value = withoutCasts(value);
+    if (auto product = value.getDefiningOp<arith::MulFOp>(); product && product->getBlock() == op_.getBody())
+      return isHidingFactor(product.getLhs()) || isHidingFactor(product.getRhs());
+    if (isa_and_nonnull<math::ExpOp, math::Exp2Op>(value.getDefiningOp()) &&
+        value.getDefiningOp()->getBlock() == op_.getBody()) {
+      isExponent_ = true;
+      const bool isHidden = isHidingExponent(value.getDefiningOp()->getOperand(0)) && found_.weighsNothing;
+      isExponent_ = false;
+      if (!isHidden)
+        found_ = {};
+      return isHidden;
+    }
+    return isHiding(value, /*isAdded=*/false);
   }
 
   bool isHiding(Value value, bool isAdded) {
@@ -204,6 +248,7 @@ private:
   const Attention &attention_;
   const uint32_t rows_; // of a tile
   linalg::GenericOp op_;
+  bool isExponent_ = false; // what is looked at is one, of a chain's weights
   Hiding found_;
 };
 

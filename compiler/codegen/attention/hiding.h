@@ -18,10 +18,10 @@ struct KeyBound {
 
 struct Hiding {
   llvm::SmallVector<KeyBound> bounds;
-  bool isWhole = false;    // there are no other conditions
-  bool isInfinite = false; // by -inf
-  bool isOnly = false;     // nothing else chooses between two numbers
-  mlir::Value shown;       // of the body: the logit where it is not hidden
+  bool isWhole = false;       // there are no other conditions
+  bool weighsNothing = false; // what is hidden has the weight 0: by -inf, or of a chain, by 0
+  bool isOnly = false;        // nothing else chooses between two numbers
+  mlir::Value shown;          // of the body: the logit where it is not hidden
 };
 
 /// What hides the logits; nothing where no such comparison is known. `rows`: of a tile.

@@ -60,7 +60,7 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   const std::optional<Hiding> hiding = hidingOf(kernel_.shape, kernel_.attention, kernel_.rows);
   const Product &scores = kernel_.attention.scores;
   Value start = scores.op->outputs.front().startScalar;
-  if (scores.sum.sum.element.isF32() && start && matchPattern(start, m_PosZeroFloat()))
+  if (!kernel_.attention.isChain && scores.sum.sum.element.isF32() && start && matchPattern(start, m_PosZeroFloat()))
     scale_ = scaleOf(kernel_.attention, hiding);
   if (!hiding)
     return;
@@ -87,7 +87,7 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
     wholeTo_ = wholeTo;
   }
   first = smallerOf(k_, first, count_);
-  if (hiding->isInfinite) {
+  if (hiding->weighsNothing) {
     first_ = first;
     last_ = last;
   } else if (hiding->isWhole && hiding->isOnly && !hasLower_) {

@@ -20,8 +20,7 @@ public:
   ScalarAttention(const AttentionKernel &kernel)
       : kernel_(kernel), k_(kernel.k), type_(kernel.attention.output.sum.sum.type),
         bytes_(dispatch::elementBytes(type_)), depth_(bytes_ == 8 ? 8 : 16),
-        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128),
-        scores_(kernel.product(kernel.attention.scores, kRows, kKeys, depth_)),
+        columns_(bytes_ == 8 || kernel.columns % 128 != 0 ? 64 : 128), isChain_(kernel.attention.isChain),
         output_(kernel.product(kernel.attention.output, kRows, columns_, kKeys)),
         softmax_(k_, type_, kGroup, {1, 2, 4, 8}, /*isFast=*/false) {}
 
@@ -37,7 +36,8 @@ private:
   Values loadGroup(Value from, uint32_t stride, Value row, Value first);
   Values multiply(Value left, uint32_t leftStride, Value leftRow, Value right, uint32_t rightStride, uint32_t depth,
                   uint32_t columnGroups, Values sums);
-  Values scoresOf(TileSpace &space, Value firstKey);
+  size_t states() const { return isChain_ ? 0 : 2 * kGroup; }
+  Values scoresOf(const AttentionTile &tile, const Product &product, Value firstKey);
   Value asFactor(Value weight);
   void part(const AttentionTile &tile);
   Values block(const AttentionTile &tile, const KeyRange &range, Value firstKey, ValueRange carried);
@@ -46,7 +46,8 @@ private:
   KernelBuilder &k_;
   const Type type_;
   const uint32_t bytes_, depth_, columns_;
-  const ProductKernel scores_, output_;
+  const bool isChain_;
+  const ProductKernel output_;
   OnlineSoftmax softmax_;
   Value arena_, weights_; // shared: tiles of both operands, or results; weights, [key][row]
   Value down_, across_;   // of the thread
@@ -125,8 +126,9 @@ ScalarAttention::Values ScalarAttention::multiply(Value left, uint32_t leftStrid
   return sums;
 }
 
-ScalarAttention::Values ScalarAttention::scoresOf(TileSpace &space, Value firstKey) {
-  const Product &product = kernel_.attention.scores;
+ScalarAttention::Values ScalarAttention::scoresOf(const AttentionTile &tile, const Product &product, Value firstKey) {
+  const ProductKernel kernel = kernel_.product(product, kRows, kKeys, depth_);
+  TileSpace space(kernel, tile.inBatch, tile.firstRow, firstKey);
   Value keys = k_.at(arena_, type_, k_.number(int64_t(depth_) * (kRows + kPadding)));
   const Values start(kGroup * kGroup, neutral(k_, product.sum.sum));
   return k_.loop(k_.number(0), space.reduced(), k_.number(depth_), start, [&](Value depth, ValueRange sums) {
@@ -151,20 +153,28 @@ Value ScalarAttention::asFactor(Value weight) {
 ScalarAttention::Values ScalarAttention::block(const AttentionTile &tile, const KeyRange &range, Value firstKey,
                                                ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
-  TileSpace scoresSpace(scores_, tile.inBatch, tile.firstRow, firstKey),
+  const ProductKernel scoresKernel = kernel_.product(kernel_.attention.scores, kRows, kKeys, depth_);
+  TileSpace scoresSpace(scoresKernel, tile.inBatch, tile.firstRow, firstKey),
       outputSpace(output_, tile.inBatch, tile.firstRow, tile.firstColumn);
   k_.barrier(); // everybody has multiplied by the weights of the block before
-  const Values scores = scoresOf(scoresSpace, firstKey);
   SmallVector<LogitRun> runs;
   for (uint32_t row = 0; row < kGroup; ++row)
     runs.push_back({k_.add(tile.firstRow, k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row))),
                     k_.add(firstKey, k_.mul(across_, k_.number(kGroup))),
-                    Values(scores.begin() + row * kGroup, scores.begin() + (row + 1) * kGroup)});
+                    {}});
+  for (const Product *product : kernel_.attention.inner()) {
+    const Values scores = scoresOf(tile, *product, firstKey);
+    for (auto [row, run] : llvm::enumerate(runs))
+      (product == &kernel_.attention.scores ? run.scores : run.seconds)
+          .assign(scores.begin() + row * kGroup, scores.begin() + (row + 1) * kGroup);
+  }
   range.computeLogits(scoresSpace, firstKey, runs);
   SmallVector<Values> weights;
   for (LogitRun &run : runs)
     weights.push_back(run.scores);
-  OnlineSoftmax::Step step = softmax_.step(carried.take_front(2 * kGroup), weights);
+  OnlineSoftmax::Step step;
+  if (!isChain_)
+    step = softmax_.step(carried.take_front(states()), weights);
   for (uint32_t key = 0; key < kKeys / kSide; ++key)
     for (uint32_t row = 0; row < kGroup; ++row) {
       Value factor = asFactor(weights[row][key]);
@@ -173,8 +183,10 @@ ScalarAttention::Values ScalarAttention::block(const AttentionTile &tile, const 
       k_.store(factor, k_.at(weights_, type_, at), bytes_);
     }
   const uint32_t groups = columns_ / (kSide * kGroup);
-  Values sums =
-      softmax_.scaled(step, carried.drop_front(2 * kGroup), [&](size_t i) { return uint32_t(i / (groups * kGroup)); });
+  Values sums = llvm::to_vector(carried.drop_front(states()));
+  if (!isChain_)
+    sums =
+        softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) { return uint32_t(i / (groups * kGroup)); });
   sums = k_.loop(k_.number(0), k_.number(kKeys), k_.number(depth_), sums, [&](Value depth, ValueRange inside) {
     k_.barrier(); // weights are there, and everybody has read what was in the arena
     bring(outputSpace, kernel_.attention.output.right, columns_, tile.firstColumn, k_.add(firstKey, depth), arena_);
@@ -192,23 +204,27 @@ void ScalarAttention::part(const AttentionTile &tile) {
   Bodies::Scope scope(kernel_.bodies);
   const uint32_t groups = columns_ / (kSide * kGroup);
   TileSpace space(output_, tile.inBatch, tile.firstRow, tile.firstColumn);
-  const KeyRange range(kernel_, scores_, tile, kRows, kKeys);
-  Values start = softmax_.start();
+  const ProductKernel scores = kernel_.product(kernel_.attention.scores, kRows, kKeys, depth_);
+  const KeyRange range(kernel_, scores, tile, kRows, kKeys);
+  Values start = isChain_ ? Values() : softmax_.start();
   start.append(kGroup * groups * kGroup, neutral(k_, kernel_.attention.output.sum.sum));
   const Values carried =
       k_.loop(range.first(), range.last(), k_.number(kKeys), start,
               [&](Value firstKey, ValueRange inside) { return block(tile, range, firstKey, inside); });
-  const Values inverses = softmax_.inverses(ArrayRef(carried).take_front(2 * kGroup), kernel_.attention.hiddenIsZero);
+  const Values inverses =
+      isChain_ ? Values() : softmax_.inverses(ArrayRef(carried).take_front(states()), kernel_.attention.hiddenIsZero);
   ResultPart result;
   result.rows = kRows;
   result.columns = columns_;
   result.rowOf = [](Value row) { return row; };
-  const Value *next = carried.begin() + 2 * kGroup;
+  const Value *next = carried.begin() + states();
   for (uint32_t row = 0; row < kGroup; ++row)
     for (uint32_t group = 0; group < groups; ++group) {
       Values values;
-      for (uint32_t column = 0; column < kGroup; ++column)
-        values.push_back(range.orNothing(arith::MulFOp::create(k_.b, k_.loc, *next++, inverses[row])));
+      for (uint32_t column = 0; column < kGroup; ++column) {
+        Value sum = *next++;
+        values.push_back(isChain_ ? sum : range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[row])));
+      }
       result.runs.push_back({k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row)),
                              k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(group * kSide * kGroup)), values});
     }

@@ -17,12 +17,16 @@ constexpr uint32_t kStaticSharedBytes = 48 << 10;      // that a kernel has with
 constexpr uint32_t kPartRows = kWarps * kFragmentRows; // of the result, in shared memory at once
 
 /// Elements of a row of a tile of queries or keys: 128 bytes, or 64 where the last ones would be mostly zeros.
-uint32_t depthOfTile(const TensorCoreAttentionShape &shape) {
-  const uint32_t rest = shape.depth % 64;
+uint32_t depthOfTile(uint32_t depth) {
+  const uint32_t rest = depth % 64;
   return rest == 0 || rest > 32 ? 64 : 32;
 }
-uint32_t tilesOf(const TensorCoreAttentionShape &shape) {
-  return llvm::divideCeil(shape.depth, depthOfTile(shape));
+uint32_t tilesOf(uint32_t depth) {
+  return llvm::divideCeil(depth, depthOfTile(depth));
+}
+/// Of all tiles of so many rows, or keys.
+uint32_t bytesOf(uint32_t depth, uint32_t rows) {
+  return rows * tilesOf(depth) * depthOfTile(depth) * 2;
 }
 uint32_t columnsOf(const TensorCoreAttentionShape &shape) {
   return llvm::divideCeil(shape.columns, 64u) * 64;
@@ -32,21 +36,30 @@ class TensorCoreAttention {
 public:
   TensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape)
       : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
-        core_(k_, element_), scores_(kernel.product(kernel.attention.scores, shape.rows, kKeys, depthOfTile(shape))),
-        output_(kernel.product(kernel.attention.output, shape.rows, columnsOf(shape), kKeys)),
+        core_(k_, element_), output_(kernel.product(kernel.attention.output, shape.rows, columnsOf(shape), kKeys)),
         fragments_(shape.rows / (kWarps * kFragmentRows)),
         columnPairs_(llvm::divideCeil(shape.columns, 2 * kFragmentColumns)),
-        softmax_(k_, k_.b.getF32Type(), 2 * fragments_, {1, 2}, /*isFast=*/true) {}
+        softmax_(k_, k_.b.getF32Type(), 2 * fragments_, {1, 2}, /*isFast=*/true) {
+    for (auto [product, depth] : llvm::zip_equal(kernel.attention.inner(), shape.depths))
+      inner_.push_back({kernel.product(*product, shape.rows, kKeys, depthOfTile(depth)), depth, {}, {}});
+  }
 
   void run();
 
 private:
   using Values = SmallVector<Value>;
+  // A product that scores come from.
+  struct Inner {
+    ProductKernel kernel;
+    uint32_t depth;
+    Value queries, keys;                                                   // shared
+    uint32_t queryBytes() const { return kernel.rows * kernel.depth * 2; } // of one tile
+    uint32_t keyBytes() const { return kKeys * kernel.depth * 2; }
+  };
 
   void part();
   Value inArena(uint32_t bytes) { return k_.at(arena_, k_.b.getI8Type(), k_.number(bytes)); }
-  uint32_t queryBytes() const { return shape_.rows * scores_.depth * 2; } // of one tile
-  uint32_t keyBytes() const { return kKeys * scores_.depth * 2; }
+  uint32_t states() const { return kernel_.attention.isChain ? 0 : 4 * fragments_; } // that softmax carries
 
   void bring(const ProductKernel &kernel, const Operand &operand, Value firstColumn, Value to, Value step);
   void bringQueries();
@@ -54,7 +67,8 @@ private:
   void bringValues(Value firstKey);
   Values leftFragment(const OperandTile &tile, Value base, Value firstRow, uint32_t part);
   Values rightFragments(const OperandTile &tile, Value base, uint32_t pair, uint32_t part);
-  Values scoresOf(TileSpace &space);
+  Values scoresOf(const Inner &inner, Value firstKey);
+  SmallVector<LogitRun> runsOf(Value firstKey);
   SmallVector<Values> factorsOf(ArrayRef<Values> weights);
   Values weighted(ArrayRef<Values> weights, Values sums);
   Values block(const KeyRange &range, Value firstKey, ValueRange carried);
@@ -65,13 +79,14 @@ private:
   KernelBuilder &k_;
   Type element_;
   TensorCore core_;
-  const ProductKernel scores_, output_;
+  SmallVector<Inner, 2> inner_;
+  const ProductKernel output_;
   const uint32_t fragments_;   // of 16 rows, of a warp
   const uint32_t columnPairs_; // of twice 8 columns
   OnlineSoftmax softmax_;
   AttentionTile tile_;
-  Value arena_, queries_, keys_, values_; // shared
-  Value lane_, firstRow_;                 // of the warp, in the tile
+  Value arena_, values_;  // shared
+  Value lane_, firstRow_; // of the warp, in the tile
 };
 
 /// One tile of an operand; as vectors where they are whole and aligned.
@@ -83,15 +98,17 @@ void TensorCoreAttention::bring(const ProductKernel &kernel, const Operand &oper
 }
 
 void TensorCoreAttention::bringQueries() {
-  for (uint32_t tile = 0; tile < tilesOf(shape_); ++tile)
-    bring(scores_, scores_.product.left, k_.number(0),
-          k_.at(queries_, k_.b.getI8Type(), k_.number(tile * queryBytes())), k_.number(tile));
+  for (const Inner &inner : inner_)
+    for (uint32_t tile = 0; tile < tilesOf(inner.depth); ++tile)
+      bring(inner.kernel, inner.kernel.product.left, k_.number(0),
+            k_.at(inner.queries, k_.b.getI8Type(), k_.number(tile * inner.queryBytes())), k_.number(tile));
 }
 
 void TensorCoreAttention::bringKeys(Value firstKey) {
-  for (uint32_t tile = 0; tile < tilesOf(shape_); ++tile)
-    bring(scores_, scores_.product.right, firstKey, k_.at(keys_, k_.b.getI8Type(), k_.number(tile * keyBytes())),
-          k_.number(tile));
+  for (const Inner &inner : inner_)
+    for (uint32_t tile = 0; tile < tilesOf(inner.depth); ++tile)
+      bring(inner.kernel, inner.kernel.product.right, firstKey,
+            k_.at(inner.keys, k_.b.getI8Type(), k_.number(tile * inner.keyBytes())), k_.number(tile));
 }
 
 void TensorCoreAttention::bringValues(Value firstKey) {
@@ -131,16 +148,17 @@ TensorCoreAttention::Values TensorCoreAttention::rightFragments(const OperandTil
 }
 
 /// [16 rows][8 keys][4].
-TensorCoreAttention::Values TensorCoreAttention::scoresOf(TileSpace &space) {
+TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Value firstKey) {
   constexpr uint32_t kPairs = kKeys / (2 * kFragmentColumns);
-  const OperandTile queries(scores_, space, core_, scores_.product.left),
-      keys(scores_, space, core_, scores_.product.right);
-  Values sums(fragments_ * kPairs * 2 * 4, neutral(k_, scores_.product.sum.sum));
-  const uint32_t inTile = scores_.depth / kFragmentDepth;
-  for (uint32_t depth = 0; depth < llvm::divideCeil(shape_.depth, kFragmentDepth); ++depth) {
+  TileSpace space(inner.kernel, tile_.inBatch, tile_.firstRow, firstKey);
+  const Product &product = inner.kernel.product;
+  const OperandTile queries(inner.kernel, space, core_, product.left), keys(inner.kernel, space, core_, product.right);
+  Values sums(fragments_ * kPairs * 2 * 4, neutral(k_, product.sum.sum));
+  const uint32_t inTile = inner.kernel.depth / kFragmentDepth;
+  for (uint32_t depth = 0; depth < llvm::divideCeil(inner.depth, kFragmentDepth); ++depth) {
     const uint32_t tile = depth / inTile, part = depth % inTile;
-    Value ofQueries = k_.at(queries_, k_.b.getI8Type(), k_.number(tile * queryBytes())),
-          ofKeys = k_.at(keys_, k_.b.getI8Type(), k_.number(tile * keyBytes()));
+    Value ofQueries = k_.at(inner.queries, k_.b.getI8Type(), k_.number(tile * inner.queryBytes())),
+          ofKeys = k_.at(inner.keys, k_.b.getI8Type(), k_.number(tile * inner.keyBytes()));
     SmallVector<Values> left;
     for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
       left.push_back(leftFragment(queries, ofQueries, k_.add(firstRow_, k_.number(fragment * kFragmentRows)), part));
@@ -189,31 +207,43 @@ TensorCoreAttention::Values TensorCoreAttention::weighted(ArrayRef<Values> weigh
   return sums;
 }
 
-/// Carried: what softmax does, then the sums of the result.
-TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Value firstKey, ValueRange carried) {
-  Bodies::Scope scope(kernel_.bodies);
-  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, firstKey);
-  core_.waitForGroups(0);
-  k_.barrier(); // keys are there; everybody has read the values of the block before
-  bringValues(firstKey);
-  core_.closeGroup();
-  const Values scores = scoresOf(space);
-
+/// Scores of all products.
+SmallVector<LogitRun> TensorCoreAttention::runsOf(Value firstKey) {
+  SmallVector<Values, 2> scores;
+  for (const Inner &inner : inner_)
+    scores.push_back(scoresOf(inner, firstKey));
   Value row = k_.add(k_.add(tile_.firstRow, firstRow_), k_.div(lane_, k_.number(4)));
   Value key = k_.add(firstKey, k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2)));
   constexpr uint32_t kColumns = kKeys / kFragmentColumns;
   SmallVector<LogitRun> runs;
   for (uint32_t half = 0; half < 2 * fragments_; ++half) // 8 rows each
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const Value *first = scores.begin() + 4 * (half / 2 * kColumns + column) + 2 * (half % 2);
+      auto ofRun = [&](const Values &all) {
+        const Value *first = all.begin() + 4 * (half / 2 * kColumns + column) + 2 * (half % 2);
+        return Values(first, first + 2);
+      };
       runs.push_back({k_.add(row, k_.number(half * 8)), k_.add(key, k_.number(column * kFragmentColumns)),
-                      Values(first, first + 2)});
+                      ofRun(scores.front()), scores.size() > 1 ? ofRun(scores.back()) : Values()});
     }
+  return runs;
+}
+
+/// Carried: what softmax does, then the sums of the result.
+TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Value firstKey, ValueRange carried) {
+  Bodies::Scope scope(kernel_.bodies);
+  TileSpace space(inner_.front().kernel, tile_.inBatch, tile_.firstRow, firstKey);
+  core_.waitForGroups(0);
+  k_.barrier(); // keys are there; everybody has read the values of the block before
+  bringValues(firstKey);
+  core_.closeGroup();
+  SmallVector<LogitRun> runs = runsOf(firstKey);
   range.computeLogits(space, firstKey, runs);
   SmallVector<Values> weights(2 * fragments_);
   for (auto [number, run] : llvm::enumerate(runs))
-    llvm::append_range(weights[number / kColumns], run.scores);
-  OnlineSoftmax::Step step = softmax_.step(carried.take_front(4 * fragments_), weights);
+    llvm::append_range(weights[number / (kKeys / kFragmentColumns)], run.scores);
+  OnlineSoftmax::Step step;
+  if (!kernel_.attention.isChain)
+    step = softmax_.step(carried.take_front(states()), weights);
 
   const SmallVector<Values> factors = factorsOf(weights); // half as many registers
   core_.waitForGroups(0);
@@ -221,17 +251,21 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
   Value next = k_.add(firstKey, k_.number(kKeys));
   k_.when(k_.less(next, range.last()), [&] { bringKeys(next); });
   core_.closeGroup();
-  const Values sums = softmax_.scaled(step, carried.drop_front(4 * fragments_), [&](size_t i) {
-    return uint32_t(2 * (i / (columnPairs_ * 8)) + i % 4 / 2); // 8 rows each
-  });
+  Values sums = llvm::to_vector(carried.drop_front(states()));
+  if (!kernel_.attention.isChain)
+    sums = softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) {
+      return uint32_t(2 * (i / (columnPairs_ * 8)) + i % 4 / 2); // 8 rows each
+    });
   Values after = step.carried;
   llvm::append_range(after, weighted(factors, sums));
   return after;
 }
 
 void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
-  const Values inverses = softmax_.inverses(carried.take_front(4 * fragments_), kernel_.attention.hiddenIsZero);
-  const Value *sums = carried.begin() + 4 * fragments_;
+  const bool isChain = kernel_.attention.isChain;
+  const Values inverses =
+      isChain ? Values() : softmax_.inverses(carried.take_front(states()), kernel_.attention.hiddenIsZero);
+  const Value *sums = carried.begin() + states();
   Value inPart =
       k_.add(k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(kFragmentRows)), k_.div(lane_, k_.number(4)));
   Value pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
@@ -250,7 +284,8 @@ void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) 
         Values values;
         for (uint32_t i = 0; i < 2; ++i)
           values.push_back(
-              range.orNothing(arith::MulFOp::create(k_.b, k_.loc, first[i], inverses[2 * fragment + half])));
+              isChain ? first[i]
+                      : range.orNothing(arith::MulFOp::create(k_.b, k_.loc, first[i], inverses[2 * fragment + half])));
         part.runs.push_back(
             {k_.add(inPart, k_.number(half * 8)), k_.add(pair, k_.number(column * kFragmentColumns)), values});
       }
@@ -261,11 +296,11 @@ void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) 
 
 void TensorCoreAttention::part() {
   Bodies::Scope scope(kernel_.bodies);
-  const KeyRange range(kernel_, scores_, tile_, shape_.rows, kKeys);
+  const KeyRange range(kernel_, inner_.front().kernel, tile_, shape_.rows, kKeys);
   bringQueries();
   k_.when(k_.less(range.first(), range.last()), [&] { bringKeys(range.first()); });
   core_.closeGroup();
-  Values start = softmax_.start();
+  Values start = kernel_.attention.isChain ? Values() : softmax_.start();
   start.append(fragments_ * columnPairs_ * 8, neutral(k_, output_.product.sum.sum));
   const Values carried = k_.loop(range.first(), range.last(), k_.number(kKeys), start,
                                  [&](Value firstKey, ValueRange inside) { return block(range, firstKey, inside); });
@@ -276,9 +311,16 @@ void TensorCoreAttention::part() {
 void TensorCoreAttention::run() {
   k_.wantResident(2); // one computes while the other waits
   arena_ = shape_.isDynamic() ? k_.dynamicShared() : k_.shared(k_.b.getI8Type(), tensorCoreAttentionBytes(shape_), 128);
-  queries_ = inArena(0);
-  keys_ = inArena(tilesOf(shape_) * queryBytes());
-  values_ = inArena(tilesOf(shape_) * (queryBytes() + keyBytes()));
+  uint32_t used = 0;
+  for (Inner &inner : inner_) {
+    inner.queries = inArena(used);
+    used += bytesOf(inner.depth, shape_.rows);
+  }
+  for (Inner &inner : inner_) {
+    inner.keys = inArena(used);
+    used += bytesOf(inner.depth, kKeys);
+  }
+  values_ = inArena(used);
   const AttentionTile tile = tileOf(kernel_, k_.block());
   tile_ = tile;
   lane_ = k_.rem(k_.thread(), k_.number(32));
@@ -298,11 +340,13 @@ void TensorCoreAttention::run() {
 
 } // namespace
 
-TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, uint32_t depth, uint32_t columns) {
-  const TensorCoreAttentionShape whole{rows, depth, columns};
-  const bool isDeep = std::max(depth, columns) > 128;
-  return rows > kPartRows && (whole.isDynamic() || isDeep) ? TensorCoreAttentionShape{kPartRows, depth, columns}
-                                                           : whole;
+TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, ArrayRef<uint32_t> depths, uint32_t columns) {
+  TensorCoreAttentionShape shape{rows, llvm::to_vector<2>(depths), columns};
+  const bool isDeep = std::max(llvm::max_element(depths)[0], columns) > 128;
+  // Scores of two products take the registers of more rows.
+  if (rows > kPartRows && (shape.isDynamic() || isDeep || depths.size() > 1))
+    shape.rows = kPartRows;
+  return shape;
 }
 
 bool TensorCoreAttentionShape::isDynamic() const {
@@ -310,7 +354,9 @@ bool TensorCoreAttentionShape::isDynamic() const {
 }
 
 uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape) {
-  const uint32_t operands = 2 * (tilesOf(shape) * depthOfTile(shape) * (shape.rows + kKeys) + kKeys * columnsOf(shape));
+  uint32_t operands = 2 * kKeys * columnsOf(shape);
+  for (uint32_t depth : shape.depths)
+    operands += bytesOf(depth, shape.rows + kKeys);
   return std::max(operands, stagedBytes(kPartRows, columnsOf(shape), sizeof(float)));
 }
 

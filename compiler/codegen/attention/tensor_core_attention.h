@@ -7,6 +7,8 @@
 // Queries stay in shared memory; keys and values of a block lie beside them, and are copied while the other is used:
 //
 //   wait for keys, copy values | scores | wait for values, copy the next keys | softmax, result += weights * values
+//
+// Of a chain of two products both left factors stay there, and both right ones are copied as keys are.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -14,10 +16,12 @@
 namespace tenon::compiler::codegen {
 
 struct TensorCoreAttentionShape {
-  uint32_t rows, depth, columns; // at once; of the first product's sums; of the values
+  uint32_t rows;                         // at once
+  llvm::SmallVector<uint32_t, 2> depths; // of the sums of each product that scores come from
+  uint32_t columns;                      // of the values
 
   /// Of a tile with so many rows: all at once, or 64 after 64.
-  static TensorCoreAttentionShape of(uint32_t rows, uint32_t depth, uint32_t columns);
+  static TensorCoreAttentionShape of(uint32_t rows, llvm::ArrayRef<uint32_t> depths, uint32_t columns);
   /// Its shared memory is that of the launch: it needs more than any kernel has.
   bool isDynamic() const;
 };

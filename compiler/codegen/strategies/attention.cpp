@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/attention/few_queries_attention.h"
 #include "compiler/codegen/attention/hopper/warpgroup_attention.h"
+#include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
 
@@ -18,15 +19,21 @@ constexpr int64_t kMostColumns = 256, kPartColumns = 128;
 // ones with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
 
-/// Whether tensor cores compute it, where there are some: both depths are known, and fit.
+/// Whether tensor cores compute it, where there are some: all depths are known, and fit.
 std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shape, const Attention &attention,
                                                           int64_t rows) {
-  const std::optional<int64_t> depth = shape.sizeOf(attention.scores.reduced),
-                               columns = shape.sizeOf(attention.output.columns);
-  if (!attention.tensorCoreElement() || !depth || !columns || *depth == 0 || *columns == 0 || *depth > kMostColumns ||
-      *columns > kMostColumns)
+  auto fits = [](std::optional<int64_t> size) { return size && *size > 0 && *size <= kMostColumns; };
+  const std::optional<int64_t> columns = shape.sizeOf(attention.output.columns);
+  if (!attention.tensorCoreElement() || !fits(columns))
     return std::nullopt;
-  return TensorCoreAttentionShape::of(uint32_t(rows), uint32_t(*depth), uint32_t(*columns));
+  SmallVector<uint32_t, 2> depths;
+  for (const Product *product : attention.inner()) {
+    const std::optional<int64_t> depth = shape.sizeOf(product->reduced);
+    if (!fits(depth))
+      return std::nullopt;
+    depths.push_back(uint32_t(*depth));
+  }
+  return TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns));
 }
 
 /// What multiplies, the best that a target has. The numbers are variantFor's.
@@ -40,7 +47,12 @@ Multiplier multiplierOf(const abi::TargetArch &target) {
 
 std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape, const Attention &attention,
                                                         int64_t rows) {
-  return rows == kWarpgroupAttentionRows ? WarpgroupAttentionShape::of(shape, attention) : std::nullopt;
+  return rows == kWarpgroupAttentionRows && !attention.isChain ? WarpgroupAttentionShape::of(shape, attention)
+                                                               : std::nullopt;
+}
+
+std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, const Attention &attention, int64_t rows) {
+  return rows == kWarpgroupChainRows ? WarpgroupChainShape::of(shape, attention) : std::nullopt;
 }
 
 } // namespace
@@ -63,10 +75,14 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
                               : kPartColumns;
   // Sums of many columns take the registers of more rows.
   const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
-  const bool hasGroups =
-      warpgroupShapeOf(shape, *attention, kLargeTile) && (!isDeep || kernel.function->hasAttr(kHopperOnlyAttr));
+  // A launch gives all targets the same shared memory: Hopper's is more than others have.
+  const auto cores = tensorCoreShapeOf(shape, *attention, kLargeTile);
+  const bool mayHaveGroups =
+      kernel.function->hasAttr(kHopperOnlyAttr) || (attention->isChain ? cores && !cores->isDynamic() : !isDeep);
+  const bool hasGroups = mayHaveGroups && (warpgroupChainOf(shape, *attention, kLargeTile) ||
+                                           warpgroupShapeOf(shape, *attention, kLargeTile));
   const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
-  const bool isSmall = (isDeep && !hasGroups) || !tensorCoreShapeOf(shape, *attention, kLargeTile) ||
+  const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
   const auto few = FewQueriesShape::of(shape, *attention);
@@ -79,14 +95,18 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
     plan.grid.push_back({{Extent{cluster, Value()}}, 1});
   if (few)
     return plan;
-  const auto cores = tensorCoreShapeOf(shape, *attention, rows);
+  const auto chosen = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
     MLIRContext *context = output.left.value.getContext();
     if (groups->keyMap)
       plan.tensorMaps = {groups->keyMap->type(context), groups->valueMap->type(context)};
-  } else if (cores && cores->isDynamic()) {
-    plan.dynamicSharedBytes = tensorCoreAttentionBytes(*cores);
+  } else if (const auto chain = warpgroupChainOf(shape, *attention, rows)) {
+    plan.dynamicSharedBytes = warpgroupChainBytes(*chain);
+    for (const TileMap *map : chain->maps())
+      plan.tensorMaps.push_back(map->type(output.left.value.getContext()));
+  } else if (chosen && chosen->isDynamic()) {
+    plan.dynamicSharedBytes = tensorCoreAttentionBytes(*chosen);
   }
   return plan;
 }
@@ -111,6 +131,8 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
     return few->threads();
   if (!attention || !rows || multiplier == Multiplier::Scalar || !tensorCoreShapeOf(shape, *attention, rows.getInt()))
     return kernel.threads;
+  if (multiplier == Multiplier::Warpgroup && warpgroupChainOf(shape, *attention, rows.getInt()))
+    return kWarpgroupChainThreads;
   return multiplier == Multiplier::Warpgroup && warpgroupShapeOf(shape, *attention, rows.getInt())
              ? kWarpgroupAttentionThreads
              : kTensorCoreAttentionThreads;
@@ -148,6 +170,11 @@ void AttentionStrategy::write(Writer &writer) const {
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;
     return writeWarpgroupAttention(kernel, *groups,
                                    groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+  }
+  if (const auto chain = warpgroupChainOf(writer.shape, *attention, kernel.rows);
+      chain && multiplier == Multiplier::Warpgroup) {
+    const SmallVector<Value> &maps = writer.arguments.tensorMaps;
+    return writeWarpgroupChain(kernel, *chain, maps.size() == chain->copies() ? ValueRange(maps) : ValueRange());
   }
   writeTensorCoreAttention(kernel, *cores);
 }

@@ -41,6 +41,19 @@ std::optional<std::pair<unsigned, unsigned>> sameOfOneLoop(linalg::GenericOp x, 
 }
 
 /// Ties loops of different operations into axes.
+/// Whether some operations are of a chain: each of it alone is an operation like any other.
+bool holdsChain(ArrayRef<linalg::GenericOp> ops) {
+  return ops.size() > 1 && llvm::any_of(ops, [](linalg::GenericOp op) { return op->hasAttr(kChainAttr); });
+}
+
+/// What computes the weights of the chain.
+linalg::GenericOp weightsOf(ArrayRef<linalg::GenericOp> ops) {
+  for (linalg::GenericOp op : ops)
+    if (op->hasAttr(kChainAttr) && op.getNumReductionLoops() == 0)
+      return op;
+  return {};
+}
+
 class AxisFinder {
 public:
   explicit AxisFinder(ArrayRef<linalg::GenericOp> ops) {
@@ -59,7 +72,7 @@ public:
           return false;
     // Operations of an attention are tied by what they compute. Its products may well read one tensor, such as keys
     // that are the values, at dimensions that have nothing to do with each other.
-    if (softmaxes.empty())
+    if (softmaxes.empty() && !holdsChain(group.ops))
       tieReadersOfMemory();
     llvm::SmallDenseMap<unsigned, unsigned> numbers;
     for (linalg::GenericOp op : group.ops) {
@@ -223,40 +236,50 @@ bool areSame(const llvm::SmallSetVector<unsigned, 8> &x, const llvm::SmallSetVec
   return x.size() == y.size() && llvm::all_of(x, [&](unsigned axis) { return y.contains(axis); });
 }
 
-/// Whether the group, which holds a linalg.softmax, is an attention; sets which of its axes are reduced.
+/// Whether the group, which holds a linalg.softmax, is an attention, or, which holds `chained`, a chain; sets which of
+/// its axes are reduced.
 bool completesAttention(Group &group, std::string &reason) {
-  linalg::GenericOp scores, output;
+  Value weights = group.chained ? group.chained->getResult(0) : group.softmax->getResult(0);
+  SmallVector<linalg::GenericOp, 2> scores;
+  linalg::GenericOp output;
   for (linalg::GenericOp op : group.ops) {
     if (!reduces(op))
       continue;
-    const bool readsWeights = llvm::any_of(
-        op.getDpsInputs(), [&](Value input) { return input.getDefiningOp() == group.softmax.getOperation(); });
-    if ((readsWeights ? output : scores)) {
+    const bool readsWeights = llvm::is_contained(op.getDpsInputs(), weights);
+    if (readsWeights ? bool(output) : scores.size() == (group.chained ? 2 : 1)) {
       reason = "an attention shares its kernel with no other reduction";
       return false;
     }
-    (readsWeights ? output : scores) = op;
+    if (readsWeights)
+      output = op;
+    else
+      scores.push_back(op);
   }
-  const std::optional<Contraction> first = scores ? contractionOf(scores) : std::nullopt,
-                                   second = output ? contractionOf(output) : std::nullopt;
-  reason = "a softmax between two products has a kernel only together with both";
-  if (!first || !second || second->reduced.size() != 1)
+  const std::optional<Contraction> second = output ? contractionOf(output) : std::nullopt;
+  reason = group.chained ? "what is computed from a product for another one has a kernel only together with both"
+                         : "a softmax between two products has a kernel only together with both";
+  if (scores.empty() || !second || second->reduced.size() != 1)
     return false;
   const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
-  if (group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
+  if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
     return false;
-  const bool weightsAreLeft = group.softmax->getResult(0) == output.getDpsInputs()[second->left.inputs.front()];
+  const bool weightsAreLeft = weights == output.getDpsInputs()[second->left.inputs.front()];
   const auto batch = axesOf(group, output, second->batch),
              rows = axesOf(group, output, weightsAreLeft ? second->rows : second->columns);
-  llvm::SmallSetVector<unsigned, 8> onlyKeys;
+  llvm::SmallSetVector<unsigned, 8> onlyKeys, summed;
   onlyKeys.insert(keys);
-  auto isSide = [&](ArrayRef<unsigned> queries, ArrayRef<unsigned> others) {
-    return areSame(axesOf(group, scores, queries), rows) && areSame(axesOf(group, scores, others), onlyKeys);
-  };
-  if (!areSame(axesOf(group, scores, first->batch), batch) ||
-      (!isSide(first->rows, first->columns) && !isSide(first->columns, first->rows)))
-    return false;
-  const auto summed = axesOf(group, scores, first->reduced);
+  for (linalg::GenericOp op : scores) {
+    const std::optional<Contraction> first = contractionOf(op);
+    if (!first)
+      return false;
+    auto isSide = [&](ArrayRef<unsigned> queries, ArrayRef<unsigned> others) {
+      return areSame(axesOf(group, op, queries), rows) && areSame(axesOf(group, op, others), onlyKeys);
+    };
+    if (!areSame(axesOf(group, op, first->batch), batch) ||
+        (!isSide(first->rows, first->columns) && !isSide(first->columns, first->rows)))
+      return false;
+    summed.insert_range(axesOf(group, op, first->reduced));
+  }
   for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
     if (summed.contains(axis)) {
       reason = "what one product of an attention sums over are the columns of the other";
@@ -272,12 +295,12 @@ bool completesAttention(Group &group, std::string &reason) {
     auto isOnlyOf = [&](linalg::GenericOp product) {
       return llvm::all_of(op->getUsers(), [&](Operation *user) { return user == product.getOperation(); });
     };
-    return !reduces(op) && !op->use_empty() && (isOnlyOf(scores) || isOnlyOf(output));
+    return !reduces(op) && !op->use_empty() && (llvm::any_of(scores, isOnlyOf) || isOnlyOf(output));
   };
   // Of each logit, in front of the softmax; of each result, behind it.
-  Value logits = group.softmax.getInput();
+  Value logits = group.chained ? weights : group.softmax.getInput();
   for (linalg::GenericOp op : group.ops) {
-    if (op == scores || op == output || isOnlyFactor(op))
+    if (reduces(op) || isOnlyFactor(op))
       continue;
     if (group.isPerRow(op)) // all axes of the results
       continue;
@@ -291,11 +314,13 @@ bool completesAttention(Group &group, std::string &reason) {
       return false;
     }
   }
-  for (Value value : {Value(scores->getResult(0)), logits})
-    if (isReadOutside(value, group)) {
-      reason = "its scores are read by another kernel";
-      return false;
-    }
+  SmallVector<Value, 3> kept = {logits};
+  for (linalg::GenericOp op : scores)
+    kept.push_back(op->getResult(0));
+  if (llvm::any_of(kept, [&](Value value) { return isReadOutside(value, group); })) {
+    reason = "its scores are read by another kernel";
+    return false;
+  }
   reason.clear();
   return true;
 }
@@ -311,6 +336,8 @@ bool isOfAttention(linalg::GenericOp op) {
   auto isSoftmax = [](Operation *other) { return isa_and_nonnull<linalg::SoftmaxOp>(other); };
   if (op.getNumReductionLoops() == 0)
     return false;
+  if (op->hasAttr(kChainAttr))
+    return true;
   if (llvm::any_of(op.getDpsInputs(), [&](Value input) { return isSoftmax(input.getDefiningOp()); }))
     return true;
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
@@ -370,6 +397,16 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
     for (AffineExpr expr : logits.getIndexingMapMatchingResult(cast<OpResult>(group.softmax.getInput())).getResults())
       axes.push_back(group.axisOf.lookup(logits)[cast<AffineDimExpr>(expr).getPosition()]);
     group.axisOf[group.softmax] = axes;
+    if (!completesAttention(group, reason) || readsAnywhere(group, reason))
+      return std::nullopt;
+    return std::move(group);
+  }
+  if (holdsChain(ops)) {
+    group.chained = weightsOf(ops);
+    if (!group.chained) {
+      reason = "what is computed from a product for another one has a kernel only together with both";
+      return std::nullopt;
+    }
     if (!completesAttention(group, reason) || readsAnywhere(group, reason))
       return std::nullopt;
     return std::move(group);

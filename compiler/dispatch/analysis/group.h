@@ -12,7 +12,8 @@
 //
 // A group is either elementwise (no axis is reduced) or rows: every reduction reduces the same axes over the same rows;
 // or it is an attention (attention/build.h): two products with a linalg.softmax between, and what is computed from each
-// element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced.
+// element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced. A chain
+// (attention/chain.h) is the same without a softmax, and its weights may be computed from two products.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,12 +22,18 @@
 
 namespace tenon::compiler::dispatch {
 
+/// On the operations of a chain: its number.
+inline constexpr llvm::StringLiteral kChainAttr = "tenon.chain";
+
 struct Group {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis
   llvm::SmallVector<bool> isReduced;                                     // [axes]
   mlir::linalg::SoftmaxOp softmax;                                       // of an attention; null: it is none
+  mlir::linalg::GenericOp chained;                                       // weights of a chain; null: it is none
 
+  /// Whether it holds products, the last of which reads what is computed from the others.
+  bool hasWeights() const { return softmax || chained; }
   unsigned numAxes() const { return isReduced.size(); }
   bool hasReduction() const { return llvm::is_contained(isReduced, true); }
   bool contains(mlir::Operation *op) const { return axisOf.contains(op); }
@@ -44,7 +51,7 @@ std::optional<Group> groupOf(llvm::ArrayRef<mlir::linalg::GenericOp> ops, std::s
 
 /// What is computed of an element by linalg.softmax, which has no loops of its own, is at the place of that element.
 mlir::Value beforeSoftmax(mlir::Value value);
-/// Whether it is one of the two products of an attention.
+/// Whether it is one of the products of an attention or of a chain.
 bool isOfAttention(mlir::linalg::GenericOp op);
 
 /// Whether an operation that is not in `group` reads the value.

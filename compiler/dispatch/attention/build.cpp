@@ -2,6 +2,8 @@
 #include "compiler/dispatch/attention/build.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/attention/chain.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +34,8 @@ public:
     dimensionOfLoop_[match.keys] = match.parallel.size();
   }
 
-  void run();
+  void buildAttention();
+  void buildChain(int64_t number);
 
 private:
   bool knowsScores(Operation *op);
@@ -46,7 +49,7 @@ private:
   Value emit(const Term &term, OpBuilder &b, ValueRange arguments);
   Value multiplied(OpBuilder &b, Value value, double factor);
   Value buildLogits();
-  void buildOutput(Value weights);
+  linalg::GenericOp buildOutput(Value weights);
 
   using Key = std::pair<const void *, std::vector<const void *>>;
   static Key keyOf(const Term &term);
@@ -71,7 +74,7 @@ Builder::Key Builder::keyOf(const Term &term) {
 
 /// Whether scores are products of numbers of 16 bits or fewer.
 bool Builder::hasNarrowFactors() {
-  linalg::GenericOp scores = match_.scores;
+  linalg::GenericOp scores = match_.scores.front();
   return llvm::all_of(scores.getDpsInputs(), [](Value factor) {
     return getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth() <= 16;
   });
@@ -80,7 +83,7 @@ bool Builder::hasNarrowFactors() {
 bool Builder::knowsScores(Operation *op) {
   if (!op)
     return false;
-  if (op == match_.scores)
+  if (llvm::is_contained(match_.scores, op))
     return true;
   if (auto known = knows_.find(op); known != knows_.end())
     return known->second;
@@ -246,7 +249,7 @@ Value Builder::buildLogits() {
       .getResult(0);
 }
 
-void Builder::buildOutput(Value weights) {
+linalg::GenericOp Builder::buildOutput(Value weights) {
   linalg::GenericOp before = match_.output;
   auto after = cast<linalg::GenericOp>(b_.clone(*before));
   OpOperand *operand = after.getDpsInputOperand(match_.weights);
@@ -273,9 +276,10 @@ void Builder::buildOutput(Value weights) {
     match_.division->getResult(0).replaceAllUsesWith(match_.division->getOperand(0));
     match_.division->erase();
   }
+  return after;
 }
 
-void Builder::run() {
+void Builder::buildAttention() {
   Value logits = buildLogits();
   Value empty = emptyLogits(getElementTypeOrSelf(logits.getType()));
   auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
@@ -284,10 +288,28 @@ void Builder::run() {
   buildOutput(softmax.getResult()[0]);
 }
 
+/// Products are computed for each chain that reads them: each has its own.
+void Builder::buildChain(int64_t number) {
+  const IntegerAttr mark = b_.getI64IntegerAttr(number);
+  auto weights = buildLogits().getDefiningOp<linalg::GenericOp>();
+  OpBuilder before(weights);
+  for (linalg::GenericOp scores : match_.scores) {
+    Operation *copy = before.clone(*scores);
+    copy->setAttr(kChainAttr, mark);
+    weights->replaceUsesOfWith(scores->getResult(0), copy->getResult(0));
+  }
+  weights->setAttr(kChainAttr, mark);
+  buildOutput(weights->getResult(0))->setAttr(kChainAttr, mark);
+}
+
 } // namespace
 
 void buildAttention(const AttentionMatch &match) {
-  Builder(match).run();
+  Builder(match).buildAttention();
+}
+
+void buildChain(const AttentionMatch &match, int64_t number) {
+  Builder(match).buildChain(number);
 }
 
 } // namespace tenon::compiler::dispatch

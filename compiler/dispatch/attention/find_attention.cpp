@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-find-attention (Passes.td): attention in any of its usual forms becomes one form.
 #include "compiler/dispatch/Passes.h"
+#include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/build.h"
+#include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/open_forms.h"
 #include "compiler/dispatch/prepare/prepare.h"
@@ -47,10 +49,13 @@ private:
     if (hasClosedForms(function)) {
       OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
       openForms(*opened);
-      if (const unsigned count = build(*opened, /*remarks=*/false); count > 0 && count >= countIn(function))
+      if (const unsigned count = build(*opened); count > 0 && count >= countIn(function))
         function.getBody().takeBody(opened->getBody());
     }
-    build(function, print);
+    build(function);
+    buildChains(function);
+    if (print)
+      printRemarks(function);
   }
 
   static unsigned countIn(func::FuncOp function) {
@@ -64,7 +69,7 @@ private:
   }
 
   /// @return how many there were
-  static unsigned build(func::FuncOp function, bool remarks) {
+  static unsigned build(func::FuncOp function) {
     unsigned found = 0;
     for (Block &block : function.getBody())
       for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
@@ -72,13 +77,29 @@ private:
         if (std::optional<AttentionMatch> match = matchAttention(op, reason)) {
           buildAttention(*match);
           ++found;
-        } else if (remarks && !reason.empty()) {
-          op.emitRemark() << "this product is not computed as attention: " << reason;
         }
       }
     if (found > 0)
       eraseDeadOperations(function);
     return found;
+  }
+
+  static void buildChains(func::FuncOp function) {
+    int64_t number = 0;
+    for (Block &block : function.getBody())
+      for (const AttentionMatch &match : chainsOf(block))
+        buildChain(match, number++);
+    if (number > 0)
+      eraseDeadOperations(function);
+  }
+
+  static void printRemarks(func::FuncOp function) {
+    for (Block &block : function.getBody())
+      for (auto op : block.getOps<linalg::GenericOp>()) {
+        std::string reason;
+        if (!op->hasAttr(kChainAttr) && !matchAttention(op, reason) && !reason.empty())
+          op.emitRemark() << "this product is not computed as attention: " << reason;
+      }
   }
 };
 

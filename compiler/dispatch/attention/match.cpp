@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/match.h"
 
+#include "compiler/dispatch/attention/scores.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
-#include <set>
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-// Tensors that logits are computed from; a kernel has 32 parameters.
-constexpr unsigned kMostElements = 20;
 
 /// What a reduction over one loop adds up or compares, as a term of the anchor.
 struct Reduced {
@@ -35,7 +33,8 @@ public:
       const ContractionSide &weights = isLeft ? product->left : product->right;
       terms_ = Terms();
       isMaximumGuarded_ = false;
-      if (matchWeights(weights, *product) && findScores(*product, isLeft) && isAlone())
+      if (matchWeights(weights, *product) && findScores(found_, terms_, *product, isLeft, /*most=*/1, reason_) &&
+          isAlone())
         return found_;
       if (!reason_.empty())
         return std::nullopt;
@@ -50,13 +49,6 @@ private:
     return false;
   }
 
-  SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) const {
-    SmallVector<AffineExpr> loops;
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      loops.push_back(getAffineDimExpr(loop, op.getContext()));
-    return loops;
-  }
-
   std::optional<Reduced> reducedBy(const Term &term);
   bool matchWeights(const ContractionSide &weights, const Contraction &product);
   Term withoutFactor(Term term, double &factor);
@@ -64,9 +56,6 @@ private:
   Term withoutGuard(Term term, double guarded, double instead, bool &isGuarded);
   bool divisorIs(const Term &divisor, const Term &exponential);
   bool findDivisionBehind(const Term &exponential);
-  bool findScores(const Contraction &product, bool weightsAreLeft);
-  using Seen = std::set<std::pair<const void *, std::vector<const void *>>>; // values at places
-  void collectElements(const Term &term, SmallVectorImpl<Term> &elements, Seen &seen);
   bool isAlone();
 
   AttentionMatch found_;
@@ -248,92 +237,6 @@ bool Matcher::matchWeights(const ContractionSide &weights, const Contraction &pr
   return divisorIs(divisor, exponential) || fail("what its weights are divided by is not their sum over the keys");
 }
 
-void Matcher::collectElements(const Term &term, SmallVectorImpl<Term> &elements, Seen &seen) {
-  if (term.kind == Term::Kind::Element) {
-    elements.push_back(term);
-    return;
-  }
-  std::vector<const void *> place;
-  for (AffineExpr expr : term.place)
-    place.push_back(expr.getAsOpaquePointer());
-  if (term.kind != Term::Kind::Computed || !seen.insert({term.value.getAsOpaquePointer(), place}).second)
-    return;
-  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
-    collectElements(terms_.operand(term, i), elements, seen);
-}
-
-bool Matcher::findScores(const Contraction &product, bool weightsAreLeft) {
-  SmallVector<Term> elements;
-  Seen seen;
-  collectElements(found_.logits, elements, seen);
-  const auto &rows = weightsAreLeft ? product.rows : product.columns;
-  const auto &columns = weightsAreLeft ? product.columns : product.rows;
-  if (columns.empty())
-    return fail("its values are one number for each key");
-  llvm::DenseSet<Value> tensors;
-  Term scores;
-  std::optional<Contraction> form;
-  for (const Term &element : elements) {
-    tensors.insert(element.value);
-    auto op = element.value.getDefiningOp<linalg::GenericOp>();
-    const bool hasKeys = llvm::is_contained(element.place, getAffineDimExpr(found_.keys, found_.output.getContext()));
-    std::optional<Contraction> each = op && hasKeys ? contractionOf(op) : std::nullopt;
-    if (!each || each->combiner != Combiner::AddF)
-      continue;
-    if (scores.value && !terms_.areEqual(scores, element))
-      return fail("its logits are computed from two products");
-    scores = element;
-    form = each;
-  }
-  if (!form)
-    return fail("its logits are computed from no product of queries and keys");
-  if (tensors.size() > kMostElements)
-    return fail("its logits are computed from more tensors than a kernel takes");
-
-  // The loops of the scores' product, as those of the anchor.
-  found_.scores = form->op;
-  AffineMap written = found_.scores.getMatchingIndexingMap(found_.scores.getDpsInitOperand(0));
-  llvm::SmallDenseMap<unsigned, unsigned> anchorOf;
-  for (auto [expr, index] : llvm::zip_equal(written.getResults(), scores.place)) {
-    auto loop = dyn_cast<AffineDimExpr>(expr), anchor = dyn_cast<AffineDimExpr>(index);
-    if (!loop || !anchor)
-      return fail("its scores are read elsewhere than they are computed");
-    anchorOf[loop.getPosition()] = anchor.getPosition();
-  }
-  auto areSame = [&](ArrayRef<unsigned> ofScores, ArrayRef<unsigned> ofAnchor) {
-    llvm::SmallDenseSet<unsigned> seenHere;
-    for (unsigned loop : ofScores) {
-      auto anchor = anchorOf.find(loop);
-      if (anchor == anchorOf.end() || !seenHere.insert(anchor->second).second)
-        return false;
-    }
-    return seenHere.size() == ofAnchor.size() &&
-           llvm::all_of(ofAnchor, [&](unsigned loop) { return seenHere.contains(loop); });
-  };
-  const SmallVector<unsigned> keys = {found_.keys};
-  const bool isPlain = areSame(form->rows, rows) && areSame(form->columns, keys);
-  const bool isTurned = areSame(form->columns, rows) && areSame(form->rows, keys);
-  if (!areSame(form->batch, product.batch) || (!isPlain && !isTurned))
-    return fail(
-        "queries, keys and values do not share their dimensions: those of the batch must be in all three, those "
-        "of the queries in neither keys nor values");
-  for (unsigned loop = 0; loop < found_.output.getNumLoops(); ++loop)
-    if (llvm::is_contained(product.batch, loop) || llvm::is_contained(rows, loop))
-      found_.parallel.push_back(loop);
-  auto isOfLogits = [&](AffineExpr expr) {
-    bool others = false;
-    expr.walk([&](AffineExpr inner) {
-      if (auto dim = dyn_cast<AffineDimExpr>(inner))
-        others |= dim.getPosition() != found_.keys && !llvm::is_contained(found_.parallel, dim.getPosition());
-    });
-    return !others;
-  };
-  for (const Term &element : elements)
-    if (!llvm::all_of(element.place, isOfLogits))
-      return fail("its logits differ along the dimensions of the values");
-  return true;
-}
-
 /// What runs over queries and keys is read by nothing else: else it is stored anyway.
 bool Matcher::isAlone() {
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, terms_.visited());
@@ -350,8 +253,8 @@ bool Matcher::isAlone() {
     return false;
   };
   // What knows the scores.
-  llvm::SmallPtrSet<Operation *, 16> knows = {found_.scores};
-  SmallVector<Operation *> open = {found_.scores};
+  llvm::SmallPtrSet<Operation *, 16> knows = {found_.scores.front()};
+  SmallVector<Operation *> open = {found_.scores.front()};
   while (!open.empty()) {
     Operation *op = open.pop_back_val();
     if (isReadElsewhere(op))

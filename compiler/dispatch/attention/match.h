@@ -26,8 +26,8 @@ struct AttentionMatch {
   llvm::SmallVector<unsigned> parallel; // its loops that the logits have, in order: without keys
   Term logits;
   double factor = 1; // more than 0, that logits are to be multiplied by: weights are exp(factor (logits - max))
-  mlir::linalg::GenericOp scores;
-  bool hiddenIsZero = false; // of a row all of whose logits are -inf, the result
+  llvm::SmallVector<mlir::linalg::GenericOp, 2> scores; // one of a softmax
+  bool hiddenIsZero = false;                            // of a row all of whose logits are -inf, the result
   // Where the division comes behind: the operation, and what in its body divides.
   mlir::linalg::GenericOp divides;
   mlir::Operation *division = nullptr;

@@ -21,7 +21,7 @@ Value KeyValueCopies::isFast() {
 }
 
 Value KeyValueCopies::filling(Value isFast) {
-  Value all = k_.number(WarpgroupBlock::kGroupThreads);
+  Value all = k_.number(kGroupThreads);
   return block_.hasMaps() ? k_.select(isFast, k_.number(1), all) : all;
 }
 

@@ -2,17 +2,14 @@
 #include "compiler/codegen/attention/hopper/query_group.h"
 
 #include "compiler/codegen/attention/hiding.h"
-#include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
-#include "compiler/codegen/contraction/result_tile.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kGroupRows = WarpgroupBlock::kGroupRows;
-constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * WarpgroupBlock::kGroupThreads;
+constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * kGroupThreads;
 
 /// Whether no more is done with scores than to scale them and to hide keys by comparisons of indices.
 bool isPlain(const AttentionKernel &kernel) {
@@ -20,14 +17,6 @@ bool isPlain(const AttentionKernel &kernel) {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, attention, kernel.rows);
   return attention.logits == attention.scores.op ||
          ((!hiding || hiding->isWhole) && scaleOf(attention, hiding).has_value());
-}
-
-/// Logits of two rows.
-SmallVector<SmallVector<Value>> rowsOfRuns(ArrayRef<LogitRun> runs) {
-  SmallVector<SmallVector<Value>> rows(2);
-  for (auto [number, run] : llvm::enumerate(runs))
-    llvm::append_range(rows[number / (runs.size() / 2)], run.scores);
-  return rows;
 }
 
 } // namespace
@@ -57,38 +46,18 @@ void QueryGroup::askForQueries(Value round) {
   block_.core.closeGroup();
 }
 
-/// Where a tile begins in the arena, in 16 bytes, how far eight rows are from the next eight, blocks of 64 positions
-/// from each other, and that rows of 128 bytes are swizzled.
-Value QueryGroup::descriptor(Value bytes, uint32_t blockBytes) {
-  constexpr uint64_t kEightRows = 8 * 128 / 16, kSwizzle128 = uint64_t(1) << 62;
-  Value address = k_.add(LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), block_.arena), bytes);
-  Value start = k_.rem(k_.div(address, k_.number(16)), k_.number(1 << 14));
-  return arith::OrIOp::create(k_.b, k_.loc, start,
-                              k_.number(int64_t(uint64_t(blockBytes / 16) << 16 | kEightRows << 32 | kSwizzle128)));
-}
-
 QueryGroup::Values QueryGroup::scoresOf(const Tile &tile, Value step) {
-  return block_.core.multiplyTiles(descriptor(tile.queries, 16), descriptor(block_.slotOf(step), 16),
+  return block_.core.multiplyTiles(descriptorOf(tile.queries, 16), descriptorOf(block_.slotOf(step), 16),
                                    block_.depthTiles(), kGroupRows * 128, block_.keys() * 128, block_.keys());
 }
 
 QueryGroup::Values QueryGroup::weighted(ArrayRef<Value> factors, Value step, ValueRange sums) {
-  return block_.core.multiplyRegisters(factors, descriptor(block_.slotOf(step), block_.keys() * 128), 16 * 128,
+  return block_.core.multiplyRegisters(factors, descriptorOf(block_.slotOf(step), block_.keys() * 128), 16 * 128,
                                        block_.shape.columns, sums);
 }
 
-/// Lane l of a warp holds keys 2 (l % 4) and the next of each eight, of row l / 4 and of the eighth behind it.
 SmallVector<LogitRun> QueryGroup::runsOf(const Tile &tile, const Values &scores, Value firstKey) {
-  Value lane = k_.rem(block_.thread, k_.number(32)), warp = k_.div(block_.thread, k_.number(32));
-  Value row = k_.add(tile.rows, k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4))));
-  Value key = k_.add(firstKey, k_.mul(k_.rem(lane, k_.number(4)), k_.number(2)));
-  SmallVector<LogitRun> runs;
-  for (uint32_t half = 0; half < 2; ++half)
-    for (uint32_t column = 0; column < block_.keys() / 8; ++column) {
-      const Value *first = scores.begin() + 4 * column + 2 * half;
-      runs.push_back({k_.add(row, k_.number(8 * half)), k_.add(key, k_.number(8 * column)), Values(first, first + 2)});
-    }
-  return runs;
+  return runsOfGroup(k_, block_.thread, tile.rows, firstKey, scores);
 }
 
 void QueryGroup::release(Value step) {
@@ -109,15 +78,6 @@ void QueryGroup::passTurn() {
               {k_.word(k_.sub(k_.number(WarpgroupBlock::kFirstTurn + 1), block_.group))}, "r");
 }
 
-/// Left factors, four registers for each 16 keys, from the weights of two rows.
-QueryGroup::Values QueryGroup::factorsOf(ArrayRef<Values> weights) {
-  Values factors;
-  for (uint32_t first = 0; first < block_.keys() / 4; first += 2)
-    for (const Values &row : weights)
-      factors.push_back(block_.core.pair(row[first], row[first + 1]));
-  return factors;
-}
-
 /// Carried: what softmax does, the sums of the result, and the factors of the block before.
 QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
   Bodies::Scope scope(block_.kernel.bodies);
@@ -135,7 +95,7 @@ QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
     factors = step.factors;
   } else {
     carried = online_.step(online_.start(), rows).carried;
-    factors = factorsOf(rows);
+    factors = factorsOfGroup(block_.core, rows);
   }
   carried.append(sums(), neutral(k_, block_.output.product.sum.sum));
   llvm::append_range(carried, factors);
@@ -185,7 +145,7 @@ QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWho
       llvm::copy(all.slice(result.size() + number * each, each), row.begin());
     scaled =
         online_.scaled(step, ValueRange(all.take_front(result.size())), [](size_t i) { return uint32_t(i % 4 / 2); });
-    next = factorsOf(rows);
+    next = factorsOfGroup(block_.core, rows);
   }
   llvm::append_range(after, scaled);
   llvm::append_range(after, next);
@@ -222,31 +182,7 @@ void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
     values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
   Value arena = block_.resultPart();
   TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
-  constexpr uint32_t kPartColumns = WarpgroupBlock::kPartColumns;
-  auto byParts = [&] {
-    Value lane = k_.rem(block_.thread, k_.number(32)), warp = k_.div(block_.thread, k_.number(32));
-    Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
-    Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
-    SmallVector<ResultPart> parts;
-    for (uint32_t first = 0; first < block_.shape.columns; first += kPartColumns) {
-      ResultPart &part = parts.emplace_back();
-      part.rows = kGroupRows;
-      part.columns = kPartColumns;
-      part.rowOf = [](Value inPart) { return inPart; };
-      part.columnOf = [this, first](Value inPart) { return k_.add(inPart, k_.number(first)); };
-      for (uint32_t column = 0; column < kPartColumns / 8; ++column)
-        for (uint32_t half = 0; half < 2; ++half) {
-          const Value *each = values.begin() + 4 * (first / 8 + column) + 2 * half;
-          part.runs.push_back(
-              {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(each, each + 2)});
-        }
-    }
-    writeResult(block_.output, space, arena, parts);
-  };
-  std::optional<NarrowResult> narrow = NarrowResult::of(block_.output);
-  if (!narrow)
-    return byParts();
-  k_.branch(narrow->isAligned(), [&] { narrow->write(space, k_.number(0), k_.number(0), arena, values); }, byParts);
+  writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
 }
 
 void QueryGroup::run() {

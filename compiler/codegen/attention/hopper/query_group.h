@@ -41,14 +41,15 @@ private:
   uint32_t states() const { return isPlain_ ? OptimisticSoftmax::kStates : 2 * OptimisticSoftmax::kRows; }
   mlir::Value rowsOf(const AttentionTile &tile);
   void askForQueries(mlir::Value round);
-  mlir::Value descriptor(mlir::Value bytes, uint32_t blockBytes);
+  mlir::Value descriptorOf(mlir::Value bytes, uint32_t blockBytes) {
+    return tileDescriptor(k_, block_.arena, bytes, blockBytes);
+  }
   Values scoresOf(const Tile &tile, mlir::Value step);
   Values weighted(llvm::ArrayRef<mlir::Value> factors, mlir::Value step, mlir::ValueRange sums);
   llvm::SmallVector<LogitRun> runsOf(const Tile &tile, const Values &scores, mlir::Value firstKey);
   void release(mlir::Value step);
   void awaitTurn();
   void passTurn();
-  Values factorsOf(llvm::ArrayRef<Values> weights);
   Values firstBlock(const Tile &tile);
   Values nextBlock(const Tile &tile, mlir::Value key, bool isWhole, mlir::ValueRange carried);
   /// What softmax carries, then the sums of the result.

@@ -2,8 +2,6 @@
 #include "compiler/codegen/attention/hopper/warpgroup_block.h"
 
 #include "compiler/codegen/attention/hiding.h"
-#include "compiler/codegen/contraction/narrow_result.h"
-#include "compiler/codegen/contraction/result_tile.h"
 
 using namespace mlir;
 
@@ -23,17 +21,13 @@ uint32_t queryTiles(const WarpgroupAttentionShape &shape) {
   return shape.isDeep() ? 1 : 2;
 }
 uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a consumer
-  return WarpgroupBlock::kGroupRows * shape.depth * 2;
-}
-uint32_t partBytes() { // of a consumer
-  return std::max(stagedBytes(WarpgroupBlock::kGroupRows, WarpgroupBlock::kPartColumns, sizeof(float)),
-                  NarrowResult::bytes());
+  return kGroupRows * shape.depth * 2;
 }
 uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
   return kRingBytes + WarpgroupBlock::kConsumers * queryTiles(shape) * queryBytes(shape);
 }
 uint32_t behindParts(const WarpgroupAttentionShape &shape) {
-  return behindQueries(shape) + WarpgroupBlock::kConsumers * partBytes();
+  return behindQueries(shape) + WarpgroupBlock::kConsumers * groupResultBytes();
 }
 
 /// Rows of all consumers are a tile: there is no half of one.
@@ -78,7 +72,7 @@ Value WarpgroupBlock::queriesOf(Value round) {
 }
 
 Value WarpgroupBlock::resultPart() {
-  return inArena(k.add(k.number(behindQueries(shape)), k.mul(group, k.number(partBytes()))));
+  return inArena(k.add(k.number(behindQueries(shape)), k.mul(group, k.number(groupResultBytes()))));
 }
 
 Value WarpgroupBlock::forEachTile(

@@ -5,6 +5,7 @@
 //   dynamic shared memory   slots of the ring | queries, two tiles for each consumer | parts of results | barriers
 #pragma once
 
+#include "compiler/codegen/attention/hopper/group_tile.h"
 #include "compiler/codegen/attention/hopper/tile_order.h"
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
 #include "compiler/codegen/attention/key_range.h"
@@ -15,14 +16,12 @@ namespace tenon::compiler::codegen {
 
 class WarpgroupBlock {
 public:
-  static constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
+  static constexpr uint32_t kConsumers = 2;
   static constexpr uint32_t kTileDepth = WarpgroupAttentionShape::kTileDepth;
   static constexpr uint32_t kColumnBlock = 64;
   // Registers of a thread. A block of 384 is given 168 each.
   uint32_t producerRegisters() const { return shape.isDeep() ? 40 : 88; }
   uint32_t consumerRegisters() const { return shape.isDeep() ? 232 : 208; }
-  // Of a result that a consumer has in shared memory at once.
-  static constexpr uint32_t kPartColumns = 64;
   // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
   static constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1;
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/chain.h"
+
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/attention/scores.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Products that weights are computed from.
+constexpr unsigned kMostProducts = 2;
+// What a block holds of a row, and of a key, in shared memory and registers.
+constexpr int64_t kMostDeep = 128, kMostColumns = 128;
+// A tile has 64 rows or more; so many keys are worth it.
+constexpr int64_t kLeastRows = 16, kLeastKeys = 128;
+
+/// f16 or bf16, where both sides are of it and are read as they stand; else null.
+Type factorOf(const Contraction &product) {
+  const Type left = factorTypeOf(product.left.value), right = factorTypeOf(product.right.value);
+  linalg::GenericOp op = product.op;
+  const bool isPlain = llvm::all_of(op.getIndexingMapsArray(), isSimpleMap);
+  return left == right && (left.isF16() || left.isBF16()) && isPlain && !product.left.border && !product.right.border
+             ? left
+             : Type();
+}
+
+/// Elements of some loops; nothing where that is not known.
+std::optional<int64_t> sizeOf(linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  const SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t size = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    size *= ranges[loop];
+  }
+  return size;
+}
+
+/// Whether tensor cores compute it in one kernel, and less is stored for it.
+bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weightsAreLeft) {
+  const Type factor = factorOf(last);
+  const std::optional<int64_t> rows = sizeOf(last.op, weightsAreLeft ? last.rows : last.columns),
+                               columns = sizeOf(last.op, weightsAreLeft ? last.columns : last.rows),
+                               keys = sizeOf(last.op, last.reduced);
+  if (!factor || !columns || *columns == 0 || *columns > kMostColumns || (rows && *rows < kLeastRows))
+    return false;
+  int64_t inRow = *columns;
+  for (linalg::GenericOp op : match.scores) {
+    const std::optional<Contraction> product = contractionOf(op);
+    const std::optional<int64_t> depth = product ? sizeOf(op, product->reduced) : std::nullopt;
+    if (!depth || *depth == 0 || *depth > kMostDeep || factorOf(*product) != factor ||
+        !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+      return false;
+    inRow += *depth;
+  }
+  return !keys || *keys >= std::max(kLeastKeys, inRow);
+}
+
+/// `output` as the last product of a chain.
+std::optional<AttentionMatch> chainOf(linalg::GenericOp output) {
+  const std::optional<Contraction> product = contractionOf(output);
+  if (!product || product->combiner != Combiner::AddF || product->reduced.size() != 1 ||
+      !getElementTypeOrSelf(output->getResult(0).getType()).isF32())
+    return std::nullopt;
+  for (bool isLeft : {true, false}) {
+    const ContractionSide &weights = isLeft ? product->left : product->right;
+    if (weights.inputs.size() != 1)
+      continue;
+    AttentionMatch found;
+    Terms terms;
+    std::string reason;
+    found.output = output;
+    found.keys = product->reduced.front();
+    found.weights = weights.inputs.front();
+    found.logits = terms.withoutCasts(terms.of(weights.value, output, loopsOf(output)));
+    if (found.logits.kind == Term::Kind::Computed &&
+        findScores(found, terms, *product, isLeft, kMostProducts, reason) && isWorthIt(found, *product, isLeft))
+      return found;
+  }
+  return std::nullopt;
+}
+
+/// Whether some operation stores what is computed from a product, other than last products of chains.
+bool escapes(linalg::GenericOp scores, const llvm::MapVector<Operation *, AttentionMatch> &chains) {
+  llvm::SmallPtrSet<Operation *, 16> seen = {scores};
+  SmallVector<Operation *> open = {scores};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers()) {
+      auto chain = chains.find(user);
+      if (chain != chains.end() && llvm::is_contained(chain->second.scores, scores))
+        continue;
+      auto reader = dyn_cast<linalg::GenericOp>(user);
+      if (!reader || reader->getBlock() != scores->getBlock() || reader.getNumReductionLoops() != 0)
+        return true;
+      if (seen.insert(user).second)
+        open.push_back(user);
+    }
+  return false;
+}
+
+} // namespace
+
+SmallVector<AttentionMatch> chainsOf(Block &block) {
+  llvm::MapVector<Operation *, AttentionMatch> chains;
+  for (auto op : block.getOps<linalg::GenericOp>())
+    if (std::optional<AttentionMatch> match = chainOf(op))
+      chains.insert({op, *match});
+  // Where one stores its products after all, others may read them.
+  auto isStored = [&](auto &chain) {
+    return llvm::any_of(chain.second.scores, [&](linalg::GenericOp scores) { return escapes(scores, chains); });
+  };
+  for (auto *found = llvm::find_if(chains, isStored); found != chains.end(); found = llvm::find_if(chains, isStored))
+    chains.erase(found);
+  return llvm::map_to_vector(chains, [](auto &chain) { return chain.second; });
+}
+
+} // namespace tenon::compiler::dispatch

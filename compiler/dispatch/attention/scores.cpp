@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/scores.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Tensors that logits are computed from; a kernel has 32 parameters.
+constexpr unsigned kMostElements = 20;
+
+using Seen = std::set<std::pair<const void *, std::vector<const void *>>>; // values at places
+
+void collectElements(Terms &terms, const Term &term, SmallVectorImpl<Term> &elements, Seen &seen) {
+  if (term.kind == Term::Kind::Element) {
+    elements.push_back(term);
+    return;
+  }
+  std::vector<const void *> place;
+  for (AffineExpr expr : term.place)
+    place.push_back(expr.getAsOpaquePointer());
+  if (term.kind != Term::Kind::Computed || !seen.insert({term.value.getAsOpaquePointer(), place}).second)
+    return;
+  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
+    collectElements(terms, terms.operand(term, i), elements, seen);
+}
+
+/// Whether the loops `ofScores` are those of the anchor, each once.
+bool areSame(const llvm::SmallDenseMap<unsigned, unsigned> &anchorOf, ArrayRef<unsigned> ofScores,
+             ArrayRef<unsigned> ofAnchor) {
+  llvm::SmallDenseSet<unsigned> seen;
+  for (unsigned loop : ofScores) {
+    auto anchor = anchorOf.find(loop);
+    if (anchor == anchorOf.end() || !seen.insert(anchor->second).second)
+      return false;
+  }
+  return seen.size() == ofAnchor.size() && llvm::all_of(ofAnchor, [&](unsigned loop) { return seen.contains(loop); });
+}
+
+} // namespace
+
+SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) {
+  SmallVector<AffineExpr> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(getAffineDimExpr(loop, op.getContext()));
+  return loops;
+}
+
+bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product, bool weightsAreLeft, unsigned most,
+                std::string &reason) {
+  auto fail = [&](const char *why) {
+    if (reason.empty())
+      reason = why;
+    return false;
+  };
+  SmallVector<Term> elements;
+  Seen seen;
+  collectElements(terms, found.logits, elements, seen);
+  const auto &rows = weightsAreLeft ? product.rows : product.columns;
+  const auto &columns = weightsAreLeft ? product.columns : product.rows;
+  if (columns.empty())
+    return fail("its values are one number for each key");
+  llvm::DenseSet<Value> tensors;
+  SmallVector<Term, 2> scores;
+  SmallVector<Contraction, 2> forms;
+  for (const Term &element : elements) {
+    tensors.insert(element.value);
+    auto op = element.value.getDefiningOp<linalg::GenericOp>();
+    const bool hasKeys = llvm::is_contained(element.place, getAffineDimExpr(found.keys, found.output.getContext()));
+    std::optional<Contraction> each = op && hasKeys ? contractionOf(op) : std::nullopt;
+    if (!each || each->combiner != Combiner::AddF ||
+        llvm::any_of(scores, [&](const Term &known) { return terms.areEqual(known, element); }))
+      continue;
+    if (scores.size() == most)
+      return fail(most == 1 ? "its logits are computed from two products"
+                            : "its weights are computed from more than two products");
+    scores.push_back(element);
+    forms.push_back(*each);
+  }
+  if (forms.empty())
+    return fail("its logits are computed from no product of queries and keys");
+  if (tensors.size() > kMostElements)
+    return fail("its logits are computed from more tensors than a kernel takes");
+
+  for (auto [form, term] : llvm::zip_equal(forms, scores)) {
+    // The loops of the product, as those of the anchor.
+    found.scores.push_back(form.op);
+    AffineMap written = form.op.getMatchingIndexingMap(form.op.getDpsInitOperand(0));
+    llvm::SmallDenseMap<unsigned, unsigned> anchorOf;
+    for (auto [expr, index] : llvm::zip_equal(written.getResults(), term.place)) {
+      auto loop = dyn_cast<AffineDimExpr>(expr), anchor = dyn_cast<AffineDimExpr>(index);
+      if (!loop || !anchor)
+        return fail("its scores are read elsewhere than they are computed");
+      anchorOf[loop.getPosition()] = anchor.getPosition();
+    }
+    const SmallVector<unsigned> keys = {found.keys};
+    const bool isPlain = areSame(anchorOf, form.rows, rows) && areSame(anchorOf, form.columns, keys);
+    const bool isTurned = areSame(anchorOf, form.columns, rows) && areSame(anchorOf, form.rows, keys);
+    if (!areSame(anchorOf, form.batch, product.batch) || (!isPlain && !isTurned))
+      return fail(
+          "queries, keys and values do not share their dimensions: those of the batch must be in all three, those "
+          "of the queries in neither keys nor values");
+  }
+  for (unsigned loop = 0; loop < found.output.getNumLoops(); ++loop)
+    if (llvm::is_contained(product.batch, loop) || llvm::is_contained(rows, loop))
+      found.parallel.push_back(loop);
+  auto isOfLogits = [&](AffineExpr expr) {
+    bool others = false;
+    expr.walk([&](AffineExpr inner) {
+      if (auto dim = dyn_cast<AffineDimExpr>(inner))
+        others |= dim.getPosition() != found.keys && !llvm::is_contained(found.parallel, dim.getPosition());
+    });
+    return !others;
+  };
+  for (const Term &element : elements)
+    if (!llvm::all_of(element.place, isOfLogits))
+      return fail("its logits differ along the dimensions of the values");
+  return true;
+}
+
+} // namespace tenon::compiler::dispatch
