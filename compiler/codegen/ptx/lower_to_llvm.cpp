@@ -65,6 +65,21 @@ void addExactIntrinsics(const LLVMTypeConverter &types, RewritePatternSet &patte
                ToClassTest<math::IsNormalOp, llvm::fcNormal>>(types, patterns.getContext(), PatternBenefit(10));
 }
 
+/// A power of two that may be approximate is one instruction.
+struct ApproximatePower : OpConversionPattern<math::Exp2Op> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+    if (!op.getType().isF32() || !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    b.replaceOpWithNewOp<LLVM::InlineAsmOp>(op, TypeRange(op.getType()), adaptor.getOperand(),
+                                            "ex2.approx.ftz.f32 $0, $1;", "=f,f", /*has_side_effects=*/false,
+                                            /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                            LLVM::AsmDialectAttr::get(op.getContext(), LLVM::AsmDialect::AD_ATT),
+                                            ArrayAttr());
+    return success();
+  }
+};
+
 /// Structured loops and branches to blocks.
 LogicalResult lowerLoops(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -95,6 +110,7 @@ LogicalResult lowerToLlvm(ModuleOp module) {
   LLVMTypeConverter types(context, options);
   RewritePatternSet patterns(context);
   addExactIntrinsics(types, patterns);
+  patterns.add<ApproximatePower>(types, context, PatternBenefit(10));
   populateLibDeviceConversionPatterns(types, patterns, PatternBenefit(5));
   populateMathToLLVMConversionPatterns(types, patterns, /*approximateLog1p=*/false);
   arith::populateArithToLLVMConversionPatterns(types, patterns);

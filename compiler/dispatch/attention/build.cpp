@@ -48,6 +48,7 @@ private:
   AffineMap mapOf(const Term &element) const;
   Value emit(const Term &term, OpBuilder &b, ValueRange arguments);
   Value multiplied(OpBuilder &b, Value value, double factor);
+  void approximateExponentials(linalg::GenericOp weights);
   Value buildLogits();
   linalg::GenericOp buildOutput(Value weights);
 
@@ -288,10 +289,26 @@ void Builder::buildAttention() {
   buildOutput(softmax.getResult()[0]);
 }
 
+/// Weights that are multiplied as f16 or bf16 have no use for an exponential that is exact: powers of two by the
+/// hardware, good to about 2 units of the last place of f32, as those of softmax are.
+void Builder::approximateExponentials(linalg::GenericOp weights) {
+  for (auto op : llvm::to_vector(weights.getBody()->getOps<math::ExpOp>())) {
+    if (!op.getType().isF32())
+      continue;
+    OpBuilder b(op);
+    Value log2e = arith::ConstantOp::create(b, loc_, b.getF32FloatAttr(M_LOG2E));
+    Value exponent = arith::MulFOp::create(b, loc_, op.getOperand(), log2e);
+    Value power = math::Exp2Op::create(b, loc_, exponent, arith::FastMathFlags::afn);
+    op->replaceAllUsesWith(ValueRange(power));
+    op->erase();
+  }
+}
+
 /// Products are computed for each chain that reads them: each has its own.
 void Builder::buildChain(int64_t number) {
   const IntegerAttr mark = b_.getI64IntegerAttr(number);
   auto weights = buildLogits().getDefiningOp<linalg::GenericOp>();
+  approximateExponentials(weights);
   OpBuilder before(weights);
   for (linalg::GenericOp scores : match_.scores) {
     Operation *copy = before.clone(*scores);

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kConsumers = 2, kKeys = 64, kTileDepth = 64;
+constexpr uint32_t kConsumers = 2, kTileDepth = 64;
 constexpr uint32_t kRowBytes = 128; // of a tile: 64 elements
 // Registers of a thread. A block of 384 is given 168 each.
 constexpr uint32_t kProducerRegisters = 40, kConsumerRegisters = 232;
@@ -23,7 +23,7 @@ constexpr uint32_t kMostBytes = 227 << 10, kMostSlots = 12;
 constexpr uint32_t kCopiedAhead = 2;
 
 uint32_t slotBytes(const WarpgroupChainShape &shape) {
-  return kKeys * std::max(*llvm::max_element(shape.depths), shape.columns) * 2;
+  return shape.keys * std::max(*llvm::max_element(shape.depths), shape.columns) * 2;
 }
 uint32_t leftBytes(uint32_t depth) { // of a consumer
   return kGroupRows * depth * 2;
@@ -53,6 +53,24 @@ bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &value
            const auto [one, other] = axes;
            return one == other || (one == depthAxis && other == columnAxis);
          });
+}
+
+/// Whether weights are computed from something that each key has its own of, beside the scores.
+bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
+  linalg::GenericOp op = attention.logits->op;
+  const ArrayRef<unsigned> keys = shape.axes[attention.output.reduced.front()].axes;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    if (llvm::any_of(attention.inner(), [&](const Product *product) {
+          return input->get() == linalg::GenericOp(product->op->op)->getResult(0);
+        }))
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(input);
+    const SmallVector<unsigned> axes = shape.group.axisOf.lookup(op);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (llvm::is_contained(keys, axes[loop]) && map.isFunctionOfDim(loop))
+        return true;
+    return false;
+  });
 }
 
 class WarpgroupChain {
@@ -122,7 +140,8 @@ private:
 WarpgroupChain::WarpgroupChain(const AttentionKernel &kernel, const WarpgroupChainShape &shape, ValueRange tensorMaps)
     : kernel_(kernel), shape_(shape), tensorMaps_(tensorMaps), k_(kernel.k),
       core_(k_, kernel.attention.tensorCoreElement()),
-      output_(kernel.product(kernel.attention.output, kGroupRows, shape.columns, kKeys)), arena_(k_.dynamicShared()),
+      output_(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys)),
+      arena_(k_.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.
       group_(k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0))),
       thread_(k_.rem(k_.thread(), k_.number(kGroupThreads))), isFirst_(k_.equal(thread_, k_.number(0))),
@@ -131,7 +150,8 @@ WarpgroupChain::WarpgroupChain(const AttentionKernel &kernel, const WarpgroupCha
   output_.cluster = kConsumers;
   uint32_t used = ringBytes(shape);
   for (auto [product, depth] : llvm::zip_equal(kernel.attention.inner(), shape.depths)) {
-    Inner &inner = inner_.emplace_back(Inner{kernel.product(*product, kGroupRows, kKeys, kTileDepth), depth, used});
+    Inner &inner =
+        inner_.emplace_back(Inner{kernel.product(*product, kGroupRows, shape_.keys, kTileDepth), depth, used});
     inner.kernel.cluster = kConsumers;
     used += kConsumers * leftBytes(depth);
   }
@@ -146,7 +166,7 @@ AttentionTile WarpgroupChain::firstTile() {
 }
 
 Value WarpgroupChain::stepOf(Value key, uint32_t copy) {
-  Value block = k_.div(k_.sub(key, range_->first()), k_.number(kKeys));
+  Value block = k_.div(k_.sub(key, range_->first()), k_.number(shape_.keys));
   return k_.add(k_.mul(block, k_.number(shape_.copies())), k_.number(copy));
 }
 
@@ -164,7 +184,7 @@ Value WarpgroupChain::isFast() {
 
 /// copy(first key, step, which): in the order of the ring.
 void WarpgroupChain::forEachCopy(llvm::function_ref<void(Value, Value, uint32_t)> copy) {
-  k_.loop(range_->first(), range_->last(), k_.number(kKeys), {}, [&](Value key, ValueRange) {
+  k_.loop(range_->first(), range_->last(), k_.number(shape_.keys), {}, [&](Value key, ValueRange) {
     Bodies::Scope scope(kernel_.bodies);
     for (uint32_t number = 0; number < shape_.copies(); ++number)
       copy(key, stepOf(key, number), number);
@@ -177,7 +197,7 @@ void WarpgroupChain::askForBoxes(Value key, Value step, uint32_t copy) {
   const ProductKernel &kernel = kernelOf(copy);
   const TileMap &map = isInner ? shape_.rightMaps[copy] : shape_.valueMap;
   TileSpace space(kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
-  const uint32_t tiles = isInner ? inner_[copy].depth / kTileDepth : map.boxes, bytes = kKeys * kRowBytes;
+  const uint32_t tiles = isInner ? inner_[copy].depth / kTileDepth : map.boxes, bytes = shape_.keys * kRowBytes;
   const unsigned keys = kernel_.attention.output.reduced.front(),
                  wide = isInner ? kernel.product.reduced.front() : kernel.product.right.across.front();
   ring_.waitUntilEmpty(step);
@@ -202,9 +222,9 @@ void WarpgroupChain::copyElements(Value key, Value step, uint32_t copy, bool isF
   Value slot = slotOf(step);
   if (isInner)
     for (uint32_t part = 0; part < inner_[copy].depth / kTileDepth; ++part)
-      tile.bring(inArena(k_.add(slot, k_.number(int64_t(part) * kKeys * kRowBytes))), k_.number(part), isFast);
+      tile.bring(inArena(k_.add(slot, k_.number(int64_t(part) * shape_.keys * kRowBytes))), k_.number(part), isFast);
   else
-    tile.bring(inArena(slot), k_.div(key, k_.number(kKeys)), isFast);
+    tile.bring(inArena(slot), k_.div(key, k_.number(shape_.keys)), isFast);
   core_.closeGroup();
 }
 
@@ -222,7 +242,7 @@ void WarpgroupChain::byElements(bool isFast) {
   });
   // The last ones: there are none, or as many as are ahead.
   Value keys = k_.sub(range_->last(), range_->first());
-  Value blocks = k_.div(k_.add(keys, k_.number(kKeys - 1)), k_.number(kKeys));
+  Value blocks = k_.div(k_.add(keys, k_.number(shape_.keys - 1)), k_.number(shape_.keys));
   Value steps = k_.mul(blocks, k_.number(shape_.copies()));
   for (uint32_t left = kCopiedAhead; left > 0; --left)
     k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
@@ -269,7 +289,8 @@ SmallVector<WarpgroupChain::Values, 2> WarpgroupChain::scoresOf(Value key) {
   SmallVector<Values, 2> scores;
   for (auto [number, inner] : llvm::enumerate(inner_))
     scores.push_back(core_.multiplyTiles(descriptor(leftOf(inner), 16), descriptor(slotOf(stepOf(key, number)), 16),
-                                         inner.depth / kTileDepth, kGroupRows * kRowBytes, kKeys * kRowBytes, kKeys));
+                                         inner.depth / kTileDepth, kGroupRows * kRowBytes, shape_.keys * kRowBytes,
+                                         shape_.keys));
   return scores;
 }
 
@@ -299,8 +320,8 @@ SmallVector<WarpgroupChain::Values> WarpgroupChain::weightsOf(ArrayRef<Values> s
 
 /// In flight behind the call, and so are the factors.
 WarpgroupChain::Values WarpgroupChain::weighted(ValueRange factors, Value key, ValueRange sums) {
-  return core_.multiplyRegisters(factors, descriptor(slotOf(stepOf(key, valueCopy())), kKeys * kRowBytes), 16 * 128,
-                                 shape_.columns, sums);
+  return core_.multiplyRegisters(factors, descriptor(slotOf(stepOf(key, valueCopy())), shape_.keys * kRowBytes),
+                                 16 * 128, shape_.columns, sums);
 }
 
 /// Carried: the sums of the result, then the factors of the block before.
@@ -318,7 +339,7 @@ WarpgroupChain::Values WarpgroupChain::firstBlock() {
 
 WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
-  Value before = k_.sub(key, k_.number(kKeys));
+  Value before = k_.sub(key, k_.number(shape_.keys));
   const uint32_t sums = shape_.columns / 2;
   for (uint32_t number = 0; number < inner_.size(); ++number)
     ring_.waitUntilFull(stepOf(key, number));
@@ -346,7 +367,7 @@ WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueR
 
 /// The sums of the result.
 WarpgroupChain::Values WarpgroupChain::allBlocks() {
-  Value keys = k_.number(kKeys), second = k_.add(range_->first(), keys);
+  Value keys = k_.number(shape_.keys), second = k_.add(range_->first(), keys);
   Values carried = firstBlock();
   for (const KeyRange::Segment &segment : range_->segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
@@ -380,7 +401,7 @@ void WarpgroupChain::consume() {
 
 void WarpgroupChain::run() {
   k_.wantResident(1);
-  range_.emplace(kernel_, inner_.front().kernel, tile_, kWarpgroupChainRows, kKeys);
+  range_.emplace(kernel_, inner_.front().kernel, tile_, kWarpgroupChainRows, shape_.keys);
   Value fast = isFast();
   Value all = k_.number(kGroupThreads);
   Value filling = tensorMaps_.empty() ? all : k_.select(fast, k_.number(1), all);
@@ -407,8 +428,11 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
       output.columns.size() != 1)
     return std::nullopt;
-  WarpgroupChainShape found{{}, uint32_t(columns), {}, {}, std::nullopt};
-  const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), kKeys);
+  const bool hasPlace = !attention.second ||
+                        (columns == 64 && !readsAlongKeys(shape, attention) &&
+                         shape.sizeOf(attention.scores.reduced) == 64 && shape.sizeOf(attention.second->reduced) == 64);
+  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? 128U : 64U, {}, {}, std::nullopt};
+  const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
   if (!values)
     return std::nullopt;
   found.valueMap = *values;
@@ -417,7 +441,7 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
     if (!isTaken(depth) || product->reduced.size() != 1 || !product->left.isAlongReduced ||
         !product->right.isAlongReduced)
       return std::nullopt;
-    const std::optional<TileMap> map = mapOf(shape, *product, product->right, kKeys, kTileDepth);
+    const std::optional<TileMap> map = mapOf(shape, *product, product->right, found.keys, kTileDepth);
     if (!map)
       return std::nullopt;
     if (depth == columns && bringTheSame(*map, product->reduced.front(), *values, output.columns.front()))

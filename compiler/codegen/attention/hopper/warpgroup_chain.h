@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A chain on Hopper (dispatch/attention/chain.h; sm_90a; f16, bf16): a block has 128 rows, two consumers 64 of them
-// each. Left factors of the inner products stay in shared memory; a producer brings blocks of 64 keys, for each of them
+// each. Left factors of the inner products stay in shared memory; a producer brings blocks of 64 or 128 keys, for each of them
 // the right factors and the values. A tensor that is both, as the keys are in the gradient by queries, is brought once.
 //
 // A consumer asks for the scores of the next block and for the result of this one, and computes weights while the
@@ -20,6 +20,7 @@ inline constexpr uint32_t kWarpgroupChainThreads = 384, kWarpgroupChainRows = 12
 struct WarpgroupChainShape {
   llvm::SmallVector<uint32_t, 2> depths;   // of the inner products: 64 or 128
   uint32_t columns;                        // 64 or 128
+  uint32_t keys;                           // of a block: 128, or 64 where scores of two products take the registers
   llvm::SmallVector<TileMap, 2> rightMaps; // of their right factors
   TileMap valueMap;
   std::optional<unsigned> shared; // the inner product whose right factor the values are
