@@ -55,6 +55,15 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     %out = linalg.generic ... ins(%weights, %v : ...) outs(...)
     ```
     which become one kernel. A linalg.softmax is nothing else behind this pass; all others were taken apart before.
+
+    Where a product reads what is computed from one or two others and nothing else stores it, as in the gradients of attention, the same
+    form without a softmax, whose operations have the number of the chain:
+    ```mlir
+    %scores = linalg.generic ... ins(%q, %k : ...) outs(...) attrs = {tenon.chain = 0 : i64}
+    %weights = linalg.generic ... ins(%scores, %logarithms : ...) outs(...) attrs = {tenon.chain = 0 : i64}
+    %out = linalg.generic ... ins(%weights, %v : ...) outs(...) attrs = {tenon.chain = 0 : i64}
+    ```
+    In functions that have an exponential.
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",
                         "remarks: why what looks like attention is not computed as such">];

@@ -10,7 +10,7 @@
 // From here on a linalg.softmax stands for nothing else (dispatch/analysis/group.h).
 #pragma once
 
-#include "compiler/dispatch/attention/match.h"
+#include "compiler/dispatch/attention/attention_match.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -13,7 +13,7 @@
 //   %out = linalg.generic ... ins(%w, %v) {tenon.chain = 0}
 #pragma once
 
-#include "compiler/dispatch/attention/match.h"
+#include "compiler/dispatch/attention/attention_match.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -6,7 +6,7 @@
 // with the batch and the rows of the last product, and its reduced loop, the keys, as their columns.
 #pragma once
 
-#include "compiler/dispatch/attention/match.h"
+#include "compiler/dispatch/attention/attention_match.h"
 
 namespace tenon::compiler::dispatch {
 

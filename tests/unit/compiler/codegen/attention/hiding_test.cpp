@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hiding.h"
 
-#include "tests/unit/compiler/codegen/kernels.h"
+#include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
 /// An attention of four dimensions: two of the rows, which share their keys.
-class HidingTest : public KernelTest {
+class HidingTest : public AttentionKernelTest {
 protected:
   /// @param body from %score, the loops %g, %m and %n and the element %length of the batch to %logit
   void read(const std::string &body, const std::string &groups = "1") {
@@ -56,24 +56,8 @@ func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2
   return %r : tensor<2xGx128x32xf32>
 }
 )mlir";
-    std::string whole = text;
-    for (const auto &[what, with] :
-         {std::pair<std::string, std::string>{"BODY", body}, {"LENGTH", "i64"}, {"xGx", "x" + groups + "x"}})
-      for (size_t at = whole.find(what); at != std::string::npos; at = whole.find(what, at + with.size()))
-        whole.replace(at, what.size(), with);
-    auto kernel = KernelFunction::read(parseFunction(whole));
-    ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
-    kernel_ = std::move(*kernel);
-    shape_ = GroupShape::of(*kernel_);
-    attention_ = Attention::of(*kernel_, *shape_);
-    ASSERT_TRUE(attention_.has_value());
-    hiding_ = hidingOf(*shape_, *attention_, 64);
+    readKernel(text, {{"BODY", body}, {"LENGTH", "i64"}, {"xGx", "x" + groups + "x"}});
   }
-
-  std::optional<KernelFunction> kernel_;
-  std::optional<GroupShape> shape_;
-  std::optional<Attention> attention_;
-  std::optional<Hiding> hiding_;
 };
 
 TEST_F(HidingTest, ReadsTheAttention) {
@@ -90,7 +74,7 @@ TEST_F(HidingTest, SeesACausalMask) {
        "%seen = arith.cmpi sge, %m, %n : index\n"
        "%logit = arith.select %seen, %l, %hidden : f32");
   ASSERT_TRUE(hiding_.has_value());
-  EXPECT_TRUE(hiding_->isWhole && hiding_->isInfinite && hiding_->isOnly);
+  EXPECT_TRUE(hiding_->isWhole && hiding_->weighsNothing && hiding_->isOnly);
   ASSERT_EQ(hiding_->bounds.size(), 1u);
   EXPECT_TRUE(hiding_->bounds[0].isUpper && hiding_->bounds[0].orEqual && hiding_->bounds[0].followsRows);
   EXPECT_TRUE(hiding_->bounds[0].holds);
@@ -105,7 +89,7 @@ TEST_F(HidingTest, SeesWhatIsHiddenWhereAComparisonHolds) {
        "%mask = arith.select %out, %large, %none : f32\n"
        "%logit = arith.addf %mask, %score : f32");
   ASSERT_TRUE(hiding_.has_value());
-  EXPECT_TRUE(hiding_->isWhole && !hiding_->isInfinite);
+  EXPECT_TRUE(hiding_->isWhole && !hiding_->weighsNothing);
   ASSERT_EQ(hiding_->bounds.size(), 2u);
   EXPECT_TRUE(hiding_->bounds[0].isUpper && hiding_->bounds[0].orEqual && !hiding_->bounds[0].holds);
   EXPECT_TRUE(!hiding_->bounds[1].isUpper && hiding_->bounds[1].orEqual);

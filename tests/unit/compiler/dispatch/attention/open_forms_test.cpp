@@ -72,10 +72,10 @@ TEST_F(OpenFormsTest, ProductsHaveTheDimensionsOfTheSoftmax) {
   auto found = attentionIn(function);
   ASSERT_TRUE(found.has_value());
   // Keys and values are read where they are: once for both heads that share them.
-  for (mlir::linalg::GenericOp op : {found->scores, found->output}) {
+  for (mlir::linalg::GenericOp op : {found->scores.front(), found->output}) {
     auto right = mlir::dyn_cast<mlir::BlockArgument>(op->getOperand(1));
     ASSERT_TRUE(right) << "of " << messages_;
-    EXPECT_EQ(right.getArgNumber(), op == found->scores ? 1u : 2u);
+    EXPECT_EQ(right.getArgNumber(), op == found->scores.front() ? 1u : 2u);
   }
   EXPECT_EQ(found->parallel.size(), 4u); // batch, heads of keys, heads that share them, queries
 }
