@@ -37,6 +37,9 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
 /// loads do not wait for each other.
 void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
   constexpr uint32_t kAtOnce = 8;
+  // One by one: addresses are computed in each step anew. LLVM would compute those of all elements before the loop of
+  // steps, or even add to each of them from step to step, in more registers than there are.
+  Value thread = width == 1 ? k_.opaque(k_.thread()) : k_.thread();
   const uint32_t inRow = rowLength() / width, count = side_ * kernel_.depth / (width * k_.threads);
   uint32_t atOnce = std::min(count, kAtOnce);
   while (count % atOnce != 0) // a tile of 192 columns has twelve
@@ -51,8 +54,8 @@ void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Posit
     body(positions);
   };
   if (count == atOnce)
-    return visit(k_.thread());
-  k_.loop(k_.thread(), k_.number(int64_t(count) * k_.threads), k_.number(int64_t(atOnce) * k_.threads), {},
+    return visit(thread);
+  k_.loop(thread, k_.number(int64_t(count) * k_.threads), k_.number(int64_t(atOnce) * k_.threads), {},
           [&](Value first, ValueRange) {
             visit(first);
             return SmallVector<Value>();

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which kernels are assembled, and what each of them is expected to be.
+
+A case is a function whose product or attention makes the strategies choose one configuration: `choice` is what has to stand in
+`tenon.strategy`, `instruction` what the kernel has to compute with. The programs are those of the benchmarks.
+"""
+import dataclasses
+import importlib.util
+import os
+import sys
+
+BENCHMARKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "benchmarks")
+
+
+def benchmark(name):
+    """The cases of a benchmark, and program(case); all of them are called shapes.py."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(BENCHMARKS, name, "shapes.py"))
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+products, attentions = benchmark("gemm"), benchmark("attention")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    target: str
+    text: str          # a function called @name
+    choice: tuple      # (name, value) of tenon.strategy
+    instruction: str
+    flags: tuple = ()  # of tenon-compile
+
+
+def product(target, instruction, kind, layout, m, n, k=1024, *, fused="", **choice):
+    shape = products.Product(kind, layout, m, n, k, fused=fused)
+    name = f"{shape.name()}_{target}"
+    return Case(name, target, products.program(shape).replace("@run(", f"@{name}("),
+                tuple({"name": "contraction", **choice}.items()), instruction, tuple(shape.flags()))
+
+
+def attention(target, instruction, *shape, rows, shared=1, keys=0):
+    shape = attentions.Attention(*shape, shared=shared, keys=keys)
+    name = f"{shape.name()}_{target}"
+    return Case(name, target, attentions.program(shape).replace("@run(", f"@{name}("),
+                (("name", "attention"), ("rows", rows)), instruction)
+
+
+def unknown_sizes(target, instruction, **choice):
+    """A product of whose sizes the program knows none: a kernel of small tiles and one of large ones."""
+    name = f"unknown_{target}"
+    text = f"""func.func @{name}(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {{
+  %p = linalg.matmul ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %p : tensor<?x?xf32>
+}}
+"""
+    return Case(name, target, text, tuple({"name": "contraction", **choice}.items()), instruction)
+
+
+# Rows and columns of a product for which a tile of Hopper's is the best.
+WARPGROUP_TILES = {(128, 256): (2048, 2048), (128, 192): (1536, 1536), (128, 128): (16896, 128), (128, 64): (8192, 64),
+                   (64, 256): (1024, 2048), (64, 192): (1536, 3072), (64, 128): (512, 512)}
+
+
+def on_warpgroups():
+    def of_tile(tile, kind, layout="nt", k=1024, *, fused="", less=0):
+        m, n = WARPGROUP_TILES[tile]
+        return product("sm_90a", "wgmma.mma_async", kind, layout, m - less, n - less, k, fused=fused, warpgroup_rows=tile[0],
+                       warpgroup_columns=tile[1], warpgroup_cluster=1)
+
+    for tile in WARPGROUP_TILES:
+        yield from (of_tile(tile, kind) for kind in ("bf16", "f8"))
+    for tile in ((128, 256), (64, 128)):
+        yield from (of_tile(tile, kind) for kind in ("i8", "tf32"))
+    # Every order of the operands; f16; the sums of f8 left to tensor cores.
+    yield from (of_tile((128, 256), "bf16", layout) for layout in ("nn", "tn", "tt"))
+    yield of_tile((64, 128), "bf16", "nn")
+    yield from (of_tile((128, 256), kind) for kind in ("f16", "f8fast"))
+    # Tiles that the result and the sum leave half empty, with an activation; rows that no tensor map and no vector reads.
+    yield of_tile((128, 256), "bf16", k=1000, fused="relu", less=8)
+    yield of_tile((128, 256), "f8", k=1000, less=1)
+    yield product("sm_90a", "multicast::cluster", "bf16", "nn", 8192, 8192, 8192, warpgroup_rows=128, warpgroup_columns=256,
+                  warpgroup_cluster=2)
+    yield unknown_sizes("sm_90a", "wgmma.mma_async", warpgroup_rows=128, warpgroup_columns=128)
+
+
+def on_other_cores():
+    sizes = {(128, 128): (2048, 2048), (128, 64): (1024, 1024), (64, 64): (512, 512)}
+    for (rows, columns), (m, n) in sizes.items():
+        yield product("sm_80", "mma.sync", "bf16", "nt", m, n, rows=rows, columns=columns)
+        # f32 without rounding: no tensor core.
+        yield product("sm_80", "fma.rn.f32", "f32", "nt", m, n, rows=rows, columns=columns, threads=128 if rows == 128 else 256)
+    yield from (product("sm_80", "mma.sync", kind, "nt", 2048, 2048, rows=128, columns=128) for kind in ("i8", "tf32"))
+    yield product("sm_80", "mma.sync", "f16", "tn", 2048, 2048, rows=128, columns=128)
+    yield product("sm_80", "mma.sync", "bf16", "nt", 2047, 2047, 999, rows=128, columns=128)
+    yield unknown_sizes("sm_80", "mma.sync", rows=128, columns=128)
+    for target in ("sm_80", "sm_90a"):
+        yield product(target, "fma.rn.f32", "f32", "nn", 1024, 1024, rows=128, columns=64, threads=128)
+        yield product(target, "mma.sync", "f64", "nn", 512, 512, rows=64, columns=64)
+        yield from (product(target, "mma.sync", "bf16", "nt", few, 4096, 4096, name="skinny") for few in (1, 16))
+        yield product(target, "fma.rn.f32", "f32", "nt", 16, 4096, 4096, name="skinny")
+
+
+def of_attention():
+    for depth in (64, 128, 256):
+        yield attention("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128)
+        yield attention("sm_80", "mma.sync", "bf16", 4, 16, 4096, depth, rows=64 if depth == 256 else 128)
+    for target in ("sm_80", "sm_90a"):
+        yield attention(target, "mma.sync", "bf16", 1, 32, 1, 128, rows=64, shared=4, keys=8192)
+
+
+def cases():
+    yield from on_warpgroups()
+    yield from on_other_cores()
+    yield from of_attention()
