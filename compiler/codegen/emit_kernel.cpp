@@ -10,6 +10,7 @@
 #include "compiler/codegen/strategies/write_kernel.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -31,7 +32,10 @@ class KernelEmitter {
 public:
   KernelEmitter(const KernelFunction &kernel, const abi::ParameterLayout &parameters, LLVM::LLVMFuncOp function)
       : kernel_(kernel), parameters_(parameters), source_(kernel.function), op_(kernel.only().op), function_(function),
-        b_(function.getContext()), loc_(op_.getLoc()) {}
+        b_(function.getContext()), loc_(op_.getLoc()) {
+    if (op_.getNumReductionLoops() != 0)
+      accumulators_ = dispatch::reductionBodyOf(op_).value_or(SmallVector<dispatch::Accumulator>());
+  }
 
   void run();
 
@@ -46,6 +50,7 @@ private:
   SmallVector<Value> loadInputs(const LoopIndices &indices);
   SmallVector<Value> loadStarts(const LoopIndices &indices);
   Value isWhole(Value first, Value end);
+  Type sumType(unsigned result, Type element) const;
 
   /// A special register, which has 32 bits.
   template <typename Register> Value special() {
@@ -59,9 +64,15 @@ private:
   LLVM::LLVMFuncOp function_;
   OpBuilder b_;
   Location loc_;
+  SmallVector<dispatch::Accumulator> accumulators_; // of the results; none where the body does more than combine
   std::optional<KernelArguments> arguments_;
   std::optional<ElementAccess> access_;
 };
+
+/// In which type a result is summed, as in every other kernel.
+Type KernelEmitter::sumType(unsigned result, Type element) const {
+  return accumulators_.empty() ? element : dispatch::accumulatorType(accumulators_[result].combiner, element);
+}
 
 void KernelEmitter::run() {
   Block *entry = function_.addEntryBlock(b_);
@@ -217,9 +228,16 @@ void KernelEmitter::emitElement(Value element) {
   LoopIndices indices = access_->delinearize(element);
   SmallVector<unsigned> reductions;
   op_.getReductionDims(reductions);
-  SmallVector<Value> results = emitReduction(reductions, indices, loadStarts(indices));
-  for (auto [output, value] : llvm::zip_equal(kernel_.only().outputs, results))
+  SmallVector<Value> sums = loadStarts(indices);
+  for (auto [result, sum] : llvm::enumerate(sums))
+    if (Type type = sumType(result, sum.getType()); type != sum.getType())
+      sum = arith::ExtFOp::create(b_, loc_, type, sum);
+  for (auto [output, value] : llvm::zip_equal(kernel_.only().outputs, emitReduction(reductions, indices, sums))) {
+    Type element = output.tensor.element;
+    if (value.getType() != element)
+      value = arith::TruncFOp::create(b_, loc_, element, value);
     access_->store(output.tensor, indices, value);
+  }
 }
 
 /// Nested loops over `loops` around the body, accumulators carried; no loops: the body once.
@@ -260,7 +278,13 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
   for (auto [output, value] : llvm::zip_equal(kernel_.only().outputs, starts))
     values.map(output.bodyArgument, value);
   for (Operation &inner : op_.getBody()->without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+    const auto *accumulator =
+        llvm::find_if(accumulators_, [&](const dispatch::Accumulator &each) { return each.operation == &inner; });
+    if (accumulator != accumulators_.end()) {
+      Value contributed = values.lookupOrDefault(accumulator->contributed);
+      values.map(inner.getResult(0),
+                 dispatch::combineBy(b_, loc_, *accumulator, starts[accumulator - accumulators_.begin()], contributed));
+    } else if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       Value position = access_->loopIndex(indices, index.getDim());
       values.map(index.getResult(),
                  UnrealizedConversionCastOp::create(b_, loc_, b_.getIndexType(), position).getResult(0));
