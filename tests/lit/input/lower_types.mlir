@@ -1,11 +1,12 @@
-// Elements of types that kernels do not hold lie in memory as integers; what has no conversion is an error by name.
+// Elements of types that kernels do not hold lie in memory as integers, f8 as the bytes that they are; what has no conversion is an error by name.
 // RUN: tenon-opt %s --tenon-lower-types --split-input-file --verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: @widen(
 // CHECK-SAME: %[[X:.*]]: tensor<?xi8>) -> tensor<?xf32>
 // CHECK: linalg.generic
 // CHECK: ^bb0(%[[IN:.*]]: i8, %{{.*}}: f32):
-// CHECK: arith.extui %[[IN]] : i8 to i32
+// CHECK: %[[F8:.*]] = arith.bitcast %[[IN]] : i8 to f8E5M2
+// CHECK: arith.extf %[[F8]] : f8E5M2 to f32
 func.func @widen(%x: tensor<?xf8E5M2>) -> tensor<?xf32> {
   %0 = arith.extf %x : tensor<?xf8E5M2> to tensor<?xf32>
   return %0 : tensor<?xf32>
