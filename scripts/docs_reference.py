@@ -101,6 +101,8 @@ def definitions(path):
         if not summary:  # handed on to the class of the class
             handed = re.search(rf'class {match["class"]}<[^>]*>\s*:\s*\w+<\w+, "([^"]*)"', text)
             summary = handed[1] if handed else ""
+        if not summary and re.search(r"let summary = \w+;", bases.get(match["class"], "")):  # its last argument is the summary
+            summary = strings[-1]
         description = field(body, "description") or field(bases.get(match["class"], ""), "description")
         if match["class"].startswith("TypedArray"):
             continue

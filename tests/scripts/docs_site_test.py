@@ -40,6 +40,17 @@ class Reference(unittest.TestCase):
         self.assertIn("#hal.pipeline.binding<storage_buffer, ReadOnly>", docs_reference.spellings("#", "hal.pipeline.binding"))
         self.assertEqual(docs_reference.spellings("#", "hal.no_such_attribute"), [])
 
+    def test_operations_of_a_class_with_a_summary_for_each(self):
+        for folder in ("hal", "flow", "util", "linalg_ext"):
+            for path in sorted((docs_reference.ROOT / "compiler/dialect" / folder).glob("*Ops.td")):
+                for kind, name, summary, _ in docs_reference.definitions(path):
+                    self.assertTrue(summary, kind + name)
+        ops = docs_reference.definitions(docs_reference.ROOT / "compiler/dialect/linalg_ext/LinalgExtOps.td")
+        summaries = {name: summary for _, name, summary, _ in ops}
+        self.assertEqual(summaries["iree_linalg_ext.winograd.filter_transform"], "filters, transformed: tensor<8x8xCxF>")
+        self.assertEqual(summaries["iree_linalg_ext.map_store"],
+                         "each element stored where a body of its indices says, if it says so")
+
     def test_headers_are_read(self):
         page = docs_reference.c_api_page()
         for name in ("tenon_program_call(", "tenon_executable_launch(", "tenon_status_release("):
