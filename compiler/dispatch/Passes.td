@@ -54,7 +54,12 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     %weights = linalg.softmax dimension(2) ins(%logits : ...) outs(...)
     %out = linalg.generic ... ins(%weights, %v : ...) outs(...)
     ```
-    which become one kernel. A linalg.softmax is nothing else behind this pass; all others were taken apart before.
+    which become one kernel. A linalg.softmax is nothing else behind this pass; all others were taken apart before. Where the program reads
+    the logarithm of the sum of a row's exponentials, too, that is one operation more:
+    ```mlir
+    %logarithms = linalg.generic ... ins(%logits : ...) outs(...) attrs = {tenon.log_sum_exp = 0xFFF0000000000000 : f64}
+    ```
+    whose attribute is what it is of a row all of whose logits are -inf.
 
     Where a product reads what is computed from one or two others and nothing else stores it, as in the gradients of attention, the same
     form without a softmax, whose operations have the number of the chain:

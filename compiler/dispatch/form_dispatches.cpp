@@ -8,6 +8,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
+#include "compiler/dispatch/log_sum.h"
 #include "compiler/dispatch/outline_along.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare/choice_keys.h"
@@ -162,6 +163,12 @@ private:
       rewriter.replaceOp(softmax, *results);
       isApart = true;
     }
+    for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
+      if (op->hasAttr(kLogSumExp) &&
+          llvm::none_of(grouped.groups, [&](const Group &group) { return group.logSum == op; })) {
+        openLogSum(op);
+        isApart = true;
+      }
     return isApart ? formGroups(block) : std::move(grouped);
   }
 

@@ -96,6 +96,7 @@ private:
   void joinProducers(linalg::GenericOp op);
   void joinSiblings(linalg::GenericOp op);
   void joinChain(linalg::GenericOp op);
+  void joinLogSum(linalg::GenericOp op);
 
   Block &block_;
   llvm::DenseMap<Operation *, unsigned> position_;
@@ -219,6 +220,34 @@ void Former::joinChain(linalg::GenericOp op) {
     join(numbers, reason); // not yet, as long as products are missing
 }
 
+/// The logarithm of the sum of an attention's exponentials brings both products, neither of which has a kernel with
+/// what it reads without it.
+void Former::joinLogSum(linalg::GenericOp op) {
+  if (!op->hasAttr(kLogSumExp))
+    return;
+  SmallVector<Number> numbers;
+  auto add = [&](Operation *other) {
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(other);
+    if (generic && number_.contains(generic) && !llvm::is_contained(numbers, numberOf(generic)))
+      numbers.push_back(numberOf(generic));
+  };
+  auto logits = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
+  if (!logits)
+    return;
+  add(logits);
+  for (Value input : logits.getDpsInputs())
+    if (auto scores = input.getDefiningOp<linalg::GenericOp>(); scores && scores.getNumReductionLoops() != 0)
+      add(scores);
+  for (Operation *reader : logits->getUsers())
+    if (isa<linalg::SoftmaxOp>(reader))
+      for (Operation *output : reader->getUsers())
+        add(output);
+  add(op);
+  std::string reason;
+  if (numbers.size() > 1 && !join(numbers, reason))
+    boundaries_.push_back({logits, op, reason});
+}
+
 void sortByPosition(Members &members) {
   llvm::sort(members, [](linalg::GenericOp a, linalg::GenericOp b) { return a->isBeforeInBlock(b); });
 }
@@ -257,6 +286,7 @@ GroupedBlock Former::run() {
     joinProducers(op);
     joinSiblings(op);
     joinChain(op);
+    joinLogSum(op);
   }
   llvm::erase_if(groups_, [](const Members &members) { return members.empty(); });
   // One group's readers may be another's members, so that it ends later than before.

@@ -219,6 +219,8 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
   Operation *copy = b.clone(*op, inside);
   copy->setOperands(op.getNumDpsInputs(), op.getNumDpsInits(), starts);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
+  if (group_.logSum == op)
+    copy->setAttr(kLogSumExp, op->getAttr(kLogSumExp));
   if (group_.chained && op->hasAttr(kChainAttr))
     copy->setAttr(kChainAttr, b.getI64IntegerAttr(0)); // of a kernel there is one; equal kernels are one
 }

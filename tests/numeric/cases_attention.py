@@ -186,6 +186,7 @@ class Writer:
             powers = self.each(spec, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)),
                                (logits, spec), (largest, kept))
         total = self.reduced(powers, spec, kept, "arith.addf", 0.0)
+        self.of_rows = largest, total, kept
         if softmax in ("behind", "guarded behind"):
             return powers, (total, kept)
         if softmax == "reciprocal":

@@ -32,7 +32,8 @@ class Gradients(Writer):
             return x
         return self.each(spec, lambda e: self.f.op("arith.truncf", self.kind, e, to=self.operand), (x, spec), kind=self.operand)
 
-    def write_all(self, q, k, v, given):
+    def write_all(self, q, k, v, given, by_weights_kept):
+        """`by_weights_kept`: backward reads the weights that forward has made, and sums them, as derivatives of softmax do."""
         f, kind, s = self.f, self.kind, "bmn"
         self.size = dict(zip("bmd", q.shape)) | dict(zip("bne", v.shape))
         logits = self.logits(self.product(q, k, "bmd", "bnd", s), None)
@@ -44,11 +45,15 @@ class Gradients(Writer):
         result = self.product(self.rounded(weights, s), v, s, "bne", "bme")
 
         # Backward, from what forward keeps.
-        again = self.each(s, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)), (logits, s), (lse, "bm"))
-        both = self.each("bme", lambda x, y: f.op("arith.mulf", kind, x, f.convert(y, given.kind, kind)), (result, "bme"), (given, "bme"))
+        by_weights = self.product(given, v, "bme", "bne", s)
+        if by_weights_kept:
+            again = weights
+            both = self.each(s, lambda x, y: f.op("arith.mulf", kind, x, y), (weights, s), (by_weights, s))
+        else:
+            again = self.each(s, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)), (logits, s), (lse, "bm"))
+            both = self.each("bme", lambda x, y: f.op("arith.mulf", kind, x, f.convert(y, given.kind, kind)), (result, "bme"), (given, "bme"))
         of_rows = f.generic([(both, range(3))], [(f.fill(kind, both.shape[:2], 0.0), [0, 1])], "ppr",
                             lambda e, t: f.op("arith.addf", kind, t, e))[0]
-        by_weights = self.product(given, v, "bme", "bne", s)
 
         def by_score(p, dp, row):
             return f.op("arith.mulf", kind, p, f.op("arith.mulf", kind, f.op("arith.subf", kind, dp, row), f.constant(kind, self.factor)))
@@ -120,21 +125,21 @@ def reference(operand, mask, q, k, v, given):
             *by_operands(operand, mask, q, k, v, given, lse, rows, of_rows, inexact)]
 
 
-def gradients(operand, mask, size, dynamic):
+def gradients(operand, mask, size, dynamic, by_weights=False):
     random = generator("attention gradients", operand, mask, size)
     shapes = [[dict(zip("bmnde", size))[c] for c in spec] for spec in LETTERS.values()]
     tensors = [elements.rounded(operand, random.uniform(-2, 2, shape)) for shape in shapes]
     given = [argument(operand, x, dynamic) for x in tensors]
 
     def write(f, *arrays):
-        return Gradients(f, "bmd", operand, "multiplied", "steps", mask, dict(zip("bmnde", size))).write_all(*arrays)
+        return Gradients(f, "bmd", operand, "multiplied", "steps", mask, dict(zip("bmnde", size))).write_all(*arrays, by_weights)
 
     def evaluate(*values):
         kind = "f64" if operand == "f64" else "f32"
         return [bounded.finish(kind, value, bound, 4.0) for value, bound in reference(operand, mask, *[x.v for x in values])]
 
     program = Program([*given, Raw([(i, 0) for i in range(4)], write, evaluate)], [(4, number) for number in range(5)])
-    return Case(f"attention gradients, {mask}", operand, program)
+    return Case(f"attention gradients, {mask}" + (", by weights" if by_weights else ""), operand, program)
 
 
 def backward(operand, mask, size, dynamic):
@@ -183,3 +188,9 @@ def cases(sizes):
     for number, (operand, mask, size) in enumerate(itertools.product(("f32", "bf16", "f16", "f64"), ("none", "causal"), shapes)):
         if whole or number % 7 == 0:
             yield gradients(operand, mask, size, number % 3 == 2)
+    # A kernel for the result and the logarithms, and one for each gradient, none of which stores a score.
+    together = ((2, 200, 270, 32, 48), (32, 256, 256, 64, 64), (1, 400, 419, 128, 128))
+    for number, (operand, mask, size) in enumerate(itertools.product(("bf16", "f16"), ("none", "causal"), together)):
+        for by_weights in (False, True):
+            if whole or (number, by_weights) in ((1, True), (3, False)):
+                yield gradients(operand, mask, size, number % 3 == 0, by_weights)

@@ -32,6 +32,7 @@ import cases_along
 import cases_attention
 import cases_attention_cache
 import cases_attention_gradients
+import cases_attention_logs
 import cases_boundary
 import cases_choice
 import cases_contraction
@@ -45,7 +46,7 @@ import cases_reduction
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_boundary, cases_contraction, cases_f8, cases_convolution,
+MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_attention_logs, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_choice, cases_elementwise, cases_reduction,
            cases_movement, cases_named, cases_along)
 MOST = 150  # functions of one program

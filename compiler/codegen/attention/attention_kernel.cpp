@@ -3,8 +3,11 @@
 
 #include "compiler/dispatch/attention/match.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APFloat.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -16,13 +19,15 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   if (!softmax && !chained)
     return std::nullopt;
   std::optional<Product> scores, second, output;
-  const KernelOp *logits = nullptr;
+  const KernelOp *logits = nullptr, *logSum = nullptr;
   Value weights = softmax ? softmax->getResult(0) : chained->getResult(0);
   for (const KernelOp &op : kernel.ops) {
     linalg::GenericOp generic = op.op;
     if (generic == (softmax ? softmax.getInput().getDefiningOp() : chained.getOperation()))
       logits = &op;
-    if (generic.getNumReductionLoops() == 0)
+    if (generic == shape.group.logSum)
+      logSum = &op;
+    if (generic.getNumReductionLoops() == 0 || generic == shape.group.logSum)
       continue;
     const bool readsWeights = llvm::is_contained(generic.getDpsInputs(), weights);
     (readsWeights ? output : scores ? second : scores) = Product::ofOperation(kernel, shape, op);
@@ -59,7 +64,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
                    .weights = weights,
                    .isChain = !softmax,
                    .second = second,
-                   .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero)};
+                   .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero),
+                   .logSum = logSum};
 }
 
 Type Attention::tensorCoreElement() const {
@@ -147,6 +153,29 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
       }
     }
   }
+}
+
+void storeLogSum(const AttentionKernel &kernel, TileSpace &result, Value row, Value reference, Value sum) {
+  const KernelOp *op = kernel.attention.logSum;
+  if (!op)
+    return;
+  KernelBuilder &k = kernel.k;
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(k.b, k.loc, k.b.getFloatAttr(sum.getType(), value));
+  };
+  // Blocks that compute other columns of the result compute the same.
+  k.when(k.both(k.equal(result.firstColumn(), k.number(0)), k.less(row, result.rows())), [&] {
+    Bodies::Scope scope(kernel.bodies);
+    kernel.bodies.setWidth(1);
+    const double hidden = op->op->getAttrOfType<FloatAttr>(dispatch::kLogSumExp).getValueAsDouble();
+    // Of no keys at all nothing is NaN: no -inf is subtracted from another.
+    Value ofHidden = k.select(k.equal(kernel.space.size(kernel.attention.output.reduced.front()), k.number(0)),
+                              constant(hidden == 0 ? 0 : -INFINITY), constant(hidden));
+    Value logarithm = arith::AddFOp::create(k.b, k.loc, reference, math::LogOp::create(k.b, k.loc, sum));
+    Value isHidden = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::OEQ, sum, constant(0));
+    kernel.bodies.setValue(op->op->getResult(0), k.select(isHidden, ofHidden, logarithm));
+    kernel.bodies.storeRow(*op, result.resultAt(row, k.number(0)));
+  });
 }
 
 } // namespace tenon::compiler::codegen

@@ -28,6 +28,7 @@ struct Attention {
   bool isChain;                  // there is no softmax: `logits` computes the weights
   std::optional<Product> second; // of a chain: other scores that it computes them from, of the same rows and keys
   bool hiddenIsZero;             // a query all of whose keys are hidden by -inf is 0, not 0 / 0
+  const KernelOp *logSum;        // the logarithm of the sum of each query's exponentials; null: nobody wants it
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
@@ -79,5 +80,11 @@ struct LogitRun {
 
 /// What the group computes from scores; keys that are not there are -inf where `mayEnd`, or have the weight 0.
 void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd);
+
+/// Stores the logarithm of the sum of a row's exponentials, if somebody wants it: `sum` of them were relative to
+/// `reference`. One thread of those that share the row; rows behind the last are none.
+/// @param result of the last product
+void storeLogSum(const AttentionKernel &kernel, TileSpace &result, mlir::Value row, mlir::Value reference,
+                 mlir::Value sum);
 
 } // namespace tenon::compiler::codegen

@@ -332,6 +332,7 @@ void FewQueriesAttention::compute(uint32_t parts) {
       for (const KernelOp &op : kernel_.kernel.ops)
         if (kernel_.shape.group.isPerRow(op.op))
           kernel_.bodies.storeRow(op, point);
+      k_.when(k_.equal(column, k_.number(0)), [&] { storeLogSum(kernel_, result, row, sum.largest, sum.weights); });
     });
   };
   Value none = k_.number(0), all = k_.number(shape_.columns);

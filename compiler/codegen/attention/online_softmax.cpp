@@ -115,14 +115,21 @@ Value divisorOf(KernelBuilder &k, Value sum, bool hiddenIsZero) {
   return k.select(isHidden, constant(1), sum);
 }
 
-SmallVector<Value> OnlineSoftmax::inverses(ValueRange carried, bool hiddenIsZero) {
+SmallVector<Value> RowTotals::inverses(KernelBuilder &k, bool hiddenIsZero) const {
   SmallVector<Value> inverses;
-  for (uint32_t row = 0; row < rows_; ++row) {
-    Value sum = overPartners(carried[rows_ + row],
-                             [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
-    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), divisorOf(k_, sum, hiddenIsZero)));
+  for (Value sum : sums) {
+    Value one = arith::ConstantOp::create(k.b, k.loc, k.b.getFloatAttr(sum.getType(), 1));
+    inverses.push_back(arith::DivFOp::create(k.b, k.loc, one, divisorOf(k, sum, hiddenIsZero)));
   }
   return inverses;
+}
+
+RowTotals OnlineSoftmax::totals(ValueRange carried) {
+  RowTotals totals{llvm::to_vector(carried.take_front(rows_)), {}};
+  for (Value sum : carried.drop_front(rows_).take_front(rows_))
+    totals.sums.push_back(
+        overPartners(sum, [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); }));
+  return totals;
 }
 
 } // namespace tenon::compiler::codegen

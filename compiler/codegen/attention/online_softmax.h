@@ -19,6 +19,13 @@ inline constexpr double kLargeReference = 1 << 26;
 /// What a row is divided by: its sum, or 1 where that is 0 and `hiddenIsZero`.
 mlir::Value divisorOf(KernelBuilder &k, mlir::Value sum, bool hiddenIsZero);
 
+/// What is known of each row at the end: the sum of its exponentials, and the logit that they are relative to.
+struct RowTotals {
+  llvm::SmallVector<mlir::Value> references, sums;
+  /// 1 / sum of each; 1 of a row whose keys are all hidden, if `hiddenIsZero`.
+  llvm::SmallVector<mlir::Value> inverses(KernelBuilder &k, bool hiddenIsZero) const;
+};
+
 class OnlineSoftmax {
 public:
   /// Of `rows` rows of each thread. Threads whose numbers differ by `partners` (powers of two below 32) share them.
@@ -38,9 +45,8 @@ public:
   /// What has been summed before, scaled by the factor of its row.
   llvm::SmallVector<mlir::Value> scaled(const Step &step, mlir::ValueRange sums,
                                         llvm::function_ref<uint32_t(size_t)> rowOf);
-  /// 1 / sum of each row, for all threads that share it; 1 of a row whose keys are all hidden, if `hiddenIsZero`. All
-  /// of them call it.
-  llvm::SmallVector<mlir::Value> inverses(mlir::ValueRange carried, bool hiddenIsZero);
+  /// For all threads that share a row. All of them call it.
+  RowTotals totals(mlir::ValueRange carried);
 
 private:
   mlir::Value constant(double value);

@@ -211,8 +211,8 @@ void ScalarAttention::part(const AttentionTile &tile) {
   const Values carried =
       k_.loop(range.first(), range.last(), k_.number(kKeys), start,
               [&](Value firstKey, ValueRange inside) { return block(tile, range, firstKey, inside); });
-  const Values inverses =
-      isChain_ ? Values() : softmax_.inverses(ArrayRef(carried).take_front(states()), kernel_.attention.hiddenIsZero);
+  const RowTotals totals = isChain_ ? RowTotals() : softmax_.totals(ArrayRef(carried).take_front(states()));
+  const Values inverses = totals.inverses(k_, kernel_.attention.hiddenIsZero);
   ResultPart result;
   result.rows = kRows;
   result.columns = columns_;
@@ -229,6 +229,11 @@ void ScalarAttention::part(const AttentionTile &tile) {
                              k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(group * kSide * kGroup)), values});
     }
   writeResult(output_, space, arena_, result);
+  k_.when(k_.equal(across_, k_.number(0)), [&] {
+    for (auto [row, sum] : llvm::enumerate(totals.sums))
+      storeLogSum(kernel_, space, k_.add(tile.firstRow, k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row))),
+                  totals.references[row], sum);
+  });
   k_.barrier();
 }
 

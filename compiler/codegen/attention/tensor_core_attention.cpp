@@ -263,8 +263,8 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
 
 void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) {
   const bool isChain = kernel_.attention.isChain;
-  const Values inverses =
-      isChain ? Values() : softmax_.inverses(carried.take_front(states()), kernel_.attention.hiddenIsZero);
+  const RowTotals totals = isChain ? RowTotals() : softmax_.totals(carried.take_front(states()));
+  const Values inverses = totals.inverses(k_, kernel_.attention.hiddenIsZero);
   const Value *sums = carried.begin() + states();
   Value inPart =
       k_.add(k_.mul(k_.div(k_.thread(), k_.number(32)), k_.number(kFragmentRows)), k_.div(lane_, k_.number(4)));
@@ -292,6 +292,12 @@ void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) 
   }
   TileSpace space(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   writeResult(output_, space, arena_, parts);
+  k_.when(k_.equal(k_.rem(lane_, k_.number(4)), k_.number(0)), [&] {
+    for (auto [number, sum] : llvm::enumerate(totals.sums))
+      storeLogSum(kernel_, space,
+                  k_.add(k_.add(tile_.firstRow, firstRow_), k_.add(k_.div(lane_, k_.number(4)), k_.number(8 * number))),
+                  totals.references[number], sum);
+  });
 }
 
 void TensorCoreAttention::part() {

@@ -37,6 +37,8 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
     return std::nullopt;
   std::optional<NarrowOutput> found;
   for (const KernelOp &op : kernel.ops) {
+    if (op.op == shape.group.logSum) // stored row by row
+      continue;
     if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(shape, op, product))
       return std::nullopt;
     for (auto [number, output] : llvm::enumerate(op.outputs)) {

@@ -32,7 +32,7 @@ SmallVector<SmallVector<RowSum>> phasesOf(const KernelFunction &kernel, const di
   llvm::DenseMap<Operation *, unsigned> depths;
   for (const KernelOp &op : kernel.ops) {
     linalg::GenericOp generic = op.op;
-    if (generic.getNumReductionLoops() == 0)
+    if (generic.getNumReductionLoops() == 0 || generic == group.logSum)
       continue;
     const unsigned phase = depthOf(generic->getResult(0), group, depths) - 1;
     if (phase >= phases.size())

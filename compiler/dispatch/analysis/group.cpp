@@ -40,7 +40,6 @@ std::optional<std::pair<unsigned, unsigned>> sameOfOneLoop(linalg::GenericOp x, 
   return std::pair(*a, *b);
 }
 
-/// Ties loops of different operations into axes.
 /// Whether some operations are of a chain: each of it alone is an operation like any other.
 bool holdsChain(ArrayRef<linalg::GenericOp> ops) {
   return ops.size() > 1 && llvm::any_of(ops, [](linalg::GenericOp op) { return op->hasAttr(kChainAttr); });
@@ -54,6 +53,7 @@ linalg::GenericOp weightsOf(ArrayRef<linalg::GenericOp> ops) {
   return {};
 }
 
+/// Ties loops of different operations into axes.
 class AxisFinder {
 public:
   explicit AxisFinder(ArrayRef<linalg::GenericOp> ops) {
@@ -243,7 +243,7 @@ bool completesAttention(Group &group, std::string &reason) {
   SmallVector<linalg::GenericOp, 2> scores;
   linalg::GenericOp output;
   for (linalg::GenericOp op : group.ops) {
-    if (!reduces(op))
+    if (!reduces(op) || op == group.logSum)
       continue;
     const bool readsWeights = llvm::is_contained(op.getDpsInputs(), weights);
     if (readsWeights ? bool(output) : scores.size() == (group.chained ? 2 : 1)) {
@@ -288,6 +288,10 @@ bool completesAttention(Group &group, std::string &reason) {
   group.isReduced[keys] = true;
   for (unsigned axis : summed)
     group.isReduced[axis] = true;
+  if (group.logSum && group.logSum.getDpsInputs()[0] != group.softmax.getInput()) {
+    reason = "a logarithm of other sums than those of its softmax has a kernel of its own";
+    return false;
+  }
 
   // Of keys, values or queries, for one of the products alone: what is of both, such as keys that are the values, would
   // tie the dimension that one sums over to the columns of the other.
@@ -336,7 +340,7 @@ bool isOfAttention(linalg::GenericOp op) {
   auto isSoftmax = [](Operation *other) { return isa_and_nonnull<linalg::SoftmaxOp>(other); };
   if (op.getNumReductionLoops() == 0)
     return false;
-  if (op->hasAttr(kChainAttr))
+  if (op->hasAttr(kChainAttr) || op->hasAttr(kLogSumExp))
     return true;
   if (llvm::any_of(op.getDpsInputs(), [&](Value input) { return isSoftmax(input.getDefiningOp()); }))
     return true;
@@ -358,7 +362,7 @@ bool Group::coversAllAxes(linalg::GenericOp op) const {
 
 bool Group::isPerRow(linalg::GenericOp op) const {
   if (reduces(op))
-    return true;
+    return op != logSum;
   SmallVector<bool> axes = axesOf(op);
   bool differs = false;
   for (auto [has, reduced] : llvm::zip_equal(axes, isReduced))
@@ -397,6 +401,15 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
     for (AffineExpr expr : logits.getIndexingMapMatchingResult(cast<OpResult>(group.softmax.getInput())).getResults())
       axes.push_back(group.axisOf.lookup(logits)[cast<AffineDimExpr>(expr).getPosition()]);
     group.axisOf[group.softmax] = axes;
+    for (linalg::GenericOp op : ops) {
+      if (!op->hasAttr(kLogSumExp))
+        continue;
+      if (group.logSum) {
+        reason = "it holds two logarithms of sums";
+        return std::nullopt;
+      }
+      group.logSum = op;
+    }
     if (!completesAttention(group, reason) || readsAnywhere(group, reason))
       return std::nullopt;
     return std::move(group);

@@ -12,7 +12,8 @@
 //
 // A group is either elementwise (no axis is reduced) or rows: every reduction reduces the same axes over the same rows;
 // or it is an attention (attention/build.h): two products with a linalg.softmax between, and what is computed from each
-// element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced. A chain
+// element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced. One
+// more result may be the logarithm of the sum of each row's exponentials. A chain
 // (attention/chain.h) is the same without a softmax, and its weights may be computed from two products.
 #pragma once
 
@@ -25,12 +26,17 @@ namespace tenon::compiler::dispatch {
 /// On the operations of a chain: its number.
 inline constexpr llvm::StringLiteral kChainAttr = "tenon.chain";
 
+/// On the operation of an attention that is the logarithm of the sum of each row's exponentials: what that is of a row
+/// all of whose logits are -inf, f64 (attention/log_sum_exp.h).
+inline constexpr llvm::StringLiteral kLogSumExp = "tenon.log_sum_exp";
+
 struct Group {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis
   llvm::SmallVector<bool> isReduced;                                     // [axes]
   mlir::linalg::SoftmaxOp softmax;                                       // of an attention; null: it is none
   mlir::linalg::GenericOp chained;                                       // weights of a chain; null: it is none
+  mlir::linalg::GenericOp logSum; // of an attention's rows; null: nobody wants it
 
   /// Whether it holds products, the last of which reads what is computed from the others.
   bool hasWeights() const { return softmax || chained; }
@@ -40,7 +46,8 @@ struct Group {
   /// Axes that `op` runs over.
   llvm::SmallVector<bool> axesOf(mlir::linalg::GenericOp op) const;
   bool coversAllAxes(mlir::linalg::GenericOp op) const;
-  /// Whether it runs over parallel axes only, all of them, in a group that reduces others: once per row.
+  /// Whether it runs over parallel axes only, all of them, in a group that reduces others: once per row. `logSum` has a
+  /// result for rows of an attention, and none for its columns.
   bool isPerRow(mlir::linalg::GenericOp op) const;
   /// Whether the value is computed in the group from the result of a reduction of it.
   bool knowsReduction(mlir::Value value) const;

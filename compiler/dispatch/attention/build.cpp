@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/chain.h"
+#include "compiler/dispatch/attention/log_sum_exp.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,7 +51,10 @@ private:
   Value multiplied(OpBuilder &b, Value value, double factor);
   void approximateExponentials(linalg::GenericOp weights);
   Value buildLogits();
+  SmallVector<Operation *> copyScores(linalg::GenericOp reader);
   linalg::GenericOp buildOutput(Value weights);
+  void computeWeightsAgain(Value logSum);
+  bool isBehind(Operation *op) const;
 
   using Key = std::pair<const void *, std::vector<const void *>>;
   static Key keyOf(const Term &term);
@@ -280,13 +284,90 @@ linalg::GenericOp Builder::buildOutput(Value weights) {
   return after;
 }
 
+/// Products that only `reader` reads, instead of those that it shares with others.
+SmallVector<Operation *> Builder::copyScores(linalg::GenericOp reader) {
+  OpBuilder before(reader);
+  SmallVector<Operation *> copies;
+  for (linalg::GenericOp scores : match_.scores) {
+    copies.push_back(before.clone(*scores));
+    reader->replaceUsesOfWith(scores->getResult(0), copies.back()->getResult(0));
+  }
+  return copies;
+}
+
 void Builder::buildAttention() {
   Value logits = buildLogits();
+  if (match_.isShared)
+    copyScores(logits.getDefiningOp<linalg::GenericOp>());
   Value empty = emptyLogits(getElementTypeOrSelf(logits.getType()));
   auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
   if (match_.hiddenIsZero)
     softmax->setAttr(kHiddenIsZero, b_.getUnitAttr());
   buildOutput(softmax.getResult()[0]);
+  const bool areWeightsRead = match_.isShared && llvm::any_of(match_.weightTensors, [](Value weights) {
+                                return !weights.use_empty(); // by the product that was there, at least
+                              });
+  if (match_.logSums.empty() && !areWeightsRead)
+    return;
+  linalg::GenericOp logSum = buildLogSums(match_, logits, b_);
+  if (areWeightsRead)
+    computeWeightsAgain(logSum->getResult(0));
+}
+
+/// Who reads the weights behind the attention computes them from scores: exp(logits - logarithm of the sum).
+void Builder::computeWeightsAgain(Value logSum) {
+  linalg::GenericOp output = match_.output;
+  const unsigned loops = match_.parallel.size() + 1;
+  SmallVector<unsigned> dimensions; // of the logits, for each of the weights
+  for (AffineExpr expr : output.getMatchingIndexingMap(output.getDpsInputOperand(match_.weights)).getResults())
+    dimensions.push_back(dimensionOfLoop_.at(cast<AffineDimExpr>(expr).getPosition()));
+  AffineMap written = AffineMap::getMultiDimMapWithTargets(loops, dimensions, b_.getContext());
+  const AffineMap whole = b_.getMultiDimIdentityMap(loops);
+  Value logits;
+  for (Value weights : match_.weightTensors) {
+    auto isLater = [&](OpOperand &use) { return isBehind(use.getOwner()); };
+    if (llvm::none_of(weights.getUses(), isLater))
+      continue;
+    if (!logits)
+      logits = buildLogits();
+    auto type = cast<RankedTensorType>(weights.getType());
+    auto given = cast<FloatType>(getElementTypeOrSelf(logits.getType()));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b_, loc_, logits), turned;
+    for (unsigned dimension : dimensions)
+      turned.push_back(sizes[dimension]);
+    Value empty = tensor::EmptyOp::create(b_, loc_, turned, type.getElementType());
+    SmallVector<utils::IteratorType> types(loops, utils::IteratorType::parallel);
+    auto again = linalg::GenericOp::create(
+        b_, loc_, empty.getType(), ValueRange{logits, logSum}, empty, {whole, whole.dropResult(loops - 1), written},
+        types, [&](OpBuilder &b, Location, ValueRange arguments) {
+          Value reference = arguments[1];
+          if (match_.hiddenIsZero) { // 0, not exp(-inf + inf)
+            Value least = arith::ConstantOp::create(b, loc_, b.getFloatAttr(given, -INFINITY));
+            Value zero = arith::ConstantOp::create(b, loc_, b.getFloatAttr(given, 0));
+            Value isHidden = arith::CmpFOp::create(b, loc_, arith::CmpFPredicate::OEQ, reference, least);
+            reference = arith::SelectOp::create(b, loc_, isHidden, zero, reference);
+          }
+          Value weight =
+              math::ExpOp::create(b, loc_, arith::SubFOp::create(b, loc_, arguments[0], reference).getResult());
+          Type wanted = type.getElementType();
+          if (wanted.getIntOrFloatBitWidth() < given.getIntOrFloatBitWidth())
+            weight = arith::TruncFOp::create(b, loc_, wanted, weight);
+          else if (wanted != given)
+            weight = arith::ExtFOp::create(b, loc_, wanted, weight);
+          linalg::YieldOp::create(b, loc_, weight);
+        });
+    Value cast = again->getResult(0);
+    if (cast.getType() != type)
+      cast = tensor::CastOp::create(b_, loc_, type, cast);
+    weights.replaceUsesWithIf(cast, isLater);
+  }
+}
+
+/// Whether it stands behind the last product, which is where the new one is.
+bool Builder::isBehind(Operation *op) const {
+  linalg::GenericOp output = match_.output;
+  Operation *top = output->getBlock()->findAncestorOpInBlock(*op);
+  return top && output->isBeforeInBlock(top);
 }
 
 /// Weights that are multiplied as f16 or bf16 have no use for an exponential that is exact: powers of two by the
@@ -309,12 +390,8 @@ void Builder::buildChain(int64_t number) {
   const IntegerAttr mark = b_.getI64IntegerAttr(number);
   auto weights = buildLogits().getDefiningOp<linalg::GenericOp>();
   approximateExponentials(weights);
-  OpBuilder before(weights);
-  for (linalg::GenericOp scores : match_.scores) {
-    Operation *copy = before.clone(*scores);
+  for (Operation *copy : copyScores(weights))
     copy->setAttr(kChainAttr, mark);
-    weights->replaceUsesOfWith(scores->getResult(0), copy->getResult(0));
-  }
   weights->setAttr(kChainAttr, mark);
   buildOutput(weights->getResult(0))->setAttr(kChainAttr, mark);
 }

@@ -84,14 +84,28 @@ std::optional<AttentionMatch> chainOf(linalg::GenericOp output) {
   return std::nullopt;
 }
 
+using Chains = llvm::MapVector<Operation *, AttentionMatch>;
+
+/// An attention that has scores of its own, whatever else reads them.
+struct Apart {
+  linalg::GenericOp output;
+  const llvm::SmallPtrSetImpl<Operation *> &inside;
+
+  /// Whether `op`, which reduces what is computed from the scores, is read by the attention alone.
+  bool holds(Operation *op) const {
+    return op == output || (inside.contains(op) &&
+                            llvm::all_of(op->getUsers(), [&](Operation *user) { return inside.contains(user); }));
+  }
+};
+
 /// Whether some operation stores what is computed from a product, other than last products of chains.
-bool escapes(linalg::GenericOp scores, const llvm::MapVector<Operation *, AttentionMatch> &chains) {
+bool escapes(linalg::GenericOp scores, const Chains &chains, const Apart *apart) {
   llvm::SmallPtrSet<Operation *, 16> seen = {scores};
   SmallVector<Operation *> open = {scores};
   while (!open.empty())
     for (Operation *user : open.pop_back_val()->getUsers()) {
       auto chain = chains.find(user);
-      if (chain != chains.end() && llvm::is_contained(chain->second.scores, scores))
+      if ((chain != chains.end() && llvm::is_contained(chain->second.scores, scores)) || (apart && apart->holds(user)))
         continue;
       auto reader = dyn_cast<linalg::GenericOp>(user);
       if (!reader || reader->getBlock() != scores->getBlock() || reader.getNumReductionLoops() != 0)
@@ -102,20 +116,47 @@ bool escapes(linalg::GenericOp scores, const llvm::MapVector<Operation *, Attent
   return false;
 }
 
-} // namespace
-
-SmallVector<AttentionMatch> chainsOf(Block &block) {
-  llvm::MapVector<Operation *, AttentionMatch> chains;
-  for (auto op : block.getOps<linalg::GenericOp>())
-    if (std::optional<AttentionMatch> match = chainOf(op))
-      chains.insert({op, *match});
-  // Where one stores its products after all, others may read them.
+/// Where one stores its products after all, others may read them.
+void eraseStored(Chains &chains, const Apart *apart = nullptr) {
   auto isStored = [&](auto &chain) {
-    return llvm::any_of(chain.second.scores, [&](linalg::GenericOp scores) { return escapes(scores, chains); });
+    return llvm::any_of(chain.second.scores, [&](linalg::GenericOp scores) { return escapes(scores, chains, apart); });
   };
   for (auto *found = llvm::find_if(chains, isStored); found != chains.end(); found = llvm::find_if(chains, isStored))
     chains.erase(found);
-  return llvm::map_to_vector(chains, [](auto &chain) { return chain.second; });
+}
+
+} // namespace
+
+std::vector<AttentionMatch> chainsOf(Block &block) {
+  Chains chains;
+  for (auto op : block.getOps<linalg::GenericOp>())
+    if (std::optional<AttentionMatch> match = chainOf(op))
+      chains.insert({op, *match});
+  eraseStored(chains);
+  std::vector<AttentionMatch> matches;
+  for (auto &[output, match] : chains)
+    matches.push_back(match);
+  return matches;
+}
+
+bool isReadByChains(linalg::GenericOp scores, linalg::GenericOp output,
+                    const llvm::SmallPtrSetImpl<Operation *> &inside) {
+  const Apart apart{output, inside};
+  Chains chains;
+  llvm::SmallPtrSet<Operation *, 16> seen = {scores};
+  SmallVector<Operation *> open = {scores};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers()) {
+      auto reader = dyn_cast<linalg::GenericOp>(user);
+      if (!reader || reader->getBlock() != scores->getBlock() || !seen.insert(user).second)
+        continue;
+      if (reader.getNumReductionLoops() == 0)
+        open.push_back(user);
+      else if (std::optional<AttentionMatch> match = inside.contains(user) ? std::nullopt : chainOf(reader))
+        chains.insert({user, *match});
+    }
+  eraseStored(chains, &apart);
+  return !chains.empty() && !escapes(scores, chains, &apart);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -15,11 +15,20 @@
 
 #include "compiler/dispatch/attention/attention_match.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <vector>
+
 namespace tenon::compiler::dispatch {
 
 /// The chains of a block whose weights nobody else reads, and which are worth it; `logits` of a match are the weights.
-llvm::SmallVector<AttentionMatch> chainsOf(mlir::Block &block);
+std::vector<AttentionMatch> chainsOf(mlir::Block &block);
 /// Writes one of them in the form above, and lets the program use it.
 void buildChain(const AttentionMatch &match, int64_t number);
+
+/// Whether all that reads `scores`, the product of an attention, is `inside` it or ends in chains, which multiply
+/// again.
+bool isReadByChains(mlir::linalg::GenericOp scores, mlir::linalg::GenericOp output,
+                    const llvm::SmallPtrSetImpl<mlir::Operation *> &inside);
 
 } // namespace tenon::compiler::dispatch

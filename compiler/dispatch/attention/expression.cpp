@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -117,6 +119,46 @@ Term Terms::withoutCasts(Term term) {
   while (term.is<arith::ExtFOp>() || term.is<arith::TruncFOp>())
     term = operand(term, 0);
   return term;
+}
+
+Term Terms::withoutFactor(Term term, double &factor) {
+  term = withoutCasts(term);
+  for (unsigned side : {0, 1}) {
+    if (!term.is<arith::MulFOp>())
+      break;
+    double constant = 0;
+    const bool isFactor = isConstant(withoutCasts(operand(term, side)), [&](const APFloat &value) {
+      APFloat wide = value;
+      bool losesInfo = false;
+      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+      constant = wide.convertToDouble();
+      return constant > 0 && std::isfinite(constant);
+    });
+    if (isFactor) {
+      factor *= constant;
+      return withoutCasts(operand(term, 1 - side));
+    }
+  }
+  return term;
+}
+
+Term Terms::withoutGuard(Term term, double guarded, double instead, bool &isGuarded) {
+  term = withoutCasts(term);
+  if (!term.is<arith::SelectOp>())
+    return term;
+  auto is = [&](const Term &constant, double wanted) {
+    return isConstant(withoutCasts(constant), [&](const APFloat &value) {
+      return std::isinf(wanted) ? value.isInfinity() && value.isNegative() == (wanted < 0)
+                                : value.isExactlyValue(wanted);
+    });
+  };
+  const Term condition = operand(term, 0), other = operand(term, 2);
+  auto compare = dyn_cast_or_null<arith::CmpFOp>(condition.operation());
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ || !is(operand(condition, 1), guarded) ||
+      !is(operand(term, 1), instead) || !areEqual(operand(condition, 0), other))
+    return term;
+  isGuarded = true;
+  return withoutCasts(other);
 }
 
 bool Terms::areEqual(const Term &a, const Term &b) {

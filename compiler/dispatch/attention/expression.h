@@ -42,6 +42,10 @@ public:
   Term operand(const Term &term, unsigned number);
   /// The same without casts between types of floats.
   Term withoutCasts(Term term);
+  /// The same without constants above 0 that it is multiplied by, which `factor` is multiplied by.
+  Term withoutFactor(Term term, double &factor);
+  /// x of select(x == guarded, instead, x), which sets `isGuarded`; else the term itself.
+  Term withoutGuard(Term term, double guarded, double instead, bool &isGuarded);
   /// Whether both are the same number wherever the anchor's loops are, but for roundings.
   bool areEqual(const Term &a, const Term &b);
 

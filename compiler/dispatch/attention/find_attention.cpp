@@ -6,6 +6,7 @@
 #include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/open_forms.h"
+#include "compiler/dispatch/attention/row_sums.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -46,9 +47,11 @@ private:
   void findIn(func::FuncOp function) {
     generalizeOperations(function);
     eraseDeadOperations(function);
+    exchangeSums(function);
     if (hasClosedForms(function)) {
       OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
       openForms(*opened);
+      exchangeSums(*opened);
       if (const unsigned count = build(*opened); count > 0 && count >= countIn(function))
         function.getBody().takeBody(opened->getBody());
     }
@@ -56,6 +59,18 @@ private:
     buildChains(function);
     if (print)
       printRemarks(function);
+  }
+
+  static void exchangeSums(func::FuncOp function) {
+    bool any = false;
+    for (Block &block : function.getBody())
+      for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
+        std::string reason;
+        if (std::optional<AttentionMatch> match = matchAttention(op, reason, /*mustBeAlone=*/false))
+          any |= exchangeRowSums(*match);
+      }
+    if (any)
+      eraseDeadOperations(function);
   }
 
   static unsigned countIn(func::FuncOp function) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/match.h"
 
+#include "compiler/dispatch/attention/chain.h"
+#include "compiler/dispatch/attention/log_sum_exp.h"
 #include "compiler/dispatch/attention/scores.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,17 +27,19 @@ class Matcher {
 public:
   Matcher(linalg::GenericOp output, std::string &reason) : reason_(reason) { found_.output = output; }
 
-  std::optional<AttentionMatch> run() {
+  std::optional<AttentionMatch> run(bool mustBeAlone) {
     const std::optional<Contraction> product = contractionOf(found_.output);
     if (!product)
       return std::nullopt;
     for (bool isLeft : {true, false}) {
       const ContractionSide &weights = isLeft ? product->left : product->right;
       terms_ = Terms();
-      isMaximumGuarded_ = false;
-      if (matchWeights(weights, *product) && findScores(found_, terms_, *product, isLeft, /*most=*/1, reason_) &&
-          isAlone())
-        return found_;
+      found_.isMaximumGuarded = false;
+      if (matchWeights(weights, *product) && findScores(found_, terms_, *product, isLeft, /*most=*/1, reason_)) {
+        findWeightTensors(weights);
+        if (!mustBeAlone || isAlone())
+          return found_;
+      }
       if (!reason_.empty())
         return std::nullopt;
     }
@@ -51,15 +55,14 @@ private:
 
   std::optional<Reduced> reducedBy(const Term &term);
   bool matchWeights(const ContractionSide &weights, const Contraction &product);
-  Term withoutFactor(Term term, double &factor);
   bool matchExponential(const Term &exponential, Term &logits);
-  Term withoutGuard(Term term, double guarded, double instead, bool &isGuarded);
   bool divisorIs(const Term &divisor, const Term &exponential);
   bool findDivisionBehind(const Term &exponential);
+  void findWeightTensors(const ContractionSide &weights);
+  bool knowMaximumAlone(const llvm::SmallPtrSetImpl<Operation *> &inside);
   bool isAlone();
 
   AttentionMatch found_;
-  bool isMaximumGuarded_ = false; // -inf is subtracted as 0
   std::string &reason_;
   Terms terms_;
 };
@@ -94,64 +97,23 @@ std::optional<Reduced> Matcher::reducedBy(const Term &given) {
   return Reduced{accumulators->front().combiner, terms_.of(accumulators->front().contributed, op, place), start};
 }
 
-/// The same without constants above 0 that it is multiplied by, or without the last of them where it is a product of a
-/// maximum or of logits.
-Term Matcher::withoutFactor(Term term, double &factor) {
-  term = terms_.withoutCasts(term);
-  for (unsigned side : {0, 1}) {
-    if (!term.is<arith::MulFOp>())
-      break;
-    double constant = 0;
-    const bool isFactor = isConstant(terms_.withoutCasts(terms_.operand(term, side)), [&](const APFloat &value) {
-      APFloat wide = value;
-      bool losesInfo = false;
-      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-      constant = wide.convertToDouble();
-      return constant > 0 && std::isfinite(constant);
-    });
-    if (isFactor) {
-      factor *= constant;
-      return terms_.withoutCasts(terms_.operand(term, 1 - side));
-    }
-  }
-  return term;
-}
-
-/// x of select(x == guarded, instead, x); else the term itself.
-Term Matcher::withoutGuard(Term term, double guarded, double instead, bool &isGuarded) {
-  term = terms_.withoutCasts(term);
-  if (!term.is<arith::SelectOp>())
-    return term;
-  auto is = [&](const Term &constant, double wanted) {
-    return isConstant(terms_.withoutCasts(constant), [&](const APFloat &value) {
-      return std::isinf(wanted) ? value.isInfinity() && value.isNegative() == (wanted < 0)
-                                : value.isExactlyValue(wanted);
-    });
-  };
-  const Term condition = terms_.operand(term, 0), other = terms_.operand(term, 2);
-  auto compare = dyn_cast_or_null<arith::CmpFOp>(condition.operation());
-  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ || !is(terms_.operand(condition, 1), guarded) ||
-      !is(terms_.operand(term, 1), instead) || !terms_.areEqual(terms_.operand(condition, 0), other))
-    return term;
-  isGuarded = true;
-  return terms_.withoutCasts(other);
-}
-
 /// exp(logits - max of the logits), or 2 to that power; the difference, or both sides of it, may be multiplied by a
 /// constant, such as log2(e).
 bool Matcher::matchExponential(const Term &exponential, Term &logits) {
   found_.factor = exponential.is<math::Exp2Op>() ? M_LN2 : 1;
-  const Term difference = withoutFactor(terms_.operand(exponential, 0), found_.factor);
+  const Term difference = terms_.withoutFactor(terms_.operand(exponential, 0), found_.factor);
   if (!difference.is<arith::SubFOp>())
     return fail("its weights are exponentials from which no maximum is subtracted before: they may overflow, which a "
                 "kernel of its own would hide");
   logits = terms_.withoutCasts(terms_.operand(difference, 0));
-  const Term subtracted = withoutGuard(terms_.operand(difference, 1), -INFINITY, 0, isMaximumGuarded_);
+  const Term subtracted = terms_.withoutGuard(terms_.operand(difference, 1), -INFINITY, 0, found_.isMaximumGuarded);
   std::optional<Reduced> largest = reducedBy(subtracted);
+  found_.largest = terms_.withoutCasts(subtracted);
   if (!largest) {
     double ofLogits = 1, ofLargest = 1;
-    const Term inner = withoutFactor(logits, ofLogits), innerLargest = withoutFactor(subtracted, ofLargest);
-    largest = ofLogits == ofLargest ? reducedBy(innerLargest) : std::nullopt;
+    const Term inner = terms_.withoutFactor(logits, ofLogits);
+    found_.largest = terms_.withoutFactor(subtracted, ofLargest);
+    largest = ofLogits == ofLargest ? reducedBy(found_.largest) : std::nullopt;
     if (largest) {
       logits = inner;
       found_.factor *= ofLogits;
@@ -166,13 +128,15 @@ bool Matcher::matchExponential(const Term &exponential, Term &logits) {
   const bool startsLow = isConstant(largest->start, [&](const APFloat &start) {
     return (start.isNegative() && (start.isInfinity() || start.isLargest())) || (passesNaN && start.isNaN());
   });
+  found_.startsFinite = isConstant(largest->start, [](const APFloat &start) { return start.isLargest(); });
   return startsLow || fail("the maximum over the keys starts from another number than the least there is");
 }
 
 bool Matcher::divisorIs(const Term &divisor, const Term &exponential) {
   bool isSumGuarded = false;
-  const std::optional<Reduced> sum = reducedBy(withoutGuard(divisor, 0, 1, isSumGuarded));
-  found_.hiddenIsZero = isMaximumGuarded_ && isSumGuarded;
+  found_.sum = terms_.withoutGuard(divisor, 0, 1, isSumGuarded);
+  const std::optional<Reduced> sum = reducedBy(found_.sum);
+  found_.hiddenIsZero = found_.isMaximumGuarded && isSumGuarded;
   return sum && sum->combiner == Combiner::AddF &&
          isConstant(sum->start, [](const APFloat &start) { return start.isZero(); }) &&
          terms_.areEqual(sum->contributed, exponential);
@@ -237,12 +201,59 @@ bool Matcher::matchWeights(const ContractionSide &weights, const Contraction &pr
   return divisorIs(divisor, exponential) || fail("what its weights are divided by is not their sum over the keys");
 }
 
-/// What runs over queries and keys is read by nothing else: else it is stored anyway.
+/// The tensor that the last product reads, and what it is a cast of.
+void Matcher::findWeightTensors(const ContractionSide &weights) {
+  found_.weightTensors.clear();
+  OpOperand *operand = found_.output.getDpsInputOperand(found_.weights);
+  AffineMap read = found_.output.getMatchingIndexingMap(operand);
+  if (found_.division || beforeExtension(weights.value) != found_.output.getMatchingBlockArgument(operand) ||
+      !read.isProjectedPermutation())
+    return;
+  for (Value tensor = operand->get();;) {
+    found_.weightTensors.push_back(tensor);
+    auto cast = tensor.getDefiningOp<linalg::GenericOp>();
+    if (!cast || cast.getNumDpsInputs() != 1 || cast->getNumResults() != 1 ||
+        !llvm::all_equal(cast.getIndexingMapsArray()) ||
+        !cast.getMatchingIndexingMap(cast.getDpsInputOperand(0)).isIdentity() ||
+        !llvm::hasNItems(cast.getBody()->getOperations(), 2) ||
+        !isa<arith::TruncFOp, arith::ExtFOp>(cast.getBody()->front()))
+      return;
+    tensor = cast.getDpsInputs()[0];
+  }
+}
+
+/// Whether, but for the weights and the logarithm of their sum, nothing is read elsewhere that knows the maximum: it
+/// has no place where it could be read. What reads the weights stands behind the last product.
+bool Matcher::knowMaximumAlone(const llvm::SmallPtrSetImpl<Operation *> &inside) {
+  llvm::SmallPtrSet<Operation *, 16> knows;
+  SmallVector<Operation *> open = {found_.largest.value.getDefiningOp()};
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val()->getUsers())
+      if (inside.contains(user) && user != found_.output && user != found_.divides && knows.insert(user).second)
+        open.push_back(user);
+  for (Operation *op : knows)
+    for (Operation *user : op->getUsers()) {
+      if (inside.contains(user) || llvm::any_of(found_.logSums, [&](const LogSum &sum) { return sum.op == op; }))
+        continue;
+      const bool isWeights = op->getNumResults() == 1 && llvm::is_contained(found_.weightTensors, op->getResult(0));
+      if (!isWeights || user->getBlock() != op->getBlock() || !found_.output->isBeforeInBlock(user))
+        return false;
+    }
+  return true;
+}
+
+/// What runs over queries and keys is read by nothing else: else it is stored anyway. Numbers of a row may be, by
+/// those that compute the logarithm of the sum of its exponentials.
 bool Matcher::isAlone() {
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, terms_.visited());
   inside.insert(found_.output);
   if (found_.divides)
     inside.insert(found_.divides);
+  if (!findLogSums(found_, inside, reason_))
+    return false;
+  llvm::SmallPtrSet<Operation *, 4> last = {found_.output, found_.divides};
+  for (const LogSum &logSum : found_.logSums)
+    last.insert(logSum.op);
   auto isReadElsewhere = [&](Operation *op) {
     for (Operation *user : op->getUsers()) {
       while (user && user->getBlock() != op->getBlock())
@@ -257,10 +268,13 @@ bool Matcher::isAlone() {
   SmallVector<Operation *> open = {found_.scores.front()};
   while (!open.empty()) {
     Operation *op = open.pop_back_val();
-    if (isReadElsewhere(op))
-      return fail("its scores, or what is computed from them, are read by another operation too");
+    if (isReadElsewhere(op)) {
+      // Gradients in the same function compute the scores again, as the attention does.
+      found_.isShared = knowMaximumAlone(inside) && isReadByChains(found_.scores.front(), found_.output, inside);
+      return found_.isShared || fail("its scores, or what is computed from them, are read by another operation too");
+    }
     for (Operation *user : op->getUsers())
-      if (user != found_.output && user != found_.divides.getOperation() && knows.insert(user).second)
+      if (!last.contains(user) && knows.insert(user).second)
         open.push_back(user);
   }
   return true;
@@ -268,8 +282,8 @@ bool Matcher::isAlone() {
 
 } // namespace
 
-std::optional<AttentionMatch> matchAttention(linalg::GenericOp output, std::string &reason) {
-  return Matcher(output, reason).run();
+std::optional<AttentionMatch> matchAttention(linalg::GenericOp output, std::string &reason, bool mustBeAlone) {
+  return Matcher(output, reason).run(mustBeAlone);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -17,6 +17,9 @@ namespace tenon::compiler::dispatch {
 
 /// Sees `output` as the last product of an attention. Otherwise, where it looks like one, `reason` says what is in the
 /// way ("nothing divides by the sum ..."); elsewhere it is left empty.
-std::optional<AttentionMatch> matchAttention(mlir::linalg::GenericOp output, std::string &reason);
+/// @param mustBeAlone whether nothing else may read its scores, or what is computed from them, but chains that compute
+/// them again
+std::optional<AttentionMatch> matchAttention(mlir::linalg::GenericOp output, std::string &reason,
+                                             bool mustBeAlone = true);
 
 } // namespace tenon::compiler::dispatch

@@ -88,4 +88,13 @@ void writeGroupResult(const ProductKernel &output, TileSpace &space, Value threa
   k.branch(narrow->isAligned(), [&] { narrow->write(space, k.number(0), k.number(0), arena, all); }, byParts);
 }
 
+void writeGroupLogSums(const AttentionKernel &kernel, TileSpace &space, Value thread, const RowTotals &totals) {
+  KernelBuilder &k = kernel.k;
+  k.when(k.equal(k.rem(thread, k.number(4)), k.number(0)), [&] {
+    Value row = k.add(space.firstRow(), placeOf(k, thread).first);
+    for (auto [half, sum] : llvm::enumerate(totals.sums))
+      storeLogSum(kernel, space, k.add(row, k.number(8 * half)), totals.references[half], sum);
+  });
+}
+
 } // namespace tenon::compiler::codegen

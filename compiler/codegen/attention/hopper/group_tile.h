@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
+#include "compiler/codegen/attention/online_softmax.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {
@@ -29,5 +30,8 @@ uint32_t groupResultBytes();
 /// All columns of the rows. A team of a warpgroup.
 void writeGroupResult(const ProductKernel &output, TileSpace &space, mlir::Value thread, mlir::Value arena,
                       uint32_t columns, llvm::ArrayRef<mlir::Value> values);
+
+/// The logarithms of the sums of the rows' exponentials, if somebody wants them.
+void writeGroupLogSums(const AttentionKernel &kernel, TileSpace &space, mlir::Value thread, const RowTotals &totals);
 
 } // namespace tenon::compiler::codegen

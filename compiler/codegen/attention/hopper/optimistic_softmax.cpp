@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/optimistic_softmax.h"
 
-#include "compiler/codegen/attention/online_softmax.h"
-
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cfloat>
@@ -46,6 +44,11 @@ OptimisticSoftmax::Values OptimisticSoftmax::start() {
   }
   carried.append(kRows, constant(0));
   return carried;
+}
+
+/// The logit that a block was computed relative to.
+Value OptimisticSoftmax::reached(const Reference &reference) {
+  return arith::DivFOp::create(k_.b, k_.loc, arith::NegFOp::create(k_.b, k_.loc, reference.offset), reference.factor);
 }
 
 /// Of all threads that share a row; -inf is the least number.
@@ -153,8 +156,7 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
     for (uint32_t row = 0; row < kRows; ++row) {
       Value largest = largestOf(logits[row], scale);
       const Reference &old = references[row], fresh = against(largest);
-      Value reached = arith::DivFOp::create(k_.b, k_.loc, arith::NegFOp::create(k_.b, k_.loc, old.offset), old.factor);
-      Value grows = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT, largest, reached);
+      Value grows = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OGT, largest, reached(old));
       moved.push_back({k_.select(grows, fresh.factor, old.factor), k_.select(grows, fresh.offset, old.offset)});
       // References of two kinds are infinitely far from each other.
       Value isSame = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, moved[row].factor, old.factor);
@@ -184,13 +186,16 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
   return {Values(all.take_front(kStates)), Values(all.slice(kStates, factors.size()))};
 }
 
-OptimisticSoftmax::Values OptimisticSoftmax::inverses(ValueRange carried, bool hiddenIsZero) {
-  Values inverses;
-  for (Value sum : carried.drop_front(2 * kRows)) {
-    Value all = overRow(sum, [&](Value x, Value y) -> Value { return arith::AddFOp::create(k_.b, k_.loc, x, y); });
-    inverses.push_back(arith::DivFOp::create(k_.b, k_.loc, constant(1), divisorOf(k_, all, hiddenIsZero)));
+RowTotals OptimisticSoftmax::totals(ValueRange carried) {
+  RowTotals totals;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const Reference reference{carried[2 * row], carried[2 * row + 1]};
+    totals.references.push_back(reached(reference));
+    totals.sums.push_back(overRow(carried[2 * kRows + row], [&](Value x, Value y) -> Value {
+      return arith::AddFOp::create(k_.b, k_.loc, x, y);
+    }));
   }
-  return inverses;
+  return totals;
 }
 
 } // namespace tenon::compiler::codegen

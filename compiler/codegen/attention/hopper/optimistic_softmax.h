@@ -11,6 +11,7 @@
 // have the least number as their reference: weights are 0, and the first logit that is one overflows.
 #pragma once
 
+#include "compiler/codegen/attention/online_softmax.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {
@@ -36,8 +37,8 @@ public:
   /// waits for the product that reads the factors of the block before, and returns the sums of that; they are scaled.
   Step next(mlir::ValueRange carried, llvm::ArrayRef<Values> logits, double scale, llvm::function_ref<Values()> results,
             Values &sums);
-  /// 1 / sum of each row, for all threads that share it. All of them call it.
-  Values inverses(mlir::ValueRange carried, bool hiddenIsZero);
+  /// For all threads that share a row. All of them call it.
+  RowTotals totals(mlir::ValueRange carried);
 
 private:
   struct Reference {
@@ -48,6 +49,7 @@ private:
   mlir::Value overRow(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   mlir::Value largestOf(llvm::ArrayRef<mlir::Value> logits, double scale);
   Reference against(mlir::Value largest);
+  mlir::Value reached(const Reference &reference);
   Values weigh(llvm::ArrayRef<Values> logits, llvm::ArrayRef<Reference> references, double scale,
                llvm::function_ref<void()> beforeFactors, Values &sums);
 

@@ -175,14 +175,15 @@ QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
 
 void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
   const ValueRange state(carried.take_front(states()));
-  const Values inverses = isPlain_ ? softmax_.inverses(state, block_.kernel.attention.hiddenIsZero)
-                                   : online_.inverses(state, block_.kernel.attention.hiddenIsZero);
+  const RowTotals totals = isPlain_ ? softmax_.totals(state) : online_.totals(state);
+  const Values inverses = totals.inverses(k_, block_.kernel.attention.hiddenIsZero);
   Values values;
   for (auto [i, sum] : llvm::enumerate(carried.drop_front(states())))
     values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
   Value arena = block_.resultPart();
   TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
   writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
+  writeGroupLogSums(block_.kernel, space, block_.thread, totals);
 }
 
 void QueryGroup::run() {

@@ -62,9 +62,8 @@ func.func @f(%q: tensor<2xROWSx64xTYPE>, %k: tensor<2xKEYSx64xTYPE>, %v: tensor<
 
 class ChainTest : public KernelTextTest {
 protected:
-  llvm::SmallVector<AttentionMatch> chains(const std::string &rows, const std::string &keys,
-                                           const std::string &type = "bf16", const std::string &more = "",
-                                           const std::string &moreTypes = "") {
+  std::vector<AttentionMatch> chains(const std::string &rows, const std::string &keys, const std::string &type = "bf16",
+                                     const std::string &more = "", const std::string &moreTypes = "") {
     std::string text = kGradients;
     for (const auto &[what, with] : {std::pair<std::string, std::string>{"ROWS", rows},
                                      {"KEYS", keys},
