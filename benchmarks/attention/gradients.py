@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The gradients of attention by queries, keys and values, from what forward keeps: the result and the logarithm of each row's sum of
-exponentials. Weights are computed again. Tensors are [batch, heads, length, depth]."""
+exponentials. Weights are computed again. A step is forward and backward in one program. Tensors are [batch, heads, length, depth]."""
 import dataclasses
 import math
 
@@ -25,16 +25,35 @@ class AttentionGradient:
         return 10 * self.batch * self.heads * self.length ** 2 * self.depth // (2 if self.causal else 1)
 
 
-SETS = {"backward": [AttentionGradient("bf16", 4, 16, 4096, depth, causal) for depth in (128, 64) for causal in (False, True)]}
+@dataclasses.dataclass(frozen=True)
+class AttentionStep(AttentionGradient):
+    def name(self):
+        return super().name().replace("_backward", "_step")
+
+    def shapes(self):
+        return super().shapes()[:4]
+
+    def operations(self):
+        """Seven products."""
+        return super().operations() * 7 // 5
+
+
+FORMS = [("bf16", 4, 16, 4096, depth, causal) for depth in (128, 64) for causal in (False, True)]
+SETS = {"backward": [AttentionGradient(*form) for form in FORMS], "step": [AttentionStep(*form) for form in FORMS]}
 
 
 def program(case):
-    """The function `run` of queries, keys, values, result, its gradient and logarithms."""
+    """The function `run` of queries, keys, values, result, its gradient and logarithms; of a step, of queries, keys, values and the
+    result's gradient, and it returns the result, too."""
     from mlir_text import Function  # pylint: disable=import-outside-toplevel
 
+    is_step = isinstance(case, AttentionStep)
     f = Function("run")
-    q, k, v, o, given = (f.argument(case.kind, *shape) for shape in case.shapes()[:5])
-    logarithms = f.argument("f32", *case.shapes()[5])
+    if is_step:
+        q, k, v, given = (f.argument(case.kind, *shape) for shape in case.shapes())
+    else:
+        q, k, v, o, given = (f.argument(case.kind, *shape) for shape in case.shapes()[:5])
+        logarithms = f.argument("f32", *case.shapes()[5])
     size, factor = dict(zip("bhmd", case.shapes()[0]), n=case.length, e=case.depth), 1 / math.sqrt(case.depth)
     scores = "bhmn"
 
@@ -56,23 +75,42 @@ def program(case):
         start = f.empty("f32", [size[c] for c in scores])
         return f.generic([(each, range(len(each.shape))) for each in tensors], [(start, range(4))], "pppp", lambda *values: body(*values[:-1]))[0]
 
-    def weight(score, logarithm):
-        made = f.op("math.exp", "f32", f.op("arith.subf", "f32", multiply(score, f.constant("f32", factor)), logarithm))
+    def where_seen(value, otherwise):
         if not case.causal:
-            return made
+            return value
         seen = f.fresh()
         f.line(f"{seen} = arith.cmpi sge, {f.loop_index(2)}, {f.loop_index(3)} : index")
-        return f.select(seen, "f32", made, f.constant("f32", 0.0))
+        return f.select(seen, "f32", value, f.constant("f32", otherwise))
+
+    def weight(score, logarithm):
+        made = f.op("math.exp", "f32", f.op("arith.subf", "f32", multiply(score, f.constant("f32", factor)), logarithm))
+        return where_seen(made, 0.0)
+
+    def over_keys(tensor, operation, start):
+        return f.generic([(tensor, range(4))], [(f.fill("f32", [size[c] for c in "bhm"], start), range(3))], "pppr",
+                         lambda x, total: f.op(operation, "f32", total, x))[0]
+
+    def softmax_of(products):
+        logits = of_scores(lambda x: where_seen(multiply(x, f.constant("f32", factor)), float("-inf")), products)
+        powers = of_scores(lambda x, y: f.op("math.exp", "f32", f.op("arith.subf", "f32", x, y)), logits,
+                           over_keys(logits, "arith.maximumf", float("-inf")))
+        return of_scores(lambda x, y: f.op("arith.divf", "f32", x, y), powers, over_keys(powers, "arith.addf", 0.0))
 
     def by_score(p, dp, row):
         return multiply(multiply(p, f.op("arith.subf", "f32", dp, row)), f.constant("f32", factor))
 
+    products = product(q, k, "bhmd", "bhnd", scores)
+    if is_step:
+        weights = softmax_of(products)
+        narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
+        o = f.tensor_op("arith.truncf", product(narrow, v, scores, "bhne", "bhme"), kind=case.kind)
+    else:
+        weights = of_scores(weight, products, logarithms)
+        narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
     rows = f.generic([(o, range(4)), (given, range(4))], [(f.fill("f32", [size[c] for c in "bhm"], 0.0), range(3))], "pppr",
                      lambda x, y, total: f.op("arith.addf", "f32", total, multiply(*(f.convert(value, case.kind, "f32") for value in (x, y)))))[0]
-    weights = of_scores(weight, product(q, k, "bhmd", "bhnd", scores), logarithms)
     by_scores = f.tensor_op("arith.truncf", of_scores(by_score, weights, product(given, v, "bhme", "bhne", scores), rows), kind=case.kind)
-    narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
     made = (product(by_scores, k, scores, "bhnd", "bhmd"), product(by_scores, q, scores, "bhmd", "bhnd"),
             product(narrow, given, scores, "bhme", "bhne"))
-    f.give(*(f.tensor_op("arith.truncf", each, kind=case.kind) for each in made))
+    f.give(*([o] if is_step else []), *(f.tensor_op("arith.truncf", each, kind=case.kind) for each in made))
     return str(f)

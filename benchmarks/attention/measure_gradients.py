@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Races the gradients of attention: Tenon beside the backward kernels of cuDNN and FlashAttention, as PyTorch calls them."""
+"""Races the gradients of attention, alone and together with it: Tenon beside the backward kernels of cuDNN and FlashAttention, as PyTorch calls them."""
 import math
 import os
 
 import racing  # puts what follows on the path
 import torch
 
+from gradients import AttentionStep
 from measure import Tenon, Torch
 
 KINDS = {"f16": torch.float16, "bf16": torch.bfloat16}
@@ -24,35 +25,52 @@ def forward(case, q, k, v, head=slice(None)):
     return weights @ v, logarithms, weights
 
 
-def flash(case, inputs):
-    q, k, v, _, given, _ = inputs
-    made = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, case.causal, False)
-    out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
-    return lambda *_: torch.ops.aten._scaled_dot_product_flash_attention_backward(
-        given, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, 0.0, case.causal, seed, offset)
+def peer(forward_of, backward_of, is_step):
+    """Backward alone, from what forward has made before, or both."""
+    made = forward_of()
+    if not is_step:
+        return lambda *_: backward_of(made)
+
+    def both(*_):
+        made = forward_of()
+        return made[0], *backward_of(made)
+    return both
 
 
-def cudnn(case, inputs):
-    q, k, v, _, given, _ = inputs
-    made = torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, case.causal, False)
-    out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
-    return lambda *_: torch.ops.aten._scaled_dot_product_cudnn_attention_backward(
-        given, q, k, v, out, lse, seed, offset, None, cum_q, cum_k, max_q, max_k, 0.0, case.causal)
+def flash(case, q, k, v, given):
+    def backward(made):
+        out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
+        return torch.ops.aten._scaled_dot_product_flash_attention_backward(
+            given, q, k, v, out, lse, cum_q, cum_k, max_q, max_k, 0.0, case.causal, seed, offset)
+    return peer(lambda: torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, case.causal, False), backward,
+                isinstance(case, AttentionStep))
+
+
+def cudnn(case, q, k, v, given):
+    def backward(made):
+        out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
+        return torch.ops.aten._scaled_dot_product_cudnn_attention_backward(
+            given, q, k, v, out, lse, seed, offset, None, cum_q, cum_k, max_q, max_k, 0.0, case.causal)[:3]
+    return peer(lambda: torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, case.causal, False), backward,
+                isinstance(case, AttentionStep))
 
 
 def error_of(case, found, inputs):
     """The worst error of two heads, in units of what rounding of weights and of each result may be."""
     worst = 0.0
     for place in {(0, 0), (case.batch - 1, case.heads - 1)}:
-        q, k, v, _, given, _ = (t[place].double() for t in inputs)
+        q, k, v, given = (t[place].double() for t in inputs)
         out, _, weights = forward(case, q, k, v)
         by_weights = given @ v.mT
         row = (out * given).sum(-1, keepdim=True)
         scores = weights * (by_weights - row) / math.sqrt(case.depth)
         size = weights * (given.abs() @ v.abs().mT + (out * given).abs().sum(-1, keepdim=True)) / math.sqrt(case.depth)
-        assert len(found) == 3
-        for made, exact, bound in zip(found, (scores @ k, scores.mT @ q, weights.mT @ given),
-                                      (size @ k.abs(), size.mT @ q.abs(), weights.mT @ given.abs())):
+        exacts = [scores @ k, scores.mT @ q, weights.mT @ given]
+        bounds = [size @ k.abs(), size.mT @ q.abs(), weights.mT @ given.abs()]
+        if isinstance(case, AttentionStep):
+            exacts, bounds = [out, *exacts], [weights @ v.abs(), *bounds]
+        assert len(found) == len(exacts)
+        for made, exact, bound in zip(found, exacts, bounds):
             allowed = EPS[case.kind] * (exact.abs() + bound) + 1e-6
             worst = max(worst, ((made[place].double() - exact).abs() / allowed).nan_to_num(float("inf")).max().item())
     return worst
@@ -61,13 +79,15 @@ def error_of(case, found, inputs):
 def measure_gradient(case, runtime, arguments):
     generator = torch.Generator("cuda").manual_seed(case.length * 31 + case.depth)
     q, k, v, given = (torch.randn(shape, generator=generator, device="cuda").to(KINDS[case.kind]) for shape in case.shapes()[:4])
-    out, logarithms = torch.empty_like(q), torch.empty(case.shapes()[5], device="cuda")
-    for batch in range(case.batch):
-        for head in range(case.heads):
-            result, sums, _ = forward(case, q[batch], k[batch], v[batch], head)
-            out[batch, head], logarithms[batch, head] = result, sums
-    inputs = [q, k, v, out, given, logarithms]
+    operands = inputs = [q, k, v, given]
+    if not isinstance(case, AttentionStep):
+        out, logarithms = torch.empty_like(q), torch.empty(case.shapes()[5], device="cuda")
+        for batch in range(case.batch):
+            for head in range(case.heads):
+                result, sums, _ = forward(case, q[batch], k[batch], v[batch], head)
+                out[batch, head], logarithms[batch, head] = result, sums
+        inputs = [q, k, v, out, given, logarithms]
     path = os.path.join(arguments.programs, case.name() + ".tenon")
-    makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])), ("cudnn", lambda: Torch("cudnn", cudnn(case, inputs), [inputs])),
-              ("flash", lambda: Torch("flash", flash(case, inputs), [inputs]))]
-    return racing.race(case, makers, lambda results: error_of(case, results, inputs), arguments.rounds, is_sustained=True)
+    makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])), ("cudnn", lambda: Torch("cudnn", cudnn(case, *operands), [inputs])),
+              ("flash", lambda: Torch("flash", flash(case, *operands), [inputs]))]
+    return racing.race(case, makers, lambda results: error_of(case, results, operands), arguments.rounds, is_sustained=True)
