@@ -104,12 +104,12 @@ def cases(sizes):
     masks = ("none", "causal", "chosen, none")
     forms = itertools.product(LAYOUTS, SOFTMAXES, masks, (((70, 130), (32, 32)), ((33, 31), (7, 5)), ((64, 64), (64, 64)), ((40, 70), (192, 128))))
     for number, (layout, softmax, mask, (lengths, depths)) in enumerate(forms):
-        if number % (7 if whole else 61) == 0:
+        if number % (7 if whole else 97) == 0:
             yield case(layout, kinds[number % 4 if number % 3 == 0 else number % 2], ("multiplied", "none", "queries before")[number % 3], softmax, mask,
                        INPUTS[number % 6], lengths, depths, number % 5 == 3, early=number % 2 == 1)
     # Large tiles, and few queries.
     tiles = itertools.product((("many", (129, 257)), ("many", (64, 40)), ("few", (2, 300)), ("few", (1, 31))), SOFTMAXES, masks, ((64, 64), (128, 128)))
     for number, ((name, lengths), softmax, mask, depths) in enumerate(tiles):
-        if number % (5 if whole else 29) == 0:
+        if number % (5 if whole else 41) == 0:
             yield case(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", softmax, mask, INPUTS[number % 6], lengths, depths,
                        number % 5 == 3, tiles=name, early=number % 3 == 1)

@@ -201,15 +201,17 @@ def cases(sizes):
                 forms.append(("by the filters, transposed", [image, given], by_filters_transposed, filter_gradient))
             for form, operands, write, reference in forms:
                 name = operand if operand == result else f"{operand} to {result}"
-                yield Case(f"convolution's gradient {form}", name, one(
-                    operands, lambda f, a, b, shape=shape, operand=operand, result=result, write=write: write(f, shape, operand, result, a, b),
-                    lambda a, b, shape=shape, result=result, reference=reference: reference(shape, result, a.v, b.v)))
+                # Of floats of 16 bits a small grid has each shape with its sums, or rounded.
+                if whole or operand not in ("f16", "bf16") or number % 2 == 0:
+                    yield Case(f"convolution's gradient {form}", name, one(
+                        operands, lambda f, a, b, shape=shape, operand=operand, result=result, write=write: write(f, shape, operand, result, a, b),
+                        lambda a, b, shape=shape, result=result, reference=reference: reference(shape, result, a.v, b.v)))
                 if operand == "f32":
                     few = [argument("f32", elements.draw(random, "bf16", each.data.shape, low, high)) for each in operands]
                     yield Case(f"convolution's gradient {form}, of few bits", name, one(
                         few, lambda f, a, b, shape=shape, write=write: write(f, shape, "f32", "f32", a, b),
                         lambda a, b, shape=shape, reference=reference: reference(shape, "f32", a.v, b.v)))
-                elif is_float(operand):
+                elif is_float(operand) and (whole or operand not in ("f16", "bf16") or number % 2 == 1):
                     def narrow(a, b, shape=shape, operand=operand, reference=reference):
                         exact = reference(shape, "f32", a.v, b.v)
                         return bounded.finish(operand, exact.v, exact.e, 1.0)
