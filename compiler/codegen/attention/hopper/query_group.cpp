@@ -182,8 +182,8 @@ void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
     values.push_back(tile.range.orNothing(arith::MulFOp::create(k_.b, k_.loc, sum, inverses[i % 4 / 2])));
   Value arena = block_.resultPart();
   TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
-  writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
   writeGroupLogSums(block_.kernel, space, block_.thread, totals);
+  writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
 }
 
 void QueryGroup::run() {
