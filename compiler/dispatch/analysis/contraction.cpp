@@ -176,17 +176,23 @@ bool readsWindows(linalg::GenericOp op) {
          !op.getBody()->getOps<tensor::ExtractOp>().empty();
 }
 
+std::optional<int64_t> knownSizeOf(linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  const SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t size = 1;
+  for (unsigned loop : loops) {
+    if (ShapedType::isDynamic(ranges[loop]))
+      return std::nullopt;
+    size *= ranges[loop];
+  }
+  return size;
+}
+
 std::optional<FewRows> fewRowsOf(const Contraction &product) {
   const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
   if (llvm::is_contained(sizes, ShapedType::kDynamic) || readsWindows(product.op) ||
       (product.rows.empty() && product.columns.empty()))
     return std::nullopt;
-  auto sizeOf = [&](ArrayRef<unsigned> loops) {
-    int64_t size = 1;
-    for (unsigned loop : loops)
-      size *= sizes[loop];
-    return size;
-  };
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return *knownSizeOf(product.op, loops); };
   const int64_t rows = sizeOf(product.rows), columns = sizeOf(product.columns);
   FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
   if (columns < rows)

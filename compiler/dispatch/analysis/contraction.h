@@ -30,6 +30,9 @@ struct Contraction {
   llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
 };
 
+/// How many places some loops of an operation have, where all of them are known.
+std::optional<int64_t> knownSizeOf(mlir::linalg::GenericOp op, llvm::ArrayRef<unsigned> loops);
+
 /// Nothing where `op` is no sum of products of two sides.
 std::optional<Contraction> productOf(mlir::linalg::GenericOp op);
 /// Of these, one whose elements are all read more than once: else it is a reduction like any other (isTreeReduction),

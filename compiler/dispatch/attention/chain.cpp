@@ -28,30 +28,18 @@ Type factorOf(const Contraction &product) {
              : Type();
 }
 
-/// Elements of some loops; nothing where that is not known.
-std::optional<int64_t> sizeOf(linalg::GenericOp op, ArrayRef<unsigned> loops) {
-  const SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t size = 1;
-  for (unsigned loop : loops) {
-    if (ShapedType::isDynamic(ranges[loop]))
-      return std::nullopt;
-    size *= ranges[loop];
-  }
-  return size;
-}
-
 /// Whether tensor cores compute it in one kernel, and less is stored for it.
 bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weightsAreLeft) {
   const Type factor = factorOf(last);
-  const std::optional<int64_t> rows = sizeOf(last.op, weightsAreLeft ? last.rows : last.columns),
-                               columns = sizeOf(last.op, weightsAreLeft ? last.columns : last.rows),
-                               keys = sizeOf(last.op, last.reduced);
+  const std::optional<int64_t> rows = knownSizeOf(last.op, weightsAreLeft ? last.rows : last.columns),
+                               columns = knownSizeOf(last.op, weightsAreLeft ? last.columns : last.rows),
+                               keys = knownSizeOf(last.op, last.reduced);
   if (!factor || !columns || *columns == 0 || *columns > kMostColumns || (rows && *rows < kLeastRows))
     return false;
   int64_t inRow = *columns;
   for (linalg::GenericOp op : match.scores) {
     const std::optional<Contraction> product = contractionOf(op);
-    const std::optional<int64_t> depth = product ? sizeOf(op, product->reduced) : std::nullopt;
+    const std::optional<int64_t> depth = product ? knownSizeOf(op, product->reduced) : std::nullopt;
     if (!depth || *depth == 0 || *depth > kMostDeep || factorOf(*product) != factor ||
         !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
       return false;

@@ -155,12 +155,7 @@ bool mayBeParts(linalg::GenericOp op, const Contraction &product, unsigned loop,
 /// of all parts, one round of them after the other, and what it takes to add up the parts.
 std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &product) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  auto sizeOf = [&](ArrayRef<unsigned> loops) {
-    double size = 1;
-    for (unsigned loop : loops)
-      size *= double(sizes[loop]);
-    return size;
-  };
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(product.op, loops)); };
   const bool hasCores = mayRoundForTensorCores(product);
   const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
   const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), reduced = sizeOf(product.reduced);
@@ -199,12 +194,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
       llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
     return std::nullopt;
-  auto sizeOf = [&](ArrayRef<unsigned> loops) {
-    int64_t size = 1;
-    for (unsigned loop : loops)
-      size *= sizes[loop];
-    return size;
-  };
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return *knownSizeOf(op, loops); };
   const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
   const bool hasCores = isForTensorCores(*product);
   const std::optional<FewRows> skinny = fewRowsOf(*product);
