@@ -12,15 +12,16 @@ import sys
 BENCHMARKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "benchmarks")
 
 
-def benchmark(name):
-    """The cases of a benchmark, and program(case); all of them are called shapes.py."""
-    spec = importlib.util.spec_from_file_location(name, os.path.join(BENCHMARKS, name, "shapes.py"))
+def benchmark(folder, file="shapes"):
+    """The cases of a benchmark, and program(case)."""
+    name = f"{folder}_{file}"
+    spec = importlib.util.spec_from_file_location(name, os.path.join(BENCHMARKS, folder, file + ".py"))
     sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
 
 
-products, attentions = benchmark("gemm"), benchmark("attention")
+products, attentions, gradients = benchmark("gemm"), benchmark("attention"), benchmark("attention", "gradients")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +45,14 @@ def attention(target, instruction, *shape, rows, shared=1, keys=0):
     shape = attentions.Attention(*shape, shared=shared, keys=keys)
     name = f"{shape.name()}_{target}"
     return Case(name, target, attentions.program(shape).replace("@run(", f"@{name}("),
+                (("name", "attention"), ("rows", rows)), instruction)
+
+
+def step(target, instruction, *shape, rows):
+    """Attention with logarithms, and its gradients: a kernel each."""
+    shape = gradients.AttentionStep(*shape)
+    name = f"{shape.name()}_{target}"
+    return Case(name, target, gradients.program(shape).replace("@run(", f"@{name}("),
                 (("name", "attention"), ("rows", rows)), instruction)
 
 
@@ -106,6 +115,7 @@ def of_attention():
     for depth in (64, 128, 256):
         yield attention("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128)
         yield attention("sm_80", "mma.sync", "bf16", 4, 16, 4096, depth, rows=64 if depth == 256 else 128)
+    yield from (step("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128) for depth in (64, 128))
     for target in ("sm_80", "sm_90a"):
         yield attention(target, "mma.sync", "bf16", 1, 32, 1, 128, rows=64, shared=4, keys=8192)
 

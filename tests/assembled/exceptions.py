@@ -17,6 +17,7 @@ EXCEPTIONS = {
                                        "elements are read one by one"),
     "f32_nt_16x4096x4096_sm_90a": (16, "four numbers are stored before the loop and read behind a branch at its end, not in it"),
     "bf16_4x16_4096_d128_sm_90a": (8, "two numbers of the result's place, stored before the keys and read behind them"),
+    "bf16_4x16x4096_d128_step_sm_90a": (8, "as the attention alone"),
     "bf16_1x32_8kv_1x8192_d128_sm_90a": (16, "keys read one by one: 160 loads of two bytes are on their way"),
     "bf16_1x32_8kv_1x8192_d128_sm_80": (80, "as on sm_90a; in the fast way four numbers change places once in a block of keys"),
 }
