@@ -5,6 +5,7 @@
 #include "compiler/bridge/parse_module.h"
 
 #include "compiler/bridge/nesting.h"
+#include "compiler/dialect/OtherYears.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -23,10 +24,15 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context
     emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column)) << mistake->message;
     return {};
   }
+  // Messages are shown with the file's own lines, by whoever handles them.
+  const std::optional<std::string> marked = markOtherYears(text);
+  llvm::SourceMgr markedSources;
+  if (marked)
+    markedSources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*marked, buffer.getBufferIdentifier()), {});
   ModuleOp parsed;
   llvm::CrashRecoveryContext::Enable();
   const bool returned = llvm::CrashRecoveryContext().RunSafely([&] {
-    if (OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context))
+    if (OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(marked ? markedSources : sources, &context))
       parsed = module.release();
   });
   llvm::CrashRecoveryContext::Disable();

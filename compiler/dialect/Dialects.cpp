@@ -3,6 +3,7 @@
 #include "compiler/dialect/Dialects.h"
 
 #include "compiler/dialect/OlderNames.h"
+#include "compiler/dialect/OtherYears.h"
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -33,6 +34,7 @@ void registerDialects(DialectRegistry &registry) {
                   tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
   registerOlderNames(registry);
+  registerOtherYears(registry);
 }
 
 } // namespace tenon::compiler

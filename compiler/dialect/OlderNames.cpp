@@ -3,7 +3,9 @@
 // generic form ("tensor.pack"(%x) : ..) makes one, which is refused by its name.
 #include "compiler/dialect/OlderNames.h"
 
+#include "compiler/dialect/OlderOp.h"
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dialect/shared/assembly.h"
 #include "compiler/dialect/util/UtilOps.h"
 
@@ -15,20 +17,6 @@
 using namespace mlir;
 
 namespace tenon::compiler::older {
-
-/// The traits are those that the parser looks at before it parses: none.
-template <typename Self> struct OlderOp : Op<Self, OpTrait::VariadicOperands, OpTrait::VariadicResults> {
-  using Op<Self, OpTrait::VariadicOperands, OpTrait::VariadicResults>::Op;
-  static ArrayRef<StringRef> getAttributeNames() { return {}; }
-  void print(OpAsmPrinter &printer) { printer.printGenericOp(this->getOperation(), /*printOpName=*/false); }
-};
-
-/// The parser has loaded the dialect of the older name, which may be another one.
-template <typename Newer> void rename(OpAsmParser &parser, OperationState &state) {
-  const StringRef name = Newer::getOperationName();
-  parser.getContext()->getOrLoadDialect(name.split('.').first);
-  state.name = OperationName(name, parser.getContext());
-}
 
 template <typename Newer> ParseResult parseAs(OpAsmParser &parser, OperationState &state) {
   rename<Newer>(parser, state);
@@ -145,24 +133,87 @@ struct RegionReturnOp : OlderOp<RegionReturnOp> {
   static ParseResult parse(OpAsmParser &parser, OperationState &state) { return parseAs<scf::YieldOp>(parser, state); }
 };
 
+/// `iree_linalg_ext.pack %x padding_value(%p : f32) dims_pos = [0] inner_tiles = [2] into %to : (tensor<..> tensor<..>)
+/// -> tensor<..>` of 2022 is linalg.pack; the same for unpack.
+template <typename Newer> ParseResult parsePack(OpAsmParser &parser, OperationState &state) {
+  rename<Newer>(parser, state);
+  Builder &builder = parser.getBuilder();
+  constexpr bool kIsPack = std::is_same_v<Newer, linalg::PackOp>;
+  OpAsmParser::UnresolvedOperand source, to, padding;
+  Type paddingType, sourceType, toType, result;
+  SmallVector<int64_t> permutation, positions, tiles;
+  SmallVector<OpAsmParser::UnresolvedOperand> dynamicTiles;
+  auto parseIntegers = [&](SmallVector<int64_t> &integers) -> ParseResult {
+    return failure(parser.parseEqual() || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+      return parser.parseInteger(integers.emplace_back());
+    }));
+  };
+  auto parseTile = [&]() -> ParseResult {
+    OptionalParseResult isOperand = parser.parseOptionalOperand(dynamicTiles.emplace_back());
+    if (isOperand.has_value()) {
+      tiles.push_back(ShapedType::kDynamic);
+      return *isOperand;
+    }
+    dynamicTiles.pop_back();
+    return parser.parseInteger(tiles.emplace_back());
+  };
+  const SMLoc where = parser.getCurrentLocation();
+  if (parser.parseOperand(source))
+    return failure();
+  if (kIsPack && succeeded(parser.parseOptionalKeyword("padding_value")) &&
+      (parser.parseLParen() || parser.parseOperand(padding) || parser.parseColonType(paddingType) ||
+       parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("outer_dims_perm")) && parseIntegers(permutation))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("dims_pos")) && parser.parseKeyword("inner_dims_pos"))
+    return failure();
+  if (parseIntegers(positions) || parser.parseKeyword("inner_tiles") || parser.parseEqual() ||
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseTile) || parser.parseKeyword("into") ||
+      parser.parseOperand(to) || parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
+      parser.parseLParen() || parser.parseType(sourceType) || parser.parseType(toType) || parser.parseRParen() ||
+      parser.parseArrow() || parser.parseType(result) || parser.resolveOperand(source, sourceType, state.operands) ||
+      parser.resolveOperand(to, toType, state.operands) ||
+      (paddingType && parser.resolveOperand(padding, paddingType, state.operands)) ||
+      parser.resolveOperands(dynamicTiles, builder.getIndexType(), state.operands))
+    return failure();
+  if (!isa<RankedTensorType>(sourceType) || toType != result || !isa<RankedTensorType>(result))
+    return parser.emitError(where) << "wants tensors, and the result as what it is written into";
+  state.addAttribute("outer_dims_perm", builder.getDenseI64ArrayAttr(permutation));
+  state.addAttribute("inner_dims_pos", builder.getDenseI64ArrayAttr(positions));
+  state.addAttribute("static_inner_tiles", builder.getDenseI64ArrayAttr(tiles));
+  if (kIsPack)
+    state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(
+                                                  {1, 1, paddingType ? 1 : 0, static_cast<int>(dynamicTiles.size())}));
+  state.addTypes(result);
+  return success();
+}
+struct ExtPackOp : OlderOp<ExtPackOp> {
+  using OlderOp<ExtPackOp>::OlderOp;
+  static StringRef getOperationName() { return "iree_linalg_ext.pack"; }
+  static ParseResult parse(OpAsmParser &parser, OperationState &state) {
+    return parsePack<linalg::PackOp>(parser, state);
+  }
+};
+struct ExtUnpackOp : OlderOp<ExtUnpackOp> {
+  using OlderOp<ExtUnpackOp>::OlderOp;
+  static StringRef getOperationName() { return "iree_linalg_ext.unpack"; }
+  static ParseResult parse(OpAsmParser &parser, OperationState &state) {
+    return parsePack<linalg::UnPackOp>(parser, state);
+  }
+};
+
 } // namespace tenon::compiler::older
 
 namespace tenon::compiler {
-namespace {
-
-template <typename Dialect, typename... Ops> void addTo(DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *, Dialect *dialect) { (RegisteredOperationName::insert<Ops>(*dialect), ...); });
-}
-
-} // namespace
 
 void registerOlderNames(DialectRegistry &registry) {
-  addTo<arith::ArithDialect, older::MaxFOp, older::MinFOp>(registry);
-  addTo<flow::FlowDialect, older::DispatchRegionOp, older::RegionReturnOp>(registry);
-  addTo<linalg::LinalgDialect, older::InitTensorOp>(registry);
-  addTo<tensor::TensorDialect, older::PackOp, older::UnpackOp>(registry);
-  addTo<util::UtilDialect, older::DoNotOptimizeOp>(registry);
+  older::addTo<arith::ArithDialect, older::MaxFOp, older::MinFOp>(registry);
+  older::addTo<flow::FlowDialect, older::DispatchRegionOp, older::RegionReturnOp>(registry);
+  older::addTo<linalg_ext::LinalgExtDialect, older::ExtPackOp, older::ExtUnpackOp>(registry);
+  older::addTo<linalg::LinalgDialect, older::InitTensorOp>(registry);
+  older::addTo<tensor::TensorDialect, older::PackOp, older::UnpackOp>(registry);
+  older::addTo<util::UtilDialect, older::DoNotOptimizeOp>(registry);
 }
 
 } // namespace tenon::compiler

@@ -7,8 +7,8 @@
 
 namespace tenon::compiler {
 
-/// tensor.pack, tensor.unpack, linalg.init_tensor, arith.maxf, arith.minf, util.do_not_optimize; and, which is MLIR's
-/// own today, flow.dispatch.region.
+/// tensor.pack, tensor.unpack, linalg.init_tensor, arith.maxf, arith.minf, util.do_not_optimize, iree_linalg_ext.pack
+/// and unpack; and, which is MLIR's own today, flow.dispatch.region.
 void registerOlderNames(mlir::DialectRegistry &registry);
 
 } // namespace tenon::compiler

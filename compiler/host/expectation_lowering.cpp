@@ -24,9 +24,12 @@ FailureOr<ResultValue> constantOutput(Operation *op, ElementsAttr value, Constan
   FailureOr<uint32_t> index = constants.intern(value, op->getLoc());
   if (failed(index))
     return failure();
-  FailureOr<Shape> shape = state.shapeFrom(op, value.getType(), {});
   std::optional<ValueType> type = toValueType(value.getType());
-  if (failed(shape) || !type)
+  if (!type)
+    return op->emitOpError() << "compares with a constant of type " << value.getType()
+                             << ", which a program cannot hold";
+  FailureOr<Shape> shape = state.shapeFrom(op, value.getType(), {});
+  if (failed(shape))
     return failure();
   return ResultValue{*type, state.buffers.addConstant(*index), {shape->begin(), shape->end()}};
 }

@@ -46,8 +46,9 @@ def ReadInput : Pass<"tenon-read-input", "::mlir::ModuleOp"> {
     it is a variable of the loaded program, and what initializers do to such becomes a function (`tenon.initializer`). Attributes of dialects that are not known stay, with a remark;
     their operations and types are errors, and so are misspelt attributes of ours, with the nearest name.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
-                           "::tenon::compiler::util::UtilDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::util::UtilDialect"];
 }
 
 def ReadTosa : Pass<"tenon-read-tosa", "::mlir::ModuleOp"> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/input/parse_notes.h"
 
+#include "compiler/dialect/OtherYears.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
 #include "support/text/nearest_names.h"
@@ -66,6 +67,13 @@ void noteHalType(Diagnostic &error, StringRef name) {
 ParseNotes::ParseNotes(MLIRContext *context) : ScopedDiagnosticHandler(context) {
   setHandler([context](Diagnostic &diagnostic) {
     const std::string text = diagnostic.str();
+    if (std::string own = unmarkOtherYears(text);
+        diagnostic.getSeverity() == DiagnosticSeverity::Error && own != text) {
+      InFlightDiagnostic again = emitError(diagnostic.getLocation()) << own;
+      for (Diagnostic &note : diagnostic.getNotes())
+        again.attachNote(note.getLocation()) << note.str();
+      return success();
+    }
     if (StringRef name = unknownOperation(text); diagnostic.getSeverity() == DiagnosticSeverity::Error && !name.empty())
       noteOperation(diagnostic, context, name);
     if (StringRef name = unknownHalType(text); diagnostic.getSeverity() == DiagnosticSeverity::Error && !name.empty())

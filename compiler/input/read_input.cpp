@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-read-input (Passes.td).
+#include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/steps.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -20,8 +23,9 @@ namespace {
 struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(readDevices(module)) || failed(checkNames(module)) || failed(checkRanks(module)) ||
-        failed(readGlobals(module)) || failed(readFunctions(module)))
+    if (failed(readOtherYears(module)) || failed(readPacked(module)) || failed(readDevices(module)) ||
+        failed(checkNames(module)) || failed(checkRanks(module)) || failed(readGlobals(module)) ||
+        failed(readFunctions(module)))
       signalPassFailure();
   }
 };

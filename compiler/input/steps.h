@@ -6,6 +6,12 @@
 
 namespace tenon::compiler::input {
 
+/// Operations that text of other years has (dialect/OtherYears.h) become those of today.
+mlir::LogicalResult readOtherYears(mlir::ModuleOp module);
+
+/// Tensors of packed i1 become plain ones.
+mlir::LogicalResult readPacked(mlir::ModuleOp module);
+
 /// util.global of type !hal.device becomes hal.device.targets; affinities to it go.
 mlir::LogicalResult readDevices(mlir::ModuleOp module);
 

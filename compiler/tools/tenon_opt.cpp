@@ -5,6 +5,7 @@
 #include "compiler/bridge/parse_module.h"
 #include "compiler/codegen/Passes.h"
 #include "compiler/dialect/Dialects.h"
+#include "compiler/dialect/OtherYears.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/host/Passes.h"
@@ -81,6 +82,8 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
     sources.PrintMessage(llvm::SMLoc::getFromPointer(place), llvm::SourceMgr::DK_Error, mistake->message);
     return failure();
   }
+  if (std::optional<std::string> marked = tenon::compiler::markOtherYears(*text))
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(*marked, buffer->getBufferIdentifier());
   if (endsParser(*text, buffer->getBufferIdentifier(), registry))
     return failure();
   std::string error;

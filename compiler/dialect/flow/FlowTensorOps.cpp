@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.tensor.*: text and rules of the operations that name, hold or reinterpret tensors.
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/flow/packed.h"
 #include "compiler/dialect/flow/prefix.h"
 
 #include "compiler/dialect/shared/assembly.h"
@@ -151,11 +152,19 @@ template <typename Op> static void printReinterpret(OpAsmPrinter &printer, Op op
   printTypeWithDims(printer, op.getType(), op.getResultDims());
 }
 
-// In memory: a byte for i1, as in every buffer; two i4 and four i2 share one, and what fits no byte evenly has its own.
+bool hasPackedStorage(RankedTensorType type) {
+  auto encoding = dyn_cast_or_null<OpaqueAttr>(type.getEncoding());
+  return encoding && encoding.getDialectNamespace() == "iree_encoding" && encoding.getAttrData() == "packed_storage";
+}
+
+// In memory: a byte for i1, unless it is packed, as in every buffer; two i4 and four i2 share one, and what fits no
+// byte evenly has its own.
 static int64_t elementBits(RankedTensorType type) {
   if (!type.getElementType().isIntOrFloat())
     return 0;
   const int64_t width = type.getElementTypeBitWidth();
+  if (width == 1 && hasPackedStorage(type))
+    return 1;
   return width > 1 && width < 8 && 8 % width == 0 ? width : (width + 7) / 8 * 8;
 }
 

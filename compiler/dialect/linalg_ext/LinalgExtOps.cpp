@@ -34,6 +34,32 @@ static void printDimensionMap(OpAsmPrinter &printer, Operation *, DenseI64ArrayA
   map.print(printer);
 }
 
+// `image_dimensions([1, 2])`; text of 2023 has `tensor_format("nhwc")`, where it is said at all.
+static ParseResult parseImageDimensions(OpAsmParser &parser, DenseI64ArrayAttr &dimensions) {
+  if (succeeded(parser.parseOptionalKeyword("tensor_format"))) {
+    std::string format;
+    SMLoc where;
+    if (parser.parseLParen() || parser.getCurrentLocation(&where) || parser.parseString(&format) ||
+        parser.parseRParen())
+      return failure();
+    if (format != "nhwc" && format != "nchw")
+      return parser.emitError(where) << "found \"" << format << "\", \"nhwc\" or \"nchw\" is wanted";
+    dimensions =
+        parser.getBuilder().getDenseI64ArrayAttr(format == "nhwc" ? ArrayRef<int64_t>{1, 2} : ArrayRef<int64_t>{2, 3});
+    return success();
+  }
+  if (parser.parseKeyword("image_dimensions") || parser.parseLParen())
+    return failure();
+  dimensions = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, Type()));
+  return failure(!dimensions || parser.parseRParen());
+}
+
+static void printImageDimensions(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr dimensions) {
+  printer << "image_dimensions(";
+  dimensions.print(printer);
+  printer << ')';
+}
+
 static ParseResult parseOptionalRegion(OpAsmParser &parser, Region &region) {
   OptionalParseResult found = parser.parseOptionalRegion(region);
   return found.has_value() ? *found : ParseResult(success());

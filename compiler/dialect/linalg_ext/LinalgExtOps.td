@@ -198,22 +198,22 @@ def LinalgExt_ReverseOp : LinalgExt_Op<"reverse"> {
 }
 
 // Winograd's convolution of 3 x 3 filters, 6 x 6 results at a time; tiles have 8 x 8 elements (input/tensors/winograd_ext).
-class LinalgExt_WinogradOp<string word, string names, string what> : LinalgExt_Op<word> {
+class LinalgExt_WinogradOp<string word, string dimensions, string what> : LinalgExt_Op<word> {
   let summary = what;
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output, I64Attr:$output_tile_size, I64Attr:$kernel_size,
                        DenseI64ArrayAttr:$dimensions);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     attr-dict `output_tile_size` `(` $output_tile_size `)` `kernel_size` `(` $kernel_size `)`
-  }] # names # [{ `(` $dimensions `)`
+  }] # dimensions # [{
     `ins` `(` $input `:` type($input) `)` `outs` `(` $output `:` type($output) `)` `->` type($result)
   }];
 }
-def LinalgExt_WinogradInputOp : LinalgExt_WinogradOp<"winograd.input_transform", "`image_dimensions`",
+def LinalgExt_WinogradInputOp : LinalgExt_WinogradOp<"winograd.input_transform", "custom<ImageDimensions>($dimensions)",
     "tiles of images, transformed: tensor<8x8xNxHxWxC>">;
-def LinalgExt_WinogradFilterOp : LinalgExt_WinogradOp<"winograd.filter_transform", "`kernel_dimensions`",
+def LinalgExt_WinogradFilterOp : LinalgExt_WinogradOp<"winograd.filter_transform", "`kernel_dimensions` `(` $dimensions `)`",
     "filters, transformed: tensor<8x8xCxF>">;
-def LinalgExt_WinogradOutputOp : LinalgExt_WinogradOp<"winograd.output_transform", "`image_dimensions`",
+def LinalgExt_WinogradOutputOp : LinalgExt_WinogradOp<"winograd.output_transform", "custom<ImageDimensions>($dimensions)",
     "images of products of transformed tiles">;
 
 def LinalgExt_CustomOp : LinalgExt_Op<"custom_op", [AttrSizedOperandSegments]> {
