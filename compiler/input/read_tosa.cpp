@@ -68,7 +68,44 @@ struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
     Block *body = rewriter.createBlock(&scatter.getRegion(), {}, {type.getElementType(), type.getElementType()},
                                        {op.getLoc(), op.getLoc()});
     linalg_ext::YieldOp::create(rewriter, op.getLoc(), ValueRange(body->getArgument(0)));
-    rewriter.replaceOp(op, scatter);
+    rewriter.setInsertionPointAfter(scatter);
+    Value result = scatter->getResult(0);
+    if (type != op.getType())
+      result = tensor::CastOp::create(rewriter, op.getLoc(), op.getType(), result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// result[n, w, c] = values[n, indices[n, w], c]. MLIR's conversion asks the values for what is dynamic, whatever else
+/// knows how large it is.
+struct ReadGather : OpRewritePattern<tosa::GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tosa::GatherOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    auto values = dyn_cast<RankedTensorType>(op.getValues().getType());
+    auto indices = dyn_cast<RankedTensorType>(op.getIndices().getType());
+    if (!type || !values || !indices || (values.hasStaticShape() && indices.hasStaticShape() && type.hasStaticShape()))
+      return failure();
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getIndices());
+    sizes.push_back(tensor::getMixedSize(rewriter, op.getLoc(), op.getValues(), 2));
+    if (indices.isDynamicDim(0))
+      sizes[0] = tensor::getMixedSize(rewriter, op.getLoc(), op.getValues(), 0);
+    for (auto [size, known] : llvm::zip_equal(sizes, type.getShape()))
+      if (!ShapedType::isDynamic(known))
+        size = rewriter.getIndexAttr(known);
+    SmallVector<int64_t> shape;
+    for (OpFoldResult size : sizes)
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    auto found = RankedTensorType::get(shape, type.getElementType());
+    Value result = buildElements(rewriter, op.getLoc(), found, sizes, [&](OpBuilder &b, Location loc, ValueRange at) {
+      Value index = readElement(b, loc, op.getIndices(), at.take_front(2));
+      Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+      return readElement(b, loc, op.getValues(), {at[0], place, at[2]});
+    });
+    if (found != type)
+      result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
+    rewriter.replaceOp(op, result);
     return success();
   }
 };
@@ -97,6 +134,39 @@ struct ReadTile : OpRewritePattern<tosa::TileOp> {
     return success();
   }
 };
+
+/// A result as its operands tell its sizes, where what it is declared as says more: MLIR's conversions ask the operands
+/// for what is dynamic in them, and the result for how many such there are. The rest is a cast.
+void loosenResults(ModuleOp module) {
+  module.walk([](InferShapedTypeOpInterface op) {
+    if (!isa<tosa::TosaDialect>(op->getDialect()) || op->getNumResults() != 1)
+      return;
+    auto declared = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<ShapedTypeComponents> found;
+    if (!declared || llvm::all_of(declared.getShape(), ShapedType::isDynamic) ||
+        failed(op.inferReturnTypeComponents(op->getContext(), op->getLoc(), op->getOperands(),
+                                            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+                                            op->getRegions(), found)) ||
+        found.size() != 1 || !found.front().hasRank())
+      return;
+    const ArrayRef<int64_t> sizes = found.front().getDims();
+    auto isLess = [](auto pair) {
+      return ShapedType::isDynamic(std::get<0>(pair)) && !ShapedType::isDynamic(std::get<1>(pair));
+    };
+    auto fits = [](auto pair) {
+      const auto [size, said] = pair;
+      return size == said || ShapedType::isDynamic(size) || ShapedType::isDynamic(said);
+    };
+    if (sizes.size() != declared.getShape().size() || llvm::none_of(llvm::zip(sizes, declared.getShape()), isLess) ||
+        !llvm::all_of(llvm::zip(sizes, declared.getShape()), fits))
+      return;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    op->getResult(0).setType(RankedTensorType::get(sizes, declared.getElementType()));
+    auto cast = tensor::CastOp::create(builder, op->getLoc(), declared, op->getResult(0));
+    op->getResult(0).replaceAllUsesExcept(cast, cast);
+  });
+}
 
 template <typename From, typename To> struct IndexToArith : OpRewritePattern<From> {
   using OpRewritePattern<From>::OpRewritePattern;
@@ -184,8 +254,11 @@ struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
     functions.addPass(createTosaToArithPass(arithmetic));
     functions.addPass(createCanonicalizerPass());
 
-    auto addOwn = [](RewritePatternSet &patterns) { patterns.add<ReadScatter, ReadTile>(patterns.getContext()); };
+    auto addOwn = [](RewritePatternSet &patterns) {
+      patterns.add<ReadGather, ReadScatter, ReadTile>(patterns.getContext());
+    };
     ConversionErrors errors(&getContext());
+    loosenResults(module);
     rewrite(module, addOwn);
     if (failed(runPipeline(manager, module)))
       return signalPassFailure();
