@@ -32,6 +32,12 @@ std::vector<std::string> operationsOf(MLIRContext *context, StringRef dialect) {
 /// "torch.add", which no dialect here has, in a dialect that is known or not.
 void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
   const StringRef dialect = name.split('.').first;
+  if (name == "iree_linalg_ext.group_matmul") {
+    error.attachNote()
+        << "this is of 2026; write a linalg.matmul for each group, of the rows that tensor.extract_slice "
+           "takes out between two offsets, and tensor.insert_slice its result";
+    return;
+  }
   if (name.contains('.') && context->getLoadedDialect(dialect)) {
     std::vector<std::string> near = nearestNames(std::string_view(name), operationsOf(context, dialect));
     if (!near.empty())
