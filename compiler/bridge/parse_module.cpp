@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Some parsers of MLIR's own operations go on after a mistake with an attribute that is not there (linalg.transpose
 // with `permutation = [2x]`, in 22.1). They have reported the mistake by then, so that what is left is to end with an
-// error.
+// error. Others end without a report (tosa.clamp with `{> = 1}`), which is one here.
 #include "compiler/bridge/parse_module.h"
 
 #include "compiler/bridge/nesting.h"
@@ -30,6 +30,11 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context
   if (marked)
     markedSources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*marked, buffer.getBufferIdentifier()), {});
   ModuleOp parsed;
+  bool isReported = false;
+  const ScopedDiagnosticHandler watch(&context, [&](Diagnostic &diagnostic) {
+    isReported |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // the next handler prints it
+  });
   llvm::CrashRecoveryContext::Enable();
   const bool returned = llvm::CrashRecoveryContext().RunSafely([&] {
     if (OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(marked ? markedSources : sources, &context))
@@ -38,9 +43,14 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context
   llvm::CrashRecoveryContext::Disable();
   if (crashed)
     *crashed = !returned;
-  if (!returned)
-    emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1))
-        << "MLIR's parser fails on this text; what it reported before is what to mend";
+  const Location begin = FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1);
+  if (!returned && isReported)
+    emitError(begin) << "MLIR's parser fails on this text; what it reported before is what to mend";
+  else if (!isReported && (!returned || !parsed))
+    emitError(begin)
+        << "MLIR's parser refuses this text without a word: look for attributes in braces that are none "
+        << "(operations of tosa that have a mode), and kinds of operations of linalg that are not for their "
+        << "elements";
   return OwningOpRef<ModuleOp>(parsed);
 }
 

@@ -24,7 +24,7 @@ StringRef unknownOperation(StringRef text) {
 std::vector<std::string> operationsOf(MLIRContext *context, StringRef dialect) {
   std::vector<std::string> names;
   for (RegisteredOperationName name : context->getRegisteredOperations())
-    if (name.getDialectNamespace() == dialect)
+    if (name.getDialectNamespace() == dialect && name.getStringRef() == unmarkOtherYears(name.getStringRef()))
       names.push_back(name.getStringRef().str());
   return names;
 }
