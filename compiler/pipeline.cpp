@@ -40,6 +40,7 @@
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Config/llvm-config.h"
 
 #include <set>
 
@@ -143,47 +144,60 @@ Status dumpLinked(const bridge::LinkedModule &linked, const std::string &folder)
   return bridge::dumpMachineCode(linked, nvdisasm.ok() ? *nvdisasm : std::string(), folder);
 }
 
+/// From a module to kernel functions with strategies.
+/// @param found where it is given: the contractions among them
+void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions &options,
+                    std::vector<codegen::TunableContraction> *found = nullptr) {
+  // Parameters become what the files hold that were given for them.
+  manager.addPass(input::createReadParameters({.files = llvm::to_vector(options.parameters)}));
+  // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
+  manager.addPass(input::createReadInput());
+  // What front ends write in TOSA becomes linalg.
+  if (input::hasTosa(module))
+    manager.addPass(input::createReadTosa());
+  // Operations that make and move tensors become linalg.generic, which kernels are made of.
+  manager.addPass(input::createLowerTensors());
+  // Functions of math that no kernel has become arithmetic.
+  manager.addPass(input::createLowerMath());
+  // Elements of types that kernels do not hold lie in memory as such that they do.
+  manager.addPass(input::createLowerTypes());
+  // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
+  manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
+  // Types that no program can hold are refused before anything is generated or linked.
+  manager.addPass(host::createVerifySignatures());
+  // Calls of private functions become their bodies.
+  manager.addPass(host::createInlineCalls());
+  // Loops and conditions of host functions become blocks, so that the rest looks at blocks only.
+  manager.addPass(host::createLowerControlFlow());
+  // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
+  manager.addPass(dispatch::createFormFallbacks());
+  // Attention in any of its forms becomes one form.
+  manager.addPass(dispatch::createFindAttention({.print = options.printDispatches}));
+  // Operands of large matrix products whose rows are not aligned are copied once.
+  manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
+  // Tensor code becomes dispatches of executables that hold it as kernel functions.
+  manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
+  // Each kernel gets a strategy, which says how many blocks a launch takes.
+  manager.addPass(codegen::createListingChooseStrategies({.tf32 = options.tf32Products,
+                                                          .narrowSums = options.narrowF8Sums,
+                                                          .tuning = options.tuning,
+                                                          .print = options.printDispatches},
+                                                         found));
+}
+
 } // namespace
 
 void registerPipelineDialects(DialectRegistry &registry) {
   registerDialects(registry);
 }
 
+std::string compilerVersions() {
+  return concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n");
+}
+
 FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options, CompileReport &report) {
-  LogicalResult prepared = runPasses(module, options, report, [&](PassManager &manager) {
-    // Parameters become what the files hold that were given for them.
-    manager.addPass(input::createReadParameters({.files = llvm::to_vector(options.parameters)}));
-    // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
-    manager.addPass(input::createReadInput());
-    // What front ends write in TOSA becomes linalg.
-    if (input::hasTosa(module))
-      manager.addPass(input::createReadTosa());
-    // Operations that make and move tensors become linalg.generic, which kernels are made of.
-    manager.addPass(input::createLowerTensors());
-    // Functions of math that no kernel has become arithmetic.
-    manager.addPass(input::createLowerMath());
-    // Elements of types that kernels do not hold lie in memory as such that they do.
-    manager.addPass(input::createLowerTypes());
-    // Every way to declare a kernel becomes one: hal.executable.source, with objects for each target.
-    manager.addPass(createNormalizeExecutables(targetOptions(module, options)));
-    // Types that no program can hold are refused before anything is generated or linked.
-    manager.addPass(host::createVerifySignatures());
-    // Calls of private functions become their bodies.
-    manager.addPass(host::createInlineCalls());
-    // Loops and conditions of host functions become blocks, so that the rest looks at blocks only.
-    manager.addPass(host::createLowerControlFlow());
-    // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
-    manager.addPass(dispatch::createFormFallbacks());
-    // Attention in any of its forms becomes one form.
-    manager.addPass(dispatch::createFindAttention({.print = options.printDispatches}));
-    // Operands of large matrix products whose rows are not aligned are copied once.
-    manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
-    // Tensor code becomes dispatches of executables that hold it as kernel functions.
-    manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
-    // Each kernel gets a strategy, which says how many blocks a launch takes.
-    manager.addPass(
-        codegen::createChooseStrategies({.tf32 = options.tf32Products, .narrowSums = options.narrowF8Sums}));
-  });
+  LogicalResult prepared =
+      runPasses(module, options, report, [&](PassManager &manager) { addPreparation(manager, module, options); });
   if (failed(prepared) || failed(dump(module, options.dumpSources,
                                       [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))
     return failure();
@@ -232,6 +246,15 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     return failure();
   report.count(*program, bytes->size());
   return CompiledProgram{bytes.take(), std::move(linked->inputFiles)};
+}
+
+FailureOr<std::vector<codegen::TunableContraction>> findContractions(ModuleOp module, const CompileOptions &options) {
+  std::vector<codegen::TunableContraction> found;
+  CompileReport report;
+  if (failed(runPasses(module, options, report,
+                       [&](PassManager &manager) { addPreparation(manager, module, options, &found); })))
+    return failure();
+  return found;
 }
 
 } // namespace tenon::compiler

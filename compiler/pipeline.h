@@ -6,6 +6,7 @@
 #include "abi/target_arch.h"
 #include "compiler/bridge/link_executables.h"
 #include "compiler/bridge/object_search.h"
+#include "compiler/codegen/tuning/tunable_contraction.h"
 #include "compiler/compile_report.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +27,7 @@ struct CompileOptions {
   bool narrowF8Sums = false;            // --f8-sums=narrow
   bool fastMath = false;                // --fast-math
   bool printDispatches = false;         // --print-dispatches
+  std::string tuning;                   // --tuning: a file; empty: none
   bool lineInfo = false;                // --line-info
   std::vector<std::string> parameters;  // --parameters: SCOPE=FILE
   bool printIrAfterAll = false;         // to stderr, after every pass
@@ -39,6 +41,9 @@ struct CompileOptions {
 /// Dialects and interfaces that the pipeline needs in the context, those of its input among them.
 void registerPipelineDialects(mlir::DialectRegistry &registry);
 
+/// What the compiler is made of: a line for --version.
+std::string compilerVersions();
+
 struct CompiledProgram {
   std::vector<uint8_t> bytes;          // a TNP1 buffer; same module and objects, same bytes
   std::vector<std::string> inputFiles; // objects, CUDA sources and their headers that were read, for depfiles
@@ -48,5 +53,9 @@ struct CompiledProgram {
 /// @param report gets the phases that were begun, also where one fails
 mlir::FailureOr<CompiledProgram> compileModule(mlir::ModuleOp module, const CompileOptions &options,
                                                CompileReport &report);
+
+/// The contractions of `module`, which is consumed; of those that are computed alike each one. For tuners.
+mlir::FailureOr<std::vector<codegen::TunableContraction>> findContractions(mlir::ModuleOp module,
+                                                                           const CompileOptions &options);
 
 } // namespace tenon::compiler

@@ -20,6 +20,7 @@ FLOORS = {
     "linker": {"support", "abi", "ptx"},
     "compiler": {"support", "abi", "ptx", "linker"},
     "runtime": {"support", "abi"},
+    "tuner": {"support", "abi", "linker", "compiler", "runtime"},
     "emulator": {"support", "abi", "ptx"},
 }
 # The rooms of each floor, in order. "." is the floor's own folder.
@@ -32,9 +33,10 @@ ROOMS = {
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/types", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/products", "dispatch/prepare", "dispatch/splits", "dispatch", "dispatch/attention",
-                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/attention", "codegen/attention/hopper", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
+                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/tuning", "codegen/attention", "codegen/attention/hopper", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],
+    "tuner": ["."],
     "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode", "decode/families",
                  "driver", "driver/module", "driver/memory", "driver/work", "driver/graph",
                  "driver/api"],

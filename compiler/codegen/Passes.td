@@ -24,13 +24,17 @@ def ChooseStrategies : Pass<"tenon-choose-strategies", "::mlir::ModuleOp"> {
       } <workgroup_size = [256, 1, 1]>
       builtin.module { func.func @f_dispatch_0(...) attributes {tenon.strategy = {name = "rows", threads = 256, ...}} }
     ```
+    Of a contraction, `tenon.tile` says how it is computed (dialect/tile_pins.h), else a tuning file, else a model.
     A kernel that has a strategy already keeps it: a module may be written out behind this pass, changed and compiled.
     The strategies and what each is for: codegen/strategies/README.md. A kernel that none of them takes is computed by
     one thread for each element of its result (`tenon.elements_per_thread = 1`).
   }];
   let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">,
                  Option<"narrowSums", "narrow-sums", "bool", /*default=*/"false",
-                        "tensor cores sum products of f8 on their own, with 13 bits">];
+                        "tensor cores sum products of f8 on their own, with 13 bits">,
+                 Option<"tuning", "tuning", "std::string", /*default=*/"", "file of choices for contractions; empty: none">,
+                 Option<"print", "print", "bool", /*default=*/"false",
+                        "remarks: how each contraction is computed, and who chose it">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 

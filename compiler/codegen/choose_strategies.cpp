@@ -4,6 +4,7 @@
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/write_along.h"
+#include "compiler/codegen/choose_tiles.h"
 #include "compiler/codegen/contraction/product.h"
 #include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/strategy.h"
@@ -102,8 +103,41 @@ private:
   OpBuilder b_;
 };
 
+/// A program whose function takes what the kernel takes, and launches it once.
+std::string programOf(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp kernel) {
+  OwningOpRef<ModuleOp> program = ModuleOp::create(source.getLoc());
+  OpBuilder b(program->getBodyRegion());
+  b.clone(*source);
+  const Location loc = kernel.getLoc();
+  auto function = func::FuncOp::create(b, loc, kTunedFunction, kernel.getFunctionType());
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  auto sizesOf = [&](Type type, Attribute positions, SmallVectorImpl<Value> &sizes) {
+    if (auto dims = dyn_cast_or_null<DenseI64ArrayAttr>(positions); dims && isa<RankedTensorType>(type))
+      for (int64_t position : dims.asArrayRef())
+        sizes.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(), body->getArgument(position)));
+  };
+  SmallVector<Value> workload, argumentDims, resultDims;
+  for (unsigned size = 0; size + 1 < exported.getWorkgroupCount().getNumArguments(); ++size)
+    workload.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(), body->getArgument(size)));
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+    sizesOf(type, kernel.getArgAttr(index, dispatch::kDimsAttr), argumentDims);
+  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
+    sizesOf(type, kernel.getResultAttr(index, dispatch::kDimsAttr), resultDims);
+  auto entryPoint = SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
+  auto dispatch = flow::DispatchOp::create(b, loc, entryPoint, workload, kernel.getResultTypes(), resultDims,
+                                           body->getArguments(), argumentDims);
+  func::ReturnOp::create(b, loc, dispatch.getResults());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  program->print(stream);
+  return text;
+}
+
 struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
   using ChooseStrategiesBase::ChooseStrategiesBase;
+  ChooseStrategies(ChooseStrategiesOptions options, std::vector<TunableContraction> *found)
+      : ChooseStrategiesBase(std::move(options)), found_(found) {}
 
   void runOnOperation() override {
     FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
@@ -112,6 +146,10 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     auto takesMaps = [](const Target &target) { return target.arch == kMapTarget; };
     hasMapTarget_ = llvm::any_of(*targets, takesMaps);
     hasOnlyMapTargets_ = hasMapTarget_ && llvm::all_of(*targets, takesMaps);
+    TileChooser tiles(&getContext(), *targets, print);
+    if (!tuning.empty() && failed(tiles.read(tuning, getOperation().getLoc())))
+      return signalPassFailure();
+    tiles_ = &tiles;
     getOperation().walk([&](flow::DispatchOp op) { dispatchesOf_[op.entryPoint()].push_back(op); });
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
       if (source->hasAttr(dispatch::kGeneratedAttr))
@@ -120,6 +158,8 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
             // What is chosen already stays: a module that was written out here, and perhaps changed.
             if (!function->hasAttr(dispatch::kStrategyAttr) && failed(choose(source, function)))
               signalPassFailure();
+    tiles.finish();
+    tiles_ = nullptr;
     dispatchesOf_.clear();
   }
 
@@ -150,11 +190,21 @@ private:
     }
     const GroupShape shape = GroupShape::of(*kernel);
     std::vector<Plan> plans;
+    const Strategy *taking = nullptr;
     for (const Strategy *strategy : strategies())
-      if (plans.empty())
+      if (plans.empty()) {
         plans = strategy->plans(*kernel, shape);
+        taking = strategy;
+      }
     if (!plans.empty()) {
-      addVariants(source, exported, function, plans);
+      FailureOr<std::vector<Plan>> chosen = tiles_->choose(*kernel, shape, *taking, std::move(plans));
+      if (failed(chosen))
+        return failure();
+      if (found_ && tiles_->last()) {
+        found_->push_back(*tiles_->last());
+        found_->back().program = programOf(source, exported, function);
+      }
+      addVariants(source, exported, function, *chosen);
       return success();
     }
     if (kernel->ops.size() > 1)
@@ -308,8 +358,15 @@ private:
   llvm::DenseMap<Attribute, SmallVector<flow::DispatchOp>> dispatchesOf_; // by entry point
   bool hasMapTarget_ = false; // code is made for a target whose kernels take tensor maps
   bool hasOnlyMapTargets_ = false;
+  TileChooser *tiles_ = nullptr; // while it runs
+  std::vector<TunableContraction> *found_ = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createListingChooseStrategies(ChooseStrategiesOptions options,
+                                                    std::vector<TunableContraction> *found) {
+  return std::make_unique<ChooseStrategies>(std::move(options), found);
+}
 
 } // namespace tenon::compiler::codegen

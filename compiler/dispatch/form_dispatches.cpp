@@ -4,6 +4,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dialect/tile_pins.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/form_groups.h"
@@ -106,8 +107,9 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
       good &= succeeded(prepareFunction(function)) && succeeded(formIn(function, symbols, known)) &&
               succeeded(verifyHostFunction(function));
     }
-    if (!good)
+    if (!good || failed(checkTilePlaces(getOperation(), arrivedPins_)))
       signalPassFailure();
+    arrivedPins_.clear();
   }
 
 private:
@@ -129,6 +131,10 @@ private:
           good = false;
           continue;
         }
+        kernel->function.walk([&](linalg::GenericOp op) {
+          if (Attribute place = takeTilePlace(op))
+            arrivedPins_.insert(place);
+        });
         const std::string executable = executableOf(*kernel, function, number, symbols, known);
         if (print)
           linalg::GenericOp(group.ops.back()).emitRemark()
@@ -250,6 +256,8 @@ private:
     if (group.softmax)
       linalg::SoftmaxOp(group.softmax).erase();
   }
+
+  llvm::DenseSet<Attribute> arrivedPins_; // places of `tenon.tile` on contractions that are in kernels
 };
 
 } // namespace

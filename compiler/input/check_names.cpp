@@ -3,6 +3,7 @@
 // say nothing here and stay. What would change a program if it were left out is an error: an operation, a type, and an
 // attribute that looks like one of ours.
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/tile_pins.h"
 #include "compiler/input/steps.h"
 #include "support/text/nearest_names.h"
 
@@ -21,9 +22,11 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 const std::vector<std::string> &tenonAttributes() {
   static const std::vector<std::string> names = {
       kClusterAttr.str(),    kFallbackAttr.str(),   kFallbackObjectsAttr.str(),
+      kTileAttr.str(),       kTilePlacesAttr.str(), "tenon.chain",
       "tenon.dims",          "tenon.documentation", "tenon.elements_per_thread",
-      "tenon.generated",     "tenon.layout",        "tenon.name",
-      "tenon.strategy",      "tenon.tied",          "tenon.unsigned",
+      "tenon.generated",     "tenon.hopper_only",   "tenon.layout",
+      "tenon.name",          "tenon.narrow_sums",   "tenon.strategy",
+      "tenon.tf32",          "tenon.tied",          "tenon.unsigned",
       "tenon.workgroup_size"};
   return names;
 }
@@ -113,7 +116,7 @@ private:
       error << ": did you mean '" << StringRef(known.front()).split('.').first << '.' << near.front() << "'?";
     else
       error << ": '" << kFallbackAttr << "' and '" << kClusterAttr
-            << "' are those that exports and extern dispatches take";
+            << "' are those that exports and extern dispatches take, '" << kTileAttr << "' contractions";
   }
 
   /// The first attribute of each dialect is shown.
@@ -140,7 +143,7 @@ private:
 } // namespace
 
 LogicalResult checkNames(ModuleOp module) {
-  return NameCheck(module).run(module);
+  return failed(NameCheck(module).run(module)) ? failure() : readTilePins(module);
 }
 
 } // namespace tenon::compiler::input

@@ -22,7 +22,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -39,7 +38,7 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo, dumpSources,
+  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo, dumpSources,
                                          dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
@@ -77,6 +76,8 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "f8-sums", "f32|narrow", &flags.f8Sums,
       "f32: of products of f8, tensor cores sum 128 at most on their own, with 13 bits (default); narrow: all,\n"
       "which is faster, and the longer the sum the less exact");
+  options.text("tuning", "FILE", &flags.tuning,
+               "compute contractions as FILE says, which tenon-tune writes (default: as a model predicts)");
   options.flag("fast-math", &flags.fastMath,
                "approximate division and functions, f32 denormals are zero: as nvcc's --use_fast_math");
   options.flag("line-info", &flags.lineInfo, "name lines of the module in generated PTX, for profilers and debuggers");
@@ -87,7 +88,8 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "write all there is to see into DIR: phases, the module behind each pass; kernels, their LLVM IR and PTX;\n"
       "executables, with registers, spills and occupancy, cubins and, with nvdisasm, SASS");
   options.flag("print-dispatches", &flags.printDispatches,
-               "print which operations become one kernel, and why others do not");
+               "print which operations become one kernel, and why others do not; how contractions are computed, and\n"
+               "who chose it");
   options.flag("print-statistics", &flags.printStatistics, "print what was compiled, and how long each phase took");
   options.text("dump-kernels-to", "DIR", &flags.dumpKernels, "write the generated PTX into DIR");
   options.alias("iree-hal-dump-executable-intermediates-to");
@@ -107,7 +109,7 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
   options.example("tenon-compile example.mlir --dump-to=dump -o example.tenon",
                   "all there is to see: the module behind each pass, LLVM IR, PTX, SASS");
   options.versions([] {
-    return tenon::concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n", tenon::abi::libraryVersions(),
+    return tenon::concat(tenon::compiler::compilerVersions(), tenon::abi::libraryVersions(),
                          tenon::linker::toolkitVersions());
   });
   return options;
@@ -149,6 +151,7 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f8-sums is 'f32' or 'narrow', not '", flags.f8Sums,
                             "'");
   options.narrowF8Sums = flags.f8Sums == "narrow";
+  options.tuning = flags.tuning;
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;
   options.lineInfo = flags.lineInfo;
@@ -243,6 +246,8 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options, 
   std::vector<std::string> &files = program->inputFiles;
   for (const std::string &parameter : flags.parameters)
     files.push_back(parameter.substr(parameter.find('=') + 1));
+  if (!flags.tuning.empty())
+    files.push_back(flags.tuning);
   if (flags.inputs.front() != "-")
     files.insert(files.begin(), flags.inputs.front());
   for (const std::string &file : files)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/contraction.h"
 
-#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/scalar_product.h"
 #include "compiler/codegen/contraction/tensor_core_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/contraction/warpgroup_product.h"
-#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/codegen/strategies/attention.h"
+#include "compiler/codegen/strategies/contraction_tiles.h"
 
 using namespace mlir;
 
@@ -17,153 +17,16 @@ namespace {
 constexpr uint32_t kThreads = 256;
 // Of large tiles that no tensor core multiplies: each thread has twice as many elements, and reads fewer for each.
 constexpr uint32_t kFewThreads = 128;
-constexpr int64_t kLargeTile = 128, kSmallTile = 64;
-// As many tiles keep a large device busy; of fewer elements smaller tiles are made. Tensor cores gain from tiles of 128
-// rows with fewer.
-constexpr int64_t kManyTiles = 128, kEnoughTiles = 96;
 
-/// What multiplies.
-enum class Multiplier { Scalar, TensorCore, Warpgroup };
-
-/// The best that a target has.
-Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
-  Type element = product.warpElement();
-  if (!element || !hasTensorCoresFor(product, target))
-    return Multiplier::Scalar;
-  return target == abi::TargetArch{90, abi::ArchSuffix::A} ? Multiplier::Warpgroup : Multiplier::TensorCore;
-}
-
-int64_t ceilDiv(int64_t size, int64_t perTile) {
-  return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
-}
-
-/// How many tiles there are, where the sizes are known.
-std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
-  const std::optional<int64_t> batch = shape.sizeOf(product.batch), rows = shape.sizeOf(product.rows),
-                               across = shape.sizeOf(product.columns);
-  if (!batch || !rows || !across)
-    return std::nullopt;
-  return *batch * ceilDiv(*rows, side) * ceilDiv(*across, columns);
-}
-
-// A tile of Hopper's, and how long one of its multiprocessors takes for a step of 128 bytes (measured on an H200):
-// small ones wait for the second-level cache, large ones for the tensor cores.
-struct WarpgroupTile {
-  int64_t rows, columns;
-  double microseconds;
+/// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
+struct GivenWarpgroups {
+  std::optional<WarpgroupTile> tile;
+  uint32_t cluster = 1;
 };
-constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
-                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22}};
-// Behind the steps of each tile, until the next one's begin.
-constexpr double kMicrosecondsOfTile = 0.5;
-constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
 
-/// Of a tile, 1 where the sum's length is unknown.
-double stepsOf(const GroupShape &shape, const Product &product) {
-  const int64_t depth = warpgroupDepth(product.left.value.getType());
-  SmallVector<int64_t> sizes;
-  double reduced = 1;
-  for (unsigned axis : product.reduced) {
-    sizes.push_back(shape.axes[axis].size.value_or(1));
-    reduced *= double(sizes.back());
-  }
-  const Patches patches = patchesOfReduced(shape, product, depth);
-  return (patches ? double(patches.count(sizes)) : reduced) / double(depth);
-}
-
-/// Tiles of Hopper's, as tilesOf(); where its maps need patches, those cover more than the rows. `cluster` of them
-/// below each other count as one.
-std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
-                                        int64_t cluster = 1) {
-  const std::optional<int64_t> batch = shape.sizeOf(product.batch), columns = shape.sizeOf(product.columns);
-  std::optional<int64_t> rows = shape.sizeOf(product.rows);
-  if (!batch || !rows || !columns)
-    return std::nullopt;
-  const uint32_t depth = warpgroupDepth(product.left.value.getType());
-  if (mapOf(shape, product, product.left, uint32_t(tile.rows), depth))
-    if (const Patches patches = patchesOfRows(shape, product, tile.rows)) {
-      SmallVector<int64_t> sizes;
-      for (unsigned axis : product.rows)
-        sizes.push_back(*shape.axes[axis].size);
-      rows = patches.count(sizes);
-    }
-  return *batch * ceilDiv(*rows, tile.rows * cluster) * ceilDiv(*columns, tile.columns);
-}
-
-/// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
-/// every multiprocessor work are left out.
-const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  const double steps = stepsOf(shape, product);
-  const WarpgroupTile *best = nullptr;
-  double least = 0;
-  for (const WarpgroupTile &tile : kWarpgroupTiles) {
-    const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
-    if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
-        !isWarpgroupTile(tile.rows, tile.columns, product.right))
-      continue;
-    const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
-    const double taken = rounds * (steps * tile.microseconds + kMicrosecondsOfTile);
-    if (!best || taken < least)
-      best = &tile, least = taken;
-  }
-  return best;
-}
-
-// Blocks that share what they read of the right operand: each brings a part of it to both. Their tiles lie below each
-// other. Measured on an H200: a launch of pairs takes 0.5 to 1 us more. What they read is half as much, which is worth
-// 30 % where rows are no multiples of a line of the cache, so that a row of a box meets two of them, and 1 % where many
-// rounds of tiles follow each other; else the second-level cache is fast enough.
-constexpr uint32_t kPair = 2;
-constexpr int64_t kLineBytes = 128;
-constexpr double kLeastMicrosecondsOfPairs = 30;
-constexpr uint64_t kLeastRoundsOfPairs = 8;
-
-/// Whether rows of the operand begin anywhere in a line of the cache.
-bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
-  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
-  return size && *size * dispatch::elementBytes(operand.value.getType()) % kLineBytes != 0;
-}
-
-/// Whether pairs are done earlier than blocks that run alone.
-bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
-                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
-  if (!alone || *pairs >= *alone)
-    return false;
-  const uint64_t rounds = llvm::divideCeil(uint64_t(*alone), multiprocessors);
-  const double taken = double(rounds) * stepsOf(shape, product) * tile.microseconds;
-  const bool areLonger = llvm::divideCeil(uint64_t(*pairs), multiprocessors / kPair) > rounds;
-  return !areLonger && taken >= kLeastMicrosecondsOfPairs &&
-         (rounds >= kLeastRoundsOfPairs || areLinesSplit(shape, product.left) || areLinesSplit(shape, product.right));
-}
-
-// A tile without tensor cores, and how long it takes for 4096 reduced elements (f32 on an H200, microseconds): alone on
-// its multiprocessor, or its share where `resident` tiles are computed there at once.
-struct ScalarTile {
-  int64_t rows, columns, resident;
-  double shared, alone;
-};
-constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
-
-const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
-  const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  const ScalarTile *best = nullptr;
-  double least = 0;
-  for (const ScalarTile &tile : kScalarTiles) {
-    const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
-    const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
-    const double taken = tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
-                                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
-    if (!best || taken < least)
-      best = &tile, least = taken;
-  }
-  return *best;
-}
-
+/// @param given nothing: what is best
 Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product, int64_t side,
-            int64_t columns) {
+            int64_t columns, const std::optional<GivenWarpgroups> &given = {}) {
   auto extents = [&](ArrayRef<unsigned> axes) {
     SmallVector<SpaceAxis> chosen;
     for (unsigned axis : axes)
@@ -180,8 +43,9 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   if (!product.warpElement())
     return plan;
   const std::optional<int64_t> launched = tilesOf(shape, product, side, columns);
-  const WarpgroupTile *tile = launched             ? bestWarpgroupTile(shape, product, *launched)
-                              : side == kLargeTile ? &kUnknownSizes
+  const WarpgroupTile *tile = given                ? (given->tile ? &*given->tile : nullptr)
+                              : launched           ? bestWarpgroupTile(shape, product, *launched)
+                              : side == kLargeTile ? &warpgroupTileOfUnknownSizes()
                                                    : nullptr;
   if (!tile)
     return plan;
@@ -191,7 +55,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     return mapOf(shape, product, product.right, uint32_t(tile->columns), depth, parts);
   };
   std::optional<TileMap> right = rightIn(1);
-  if (left && right && rightIn(kPair) && isPairWorthwhile(shape, product, *tile)) {
+  if (left && right && rightIn(kPair) && (given ? given->cluster == kPair : isPairWorthwhile(shape, product, *tile))) {
     right = rightIn(kPair);
     plan.choices[4].second = kPair;
   }
@@ -243,6 +107,83 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
 std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   std::vector<Plan> all = plans(kernel, shape);
   return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const GroupShape &shape,
+                                             const abi::TargetArch &target) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  if (!product || !dispatch::contractionOf(product->op->op))
+    return {};
+  std::vector<TileChoice> choices;
+  const Multiplier multiplier = multiplierOf(target, *product);
+  if (multiplier == Multiplier::Warpgroup)
+    for (const WarpgroupTile &tile : warpgroupTiles()) {
+      if (!isWarpgroupTile(tile.rows, tile.columns, product->right))
+        continue;
+      const uint32_t depth = warpgroupDepth(product->left.value.getType());
+      auto rightIn = [&](uint32_t parts) {
+        return mapOf(shape, *product, product->right, uint32_t(tile.columns), depth, parts);
+      };
+      const bool hasMaps = mapOf(shape, *product, product->left, uint32_t(tile.rows), depth) && rightIn(1);
+      if (!hasMaps && !product->tensorCoreElement())
+        continue;
+      choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+      if (hasMaps && rightIn(kPair) && hasPairs(shape, *product, tile)) {
+        choices.push_back(choices.back());
+        choices.back().numbers.emplace_back("blocks", kPair);
+      }
+    }
+  // Sums of eight bytes take the registers of twice as many.
+  const bool isWide = product->sum.sum.type.getIntOrFloatBitWidth() > 32;
+  const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
+  for (const ScalarTile &tile : scalarTiles())
+    if (!isWide || tile.rows == kSmallTile)
+      choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+  return choices;
+}
+
+std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                                         ArrayRef<GivenChoice> given) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  std::optional<GivenWarpgroups> warpgroups;
+  std::optional<std::pair<int64_t, int64_t>> tile;
+  for (const auto &[target, choice] : given) {
+    const int64_t rows = choice.number("rows"), columns = choice.number("columns");
+    if (choice.by == kByWarpgroups) {
+      warpgroups = {WarpgroupTile{rows, columns, 0}, choice.number("blocks") == kPair ? kPair : 1};
+      continue;
+    }
+    tile = {rows, columns};
+    if (multiplierOf(target, *product) == Multiplier::Warpgroup)
+      warpgroups.emplace();
+  }
+  func::FuncOp function = kernel.function;
+  // Hopper's blocks take tile after tile, however many of them are launched: enough for each of its multiprocessors.
+  if (!tile && function->hasAttr(kHopperOnlyAttr))
+    tile = {kSmallTile, kSmallTile};
+  if (tile)
+    return {planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups)};
+  std::vector<Plan> plans = this->plans(kernel, shape);
+  for (Plan &plan : plans) {
+    Plan with = planOf(name(), kernel, shape, *product, plan.choice("rows"), plan.choice("columns"), warpgroups);
+    with.guard = plan.guard;
+    plan = std::move(with);
+  }
+  return plans;
+}
+
+std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, const GroupShape &shape, const Plan &plan,
+                                                const abi::TargetArch &target) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  const Multiplier multiplier = multiplierOf(target, *product);
+  const int64_t rows = plan.choice("warpgroup_rows"), columns = plan.choice("warpgroup_columns");
+  if (multiplier != Multiplier::Warpgroup || rows == 0)
+    return TileChoice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
+                      {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
+  TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
+  if (plan.choice("warpgroup_cluster") == kPair)
+    choice.numbers.emplace_back("blocks", kPair);
+  return choice;
 }
 
 uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {

@@ -43,6 +43,15 @@ bool multipliesByWarps(const Product &product) {
   return element && !element.isTF32();
 }
 
+/// Nothing where it is none of these.
+std::optional<Product> productOf(const KernelFunction &kernel, const GroupShape &shape) {
+  std::optional<Product> product = Product::of(kernel, shape);
+  if (!product || (product->rows.empty() && product->columns.empty()) || !fitsGroup(kernel, shape) ||
+      dispatch::readsWindows(product->op->op))
+    return std::nullopt;
+  return product;
+}
+
 class Planner {
 public:
   Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
@@ -50,10 +59,16 @@ public:
         columns_(shape.sizeOf(product.columns)), batch_(shape.sizeOf(product.batch)),
         reduced_(shape.sizeOf(product.reduced)) {}
 
-  std::vector<Plan> run();
+  /// @param given what is said of it; null: what is best
+  std::vector<Plan> run(const TileChoice *given = nullptr);
+  std::vector<TileChoice> choices();
 
 private:
-  Plan planOf(bool fewAreRows, uint32_t few) const;
+  Plan planOf(bool fewAreRows, uint32_t few, const TileChoice *given = nullptr) const;
+  /// Positions of a lane where the wide side lies across.
+  uint32_t mostAcross(const Operand &wide, uint32_t few) const {
+    return std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
+  }
 
   const StringRef name_;
   const KernelFunction &kernel_;
@@ -62,12 +77,20 @@ private:
   const std::optional<int64_t> rows_, columns_, batch_, reduced_;
 };
 
-Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
+TileChoice choiceOfPlan(const Plan &plan) {
+  return {kBySkinny.str(),
+          {{"few", plan.choice("few")},
+           {"positions", plan.choice("positions")},
+           {"threads", plan.threads},
+           {"depth_warps", plan.choice("depth_warps")}}};
+}
+
+Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) const {
   const Operand &wide = fewAreRows ? product_.right : product_.left;
   const std::optional<int64_t> wideSize = fewAreRows ? columns_ : rows_;
   SkinnyShape how{.fewAreRows = fewAreRows, .few = few, .positions = 2, .depthWarps = 0};
   if (!wide.isAlongReduced)
-    how.positions = std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
+    how.positions = mostAcross(wide, few);
   // Of bytes each lane brings twice as many rows at once: what the few are read for is halved.
   const bool areBytes = multipliesByWarps(product_) && dispatch::elementBytes(wide.value.getType()) == 1;
   if (wide.isAlongReduced && areBytes && few <= 16 &&
@@ -94,6 +117,11 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
     threads = kManyThreads;
     divide();
   }
+  if (given) {
+    how.positions = uint32_t(given->number("positions"));
+    how.depthWarps = uint32_t(given->number("depth_warps"));
+    threads = uint32_t(given->number("threads"));
+  }
   const SmallVector<Extent> fewExtents = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns),
                             wideExtents = extentsOf(shape_, wide.across);
   return {
@@ -105,7 +133,37 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few) const {
        {wideExtents, int64_t(widePerBlock(how, threads))}}};
 }
 
-std::vector<Plan> Planner::run() {
+/// Around what is best: more and fewer positions of a lane, threads, warps that divide the sum.
+std::vector<TileChoice> Planner::choices() {
+  const std::vector<Plan> best = run();
+  if (best.size() != 1)
+    return {}; // of an unknown number of rows there are several kernels
+  const bool fewAreRows = best.front().choice("few_side") == 1;
+  const Operand &wide = fewAreRows ? product_.right : product_.left;
+  const int64_t few = best.front().choice("few"), positions = best.front().choice("positions"),
+                warps = best.front().choice("depth_warps");
+  std::vector<TileChoice> choices;
+  for (int64_t each = 2; each <= 8; each *= 2) {
+    // Across, a lane has as many positions as it loads at once, or fewer; along the sum they are rows of their own.
+    if (wide.isAlongReduced ? each != positions : each > mostAcross(wide, uint32_t(few)))
+      continue;
+    for (int64_t threads : {kThreads, kManyThreads})
+      for (int64_t divided : {warps / 2, warps, warps * 2}) {
+        const SkinnyShape how{.fewAreRows = fewAreRows,
+                              .few = uint32_t(few),
+                              .positions = uint32_t(each),
+                              .depthWarps = uint32_t(divided)};
+        const uint32_t bytes = dispatch::elementBytes(product_.sum.sum.type);
+        if (divided >= 1 && divided <= threads / 32 &&
+            skinnyPartBytes(how, uint32_t(threads), bytes) <= kMostSkinnyBytes)
+          choices.push_back(
+              {kBySkinny.str(), {{"few", few}, {"positions", each}, {"threads", threads}, {"depth_warps", divided}}});
+      }
+  }
+  return choices;
+}
+
+std::vector<Plan> Planner::run(const TileChoice *given) {
   if (reduced_ && *reduced_ < kLeastReduced)
     return {};
   const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : kMostFewScalar;
@@ -120,7 +178,7 @@ std::vector<Plan> Planner::run() {
   if (few) {
     if (*few > most)
       return {};
-    return {planOf(fewAreRows, std::max<uint32_t>(8, llvm::PowerOf2Ceil(*few)))};
+    return {planOf(fewAreRows, std::max<uint32_t>(8, llvm::PowerOf2Ceil(*few)), given)};
   }
   std::vector<Plan> others = Contraction().plans(kernel_, shape_);
   if (others.empty()) // a tree reduction that someone else computes
@@ -144,11 +202,25 @@ std::vector<Plan> Planner::run() {
 } // namespace
 
 std::vector<Plan> Skinny::plans(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || (product->rows.empty() && product->columns.empty()) || !fitsGroup(kernel, shape) ||
-      dispatch::readsWindows(product->op->op))
-    return {};
-  return Planner(name(), kernel, shape, *product).run();
+  const std::optional<Product> product = productOf(kernel, shape);
+  return product ? Planner(name(), kernel, shape, *product).run() : std::vector<Plan>();
+}
+
+std::vector<TileChoice> Skinny::choices(const KernelFunction &kernel, const GroupShape &shape,
+                                        const abi::TargetArch &) const {
+  const std::optional<Product> product = productOf(kernel, shape);
+  return product ? Planner(name(), kernel, shape, *product).choices() : std::vector<TileChoice>();
+}
+
+std::vector<Plan> Skinny::plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                                    ArrayRef<GivenChoice> given) const {
+  const std::optional<Product> product = productOf(kernel, shape);
+  return Planner(name(), kernel, shape, *product).run(&given.front().choice);
+}
+
+std::optional<TileChoice> Skinny::choiceOf(const KernelFunction &, const GroupShape &, const Plan &plan,
+                                           const abi::TargetArch &) const {
+  return choiceOfPlan(plan);
 }
 
 std::optional<Plan> Skinny::plan(const KernelFunction &kernel, const GroupShape &shape) const {

@@ -13,6 +13,12 @@ public:
   llvm::StringRef name() const override { return "skinny"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<TileChoice> choices(const KernelFunction &kernel, const GroupShape &shape,
+                                  const abi::TargetArch &target) const override;
+  std::vector<Plan> plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                              llvm::ArrayRef<GivenChoice> given) const override;
+  std::optional<TileChoice> choiceOf(const KernelFunction &kernel, const GroupShape &shape, const Plan &plan,
+                                     const abi::TargetArch &target) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
   unsigned variantFor(const abi::TargetArch &target) const override {

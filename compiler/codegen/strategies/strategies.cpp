@@ -46,6 +46,13 @@ DictionaryAttr Plan::attribute(MLIRContext *context) const {
   return b.getDictionaryAttr(entries);
 }
 
+int64_t Plan::choice(StringRef name) const {
+  for (auto [each, value] : choices)
+    if (each == name)
+      return value;
+  return 0;
+}
+
 int64_t Writer::choice(StringRef name) const {
   return kernel.strategy.getAs<IntegerAttr>(name).getInt();
 }

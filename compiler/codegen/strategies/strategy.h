@@ -8,6 +8,7 @@
 
 #include "abi/target_arch.h"
 #include "compiler/codegen/kernel/bodies.h"
+#include "compiler/codegen/tuning/tile_choice.h"
 
 namespace tenon::compiler::codegen {
 
@@ -32,9 +33,11 @@ struct Plan {
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
   std::optional<Guard> guard = {}, also = {};                     // both hold where it runs; none: always
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
-  llvm::SmallVector<mlir::Type> tensorMaps = {}; // that kernels for sm_90a take: !hal.tensor_map
+  llvm::SmallVector<mlir::Type> tensorMaps = {};                  // that kernels for sm_90a take: !hal.tensor_map
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  /// One of the choices.
+  int64_t choice(llvm::StringRef name) const;
 };
 
 /// A kernel that is being written.
@@ -62,6 +65,22 @@ public:
   virtual std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const {
     std::optional<Plan> only = plan(kernel, shape);
     return only ? std::vector<Plan>{*only} : std::vector<Plan>();
+  }
+  /// What a user or a tuner may choose for a contraction on the target: nothing where it does not take the kernel, or
+  /// leaves nothing to choose.
+  virtual std::vector<TileChoice> choices(const KernelFunction &, const GroupShape &, const abi::TargetArch &) const {
+    return {};
+  }
+  /// Those of plans() with what is given for some targets, each one of choices() there. On the others the kernel does
+  /// what it would do anyway, as far as one launch for all of them allows it.
+  virtual std::vector<Plan> plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                                      llvm::ArrayRef<GivenChoice>) const {
+    return plans(kernel, shape);
+  }
+  /// What a kernel of the plan does on the target, as one of choices() says it.
+  virtual std::optional<TileChoice> choiceOf(const KernelFunction &, const GroupShape &, const Plan &,
+                                             const abi::TargetArch &) const {
+    return std::nullopt;
   }
   /// Whether it can write a kernel with this choice; `threads` is one, too.
   virtual bool takes(llvm::StringRef /*choice*/, int64_t /*value*/) const { return true; }

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/splits/known_split.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/tile_pins.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -224,6 +225,7 @@ Value Splitter::buildTotal(unsigned output, Value partial) {
           ofPart = movedToCenter(b, ofPart, arguments[1], arguments[2]);
         linalg::YieldOp::create(b, loc_, combineBy(b, loc_, accumulators_[output], arguments.back(), ofPart));
       });
+  dropTilePin(total); // it is the parts' kernel that is pinned
   return total.getResult(0);
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/flow/prefix.h"
+#include "compiler/dialect/tile_pins.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
@@ -254,6 +255,7 @@ Value RaggedSplitter::buildTotal(unsigned output, Value partial) {
         Value both = combined(b, output, row, arguments.front());
         linalg::YieldOp::create(b, loc_, combined(b, output, arguments.back(), both));
       });
+  dropTilePin(total); // it is the parts' kernel that is pinned
   return total.getResult(0);
 }
 

@@ -100,5 +100,62 @@ TEST_F(ContractionPlans, F8ArePlannedAsInt8) {
   EXPECT_EQ(f8.tensorMaps, bytes.tensorMaps);
 }
 
+// What can be chosen for a target is what a plan with it says of that target, and a kernel can be written with it.
+TEST_F(ContractionPlans, EachChoiceIsTaken) {
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A};
+  for (const char *element : {"f16", "bf16", "f32", "f8E4M3FN"})
+    for (const char *right : {"nk", "kn"})
+      for (const char *rows : {"8", "64", "600", "?"}) {
+        const KernelFunction &kernel = read("mk", right, {{'m', rows}, {'n', "512"}, {'k', "1024"}}, element);
+        for (abi::TargetArch target : {abi::TargetArch{75}, abi::TargetArch{80}, hopper})
+          for (const char *name : {"skinny", "contraction"}) {
+            const Strategy &strategy = *strategyNamed(name);
+            for (const TileChoice &choice : strategy.choices(kernel, *shape_, target)) {
+              const std::string what = choice.text() + " of " + element + " " + right + " " + rows;
+              const std::vector<Plan> plans = strategy.plansWith(kernel, *shape_, {{target, choice}});
+              ASSERT_FALSE(plans.empty()) << what;
+              for (const Plan &plan : plans) {
+                const std::optional<TileChoice> found = strategy.choiceOf(kernel, *shape_, plan, target);
+                ASSERT_TRUE(found) << what;
+                EXPECT_TRUE(*found == choice) << what << ", but " << found->text();
+                EXPECT_TRUE(strategy.takes("threads", plan.threads)) << what;
+                for (auto [each, value] : plan.choices)
+                  EXPECT_TRUE(strategy.takes(each, value)) << what << ": " << each.str() << " " << value;
+              }
+            }
+          }
+      }
+}
+
+TEST_F(ContractionPlans, WhatTheModelChoosesCanBeChosen) {
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A};
+  for (const char *element : {"f16", "f32", "f64"})
+    for (const char *rows : {"64", "600", "4096"}) {
+      const std::string total = element == std::string("f64") ? "f64" : "f32";
+      const KernelFunction &kernel = read("mk", "nk", {{'m', rows}, {'n', "4096"}, {'k', "1024"}}, element, total);
+      const Contraction contraction;
+      const std::vector<Plan> plans = contraction.plans(kernel, *shape_);
+      ASSERT_EQ(plans.size(), 1u);
+      for (abi::TargetArch target : {abi::TargetArch{75}, abi::TargetArch{80}, hopper}) {
+        const std::optional<TileChoice> chosen = contraction.choiceOf(kernel, *shape_, plans[0], target);
+        ASSERT_TRUE(chosen);
+        EXPECT_TRUE(llvm::is_contained(contraction.choices(kernel, *shape_, target), *chosen)) << chosen->text();
+      }
+    }
+}
+
+TEST_F(ContractionPlans, OneLaunchHasWhatIsChosenForEachTarget) {
+  const KernelFunction &kernel = read("mk", "nk", {{'m', "1024"}, {'n', "1024"}, {'k', "1024"}});
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A}, ampere{80};
+  const TileChoice wide{kByWarpgroups.str(), {{"rows", 128}, {"columns", 256}, {"blocks", 2}}},
+      small{kByWarps.str(), {{"rows", 64}, {"columns", 64}}};
+  const Contraction contraction;
+  const std::vector<Plan> plans = contraction.plansWith(kernel, *shape_, {{hopper, wide}, {ampere, small}});
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_TRUE(*contraction.choiceOf(kernel, *shape_, plans[0], hopper) == wide);
+  EXPECT_TRUE(*contraction.choiceOf(kernel, *shape_, plans[0], ampere) == small);
+  EXPECT_EQ(plans[0].dynamicSharedBytes, warpgroupSharedBytes(128, 256));
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen

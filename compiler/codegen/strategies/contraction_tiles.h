@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tiles of a contraction's kernels, and a model of how long a device takes with each of them: rounds of blocks,
+// steps of each, and what a step was measured to take. Which tile is the best of them is decided here, where nobody
+// says otherwise (tuning/tile_choice.h).
+#pragma once
+
+#include "compiler/codegen/contraction/product.h"
+
+namespace tenon::compiler::codegen {
+
+inline constexpr int64_t kLargeTile = 128, kSmallTile = 64;
+// As many tiles keep a large device busy; of fewer elements smaller tiles are made. Tensor cores gain from tiles of 128
+// rows with fewer.
+inline constexpr int64_t kManyTiles = 128, kEnoughTiles = 96;
+
+/// What multiplies.
+enum class Multiplier { Scalar, TensorCore, Warpgroup };
+
+/// The best that a target has.
+Multiplier multiplierOf(const abi::TargetArch &target, const Product &product);
+
+/// How many tiles there are, where the sizes are known.
+std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns);
+
+// A tile of Hopper's, and how long one of its multiprocessors takes for a step of 128 bytes (measured on an H200):
+// small ones wait for the second-level cache, large ones for the tensor cores.
+struct WarpgroupTile {
+  int64_t rows, columns;
+  double microseconds;
+};
+llvm::ArrayRef<WarpgroupTile> warpgroupTiles();
+/// That of products whose sizes nobody knows.
+const WarpgroupTile &warpgroupTileOfUnknownSizes();
+
+/// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
+/// every multiprocessor work are left out.
+const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched);
+
+// Blocks that share what they read of the right operand: each brings a part of it to both. Their tiles lie below each
+// other. Measured on an H200: a launch of pairs takes 0.5 to 1 us more. What they read is half as much, which is worth
+// 30 % where rows are no multiples of a line of the cache, so that a row of a box meets two of them, and 1 % where many
+// rounds of tiles follow each other; else the second-level cache is fast enough.
+inline constexpr uint32_t kPair = 2;
+/// Whether some tiles lie below each other.
+bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+/// Whether pairs are done earlier than blocks that run alone.
+bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+
+// A tile without tensor cores, and how long it takes for 4096 reduced elements (f32 on an H200, microseconds): alone on
+// its multiprocessor, or its share where `resident` tiles are computed there at once. Tensor cores of single warps have
+// the same tiles.
+struct ScalarTile {
+  int64_t rows, columns, resident;
+  double shared, alone;
+};
+llvm::ArrayRef<ScalarTile> scalarTiles();
+/// Of known sizes.
+const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product);
+
+} // namespace tenon::compiler::codegen
