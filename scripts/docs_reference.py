@@ -25,7 +25,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ["tenon-link", "tenon-dump", "tenon-compile", "tenon-run", "tenon-check", "tenon-check-kernel", "tenon-benchmark",
-         "tenon-opt", "tenon-lsp"]
+         "tenon-tune", "tenon-opt", "tenon-lsp"]
 # What to do about a status whose message alone does not say it.
 CURES = {
     "TENON_OK": "nothing to do",

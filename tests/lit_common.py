@@ -19,7 +19,7 @@ def configure(config, name):
     config.test_exec_root = os.path.join(build, "tests", name)
 
     tools = [os.path.join(build, *path) for path in
-             (("compiler", "tools"), ("linker", "tools"), ("runtime", "tools"), ("emulator",))]
+             (("compiler", "tools"), ("linker", "tools"), ("runtime", "tools"), ("tuner",), ("emulator",))]
     nvcc_folder = [os.path.dirname(site["nvcc"])] if site["nvcc"] else []
     config.environment["PATH"] = os.pathsep.join(tools + [site["llvm_bin"]] + nvcc_folder + [os.environ["PATH"]])
     config.environment["TENON_CUDA_DRIVER"] = "emulator"

@@ -7,7 +7,6 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
-#include "llvm/Config/llvm-config.h"
 
 int main(int argc, char **argv) {
   tenon::reportMissingMemory("tenon-lsp");
@@ -17,7 +16,7 @@ int main(int argc, char **argv) {
       "A language server of MLIR text with Tenon's dialects, for editors: diagnostics, definitions,\n"
       "uses, what a name is. An editor starts it and speaks the Language Server Protocol with it on\n"
       "standard input and output. --help lists the options of MLIR's server.");
-  line.versions([] { return tenon::concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n"); });
+  line.versions(tenon::compiler::compilerVersions);
   if (const std::optional<int> status = line.parseQuestions(argc, argv))
     return *status;
   mlir::DialectRegistry registry;

@@ -10,6 +10,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/input/Passes.h"
+#include "compiler/pipeline.h"
 #include "support/files/file.h"
 #include "support/memory.h"
 #include "support/process/command_line.h"
@@ -22,7 +23,6 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -59,7 +59,7 @@ tenon::CommandLine commandLine() {
       "with the options of MLIR's driver.");
   line.example("tenon-opt in.mlir --tenon-form-dispatches", "one pass of Tenon's");
   line.example("tenon-opt in.mlir --canonicalize --cse --mlir-print-ir-after-all", "passes of MLIR's, each shown");
-  line.versions([] { return tenon::concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n"); });
+  line.versions(tenon::compiler::compilerVersions);
   return line;
 }
 

@@ -69,6 +69,9 @@ void CommandLine::example(std::string command, std::string whatItDoes) {
 }
 
 void CommandLine::environment(std::string variable, std::string meaning) {
+  for (const ToolHelp::Row &row : help_.environment)
+    if (row.name == variable)
+      return; // groups of options share some
   help_.environment.push_back({std::move(variable), std::move(meaning)});
 }
 

@@ -87,12 +87,14 @@ TEST(CommandLine, HelpTeaches) {
   CommandLine options("tenon-x", "FILE", "Does x.");
   options.example("tenon-x a", "does x to a");
   options.environment("TENON_X", "how");
+  options.environment("TENON_X", "again, by other options");
   options.exitStatus(1, "x differs");
   options.exitStatus(3, "x is not there");
   const std::string help = options.help();
   for (const char *part : {"\nexamples:\n  tenon-x a\n      does x to a\n", "\nenvironment:\n  TENON_X",
                            "  1   x differs\n", "  3   x is not there\n", "  2   the command line is wrong\n"})
     EXPECT_NE(help.find(part), std::string::npos) << part << "\nin:\n" << help;
+  EXPECT_EQ(help.find("again"), std::string::npos);
 }
 
 TEST(CommandLine, OtherFormatsOfHelp) {
