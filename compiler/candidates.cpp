@@ -66,9 +66,14 @@ std::optional<std::vector<Contraction>> list(const std::string &text, const std:
   for (codegen::TunableContraction &each : *found) {
     if (llvm::any_of(contractions, [&](const Contraction &other) { return other.key == each.key; }))
       continue;
-    codegen::TunableContraction::OfTarget &of = each.targets.front();
+    auto of = llvm::find_if(each.targets, [&](const auto &one) { return one.target == options.targets.front(); });
+    if (of == each.targets.end()) {
+      module->emitError() << "the module names its targets, and " << options.targets.front().toString()
+                          << " is none of them";
+      return std::nullopt;
+    }
     contractions.push_back({std::move(each.key), locations.toSource(each.place).toString(), std::move(each.program),
-                            std::move(of.choices), std::move(of.chosen), of.isGiven});
+                            std::move(of->choices), std::move(of->chosen), of->isGiven});
   }
   return contractions;
 }

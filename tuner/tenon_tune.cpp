@@ -64,7 +64,8 @@ CommandLine commandLine(Options &options, Phases &phases) {
   });
   line.phases(phases);
   line.exitStatus(kExitFailure, "the work failed, or a kernel was wrong: then FILE is written without it");
-  line.example("tenon-tune model.mlir -o model.tuning.json", "on this machine's GPU; tenon-compile --tuning=model.tuning.json compiles with it");
+  line.example("tenon-tune model.mlir -o model.tuning.json",
+               "on this machine's GPU; tenon-compile --tuning=model.tuning.json compiles with it");
   line.example("tenon-tune model.mlir --dry-run --target=sm_90a", "what there is to choose");
   return line;
 }
@@ -121,21 +122,25 @@ public:
   Tuner(compiler::CompileOptions compile, std::shared_ptr<runtime::Device> device)
       : compile_(std::move(compile)), device_(std::move(device)) {}
 
-  /// Fills entries(), and whether all kernels were right.
+  /// Fills entries(), and whether all went well. What is wrong with one contraction is said, and the others go on.
   Status run(const std::vector<Contraction> &contractions, uint32_t rounds, int64_t size) {
     TENON_ASSIGN_OR_RETURN(race_.images, runtime::ExecutableOptions::fromEnvironment());
     race_.rounds = rounds;
     race_.size = size;
     for (const Contraction &contraction : contractions) {
+      Status tuned = runtime::isInterrupted() ? makeError(StatusCode::Aborted, "interrupted") : tune(contraction);
+      if (tuned.ok())
+        continue;
+      isAllWell_ = false;
+      reportFailure(kTool, tuned.message());
       if (runtime::isInterrupted())
-        return makeError(StatusCode::FailedPrecondition, "interrupted");
-      TENON_RETURN_IF_ERROR(tune(contraction));
+        break; // what was measured is written
     }
     return okStatus();
   }
 
   std::vector<TuningEntry> &entries() { return entries_; }
-  bool areAllRight() const { return areAllRight_; }
+  bool isAllWell() const { return isAllWell_; }
 
 private:
   Status tune(const Contraction &contraction) {
@@ -183,7 +188,7 @@ private:
         std::printf("  %12.1f us  %s%s%s\n", racers[i].nanoseconds / 1000, text.c_str(),
                     i == 0 ? "  chosen by the model" : "", i == winner ? "  *" : "");
       if (racers[i].isWrong) {
-        areAllRight_ = false;
+        isAllWell_ = false;
         std::fprintf(stderr, "%s: error: %s: %s computes something else than the model's choice: %s\n", kTool,
                      contraction.place.c_str(), text.c_str(), racers[i].problem.c_str());
       }
@@ -198,7 +203,7 @@ private:
   const std::shared_ptr<runtime::Device> device_;
   RaceOptions race_;
   std::vector<TuningEntry> entries_;
-  bool areAllRight_ = true;
+  bool isAllWell_ = true;
 };
 
 Result<abi::TargetArch> targetOf(const Options &options, const runtime::Device *device) {
@@ -243,7 +248,7 @@ Result<int> run(const Options &options, Phases &phases) {
   TENON_RETURN_IF_ERROR(tuner.run(*contractions, uint32_t(rounds), int64_t(size)));
   TENON_RETURN_IF_ERROR(writeFile(
       options.output, compiler::codegen::writeTuningFile(merged(std::move(known), std::move(tuner.entries())))));
-  return tuner.areAllRight() ? 0 : kExitFailure;
+  return tuner.isAllWell() ? 0 : kExitFailure;
 }
 
 } // namespace

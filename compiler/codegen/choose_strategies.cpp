@@ -146,7 +146,7 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     auto takesMaps = [](const Target &target) { return target.arch == kMapTarget; };
     hasMapTarget_ = llvm::any_of(*targets, takesMaps);
     hasOnlyMapTargets_ = hasMapTarget_ && llvm::all_of(*targets, takesMaps);
-    TileChooser tiles(&getContext(), *targets, print);
+    TileChooser tiles(&getContext(), *targets, print, found_ != nullptr);
     if (!tuning.empty() && failed(tiles.read(tuning, getOperation().getLoc())))
       return signalPassFailure();
     tiles_ = &tiles;

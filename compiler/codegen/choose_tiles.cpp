@@ -137,6 +137,8 @@ FailureOr<std::vector<Plan>> TileChooser::choose(const KernelFunction &kernel, c
                                  << "' computes this kernel, and leaves nothing to choose";
     return plans;
   }
+  if (!pinned && entries_.empty() && !print_ && !lists_)
+    return plans; // nobody asks
   Operation *op = pinned ? pinned : contractionOf(kernel);
   last_ = TunableContraction{contractionKey(kernel), op->getLoc(), {}, {}};
   for (const Target &target : targets_) {

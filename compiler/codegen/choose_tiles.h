@@ -14,8 +14,9 @@ namespace tenon::compiler::codegen {
 
 class TileChooser {
 public:
-  TileChooser(mlir::MLIRContext *context, llvm::ArrayRef<Target> targets, bool print)
-      : context_(context), targets_(targets.begin(), targets.end()), print_(print) {}
+  /// @param lists last() is asked for
+  TileChooser(mlir::MLIRContext *context, llvm::ArrayRef<Target> targets, bool print, bool lists)
+      : context_(context), targets_(targets.begin(), targets.end()), print_(print), lists_(lists) {}
 
   /// Reads a tuning file. Its mistakes are errors; where there is none, at `module`.
   mlir::LogicalResult read(const std::string &path, mlir::Location module);
@@ -49,7 +50,7 @@ private:
 
   mlir::MLIRContext *context_;
   llvm::SmallVector<Target> targets_;
-  bool print_;
+  bool print_, lists_;
   std::vector<FileEntry> entries_;
   std::optional<TunableContraction> last_;
 };

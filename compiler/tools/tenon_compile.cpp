@@ -38,8 +38,8 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo, dumpSources,
-                                         dumpBinaries, dumpKernels, command;
+  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo,
+                                                 dumpSources, dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 

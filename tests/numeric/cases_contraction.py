@@ -23,6 +23,10 @@ SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64)
           (200, 1, 512), (2, 270, 65))
 # Sums that are taken apart, of tiles and of few rows.
 LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025))
+# Tiles that a program may pin (compiler/codegen/tuning), of sizes for which the model takes others.
+TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
+TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
+                       (128, 256, 2), (128, 128, 2), (64, 256, 2), (64, 128, 2))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
 
 
@@ -43,7 +47,7 @@ def body(operand, result):
                              f"linalg.yield %t : {result}"])
 
 
-def contract(f, spec, operand, result, a, b):
+def contract(f, spec, operand, result, a, b, tile=None):
     left, rest = spec.split(",")
     right, out = rest.split("->")
     loops = sorted(out) + sorted(set(left + right) - set(out))
@@ -51,9 +55,10 @@ def contract(f, spec, operand, result, a, b):
     maps = ", ".join(map_text(m, loops) for m in (left, right, out))
     size = dict(zip(left + right, [*a.shape, *b.shape]))
     start = f.fill(result, [size[c] for c in out], 0)
+    pin = f"attrs = {{{{tenon.tile = {{{{{tile}}}}}}}}} " if tile else ""
     return text(f, result, [size[c] for c in out],
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{maps}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
-                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {pin}{{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
                 f"-> {{t}}", a, b, start)
 
 
@@ -169,6 +174,22 @@ def cases(sizes):
 
                 yield Case("contraction, bias, relu", name, one(
                     [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c), evaluate))
+    for operand, result in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
+        by_warps = [(f'by = "mma.sync", rows = {rows}, columns = {columns}', "warps") for rows, columns in TILES_OF_WARPS]
+        by_warpgroups = [(f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}', "warpgroups")
+                         for rows, columns, blocks in TILES_OF_WARPGROUPS]
+        for number, (tile, who) in enumerate((*by_warps, *by_warpgroups)):
+            for order, (spec, shape) in enumerate((("ik,jk->ij", (264, 520, 144)), ("bik,bjk->bij", (200, 392, 80)),
+                                                   ("ik,jk->ij", (129, 257, 67)), ("ik,kj->ij", (264, 520, 144)))):
+                # Bytes that lie across, and rows that are not aligned, have no tensor maps: only 16 bits are copied for warpgroups.
+                if who == "warpgroups" and ("blocks = 2" in tile or operand == "i8") and order > 1:
+                    continue
+                if not whole and (number + order) % 3 != 0:
+                    continue
+                yield Case(f"tile of {who} {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
     # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
     for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "bik,bjk->bij", "ik,jk->ji")):
         for number, shape in enumerate(((64, 64, 64), (128, 192, 96), (72, 136, 88), (65, 129, 33), (97, 200, 36), (40, 260, 130),

@@ -71,6 +71,7 @@ func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 }
 MLIR
   "$bin/tenon-opt" add.mlir >/dev/null
+  "$bin/tenon-tune" add.mlir --dry-run --target=sm_80
   "$bin/tenon-compile" add.mlir -o add.tenon
   "$bin/tenon-run" add.tenon --device=emulator --input=4xf32=1 --input=4xf32=2 >sum
   expect "4xf32=3 3 3 3" sum
