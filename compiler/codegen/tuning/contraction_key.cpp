@@ -63,6 +63,8 @@ void printOperation(llvm::raw_ostream &out, const KernelFunction &kernel, const 
       printTensor(out, output.tensor);
     else
       out << '(' << output.tensor.element << ')';
+    if (output.startTensor)
+      out << " from memory";
   }
 }
 
