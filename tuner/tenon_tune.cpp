@@ -34,12 +34,11 @@ struct Options {
 };
 
 CommandLine commandLine(Options &options, Phases &phases) {
-  CommandLine line(
-      kTool, "PROGRAM.mlir -o FILE [--target=ARCH]",
-      "Finds how the contractions of a program (matrix products, convolutions) are computed fastest: each\n"
-      "is compiled in every way that the compiler knows, the results are compared, and the kernels race\n"
-      "on the device. FILE is what tenon-compile --tuning=FILE reads; what it says of other contractions\n"
-      "and targets stays.");
+  CommandLine line(kTool, "PROGRAM.mlir -o FILE [--target=ARCH]",
+                   "Finds how a program's matrix products and convolutions are computed fastest.\n"
+                   "Each is compiled in every way that the compiler knows, the results are compared, and the\n"
+                   "kernels race on the device. FILE is what tenon-compile --tuning=FILE reads; what it says of\n"
+                   "other contractions and targets stays.");
   line.positional(&options.inputs);
   line.text("o", "FILE", &options.output, "write the choices and their times here; an existing file is extended");
   line.text("target", "ARCH", &options.target,

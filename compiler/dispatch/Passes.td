@@ -118,6 +118,7 @@ def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
     %1 = flow.dispatch @f_dispatch_0::@f_dispatch_0[%d](%n, %0, %arg1)
         : (i64, tensor<?xf32>{%d}, tensor<?xf32>{%d}) -> tensor<?xf32>{%d}
     ```
+    A contraction with a `tenon.tile` (dialect/tile_pins.h) brings it into its kernel; one that comes to none is an error.
     The workload is the sizes that are not known. Kernels whose text is the same are outlined once. How many blocks and
     threads a launch has is said when a strategy is chosen.
   }];
