@@ -107,10 +107,37 @@ IN_A_CLUSTER = {
     "v = gpu.atomic_add(gpu.peer(wide, 1), (0, 0), a)": "gpu.atomic_add of the array shared_2 (64, 32); wanted: a parameter or shared memory",
 }
 
+# Products that are on their way where ways of the kernel meet: at a loop's next turn, behind a loop, behind an `if`.
+TOUCHED = "sums are touched while a product may still be added to them"
+FLYING = {
+    "for k in range(n):\n        v = sums[0]  # here\n        gpu.wgmma(sums, tile[0], tile[1])": TOUCHED,
+    "for k in range(n):\n        sums.fill(0.0)  # here\n        for j in range(2):\n            gpu.wgmma(sums, tile[0], tile[1])": TOUCHED,
+    "for k in range(n):\n        gpu.wgmma(sums, tile[0], tile[1])\n    v = sums[0]  # here": TOUCHED,
+    "while gpu.thread_id.x < n:\n        v = sums.rounded(f16)  # here\n        gpu.wgmma(sums, tile[0], tile[1])": TOUCHED,
+    "while gpu.thread_id.x < n:\n        gpu.wgmma(sums, tile[0], tile[1])\n    v = sums[0]  # here": TOUCHED,
+    "for k in range(n):\n        v = gpu.sums(64)  # here\n        gpu.wgmma(v, tile[0], tile[1])": TOUCHED,
+    "for k in range(n):\n        gpu.wgmma(sums, tile[0], tile[1])\n        if k > 3:\n            gpu.wgmma_wait(0)\n    v = sums[0]  # here": TOUCHED,
+    "if n > 0:\n        gpu.wgmma(sums, tile[0], tile[1])\n    v = sums[0]  # here": TOUCHED,
+    "gpu.wgmma(sums, tile[0], tile[1])\n    if n > 0:\n        gpu.wgmma_wait(0)\n    v = sums[0]  # here": TOUCHED,
+    # The one way begins a product behind the sums', the other does not: a wait but for one may leave the sums'.
+    "gpu.wgmma(sums, tile[0], tile[1])\n    if n > 0:\n        gpu.wgmma(gpu.sums(64), tile[0], tile[1])\n    gpu.wgmma_wait(1)\n    v = sums[0]  # here":
+        TOUCHED,
+    "for k in range(n):\n        if k > 3:\n            break\n        v = sums[0]  # here\n        gpu.wgmma(sums, tile[0], tile[1])": TOUCHED,
+    # What is right.
+    "for k in range(n):\n        gpu.wgmma_wait(0)\n        v = sums[0]\n        gpu.wgmma(sums, tile[0], tile[1])\n    gpu.wgmma_wait(0)\n    v = sums[0]": "",
+    "for k in range(n):\n        gpu.wgmma(sums, tile[0], tile[1])\n        gpu.wgmma_wait(1)\n    gpu.wgmma_wait(0)\n    v = sums[0]": "",
+    "for k in range(n):\n        gpu.wgmma(sums, tile[0], tile[1])\n        gpu.wgmma_wait(0)\n        v = sums[0]\n    v = sums[0]": "",
+    "gpu.wgmma(sums, tile[0], tile[1])\n    if n > 0:\n        gpu.wgmma_wait(0)\n    else:\n        gpu.wgmma_wait(0)\n    v = sums[0]": "",
+    "gpu.wgmma(sums, tile[0], tile[1])\n    gpu.wgmma(gpu.sums(64), tile[0], tile[1])\n    gpu.wgmma_wait(1)\n    v = sums[0]": "",
+    "second = gpu.sums(64)\n    for k in range(n):\n        gpu.wgmma(second, tile[0], tile[1])\n        gpu.wgmma(sums, tile[0], tile[1])\n"
+    "        gpu.wgmma_wait(1)\n        v = second[0]": "",
+    "while gpu.thread_id.x < n:\n        v = gpu.sums(64)\n        gpu.wgmma(v, tile[0], tile[1])\n        gpu.wgmma_wait(0)": "",
+}
 
-@pytest.mark.parametrize("body, cluster", [*((body, 1) for body in BODIES), *((body, 2) for body in IN_A_CLUSTER)])
+
+@pytest.mark.parametrize("body, cluster", [*((body, 1) for body in (*BODIES, *FLYING)), *((body, 2) for body in IN_A_CLUSTER)])
 def test_a_body(body, cluster, tmp_path):
-    said = {**BODIES, **IN_A_CLUSTER}[body]
+    said = {**BODIES, **FLYING, **IN_A_CLUSTER}[body]
     text = HEAD + KERNEL.replace("CLUSTER", str(cluster)) + "    " + (body if "# here" in body else body + "  # here") + "\n"
     if not said:
         assert module(text, tmp_path).kernel.mlir

@@ -69,7 +69,8 @@ class Builder:
         self.needed = Needed()
         self.maps: list[Mapped] = []
         self.sums: list[Any] = []  # what wgmma adds to
-        self.groups: list[Any] = []  # those of each wgmma that may be on its way, the latest last
+        # Sums that a wgmma may still be adding to, by their number: at least so many wgmmas were begun behind the last of them.
+        self.flying: dict[int, int] = {}
 
     def error(self, found: str, fix: str = "") -> KernelError:
         return KernelError(self.place, found, fix)
@@ -185,11 +186,11 @@ class Builder:
     def snapshot(self) -> Any:
         return (len(self.lines), [dict(one) for one in self.known],
                 dict(self.front), list(self.locals), list(self.shared), dict(self.alignments), list(self.maps), list(self.sums),
-                list(self.groups))
+                dict(self.flying))
 
     def restore(self, state: Any) -> None:
         """Takes back what was written since: a loop's body is tried again with other types."""
-        length, self.known, self.front, self.locals, self.shared, self.alignments, self.maps, self.sums, self.groups = state
+        length, self.known, self.front, self.locals, self.shared, self.alignments, self.maps, self.sums, self.flying = state
         del self.lines[length:]
 
     # The function around it.

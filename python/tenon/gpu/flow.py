@@ -18,11 +18,17 @@ Run = Callable[[], Any]
 _UNSET = Unbound("")
 
 
+def _either(one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
+    """Products that may be on their way (`Builder.flying`) where two ways meet: those of both, the later begun of each."""
+    return {number: min(given[number] for given in (one, other) if number in given) for number in {**one, **other}}
+
+
 class Flow:
     """Part of the interpreter: `b` writes, `env` holds the variables."""
 
     b: Builder
     env: dict[str, Any]
+    leaving: dict[int, int]
 
     def _line(self) -> int:
         return self.b.place.line if self.b.place else 0
@@ -44,15 +50,18 @@ class Flow:
         """An `if`. Both ways may give a value, which `if` as an expression is."""
         b, line, place, outer = self.b, self._line(), self.b.place, self.env
         ways: list[tuple[dict[str, Any], Any, list[str]]] = []
+        flying, behind = b.flying, []
         for way in (then, otherwise):
+            b.flying = dict(flying)
             with b.region() as lines:
                 self.env = dict(outer)
                 try:
                     given = way()
                     ways.append((self.env, given, lines))
+                    behind.append(b.flying)
                 finally:
                     self.env = outer
-        b.place = place
+        b.place, b.flying = place, _either(*behind)
         (first, left, _), (second, right, _) = ways
         names_set = sorted(one for one in names if one in first or one in second)
         both = {name: (first.get(name, _UNSET), second.get(name, _UNSET)) for name in names_set}
@@ -107,13 +116,16 @@ class Flow:
         return carried
 
     def _loop(self, names: set[str], write: Callable[[list[Carried], list[Value], dict[str, Unbound]], tuple[list[str], dict[str, Any]] | None]) -> None:
-        """Tries a loop until the types of what it hands on hold, then sets the variables behind it."""
+        """Tries a loop until the types of what it hands on hold, then sets the variables behind it. `write` leaves in `b.flying` what may be on
+        its way at a turn's end, and in `leaving` what may be where the loop ends."""
         b, line, before = self.b, self._line(), self.env
         place = b.place
         poisoned: dict[str, Unbound] = {}
         carried = self._carry(names, poisoned)
-        for _ in range(4 * len(names) + 4):
+        flying, tries = b.flying, 4 * len(names) + 4
+        while True:
             state = b.snapshot()
+            b.flying = dict(flying)
             b.place = place
             carried = [one for one in carried if one.name not in poisoned]
             initial: list[Value] = []
@@ -127,12 +139,16 @@ class Flow:
                 results = write(carried, initial, poisoned)
             finally:
                 self.env = before
-            if results is not None:
-                break
+            begin = flying
+            if results is not None:  # a turn also begins with what is on its way at a turn's end: more each time, and never much
+                flying = _either(flying, b.flying)
+                if flying == begin:
+                    break
             b.restore(state)
-        else:
-            raise b.error("the types of the loop's variables do not settle", "say them before the loop, as in x = f32(0)")
-        b.place = place
+            tries -= results is None
+            if not tries:
+                raise b.error("the types of the loop's variables do not settle", "say them before the loop, as in x = f32(0)")
+        b.place, b.flying = place, self.leaving
         names_of_results, last = results
         after: dict[str, Any] = {}
         at = 0
@@ -201,7 +217,7 @@ class Flow:
         def write(carried: list[Carried], initial: list[Value], poisoned: dict[str, Unbound]) -> Any:
             made = self._enter(carried, "a")
             counter = f"%i.{b.fresh()[1:]}"
-            place = b.place
+            place, begin = b.place, dict(b.flying)
             with b.region() as lines:
                 if goes_up:
                     index = bounded(counter, i64, low, max(low, high))
@@ -223,6 +239,7 @@ class Flow:
             results = self._results(text + " : i64", types)
             b.lines += lines
             b.line("}")
+            self.leaving = begin  # a turn's end is the next one's begin
             return results, last
 
         self._loop(names, write)
@@ -240,6 +257,7 @@ class Flow:
                 condition = test()
                 b.place = place
                 b.line(f"scf.condition({condition.name})" + (f" {', '.join(heads)} : {listed}" if types else ""))
+            leaving = dict(b.flying)
             made = self._enter(carried, "b")
             with b.region() as lines:
                 body()
@@ -261,6 +279,7 @@ class Flow:
                 b.line(f"^bb0({', '.join(f'{name}: {kind.mlir}' for name, kind in zip(made, types))}):", placed=False)
             b.lines += lines
             b.line("}")
+            self.leaving = leaving
             return results, last
 
         self._loop(names, write)

@@ -21,6 +21,7 @@ from ..value import Handle, Value, kind_of
 from .tiles import Tile, begin_of
 
 ROWS = 64
+_MOST_PENDING = 7
 _NAMES = {"f16": ("f16", 16), "bf16": ("bf16", 16), "f32": ("tf32", 8)}  # what PTX calls it, elements of a step along what is summed
 
 
@@ -31,6 +32,7 @@ class Sums(Handle):
     b: Builder
     memory: Memory
     columns: int
+    number: int
 
     def describe(self) -> str:
         return f"sums of 64 x {self.columns}"
@@ -40,8 +42,9 @@ class Sums(Handle):
         return self.columns // 2
 
     def check_written(self) -> None:
-        if any(one is self for one in self.b.groups):
-            raise self.b.error("sums are touched while a product may still be added to them", "call gpu.wgmma_wait(0) first")
+        if self.number in self.b.flying:
+            raise self.b.error("sums are touched while a product may still be added to them", "call gpu.wgmma_wait(0) first, on every way that leads "
+                               "here; a loop's next turn begins with what is on its way at the end of a turn")
 
     def _index(self, index: Any) -> int:
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < self.count:
@@ -208,7 +211,8 @@ def sums(columns: int) -> Sums:
     if b.block[0] * b.block[1] * b.block[2] % 128:
         raise b.error(f"a block has {b.block[0] * b.block[1] * b.block[2]} threads, and a warpgroup 128; wanted: a multiple of it")
     count = columns // 2
-    made = Sums(b, Memory(b, f"sums_{len(b.locals)}", b.local(4 * count, 16), "local", f32, (count,), (1,)), columns)
+    made = Sums(b, Memory(b, f"sums_{len(b.locals)}", b.local(4 * count, 16), "local", f32, (count,), (1,)), columns, len(b.sums))
+    made.check_written()  # in a loop they are the registers of the turn before
     b.sums.append(made)
     zero = implicit(b, 0.0, f32, "")
     for at in range(count):
@@ -260,7 +264,7 @@ def wgmma(to: Any, a: Any, b: Any, *, accumulate: Any = True, transpose_a: bool 
     lines += ["wgmma.commit_group.sync.aligned;", "}"]
     given = [to.memory.get((at,)).name for at in range(count)]
     _put(to, w.assembly("\n".join(lines), operands, [("f32", "f")] * count, given))
-    w.groups.append(to)
+    w.flying = {**{number: min(behind + 1, _MOST_PENDING) for number, behind in w.flying.items()}, to.number: 0}
 
 
 def _put(to: Sums, names: list[str]) -> None:
@@ -272,19 +276,18 @@ def _put(to: Sums, names: list[str]) -> None:
 def wgmma_wait(pending: int = 0) -> None:
     """Waits until at most `pending` of the warpgroup's products are on their way; the sums of the others are there, and their tiles may be written."""
     b = current("gpu.wgmma_wait").b
-    if not isinstance(pending, int) or isinstance(pending, bool) or not 0 <= pending <= 7:
-        raise b.error(f"gpu.wgmma_wait waits for {kind_of(pending)}; wanted: a number from 0 to 7")
+    if not isinstance(pending, int) or isinstance(pending, bool) or not 0 <= pending <= _MOST_PENDING:
+        raise b.error(f"gpu.wgmma_wait waits for {kind_of(pending)}; wanted: a number from 0 to {_MOST_PENDING}")
     b.need(90, "gpu.wgmma_wait", is_only=True)
     # The wait hands the sums on: what reads them stands behind it, whatever moves. Those that are still added to are left alone.
-    going = b.groups[len(b.groups) - pending:] if pending else []
-    there = [one for one in b.sums if not any(one is other for other in going)]
+    b.flying = {number: behind for number, behind in b.flying.items() if behind < pending}
+    there = [one for one in b.sums if one.number not in b.flying]
     given = [one.memory.get((at,)).name for one in there for at in range(one.count)]
     made = b.assembly(f"wgmma.wait_group.sync.aligned {pending};", results=[("f32", "f")] * len(given), tied=given)
     at = 0
     for one in there:
         _put(one, made[at:at + one.count])
         at += one.count
-    del b.groups[:max(len(b.groups) - pending, 0)]
 
 
 def _registers(b: Builder, name: str, count: Any) -> str:
