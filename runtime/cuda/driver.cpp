@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <type_traits>
+#include <unistd.h>
 
 namespace tenon::runtime::cuda {
 
@@ -131,6 +132,7 @@ Status Driver::resolveSymbols(void *library) {
 
 Status Driver::initialize() {
   TENON_RETURN_IF_ERROR(driverStatus(*this, cuInit(0), "cuInit(0)"));
+  process_ = getpid();
   return driverStatus(*this, cuDriverGetVersion(&version_), "cuDriverGetVersion");
 }
 

@@ -4,6 +4,8 @@
 
 #include "runtime/cuda/first_fault.h"
 
+#include <unistd.h>
+
 namespace tenon::runtime::cuda {
 
 StatusCode statusCodeOf(CUresult result) {
@@ -59,6 +61,10 @@ Status driverStatus(const DriverTable &driver, CUresult result, std::string_view
   if (driver.cuGetErrorString(result, &sentence) == CUDA_SUCCESS && sentence)
     message += concat(": ", sentence);
   const StatusCode code = statusCodeOf(result);
+  // Whatever the driver says of it, if anything: its state was not copied into this process.
+  if (driver.process() != 0 && driver.process() != getpid())
+    message += "; this process was forked from one that had used CUDA, and cannot use it itself. fix: fork before the "
+               "first use, or start processes anew (multiprocessing's start method 'spawn')";
   if (code == StatusCode::Aborted)
     if (std::string fault = firstFault(driver.path()); !fault.empty())
       message +=

@@ -12,6 +12,8 @@ class DriverTable {
 public:
   /// The library that was opened.
   const std::string &path() const { return path_; }
+  /// The process that initialised it, 0 before: none that is forked from that one later can use it.
+  int process() const { return process_; }
 
 #define TENON_DRIVER_SYMBOL(name) decltype(&::name) name = nullptr;
 #define TENON_DRIVER_OPTIONAL_SYMBOL(name) TENON_DRIVER_SYMBOL(name)
@@ -35,6 +37,7 @@ public:
 
 protected:
   std::string path_;
+  int process_ = 0;
 };
 
 } // namespace tenon::runtime::cuda
