@@ -2,6 +2,7 @@
 #include "python/native/array.h"
 
 #include "python/native/elements.h"
+#include "python/native/interrupt.h"
 #include "python/native/view.h"
 
 namespace tenon::python {
@@ -73,10 +74,17 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *) {
 bool readLike(const Array &array, PyObject *object, View &out) {
   if (!readView(object, libraryOf(object), out))
     return false;
-  const bool isLike = out.isHost && byteSize(out.element) == byteSize(array.element) && out.bytes == bytesOf(array);
-  if (!isLike)
-    PyErr_SetString(PyExc_ValueError, "expected an array in host memory of the same shape and element size");
-  return isLike;
+  const bool hasElements = canHold(out.element, array.element);
+  const bool hasShape = static_cast<size_t>(out.rank) == array.shape.size() &&
+                        std::equal(array.shape.begin(), array.shape.end(), out.shape);
+  if (out.isHost && hasElements && hasShape)
+    return true;
+  Ref given(shapeTuple(out.shape, static_cast<size_t>(out.rank)));
+  Ref wanted(shapeTuple(array.shape.data(), array.shape.size()));
+  if (given && wanted)
+    PyErr_Format(PyExc_ValueError, "an array of %s %R in %s memory; wanted: %s %R in the host's", nameOf(out.element),
+                 given.get(), out.isHost ? "the host's" : "a GPU's", nameOf(array.element), wanted.get());
+  return false;
 }
 
 PyObject *writeFrom(PyObject *self, PyObject *source) {
@@ -111,7 +119,7 @@ bool waitForContents(const Array &array) {
     Unlocked unlocked;
     status = tenon_device_wait(deviceOf(array).handle);
   }
-  return check(status);
+  return checkWait(status);
 }
 
 // ---- DLPack ----
@@ -166,6 +174,12 @@ dlpack::ManagedVersioned *exportKept(PyObject *self) {
   return &kept->managed;
 }
 
+PyObject *dlpackDevice(PyObject *self, PyObject *) {
+  const Device &device = deviceOf(*asArray(self));
+  return device.info.is_emulator ? Py_BuildValue("(ii)", int(dlpack::kCpu), 0)
+                                 : Py_BuildValue("(ii)", int(dlpack::kCuda), device.ordinal);
+}
+
 PyObject *exportDlpack(PyObject *self, PyObject *arguments, PyObject *keywords) {
   const char *names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
   PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
@@ -174,6 +188,13 @@ PyObject *exportDlpack(PyObject *self, PyObject *arguments, PyObject *keywords) 
     return nullptr;
   if (copy == Py_True)
     return PyErr_Format(PyExc_BufferError, "a tenon.Array is exported without a copy");
+  Ref own(device == Py_None ? nullptr : dlpackDevice(self, nullptr));
+  const int isElsewhere = own ? PyObject_RichCompareBool(own.get(), device, Py_NE) : 0;
+  if (isElsewhere < 0 || (device != Py_None && !own))
+    return nullptr;
+  if (isElsewhere)
+    return PyErr_Format(PyExc_BufferError, "a tenon.Array on DLPack's device %R is not copied to %R", own.get(),
+                        device);
   // What is on the device's own stream is complete before another stream may read it.
   if (!waitForContents(*asArray(self)))
     return nullptr;
@@ -198,12 +219,6 @@ PyObject *exportDlpack(PyObject *self, PyObject *arguments, PyObject *keywords) 
   if (!capsule)
     older->managed.deleter(&older->managed);
   return capsule;
-}
-
-PyObject *dlpackDevice(PyObject *self, PyObject *) {
-  const Device &device = deviceOf(*asArray(self));
-  return device.info.is_emulator ? Py_BuildValue("(ii)", int(dlpack::kCpu), 0)
-                                 : Py_BuildValue("(ii)", int(dlpack::kCuda), device.ordinal);
 }
 
 // ---- NumPy's and Numba's dictionaries ----

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "python/native/device.h"
 
+#include "python/native/interrupt.h"
+
 #include <cstdlib>
 #include <string_view>
 
@@ -34,6 +36,8 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *) {
   device.info.struct_size = sizeof(device.info);
   if (!check(tenon_device_info(device.handle, &device.info)))
     return nullptr;
+  if (device.info.is_emulator)
+    endLaunchesOnInterrupt(device.handle);
   const std::string_view text(name);
   if (const size_t colon = text.rfind(':'); colon != std::string_view::npos)
     device.ordinal = std::atoi(name + colon + 1 + (text.substr(colon).starts_with("://") ? 2 : 0));
@@ -46,7 +50,7 @@ PyObject *wait(PyObject *self, PyObject *) {
     Unlocked unlocked;
     status = tenon_device_wait(valueOf<Device>(self).handle);
   }
-  if (!check(status))
+  if (!checkWait(status))
     return nullptr;
   Py_RETURN_NONE;
 }

@@ -54,6 +54,13 @@ bool elementOf(char kind, uint64_t bytes, tenon_element_type_t *out) {
   return false;
 }
 
+bool canHold(tenon_element_type_t array, tenon_element_type_t element) {
+  const auto plain = [](tenon_element_type_t one) {
+    return one == TENON_INDEX ? TENON_I64 : one == TENON_I1 ? TENON_I8 : one;
+  };
+  return plain(array) == plain(element) || (array == TENON_I16 && element == TENON_BF16);
+}
+
 bool elementNamed(std::string_view name, tenon_element_type_t *out) {
   for (const Row &row : kRows)
     if (name == row.spelling || name == row.name) {

@@ -19,6 +19,9 @@ const char *spellingOf(tenon_element_type_t element);
 
 /// By kind ('f' float, 'i' and 'u' integers, 'b' bool) and bytes. Signs are not kept: integers have none here.
 bool elementOf(char kind, uint64_t bytes, tenon_element_type_t *out);
+/// Whether an array of one type may take elements of another: integers have no sign, a bool is a byte, and 16 bits are
+/// all that some libraries know of bf16.
+bool canHold(tenon_element_type_t array, tenon_element_type_t element);
 /// By a name: "float32", "f32", "bool" ...
 bool elementNamed(std::string_view name, tenon_element_type_t *out);
 

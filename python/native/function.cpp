@@ -18,7 +18,7 @@ PyTypeObject *functionType = nullptr;
 
 PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords) {
   Call one(valueOf<Function>(self), arguments);
-  if (!one.readArguments() || !one.readOptions(keywords) || !one.run())
+  if (!one.checkNames(keywords) || !one.readArguments() || !one.readOptions(keywords) || !one.run())
     return nullptr;
   return one.takeResults();
 }

@@ -3,6 +3,7 @@
 #include "python/native/function_call.h"
 
 #include "python/native/elements.h"
+#include "python/native/interrupt.h"
 
 #include <algorithm>
 
@@ -10,13 +11,13 @@ namespace tenon::python {
 
 namespace {
 
-/// "argument 1 of 'scale'" before what went wrong with it.
-void nameArgument(const Function &function, size_t index) {
+/// "argument 1 of 'scale'" before what went wrong with it; `kind` is "argument" or "out".
+void nameArgument(const Function &function, const char *kind, size_t index) {
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   Ref text(value ? PyObject_Str(value) : nullptr);
-  Ref named(text ? PyUnicode_FromFormat("argument %zu of '%s': %U", index, function.info.name, text.get()) : nullptr);
+  Ref named(text ? PyUnicode_FromFormat("%s %zu of '%s': %U", kind, index, function.info.name, text.get()) : nullptr);
   Ref arguments(named ? PyTuple_Pack(1, named.get()) : nullptr);
   if (arguments)
     PyObject_SetAttrString(value, "args", arguments.get());
@@ -105,7 +106,7 @@ bool Call::readArguments() {
       isRead = readTensor(i, argument, values_[i]);
     }
     if (!isRead) {
-      nameArgument(function_, i);
+      nameArgument(function_, "argument", i);
       return false;
     }
   }
@@ -126,14 +127,32 @@ bool Call::readOut(PyObject *out) {
   out_.resize(count);
   for (size_t i = 0; i < count; ++i) {
     PyObject *object = PyTuple_GetItem(outObjects_.get(), static_cast<Py_ssize_t>(i));
-    if (!readView(object, libraryOf(object), out_[i]) || !checkDevice(i, out_[i]))
-      return false;
-    if (out_[i].isHost) {
+    bool isRead = readView(object, libraryOf(object), out_[i]) && checkDevice(i, out_[i]);
+    if (isRead && out_[i].isHost) {
       hasHost_ = true;
-      if (!staging_.place(out_[i], /*isWritten=*/true, &out_[i].address))
-        return false;
+      isRead = staging_.place(out_[i], /*isWritten=*/true, &out_[i].address);
+    } else if (isRead && out_[i].isReadOnly) {
+      PyErr_SetString(PyExc_ValueError, "the array is read only, and the function writes it");
+      isRead = false;
+    }
+    if (!isRead) {
+      nameArgument(function_, "out", i);
+      return false;
     }
   }
+  return true;
+}
+
+/// Before anything is read: who passes arrays by name is told so, and not that there are none.
+bool Call::checkNames(PyObject *keywords) {
+  Py_ssize_t at = 0;
+  PyObject *name = nullptr, *value = nullptr;
+  while (keywords && PyDict_Next(keywords, &at, &name, &value))
+    if (PyUnicode_CompareWithASCIIString(name, "stream") != 0 && PyUnicode_CompareWithASCIIString(name, "out") != 0) {
+      PyErr_Format(PyExc_TypeError, "'%s' takes 'stream' and 'out' by name, not '%U': arguments stand in their order",
+                   function_.info.name, name);
+      return false;
+    }
   return true;
 }
 
@@ -147,11 +166,7 @@ bool Call::readOptions(PyObject *keywords) {
       if (value != Py_None && !readStream(value, &stream_))
         return false;
       hasStream_ |= value != Py_None;
-    } else if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
-      if (value != Py_None && !readOut(value))
-        return false;
-    } else {
-      PyErr_Format(PyExc_TypeError, "'%s' takes 'stream' and 'out' by name, not '%U'", function_.info.name, name);
+    } else if (value != Py_None && !readOut(value)) {
       return false;
     }
   }
@@ -204,7 +219,7 @@ bool Call::run() {
     tenon_status_release(status);
     return false;
   }
-  return check(status);
+  return checkWait(status);
 }
 
 } // namespace tenon::python

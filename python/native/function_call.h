@@ -55,6 +55,7 @@ public:
       tenon_results_release(results_);
   }
 
+  bool checkNames(PyObject *keywords);
   bool readArguments();
   bool readOptions(PyObject *keywords);
   bool run();

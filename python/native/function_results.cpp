@@ -19,8 +19,7 @@ uint64_t Call::allocate(size_t index, const tenon_value_t &type, uint64_t bytes)
     for (size_t i = 0; i < index; ++i)
       at += !function_.results[i].isScalar;
     const View &view = out_[at];
-    const bool isLike = byteSize(view.element) == byteSize(type.element) &&
-                        static_cast<size_t>(view.rank) == type.rank &&
+    const bool isLike = canHold(view.element, type.element) && static_cast<size_t>(view.rank) == type.rank &&
                         std::equal(view.shape, view.shape + view.rank, type.shape);
     if (!isLike) { // the interpreter's lock may not be held here
       wrongOut_ = at;

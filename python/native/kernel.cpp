@@ -5,6 +5,7 @@
 
 #include "python/native/array.h"
 #include "python/native/elements.h"
+#include "python/native/interrupt.h"
 #include "python/native/staging.h"
 #include "python/native/view.h"
 
@@ -37,7 +38,7 @@ struct Kernel {
   uint32_t ordinal = 0;
   tenon_export_info_t info = {};
   std::vector<Parameter> parameters;
-  Ref grid; // a callable that says the grid for the arguments, or null
+  Ref grid; // numbers, or a callable that says them for the arguments; or null
   Ref meta; // whatever the package knows of where it is from
 
   size_t passed() const {
@@ -49,30 +50,55 @@ struct Kernel {
 /// kernel[grid]
 struct Bound {
   Ref kernel;
+  Ref rule; // a callable that says the grid for a call's arguments, or null
   uint32_t grid[3];
 };
 
-bool readGrid(PyObject *given, uint32_t grid[3]) {
+bool isNumbers(PyObject *given) {
+  return PyTuple_Check(given) || PyList_Check(given);
+}
+
+bool readGrid(const char *kernel, PyObject *given, uint32_t grid[3]) {
   grid[0] = grid[1] = grid[2] = 1;
-  const bool isTuple = PyTuple_Check(given) || PyList_Check(given);
-  const Py_ssize_t count = isTuple ? PySequence_Size(given) : 1;
+  const Py_ssize_t count = isNumbers(given) ? PySequence_Size(given) : 1;
   if (count < 1 || count > 3) {
-    PyErr_Format(PyExc_ValueError, "grid: expected one to three numbers of workgroups, got %zd", count);
+    PyErr_Format(PyExc_ValueError, "grid of kernel '%s': expected one to three numbers of workgroups, got %zd", kernel,
+                 count);
     return false;
   }
   for (Py_ssize_t axis = 0; axis < count; ++axis) {
-    Ref item(isTuple ? PySequence_GetItem(given, axis) : Ref::share(given).release());
+    Ref item(isNumbers(given) ? PySequence_GetItem(given, axis) : Ref::share(given).release());
     Ref index(item ? PyNumber_Index(item.get()) : nullptr);
-    const unsigned long long number = index ? PyLong_AsUnsignedLongLong(index.get()) : 0;
-    if (PyErr_Occurred())
+    if (!index) {
+      PyErr_Clear();
+      PyErr_Format(
+          PyExc_TypeError,
+          "grid of kernel '%s': %R is no number of workgroups: expected whole numbers, as in grid=8 or "
+          "grid=(8, 4), or a function of the arguments that gives them; threads of a workgroup are the kernel's "
+          "own (block=)",
+          kernel, item.get());
       return false;
-    if (number > UINT32_MAX) {
-      PyErr_Format(PyExc_OverflowError, "grid: %llu workgroups", number);
+    }
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+    if (overflow || number < 0 || number > UINT32_MAX) {
+      PyErr_Format(PyExc_ValueError,
+                   "grid of kernel '%s': %R workgroups; wanted: 0 to 2147483647 along x, 65535 along y "
+                   "and z",
+                   kernel, index.get());
       return false;
     }
     grid[axis] = static_cast<uint32_t>(number);
   }
   return true;
+}
+
+/// A grid as it is given: numbers, or a callable that says them for a call's arguments.
+bool findGrid(const char *kernel, PyObject *given, PyObject *arguments, uint32_t grid[3]) {
+  if (isNumbers(given) || !PyCallable_Check(given))
+    return readGrid(kernel, given, grid);
+  Ref said(PyObject_CallObject(given, arguments));
+  return said && readGrid(kernel, said.get(), grid);
 }
 
 constexpr size_t kInlined = 16; // arguments that need no allocation
@@ -117,8 +143,8 @@ bool Launch::readBinding(const Parameter &parameter, PyObject *argument) {
     return false;
   const Device &device = kernel_.deviceValue();
   if (parameter.hasElement && parameter.element != view.element) {
-    PyErr_Format(PyExc_TypeError, "its elements are %s, the kernel takes %s", nameOf(view.element),
-                 nameOf(parameter.element));
+    PyErr_Format(PyExc_TypeError, "its elements are %s, the kernel takes %s: convert it first (astype, Tensor.to)",
+                 nameOf(view.element), nameOf(parameter.element));
     return false;
   }
   tenon_memory_range_t &range = ranges_[parameter.slot.index];
@@ -315,32 +341,42 @@ bool Launch::run(const uint32_t grid[3]) {
           kernel_.info.name);
     return false;
   }
-  tenon_status_t *status =
-      tenon_executable_launch_ranges(kernel_.handle, kernel_.ordinal, grid, ranges_, kernel_.info.binding_count, words_,
-                                     kernel_.info.constant_word_count, hasStream_ ? stream_ : nullptr);
-  if (!status && !hasStream_) { // nobody else waits for the device's own stream
+  const auto launch = [&] {
+    return tenon_executable_launch_ranges(kernel_.handle, kernel_.ordinal, grid, ranges_, kernel_.info.binding_count,
+                                          words_, kernel_.info.constant_word_count, hasStream_ ? stream_ : nullptr);
+  };
+  // A GPU is given its work and that is all; to the emulator a launch may be the kernel's whole run.
+  const bool takesLong = kernel_.deviceValue().info.is_emulator;
+  tenon_status_t *status = takesLong ? nullptr : launch();
+  if (!status && (takesLong || !hasStream_)) { // nobody else waits for the device's own stream
     Unlocked unlocked;
-    status = tenon_device_wait(kernel_.deviceValue().handle);
-    if (!status)
+    if (takesLong)
+      status = launch();
+    if (!status && !hasStream_)
+      status = tenon_device_wait(kernel_.deviceValue().handle);
+    if (!status && !hasStream_)
       status = staging_.finish();
   }
-  return check(status);
+  return checkWait(status);
 }
 
-PyObject *launch(const Kernel &kernel, PyObject *arguments, PyObject *keywords, const uint32_t *bound) {
+PyObject *launch(const Kernel &kernel, PyObject *arguments, PyObject *keywords, const Bound *bound) {
   Launch one(kernel);
   uint32_t grid[3];
-  bool hasGrid = bound != nullptr;
-  if (bound)
-    std::copy(bound, bound + 3, grid);
+  PyObject *rule = bound ? bound->rule.get() : nullptr; // borrowed
+  const bool isBound = bound && !rule;
+  if (isBound)
+    std::copy(bound->grid, bound->grid + 3, grid);
   PyObject *stream = Py_None;
   Py_ssize_t at = 0;
   PyObject *name = nullptr, *value = nullptr;
   while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
     if (PyUnicode_CompareWithASCIIString(name, "grid") == 0) {
-      if (!readGrid(value, grid))
-        return nullptr;
-      hasGrid = true;
+      if (bound)
+        return PyErr_Format(PyExc_TypeError,
+                            "kernel '%s' is given two grids: %s[grid](...) and grid=", kernel.info.name,
+                            kernel.info.name);
+      rule = value == Py_None ? nullptr : value;
     } else if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
       stream = value;
     } else {
@@ -350,12 +386,13 @@ PyObject *launch(const Kernel &kernel, PyObject *arguments, PyObject *keywords, 
   }
   if (!one.read(arguments))
     return nullptr;
-  if (!hasGrid) {
-    if (!kernel.grid)
+  if (!isBound) {
+    if (!rule)
+      rule = kernel.grid.get();
+    if (!rule)
       return PyErr_Format(PyExc_TypeError, "kernel '%s' needs a grid: %s(..., grid=8), grid=(8, 4), or %s[8](...)",
                           kernel.info.name, kernel.info.name, kernel.info.name);
-    Ref said(PyObject_CallObject(kernel.grid.get(), arguments));
-    if (!said || !readGrid(said.get(), grid))
+    if (!findGrid(kernel.info.name, rule, arguments, grid))
       return nullptr;
   }
   if (!one.setStream(stream) || !one.run(grid))
@@ -368,11 +405,13 @@ PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords) {
 }
 PyObject *callBound(PyObject *self, PyObject *arguments, PyObject *keywords) {
   const Bound &bound = valueOf<Bound>(self);
-  return launch(valueOf<Kernel>(bound.kernel.get()), arguments, keywords, bound.grid);
+  return launch(valueOf<Kernel>(bound.kernel.get()), arguments, keywords, &bound);
 }
 PyObject *bind(PyObject *self, PyObject *grid) {
   Bound bound;
-  if (!readGrid(grid, bound.grid))
+  if (!isNumbers(grid) && PyCallable_Check(grid))
+    bound.rule = Ref::share(grid);
+  else if (!readGrid(valueOf<Kernel>(self).info.name, grid, bound.grid))
     return nullptr;
   bound.kernel = Ref::share(self);
   return makeObject(boundType, std::move(bound));
@@ -422,7 +461,12 @@ PyObject *grid(PyObject *self, void *) {
   return Ref::share(kernel.grid ? kernel.grid.get() : Py_None).release();
 }
 int setGrid(PyObject *self, PyObject *value, void *) {
-  valueOf<Kernel>(self).grid = !value || value == Py_None ? Ref() : Ref::share(value);
+  Kernel &kernel = valueOf<Kernel>(self);
+  uint32_t grid[3];
+  const bool isNone = !value || value == Py_None;
+  if (!isNone && (isNumbers(value) || !PyCallable_Check(value)) && !readGrid(kernel.info.name, value, grid))
+    return -1;
+  kernel.grid = isNone ? Ref() : Ref::share(value);
   return 0;
 }
 PyObject *meta(PyObject *self, void *) {
@@ -459,7 +503,8 @@ PyMethodDef methods[] = {
 
 PyGetSetDef properties[] = {
     {"info", info, nullptr, "What tenon.KernelInfo is made from.", nullptr},
-    {"grid", grid, setGrid, "A callable that says the grid for a call's arguments, or None.", nullptr},
+    {"grid", grid, setGrid,
+     "The grid of a call that names none: numbers, or a callable of its arguments that says them; or None.", nullptr},
     {"maps", maps, nullptr,
      "The parameters of whose shapes the kernel's tensor maps are made, by number: one for each map.", nullptr},
     {"meta", meta, setMeta, "Where the kernel is from: a tenon.CudaSource of one made in place, else None.", nullptr},

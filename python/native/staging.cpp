@@ -10,8 +10,21 @@ Staging::~Staging() {
 
 bool Staging::place(const View &view, bool isWritten, uint64_t *address) {
   if (isWritten && view.isReadOnly) {
-    PyErr_SetString(PyExc_ValueError, "the array is read only, and the kernel writes it");
+    PyErr_SetString(PyExc_ValueError, "the array is read only, and it would be written");
     return false;
+  }
+  // Of two that overlap one is a copy. What is only read is then read as it was before the call; of two that are
+  // written the copy would be brought back over what the other has.
+  for (const Piece &known : pieces_) {
+    const bool isSame = known.host == view.address && known.bytes == view.bytes;
+    const bool overlaps = view.address < known.host + known.bytes && known.host < view.address + view.bytes;
+    if (overlaps && !isSame && isWritten && known.isWritten) {
+      PyErr_SetString(
+          PyExc_ValueError,
+          "the array shares a part of its memory with another argument, and both are written: pass arrays that are "
+          "apart");
+      return false;
+    }
   }
   return check(place(view.address, view.bytes, isWritten, address));
 }

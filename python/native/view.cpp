@@ -56,11 +56,10 @@ int64_t *extentsFor(View &out, Py_ssize_t rank) {
 
 bool unknownElements(PyObject *object) {
   Ref type = attributeOrNull(object, "dtype");
-  Ref text(PyObject_Str(type ? type.get() : object));
-  raise(TENON_UNIMPLEMENTED,
-        "an array of %s: supported are bool, 8 to 64 bit integers, float16, bfloat16, float32 and "
-        "float64 in the machine's byte order",
-        text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : "unknown elements");
+  PyErr_Format(PyExc_TypeError,
+               "an array of %S: supported are bool, 8 to 64 bit integers, float16, bfloat16, float32 and "
+               "float64 in the machine's byte order; convert it (astype), or pass complex numbers as pairs (view)",
+               type ? type.get() : object);
   return false;
 }
 
@@ -90,6 +89,21 @@ Family familyOf(PyTypeObject *type) {
   return Family::Other;
 }
 
+/// Of NumPy's numbers, which have no place of their own.
+bool isNumPyScalar(PyTypeObject *type) {
+  Ref order = attributeOrNull(reinterpret_cast<PyObject *>(type), "__mro__");
+  for (Py_ssize_t i = 0; order && i < PyTuple_Size(order.get()); ++i) {
+    PyObject *base = PyTuple_GetItem(order.get(), i);
+    Ref module = attributeOrNull(base, "__module__"), name = attributeOrNull(base, "__name__");
+    if (module && name && PyUnicode_Check(module.get()) && PyUnicode_Check(name.get()) &&
+        PyUnicode_CompareWithASCIIString(module.get(), "numpy") == 0 &&
+        PyUnicode_CompareWithASCIIString(name.get(), "generic") == 0)
+      return true;
+  }
+  PyErr_Clear();
+  return false;
+}
+
 /// The type's table of C functions, of a version whose tensors are the same; null: it has none.
 const ExchangeApi *exchangeApiOf(PyTypeObject *type) {
   auto *object = reinterpret_cast<PyObject *>(type);
@@ -107,7 +121,7 @@ const ExchangeApi *exchangeApiOf(PyTypeObject *type) {
 }
 
 Library inspect(PyTypeObject *type) {
-  Library found = {type, Library::Kind::None, Family::Other, nullptr};
+  Library found = {type, Library::Kind::None, Family::Other, false, nullptr};
   auto *object = reinterpret_cast<PyObject *>(type);
   if (type == arrayType) {
     found.kind = Library::Kind::Own;
@@ -118,6 +132,7 @@ Library inspect(PyTypeObject *type) {
   if (PyType_IsSubtype(type, &PyFloat_Type) || PyType_IsSubtype(type, &PyLong_Type))
     return found;
   found.family = familyOf(type);
+  found.isScalar = found.family == Family::NumPy && isNumPyScalar(type);
   const auto has = [&](const char *name) { return bool(attributeOrNull(object, name)); };
   if ((found.api = exchangeApiOf(type)))
     found.kind = Library::Kind::Exchange;
@@ -162,10 +177,10 @@ bool takeTensor(const dlpack::TensorView &tensor, View &out) {
       kind = row.kind;
   if (!kind || tensor.type.lanes != 1 || tensor.type.bits % 8 != 0 ||
       !elementOf(kind, tensor.type.bits / 8, &out.element)) {
-    raise(TENON_UNIMPLEMENTED,
-          "elements of DLPack's type code %d with %d bits: supported are bool, 8 to 64 bit integers, "
-          "float16, bfloat16, float32 and float64",
-          int(tensor.type.code), int(tensor.type.bits));
+    PyErr_Format(PyExc_TypeError,
+                 "elements of DLPack's type code %d with %d bits: supported are bool, 8 to 64 bit integers, "
+                 "float16, bfloat16, float32 and float64",
+                 int(tensor.type.code), int(tensor.type.bits));
     return false;
   }
   out.rank = tensor.rank;
@@ -352,7 +367,7 @@ const Library &libraryOf(PyObject *object) {
   for (const Library *library : known)
     if (library->type == type)
       return *library;
-  static Library none = {nullptr, Library::Kind::None, Family::Other, nullptr};
+  static Library none = {nullptr, Library::Kind::None, Family::Other, false, nullptr};
   Library found = inspect(type);
   PyErr_Clear();
   if (found.kind == Library::Kind::None)
@@ -362,7 +377,8 @@ const Library &libraryOf(PyObject *object) {
   return *known.back();
 }
 
-bool readView(PyObject *object, const Library &library, View &out, bool wantsStream) {
+/// How the objects of its type are read.
+static bool readByKind(PyObject *object, const Library &library, View &out, bool wantsStream) {
   out.library = &library;
   out.object = object;
   out.isHost = out.isReadOnly = out.hasStream = false;
@@ -387,8 +403,23 @@ bool readView(PyObject *object, const Library &library, View &out, bool wantsStr
   }
   PyErr_Format(PyExc_TypeError,
                "%R is no array: expected one of NumPy, PyTorch, CuPy, JAX, or any with __dlpack__ or "
-               "__cuda_array_interface__",
+               "__cuda_array_interface__; numpy.asarray(values, numpy.float32) makes one",
                reinterpret_cast<PyObject *>(Py_TYPE(object)));
+  return false;
+}
+
+bool readView(PyObject *object, const Library &library, View &out, bool wantsStream) {
+  if (!readByKind(object, library, out, wantsStream))
+    return false;
+  out.isReadOnly |= library.isScalar;
+  // A kernel that reads it would fail, and nothing runs in the process after that.
+  const uint64_t size = byteSize(out.element);
+  if (out.bytes == 0 || out.address % size == 0)
+    return true;
+  PyErr_Format(PyExc_ValueError,
+               "the array begins at an address that is no multiple of the %d bytes of its elements, "
+               "which are %s: copy it first (x.copy(), Tensor.clone())",
+               int(size), nameOf(out.element));
   return false;
 }
 

@@ -37,6 +37,7 @@ struct Library {
   PyTypeObject *type;
   Kind kind;
   Family family;
+  bool isScalar; // a number of NumPy's: read as an array of no dimensions, and never written
   const ExchangeApi *api;
 };
 /// Kind None: objects of this type are no arrays.
@@ -63,7 +64,7 @@ struct View {
 };
 
 /// `wantsStream`: false where the call has a stream already, to save asking. TypeError: no array. ValueError: strides
-/// that are not dense. tenon.Error: elements that have no name here.
+/// that are not dense, an address that its elements cannot have. TypeError as well: elements that have no name here.
 bool readView(PyObject *object, const Library &library, View &out, bool wantsStream = true);
 
 /// What a `stream=` argument means: an integer, or an object of PyTorch, CuPy or any other library with

@@ -10,7 +10,7 @@ from ._core.native import Array
 OTHER, NUMPY, TORCH, CUPY, JAX, TENON = range(6)
 
 
-def _numpy_type(name: str) -> Any:
+def numpy_type(name: str) -> Any:
     import numpy
 
     if name != "bfloat16":
@@ -26,7 +26,7 @@ def to_numpy(array: Array) -> Any:
     """An array as NumPy's: the emulator's memory itself, a GPU's copied."""
     import numpy
 
-    wanted = _numpy_type(array.dtype)
+    wanted = numpy_type(array.dtype)
     if array.device.is_emulator and array.nbytes:
         if array.dtype != "bfloat16":
             return numpy.asarray(array)

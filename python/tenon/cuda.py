@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 import pathlib
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -59,8 +61,10 @@ class CudaSource:
 
 def _parse_layout(layout: Iterable[str]) -> tuple[_Parameter, ...]:
     parameters = []
+    if isinstance(layout, str):
+        raise TypeError(f"layout is the text {layout!r}; wanted: one text for each parameter, as in layout=['in f32 x', 'i32 n']")
     for number, text in enumerate(layout):
-        words = text.split()
+        words = text.split() if isinstance(text, str) else []
         access = words.pop(0) if words and words[0] in ("in", "out", "inout") else ""
         element = words.pop(0) if words else ""
         if element not in _KNOWN or len(words) > 1:
@@ -80,7 +84,9 @@ def _read_signature(source: str, name: str) -> tuple[tuple[_Parameter, ...], int
     found = re.search(r"__global__((?:\s+|__launch_bounds__\s*\([^)]*\)|\bvoid\b|\bstatic\b)*)\b" + re.escape(name) +
                       r"\s*\(([^)]*)\)", text)
     if not found:
-        raise ValueError(f"the source has no `__global__ void {name}(...)`")
+        there = re.findall(r"__global__(?:\s+|__launch_bounds__\s*\([^)]*\)|\bvoid\b|\bstatic\b)*(\w+)\s*\(", text)
+        raise ValueError(f"the source has no `__global__ void {name}(...)`; there {'is' if len(set(there)) == 1 else 'are'} "
+                         f"{', '.join(dict.fromkeys(there)) or 'none'}")
     bounds = re.search(r"__launch_bounds__\s*\(\s*(\d+)", found.group(1))
     parameters = []
     for part in filter(None, (one.strip() for one in found.group(2).split(","))):
@@ -103,6 +109,20 @@ def _read_signature(source: str, name: str) -> tuple[tuple[_Parameter, ...], int
         access = ("in" if is_const else "inout") if is_pointer else ""
         parameters.append(_Parameter(label, element, access))
     return tuple(parameters), int(bounds.group(1)) if bounds else None
+
+
+def _sizes(block: Any) -> tuple[int, ...] | None:
+    """The threads of a workgroup."""
+    given = tuple(block) if isinstance(block, (tuple, list)) else (block,)
+    try:
+        sizes = tuple(operator.index(one) for one in given)
+    except TypeError:
+        sizes = ()
+    if block is None:
+        return None
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise ValueError(f"block is {block!r}; wanted: 1 to 3 numbers of threads, as in block=128 or block=(16, 16)")
+    return sizes
 
 
 def _manifest(name: str, parameters: tuple[_Parameter, ...], block: tuple[int, ...], shared: int, source: str,
@@ -134,39 +154,52 @@ def _target_of(device: Device) -> str:
     return f"sm_{major}{minor}a" if (major, minor) >= (9, 0) else f"sm_{major}{minor}"
 
 
-_made: dict[str, Kernel] = {}
+_made: dict[str, tuple[Executable, Kernel]] = {}
+_lock = threading.RLock()
 
 
 def cuda_kernel(source: str | os.PathLike[str], name: str, *, layout: Iterable[str] | None = None,
                 block: int | tuple[int, ...] | None = None, shared: int = 0, targets: str | Iterable[str] | None = None,
-                flags: Iterable[str] = (), grid: Callable[..., Any] | None = None,
+                flags: Iterable[str] = (), grid: int | tuple[int, ...] | Callable[..., Any] | None = None,
                 device: str | Device | None = None) -> Kernel:
     """A CUDA kernel, given as text or as the path of a .cu file, as a callable: k(x, y, 2.0, n, grid=8).
 
     `layout`: what its parameters are, where signature or TENON_KERNEL do not say it. `block`: threads of a workgroup;
     left out: those of TENON_KERNEL or __launch_bounds__. `shared`: bytes of dynamic shared memory. `targets`: architectures,
-    left out: the device's own. `flags`: nvcc's. `grid`: a function of the arguments that says the grid. The linker proves
+    left out: the device's own. `flags`: nvcc's. `grid`: that of calls that name none, numbers or a function of the arguments. The linker proves
     that the kernel takes what is declared; tenon.ToolError says where it does not, or what nvcc says.
     """
     is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith((".cu", ".cuh")) and "\n" not in source)
+    if not is_path and not isinstance(source, str):
+        raise TypeError(f"the source of kernel '{name}' is a {type(source).__name__}; wanted: text, or the path of a .cu file")
     text = pathlib.Path(source).read_text() if is_path else str(source)
     used = _device(device)
     listed = (targets.split(",") if isinstance(targets, str) else list(targets)) if targets else [_target_of(used)]
     given = tuple(flags) + ((f"-I{pathlib.Path(source).resolve().parent}",) if is_path else ())
-    sizes = (block,) if isinstance(block, int) else block
-    declared = tuple(layout) if layout is not None else None
+    sizes = _sizes(block)
+    declared = None if layout is None else layout if isinstance(layout, str) else tuple(layout)
     file = pathlib.Path(source).name if is_path and os.fspath(source).endswith(".cu") else f"{name}.cu"  # findings name it
     key = digest(text, name, declared, sizes, shared, tuple(listed), given, file, repr(used))
-    if key not in _made:
-        _made[key] = _build(text, file, name, declared, sizes, shared, tuple(listed), given, used, key)
-    made = _made[key]
-    if grid is not None:
+    with _lock:  # two threads that ask for one kernel build it once
+        if key not in _made:
+            meta = _build(text, file, name, declared, sizes, shared, tuple(listed), given, key)
+            loaded = Executable(meta.executable, used)
+            _made[key] = (loaded, _kernel_of(loaded, name, meta))
+    loaded, made = _made[key]
+    if grid is not None:  # the caller's own: who asks for the kernel elsewhere gets none, or another
+        made = _kernel_of(loaded, name, made.meta)
         made.grid = grid
     return made
 
 
-def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | None, block: tuple[int, ...] | None, shared: int,
-           targets: tuple[str, ...], flags: tuple[str, ...], device: Device, key: str) -> Kernel:
+def _kernel_of(loaded: Executable, name: str, meta: CudaSource) -> Kernel:
+    kernel = loaded._native.kernel(name, [one.element for one in meta.parameters if one.access] if meta.parameters else None)
+    kernel.meta = meta
+    return kernel
+
+
+def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | str | None, block: tuple[int, ...] | None, shared: int,
+           targets: tuple[str, ...], flags: tuple[str, ...], key: str) -> CudaSource:
     declares_itself = layout is None and re.search(r"\bTENON_KERNEL\s*\(\s*" + re.escape(name) + r"\b", _strip_comments(text))
     parameters: tuple[_Parameter, ...] = ()
     if not declares_itself:
@@ -208,8 +241,4 @@ def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | None,
         run_tool("tenon-link", [manifest, *common])
     executable = folder / f"{name}.tnx"
     os.replace(built, executable)
-    loaded = Executable(executable, device)
-    elements = [one.element for one in parameters if one.access] if parameters else None
-    kernel = loaded._native.kernel(name, elements)
-    kernel.meta = CudaSource(text, name, file, executable, parameters, targets, flags)
-    return kernel
+    return CudaSource(text, name, file, executable, parameters, targets, flags)

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -170,7 +171,7 @@ def compile(source: str | os.PathLike[str], *, targets: str | Iterable[str] | No
         else:
             target = cache_folder() / f"{hashlib.sha256(built.read_bytes()).hexdigest()[:24]}.tenon"
             target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f"{target.name}.{os.getpid()}")
+        partial = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}")
         shutil.copyfile(built, partial)
         os.replace(partial, target)
         return target

@@ -52,11 +52,19 @@ def test_what_is_known_of_it(saxpy):
     ({"grid": None}, TypeError, "needs a grid"),
     ({"grid": (1, 2, 3, 4)}, ValueError, "one to three numbers"),
     ({"grid": (1, 70000)}, tenon.Error, "the workgroup count is 70000 along y"),
-    ({"grid": -1}, OverflowError, ""),
+    ({"grid": -1}, ValueError, "grid of kernel 'saxpy': -1 workgroups; wanted: 0 to 2147483647 along x"),
+    ({"grid": 2**70}, ValueError, "grid of kernel 'saxpy': 1180591620717411303424 workgroups"),
+    ({"grid": 1.5}, TypeError, "grid of kernel 'saxpy': 1.5 is no number of workgroups: expected whole numbers"),
+    ({"grid": "8"}, TypeError, "grid of kernel 'saxpy': '8' is no number of workgroups"),
+    ({"grid": lambda *_: None}, TypeError, "grid of kernel 'saxpy': None is no number of workgroups"),
     ({"x": numpy.ones(1000)}, TypeError, "argument 0, x of kernel 'saxpy': its elements are float64, the kernel takes float32"),
     ({"x": numpy.ones((10, 10), numpy.float32).T}, ValueError, "not dense in row-major order"),
     ({"x": "text"}, TypeError, "is no array"),
-    ({"x": numpy.ones(1000, ">f4")}, tenon.Error, "byte order"),
+    ({"x": [1.0] * 1000}, TypeError, "<class 'list'> is no array: expected one of NumPy"),
+    ({"x": numpy.ones(1000, ">f4")}, TypeError, "an array of >f4: supported are bool, 8 to 64 bit integers"),
+    ({"x": numpy.ones(1000, "c8")}, TypeError, "an array of complex64: supported are"),
+    ({"x": numpy.zeros(4001, "i1")[1:].view("f4")}, ValueError, "argument 0, x of kernel 'saxpy': the array begins at an address that is no "
+                                                               "multiple of the 4 bytes of its elements, which are float32: copy it first"),
     ({"a": "text"}, TypeError, "argument 2, a"),
     ({"a": 1e300}, OverflowError, "does not fit f32"),
     ({"n": 2**40}, OverflowError, "does not fit i32"),
@@ -77,9 +85,46 @@ def test_what_is_refused(saxpy, change, error, text):
 def test_read_only_arrays_are_not_written(saxpy):
     x, y = arrays()
     y.flags.writeable = False
-    with pytest.raises(ValueError, match="read only, and the kernel writes it"):
+    with pytest.raises(ValueError, match="argument 1, y of kernel 'saxpy': the array is read only, and it would be written"):
         saxpy(x, y, 2.0, 1000, grid=8)
     saxpy(y, x, 2.0, 1000, grid=8)
+
+
+def test_numbers_of_numpys_are_not_written(saxpy):
+    one, y = numpy.float32(1), numpy.ones(1, numpy.float32)
+    with pytest.raises(ValueError, match="argument 1, y of kernel 'saxpy': the array is read only"):
+        saxpy(y, one, 2.0, 1, grid=1)  # the sum would be in memory that nobody has
+    saxpy(one, y, numpy.float16(2), numpy.int64(1), grid=numpy.int32(1))
+    assert y[0] == 3
+
+
+def test_two_written_views_that_overlap_are_refused(nvcc):
+    both = tenon.cuda_kernel('extern "C" __global__ void both(float *a, float *b) { a[threadIdx.x] = 1; b[threadIdx.x] = 2; }', "both", block=8)
+    memory = numpy.zeros(16, numpy.float32)
+    with pytest.raises(ValueError, match="argument 1, b of kernel 'both': the array shares a part of its memory with another argument, and both"):
+        both(memory[:8], memory[4:12], grid=1)
+    both(memory[:8], memory[8:], grid=1)
+    assert memory.tolist() == [1] * 8 + [2] * 8
+
+
+def test_ways_to_say_a_grid(saxpy, nvcc):
+    x, y = arrays(300)
+    blocks = lambda x, y, a, n: -(-n // 128)  # noqa: E731
+    saxpy(x, y, 1.0, 300, grid=blocks)
+    saxpy[blocks](x, y, 1.0, 300)
+    saxpy(x, y, 1.0, 300, grid=[3, 1])
+    assert (y == 1 + 3 * x).all()
+    with pytest.raises(TypeError, match=r"is given two grids: saxpy\[grid\]"):
+        saxpy[3](x, y, 1.0, 300, grid=3)
+    # A grid is that of who said it.
+    small = tenon.cuda_kernel(SAXPY, "saxpy", grid=1)
+    large = tenon.cuda_kernel(SAXPY, "saxpy", grid=(3,))
+    assert small.grid == 1 and large.grid == (3,) and tenon.cuda_kernel(SAXPY, "saxpy").grid is None
+    small(x, y, -3.0, 300)
+    assert (y[:128] == 1).all() and (y[128:] == 1 + 3 * x[128:]).all()
+    for wrong in ("three", 1.5, (1, 2, 3, 4)):
+        with pytest.raises((TypeError, ValueError), match="grid of kernel 'saxpy'"):
+            small.grid = wrong
 
 
 def test_a_fault_names_its_thread_and_line(nvcc):
@@ -99,7 +144,13 @@ except tenon.Error as error:
 
 
 @pytest.mark.parametrize("source, arguments, error, text", [
-    ("int x;", {}, ValueError, "no `__global__ void f(...)`"),
+    ("int x;", {}, ValueError, "no `__global__ void f(...)`; there are none"),
+    ('extern "C" __global__ void g(float *x) {}', {}, ValueError, "no `__global__ void f(...)`; there is g"),
+    (None, {}, TypeError, "the source of kernel 'f' is a NoneType; wanted: text, or the path of a .cu file"),
+    ('extern "C" __global__ void f(float *x) {}', {"block": 0}, ValueError, "block is 0; wanted: 1 to 3 numbers of threads"),
+    ('extern "C" __global__ void f(float *x) {}', {"block": "64"}, ValueError, "block is '64'; wanted"),
+    ('extern "C" __global__ void f(float *x) {}', {"block": 1, "layout": "in f32 x"}, TypeError, "layout is the text 'in f32 x'; wanted: one text for each"),
+    ('extern "C" __global__ void f(float *x) {}', {"block": 1, "layout": [3]}, ValueError, "layout[0] is 3: expected 'in f32 x'"),
     ('extern "C" __global__ void f(float *x) {}', {}, ValueError, "how many threads"),
     ('extern "C" __global__ void f(float **x) {}', {"block": 1}, ValueError, "say what it is"),
     ('struct S {}; extern "C" __global__ void f(S s) {}', {"block": 1}, ValueError, "type that is not known"),

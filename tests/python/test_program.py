@@ -63,11 +63,27 @@ def test_tenons_own_arrays(program):
     ([ramp(), ramp(4)], tenon.Error, "dimension 0 of argument 1 is not that of argument 0"),
     ([ramp(), 3.0], TypeError, "argument 1 of 'add': <class 'float'> is no array"),
     ([ramp(), ramp(10)[::2]], ValueError, "argument 1 of 'add': the array is not dense"),
-    ([ramp(), numpy.array(["a"])], tenon.Error, "an array of <U1"),
+    ([ramp(), numpy.array(["a"])], TypeError, "an array of <U1"),
+    ([ramp(), [1.0]], TypeError, "<class 'list'> is no array"),
+    ([ramp(), numpy.zeros(21, "i1")[1:].view("f4")], ValueError, "argument 1 of 'add': the array begins at an address that is no multiple"),
 ])
 def test_what_is_refused(program, arguments, error, text):
     with pytest.raises(error) as raised:
         program.add(*arguments)
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("given, error, text", [
+    ({"out": numpy.ones(5, "i4")}, ValueError, "out: array 0 of 'add' is int32 (5,), the result is float32 (5,)"),  # as many bytes
+    ({"out": numpy.ones(4, "f4")}, ValueError, "out: array 0 of 'add' is float32 (4,)"),
+    ({"out": numpy.broadcast_to(numpy.float32(1), 5)}, ValueError, "out 0 of 'add': the array is not dense"),
+    ({"out": numpy.frombuffer(bytes(20), "f4")}, ValueError, "out 0 of 'add': the array is read only, and it would be written"),
+    ({"out": "text"}, TypeError, "out 0 of 'add': <class 'str'> is no array"),
+    ({"a": ramp(), "b": ramp()}, TypeError, "'add' takes 'stream' and 'out' by name, not 'a': arguments stand in their order"),
+])
+def test_what_is_refused_by_name(program, given, error, text):
+    with pytest.raises(error) as raised:
+        program.add(*([] if "a" in given else [ramp(), ramp()]), **given)
     assert text in str(raised.value)
 
 

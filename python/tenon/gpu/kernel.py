@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import threading
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -19,6 +20,7 @@ from .source import Source, names_of
 from .trace import Traced, trace
 from .kinds import Scalar
 
+_lock = threading.RLock()
 _Sizes = int | tuple[int, ...] | Callable[..., Any] | None
 
 
@@ -119,8 +121,9 @@ class Kernel:
         used = _device(device)
         listed = (tuple(targets.split(",")) if isinstance(targets, str) else tuple(targets)) if targets else (_target_of(used),)
         key = (listed, repr(used))
-        if key not in self._built:
-            self._built[key] = build(self.name, self.traced, self.parameters, self.block, self.grid, listed, used)
+        with _lock:  # two threads that call it first build it once
+            if key not in self._built:
+                self._built[key] = build(self.name, self.traced, self.parameters, self.block, self.grid, listed, used)
         return self._built[key]
 
     def _check(self, arguments: tuple[Any, ...]) -> None:
