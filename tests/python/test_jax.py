@@ -130,3 +130,33 @@ def test_a_kernel_of_tenon_gpu(program):
 
     operation = tenon.jax_op("tenon_test::twice", twice, results={"y": like})
     numpy.testing.assert_array_equal(jax.jit(lambda x: operation(x) + 1)(jnp.arange(300.0)), 1 + 2 * numpy.arange(300))
+
+
+def test_tensor_maps():
+    """Their extents are those of the arrays that JAX passes, and of the results that the operation makes."""
+    from tenon import gpu
+
+    @gpu.kernel(block=32, grid=2)
+    def doubled(x: gpu.In[gpu.f32, "n", 8], y: gpu.Out[gpu.f32, "n", 8], n: gpu.i32):
+        t, tile, full = gpu.thread_id.x, gpu.shared((4, 8), gpu.f32), gpu.mbarriers(1)
+        read, written = gpu.tensor_map(x, (4, 8)), gpu.tensor_map(y, (4, 8))
+        if t == 0:
+            full.init(1)
+            full[0].expect(read.bytes)
+            read.load(tile, (gpu.block_id.x * 4, 0), full[0])
+        gpu.sync_warp()
+        full[0].wait(0)
+        tile[t // 8, t % 8] *= 2
+        gpu.fence_async()
+        gpu.sync_warp()
+        if t == 0:
+            written.store(tile, (gpu.block_id.x * 4, 0))
+            gpu.store_commit()
+            gpu.store_wait(0)
+
+    made = tenon.jax_op("tenon_test::doubled", doubled, results={"y": lambda x, n: like(x)})
+    inout = tenon.jax_op("tenon_test::doubled_in_place", doubled)
+    for n in (7, 4):  # what hangs over the array's end is not written
+        x = jnp.arange(8.0 * n).reshape(n, 8)
+        numpy.testing.assert_array_equal(jax.jit(lambda x: made(x, x.shape[0]) + 1)(x), 2 * x + 1)
+        numpy.testing.assert_array_equal(jax.jit(lambda x, y: inout(x, y, x.shape[0]))(x, jnp.zeros((n, 8))), 2 * x)
