@@ -7,7 +7,7 @@ PACKAGES=(
   "llvm-$LLVM_VERSION-dev" "llvm-$LLVM_VERSION-tools" "libmlir-$LLVM_VERSION-dev" "mlir-$LLVM_VERSION-tools"
   "clang-$LLVM_VERSION" "clang-format-$LLVM_VERSION" "lld-$LLVM_VERSION" "libclang-rt-$LLVM_VERSION-dev"
   g++ cmake make dpkg-dev meson ninja-build ccache pkg-config git
-  python3 python3-dev python3-venv python3-numpy python3-pytest mkdocs-material
+  python3 python3-dev python3-venv python3-numpy python3-pytest mypy mkdocs-material
   libflatbuffers-dev flatbuffers-compiler libgtest-dev libbenchmark-dev liblz4-dev libzstd-dev zlib1g-dev
 )
 # nvcc, its headers and libdevice as Python wheels, for machines without a CUDA toolkit.

@@ -25,7 +25,7 @@ from .triton import triton_kernel
 from .views import Event, Finding, Findings, Text, Trace, trace
 
 __all__ = [
-    "Array", "CudaSource", "Device", "Error", "Event", "Executable", "Finding", "Findings", "Function",
+    "__version__", "Array", "CudaSource", "Device", "Error", "Event", "Executable", "Finding", "Findings", "Function",
     "FunctionInfo", "Kernel", "KernelInfo", "ParameterInfo", "Program", "Text", "ToolError", "Trace", "TypeInfo",
     "array", "check", "compile", "cuda_kernel", "default_device", "device", "dump", "empty", "jax_op", "link", "load",
     "sample", "torch_op", "trace", "triton_kernel",

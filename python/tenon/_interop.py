@@ -104,7 +104,7 @@ def signature_text(info: tuple[Any, ...]) -> str:
 
     def spell(kind: tuple[Any, ...]) -> str:
         label, element, is_scalar, shape = kind
-        text = element if is_scalar else f"{element}[{', '.join('?' if d < 0 else str(d) for d in shape)}]"
+        text: str = element if is_scalar else f"{element}[{', '.join('?' if d < 0 else str(d) for d in shape)}]"
         return f"{label}: {text}" if label else text
 
     given = ", ".join(spell(kind) for kind in results)

@@ -34,7 +34,7 @@ def _evaluate(expression: str, sizes: Mapping[str, int]) -> int:
     """An extent: a number, a size, or arithmetic with ceildiv, min and max, as the tool has it."""
     if not _EXPRESSION.fullmatch(expression):
         raise ValueError(f"{expression!r} is no expression of sizes")
-    names = {**sizes, "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}
+    names: dict[str, Any] = {**sizes, "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}
     return int(eval(re.sub("/+", "//", expression), {"__builtins__": {}}, names))
 
 
@@ -76,7 +76,7 @@ class _Check:
         random = numpy.random.default_rng(self.seed)
         inputs: dict[str, Any] = {}
         arguments: list[str] = []
-        written: list[tuple[str, numpy.dtype, tuple[int, ...]]] = []
+        written: list[tuple[str, Any, tuple[int, ...]]] = []
         with tempfile.TemporaryDirectory(prefix="tenon-check-") as folder:
             for one in self.info.parameters:
                 if one.kind != "binding":
@@ -103,8 +103,10 @@ class _Check:
                 for element in {one.element for one in self.info.parameters if one.element in ("f16", "f32", "f64")}:
                     arguments.append(f"--tolerance={element}={self.tolerance}")
             own = getattr(self.kernel.meta, "grid", None)
-            if self.grid is not None or own is not None:
-                arguments.append(f"--grid={self.grid if self.grid is not None else ','.join(map(str, own))}")
+            if self.grid is not None:
+                arguments.append(f"--grid={self.grid}")
+            elif own is not None:
+                arguments.append(f"--grid={','.join(map(str, own))}")
             environment = {"TENON_EMULATOR_QUIET": "1"}
             if architecture is not None:
                 environment["TENON_EMULATOR_SM"] = architecture

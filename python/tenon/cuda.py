@@ -177,7 +177,7 @@ def cuda_kernel(source: str | os.PathLike[str], name: str, *, layout: Iterable[s
     listed = (targets.split(",") if isinstance(targets, str) else list(targets)) if targets else [_target_of(used)]
     given = tuple(flags) + ((f"-I{pathlib.Path(source).resolve().parent}",) if is_path else ())
     sizes = _sizes(block)
-    declared = None if layout is None else layout if isinstance(layout, str) else tuple(layout)
+    declared: tuple[str, ...] | str | None = layout if layout is None or isinstance(layout, str) else tuple(layout)
     file = pathlib.Path(source).name if is_path and os.fspath(source).endswith(".cu") else f"{name}.cu"  # findings name it
     key = digest(text, name, declared, sizes, shared, tuple(listed), given, file, repr(used))
     with _lock:  # two threads that ask for one kernel build it once

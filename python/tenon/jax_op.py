@@ -162,8 +162,11 @@ def _of_function(function: Function, results: Callable[..., Any] | None) -> Call
             raise ValueError(f"results of '{info.name}' have shapes that are known at the call ({info}): give results=, a function "
                              f"of the arguments that returns jax.ShapeDtypeStruct")
 
-        def results(*_: Any) -> Any:
+        def static(*_: Any) -> Any:
             return [jax.ShapeDtypeStruct(one.shape, _TYPES[one.element]) for one in info.results]
+
+        results = static
+    said_by: Callable[..., Any] = results
 
     def run(key: str, *arguments: Any) -> Any:
         if len(arguments) != len(info.inputs):
@@ -180,7 +183,7 @@ def _of_function(function: Function, results: Callable[..., Any] | None) -> Call
             if len(shape) != len(one.shape) or any(w not in (-1, s) for w, s in zip(one.shape, shape)):
                 raise TypeError(f"argument {number} of '{key}' has shape {shape}, the function takes {one}")
             arrays.append(value)
-        said = results(*arguments)
+        said = said_by(*arguments)
         types = list(said) if isinstance(said, (tuple, list)) else [said]
         if len(types) != len(info.results):
             raise ValueError(f"results= of '{key}' says {len(types)}, the function returns {len(info.results)}")

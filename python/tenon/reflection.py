@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from ._core.native import Function, Kernel
 from .views import table_html
@@ -37,7 +38,7 @@ class FunctionInfo:
     def of(cls, function: Function) -> FunctionInfo:
         name, documentation, inputs, results, runs_on_host, has_expectations = function.info
 
-        def types(given):
+        def types(given: Iterable[tuple[str, str, bool, tuple[int, ...]]]) -> tuple[TypeInfo, ...]:
             return tuple(TypeInfo(label, element, None if is_scalar else shape)
                          for label, element, is_scalar, shape in given)
 

@@ -130,7 +130,7 @@ def _object_folder(objects: Mapping[str, Any] | Iterable[Any], into: pathlib.Pat
     folders = [into]
     named = objects.items() if isinstance(objects, Mapping) else ((None, one) for one in objects)
     for name, one in named:
-        source = getattr(one, "meta", one)
+        source: Any = getattr(one, "meta", one)
         if type(source).__name__ == "Generic":  # of tenon.gpu, which this module does not import
             source.write_object  # says that it is made for sizes first
         if hasattr(source, "write_object"):

@@ -11,6 +11,8 @@
 
     saxpy(x, y, 2.0, len(x), grid=8)
 """
+from typing import TYPE_CHECKING
+
 from .arrays import load, local, shared, splat, vector
 from .errors import KernelError, Place
 from .expressions import StaticRange as static_range
@@ -22,11 +24,15 @@ from .kernel import Generic, Kernel, kernel
 from .mathematics import (bitcast, ceil, cos, erf, exp, exp2, fabs, floor, fma, fmax, fmin, log, log2, log10, pow, rsqrt, sin, sqrt, tan, tanh,
                           where)
 from .matrix import copy_async, copy_commit, copy_wait, load_matrices, mma
-from .parameters import In, InOut, Out
 from .threads import (atomic_add, atomic_and, atomic_compare_exchange, atomic_exchange, atomic_max, atomic_min, atomic_or, atomic_xor, barrier,
                       block_dim, block_id, global_id, grid_dim, lane_id, shuffle, shuffle_down, shuffle_up, shuffle_xor, sync_warp,
                       thread_id, warp_id)
-from .kinds import bf16, f16, f32, f64, i1, i8, i16, i32, i64
+
+if TYPE_CHECKING:
+    from .typed import In, InOut, Out, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+else:
+    from .kinds import bf16, f16, f32, f64, i1, i8, i16, i32, i64
+    from .parameters import In, InOut, Out
 
 __all__ = [
     "Barrier", "Barriers", "Generic", "In", "InOut", "Kernel", "KernelError", "Out", "Place", "Rounded", "Sums", "TensorMap", "atomic_add",

@@ -7,6 +7,7 @@ likewise: no number changes. What would change a number, or has another meaning 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from .builder import Builder
@@ -58,7 +59,7 @@ def widen(b: Builder, value: Value, type: Type) -> Value:
     """A value as one of a type that holds all of its numbers; a number as a vector of it."""
     scalar, wanted = element_of(value.type), element_of(type)
     if scalar != wanted:
-        shape = Vector(wanted, value.type.count) if isinstance(value.type, Vector) else wanted
+        shape: Type = Vector(wanted, value.type.count) if isinstance(value.type, Vector) else wanted
         name = "arith.extsi" if scalar.kind == "int" else "arith.extf"
         value = Value(b.op(f"{name} {value.name} : {value.type.mlir} to {shape.mlir}"), shape, value.low, value.high)
         if scalar.kind == "int" and not isinstance(shape, Vector):
@@ -74,8 +75,7 @@ def implicit(b: Builder, given: Any, type: Type, where: str) -> Value:
         return constant(b, given, type)
     if not isinstance(given, Value):
         raise b.error(f"{where} is {kind_of(given)}; wanted: {type}")
-    is_shaped = isinstance(given.type, Vector)
-    if is_shaped and (not isinstance(type, Vector) or type.count != given.type.count):
+    if isinstance(given.type, Vector) and (not isinstance(type, Vector) or type.count != given.type.count):
         raise b.error(f"{where} is a {given.type}; wanted: {type}")
     if not widens(element_of(given.type), element_of(type)):
         raise b.error(f"{where} is {given.type}; wanted: {type}", f"convert it: {element_of(type)}(...)")
@@ -188,7 +188,7 @@ def _integers(b: Builder, symbol: str, left: Value, right: Value) -> Value:
     return op({"|": "ori", "^": "xori"}[symbol])
 
 
-def _divide(b: Builder, symbol: str, left: Value, right: Value, op: Any) -> Value:
+def _divide(b: Builder, symbol: str, left: Value, right: Value, op: Callable[..., Value]) -> Value:
     type = left.type
     (l0, h0), (l1, h1) = left.bounds, right.bounds
     if l1 == h1 == 0:
@@ -223,7 +223,7 @@ def _divide(b: Builder, symbol: str, left: Value, right: Value, op: Any) -> Valu
     return bounded(made, type, 0, h1 - 1) if l1 > 0 else Value(made, type)
 
 
-def _shift(b: Builder, symbol: str, left: Value, right: Value, op: Any) -> Value:
+def _shift(b: Builder, symbol: str, left: Value, right: Value, op: Callable[..., Value]) -> Value:
     """Python's shifts take any distance; the hardware's are asked for what they have."""
     type = left.type
     bits = element_of(type).bits
@@ -285,7 +285,7 @@ def unary(b: Builder, symbol: str, value: Any) -> Any:
         if not is_number(value):
             raise b.error(f"'{symbol}' of {kind_of(value)}; wanted: a number")
         try:
-            return {"+": operator.pos, "-": operator.neg, "~": operator.invert}[symbol](value)
+            return operator.pos(value) if symbol == "+" else operator.neg(value) if symbol == "-" else operator.invert(value)
         except TypeError as error:
             raise b.error(f"'{symbol}' of {kind_of(value)}: {error}") from None
     scalar = element_of(value.type)
@@ -317,10 +317,11 @@ def cast(b: Builder, value: Any, scalar: Scalar) -> Value:
     shape: Type = Vector(scalar, value.type.count) if isinstance(value.type, Vector) else scalar
     between = f"{value.name} : {value.type.mlir} to {shape.mlir}"
     if scalar.kind == "bool":
-        return compare(b, "!=", value, 0 if given.kind == "int" else 0.0)
+        return as_value(b, compare(b, "!=", value, 0 if given.kind == "int" else 0.0))
     if given.kind == "bool":
         name = "arith.extui" if scalar.kind == "int" else "arith.uitofp"
-        return Value(b.op(f"{name} {between}"), shape, *((0, 1) if shape == scalar and scalar.kind == "int" else ()))
+        low, high = (0, 1) if shape == scalar and scalar.kind == "int" else (None, None)
+        return Value(b.op(f"{name} {between}"), shape, low, high)
     if given.kind == "int" and scalar.kind == "int":
         if scalar.bits > given.bits:
             return widen(b, value, shape)

@@ -28,7 +28,7 @@ class GpuSource:
     executable: pathlib.Path  # the .tnx
     parameters: tuple[_Parameter, ...]
     targets: tuple[str, ...]
-    shapes: dict[str, tuple[int, ...]]  # of the arrays whose extents are all known
+    shapes: dict[str, tuple[Any, ...]]  # of the arrays whose extents are all known, numbers
     grid: tuple[int, ...] | None
 
     def write_object(self, folder: pathlib.Path, name: str | None) -> None:
@@ -55,7 +55,9 @@ def check_targets(name: str, traced: Traced, targets: Iterable[str]) -> None:
 def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: tuple[int, ...], grid: tuple[int, ...] | None,
                 targets: Iterable[str], file: str, symbol: str) -> str:
     """A `hal.executable.source` that holds the kernel's object, for a program in MLIR."""
-    bindings, constants, order = [], [], []
+    bindings: list[str] = []
+    constants: list[str] = []
+    order: list[str] = []
     for one in parameters:
         if one.access:
             order.append(f"binding {len(bindings)}")
@@ -65,11 +67,11 @@ def declaration(name: str, traced: Traced, parameters: tuple[Parameter, ...], bl
             order.append(f"constant {len(constants)}")
             constants.append(one.dtype.mlir)
     arrays = [one.name for one in parameters if one.access]
-    for one in traced.maps:
+    for each in traced.maps:
         order.append(f"constant {len(constants)}")
-        swizzle = f", swizzle = B{one.swizzle}" if one.swizzle else ""
-        element = "tf32" if one.rounds_to_tf32 else one.element.mlir
-        constants.append(f"!hal.tensor_map<binding = {arrays.index(one.array)}, {'x'.join(map(str, one.box))}x{element}{swizzle}>")
+        swizzle = f", swizzle = B{each.swizzle}" if each.swizzle else ""
+        element = "tf32" if each.rounds_to_tf32 else each.element.mlir
+        constants.append(f"!hal.tensor_map<binding = {arrays.index(each.array)}, {'x'.join(map(str, each.box))}x{element}{swizzle}>")
     layout = [f"constants = [{', '.join(constants)}]"] if constants else []
     layout.append(f"bindings = [{', '.join(bindings)}]")
     if order != sorted(order, key=lambda one: one.split()[0] != "binding"):

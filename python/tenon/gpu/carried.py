@@ -23,7 +23,7 @@ def parts(value: Any) -> list[Any] | None:
         return [value]
     if isinstance(value, tuple):
         found = [parts(one) for one in value]
-        return None if None in found else [part for one in found for part in one]
+        return None if None in found else [part for one in found for part in one or []]
     return None
 
 

@@ -39,10 +39,8 @@ class _Rewriter:
         return _placed(made, at)
 
     def guard(self, flags: Iterable[str], body: list[ast.stmt], at: ast.AST) -> ast.stmt:
-        test: ast.expr = ast.BoolOp(op=ast.And(), values=[ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=one, ctx=ast.Load()))
-                                                          for one in sorted(flags)])
-        if len(test.values) == 1:
-            test = test.values[0]
+        unset: list[ast.expr] = [ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=one, ctx=ast.Load())) for one in sorted(flags)]
+        test = unset[0] if len(unset) == 1 else ast.BoolOp(op=ast.And(), values=unset)
         return _placed(ast.If(test=test, body=body, orelse=[]), at)
 
     def block(self, statements: list[ast.stmt], stop: str, skip: str) -> tuple[list[ast.stmt], set[str]]:
@@ -88,13 +86,13 @@ class _Rewriter:
         if skip in flags:
             body.insert(0, self.flag(skip, False, one))
         made.body = body
-        made.stops = sorted(flags - {skip})  # the flags that end it
+        made.stops = sorted(flags - {skip})  # type: ignore[union-attr] # the flags that end it
         if stop in flags:
             before.append(self.flag(stop, False, one))
         return made, flags & {"$return"}
 
 
-def _placed(node: ast.AST, at: ast.AST) -> ast.AST:
+def _placed(node: ast.stmt, at: ast.AST) -> ast.stmt:
     for one in ast.walk(node):
         if not hasattr(one, "lineno") and isinstance(one, (ast.stmt, ast.expr)):
             ast.copy_location(one, at)

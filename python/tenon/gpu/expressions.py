@@ -80,7 +80,7 @@ class Expressions(Flow):
         if isinstance(node, ast.BinOp):
             left, right = self.evaluate(node.left), self.evaluate(node.right)
             if isinstance(left, (tuple, list)) and is_known(right) and not is_number(left):
-                return left + tuple(right) if isinstance(node.op, ast.Add) else left * right
+                return tuple(left) + tuple(right) if isinstance(node.op, ast.Add) else tuple(left) * right
             return binary(b, SYMBOLS[type(node.op).__name__], left, right)
         if isinstance(node, ast.UnaryOp):
             value = self.evaluate(node.operand)
@@ -92,10 +92,10 @@ class Expressions(Flow):
         if isinstance(node, ast.BoolOp):
             return self._bool(node.values, isinstance(node.op, ast.And))
         if isinstance(node, ast.IfExp):
-            condition = truth(b, self.evaluate(node.test), "the condition")
+            condition, first, second = truth(b, self.evaluate(node.test), "the condition"), node.body, node.orelse
             if not isinstance(condition, Value):
-                return self.evaluate(node.body if condition else node.orelse)
-            return self.branch(condition, lambda: self.evaluate(node.body), lambda: self.evaluate(node.orelse), set())
+                return self.evaluate(first if condition else second)
+            return self.branch(condition, lambda: self.evaluate(first), lambda: self.evaluate(second), set())
         if isinstance(node, ast.Subscript):
             return self._subscript(node)
         if isinstance(node, ast.Attribute):
@@ -130,13 +130,13 @@ class Expressions(Flow):
     local_names: set[str] = set()
 
     def _compare(self, node: ast.Compare) -> Any:
-        operators = [SYMBOLS.get(type(one).__name__) for one in node.ops]
-        if None in operators:
+        operators = [SYMBOLS.get(type(one).__name__, "") for one in node.ops]
+        if "" in operators:
             known = [self.evaluate(one) for one in (node.left, *node.comparators)]
             if len(known) == 2 and (is_known(known) or None in known):
-                name = type(node.ops[0]).__name__
-                return {"Is": lambda x, y: x is y, "IsNot": lambda x, y: x is not y, "In": lambda x, y: x in y,
-                        "NotIn": lambda x, y: x not in y}[name](*known)
+                left, right, how = *known, type(node.ops[0])
+                return (left is right if how is ast.Is else left is not right if how is ast.IsNot else left in right if how is ast.In else
+                        left not in right)
             raise self.b.error("'in' and 'is' of the kernel's values are not supported", "compare with == or !=")
 
         def chain(left: Any, at: int) -> Any:

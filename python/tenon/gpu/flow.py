@@ -169,7 +169,8 @@ class Flow:
 
     def _enter(self, carried: list[Carried], prefix: str) -> list[str]:
         """Gives each variable that is handed on a name of this turn; the names."""
-        number, made = self.b.fresh()[1:], []
+        number = self.b.fresh()[1:]
+        made: list[str] = []
         for one in carried:
             values = []
             for kind in one.types:
@@ -217,7 +218,7 @@ class Flow:
         def write(carried: list[Carried], initial: list[Value], poisoned: dict[str, Unbound]) -> Any:
             made = self._enter(carried, "a")
             counter = f"%i.{b.fresh()[1:]}"
-            place, begin = b.place, dict(b.flying)
+            place, at_begin = b.place, dict(b.flying)
             with b.region() as lines:
                 if goes_up:
                     index = bounded(counter, i64, low, max(low, high))
@@ -239,7 +240,7 @@ class Flow:
             results = self._results(text + " : i64", types)
             b.lines += lines
             b.line("}")
-            self.leaving = begin  # a turn's end is the next one's begin
+            self.leaving = at_begin  # a turn's end is the next one's begin
             return results, last
 
         self._loop(names, write)

@@ -7,7 +7,7 @@ import math
 import threading
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .._core.native import Device
 from ..cuda import _target_of
@@ -41,6 +41,11 @@ def _extents(what: str, given: Any, generics: dict[str, Any], source: Source) ->
     return listed
 
 
+def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
 class Kernel:
     """A kernel whose sizes and types are known: k(A, B, C, grid=8), or k[8](A, B, C).
 
@@ -55,11 +60,11 @@ class Kernel:
         listed = _extents("block", block, generics, source)
         if listed is None:
             raise KernelError(source.place(source.tree), f"how many threads a block of '{self.name}' has is not said", "write @gpu.kernel(block=256)")
-        self.block: tuple[int, int, int] = (*listed, 1, 1)[:3]
+        self.block = _three(listed)
         if self.block[0] * self.block[1] * self.block[2] > 1024 or self.block[2] > 64:
             raise KernelError(source.place(source.tree), f"a block of '{self.name}' is {' x '.join(map(str, self.block))} threads; wanted: at most 1024, and 64 along z")
         self.grid = _extents("grid", grid, generics, source)
-        self.cluster: tuple[int, int, int] = (*(_extents("cluster", cluster, generics, source) or (1,)), 1, 1)[:3]
+        self.cluster = _three(_extents("cluster", cluster, generics, source) or (1,))
         if math.prod(self.cluster) > 8:
             raise KernelError(source.place(source.tree), f"a cluster of '{self.name}' is {' x '.join(map(str, self.cluster))} blocks; wanted: at most 8")
         if self.grid is not None and any(one % each for one, each in zip((*self.grid, 1, 1), self.cluster)):
@@ -207,6 +212,25 @@ class Generic:
 
     def __repr__(self) -> str:
         return f"<tenon.gpu kernel {self.name}[{', '.join(self.generics)}]>"
+
+
+if TYPE_CHECKING:
+    class Made(Kernel):
+        """What a type checker takes for a kernel: a Kernel, or a Generic."""
+
+        name: str
+
+        def __call__(self, *arguments: Any, **given: Any) -> Any: ...
+
+        def __getitem__(self, given: Any) -> Any: ...
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Made: ...
+
+
+@overload
+def kernel(*, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None) -> Callable[[Callable[..., Any]], Made]: ...
 
 
 def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None) -> Any:

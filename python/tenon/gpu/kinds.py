@@ -107,20 +107,20 @@ def encode(type: Scalar, number: float) -> int:
         if low == 0x8000:
             exact = struct.unpack("<f", struct.pack("<I", bits))[0]
             if abs(number) != abs(exact):
-                return (bits >> 16) + (1 if abs(number) > abs(exact) else 0)
+                return int(bits >> 16) + (1 if abs(number) > abs(exact) else 0)
         rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         if rounded & 0x7FFF == 0x7F80 and not math.isinf(number):
             raise OverflowError("bf16")
-        return rounded
+        return int(rounded)
     codes = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}[type.name]
     if math.isnan(number):
         return {"f16": 0x7E00, "f32": 0x7FC00000, "f64": 0x7FF8000000000000}[type.name]
-    return struct.unpack(codes[1], struct.pack(codes[0], number))[0]
+    return int(struct.unpack(codes[1], struct.pack(codes[0], number))[0])
 
 
 def decode(type: Scalar, bits: int) -> float:
     """The number of these bits."""
     if type.name == "bf16":
-        return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+        return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
     codes = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}[type.name]
-    return struct.unpack(codes[0], struct.pack(codes[1], bits))[0]
+    return float(struct.unpack(codes[0], struct.pack(codes[1], bits))[0])

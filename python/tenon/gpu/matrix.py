@@ -24,7 +24,7 @@ def _registers(b: Any, value: Value, element: str, count: int, each: int) -> lis
     """A vector as `count` registers of `each` elements."""
     kind = value.type.mlir
     if each == 1:
-        lanes = [b.op(f"vector.extract {value.name}[{at}] : {value.type.element.mlir} from {kind}") for at in range(count)]
+        lanes = [b.op(f"vector.extract {value.name}[{at}] : {value.dtype.mlir} from {kind}") for at in range(count)]
         return [b.op(f"arith.bitcast {one} : f32 to i32") for one in lanes] if element == "i32" else lanes
     return [b.op(f"vector.shuffle {value.name}, {value.name} [{', '.join(str(each * at + lane) for lane in range(each))}] : {kind}, {kind}")
             for at in range(count)]

@@ -13,6 +13,7 @@ from typing import Any
 from .arithmetic import binary, implicit, widen
 from .builder import Builder
 from .kinds import Scalar, Vector, i1, i8, i64
+from .typed import Indexed
 from .value import Value, kind_of
 
 _POINTERS = {"global": "!llvm.ptr<1>", "shared": "!llvm.ptr<3>", "local": "!llvm.ptr", "cluster": "!llvm.ptr<7>"}
@@ -20,7 +21,7 @@ Extent = Any  # an int, a Value, or None: not known
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Memory:
+class Memory(Indexed):
     """`strides` and `offset` count elements; `offset` is a number plus a value, which is a multiple of `steps` bytes."""
 
     b: Builder
@@ -89,8 +90,7 @@ class Memory:
         if stop is None:
             return start, None if start == 0 and isinstance(start, int) else _Rest
         if isinstance(start, Value) and isinstance(stop, Value):
-            first, last = start.root or start.name, stop.root or stop.name
-            if first == last:
+            if (start.root or start.name) == (stop.root or stop.name):
                 return start, max(stop.delta - start.delta, 0)
         if isinstance(start, Value) or isinstance(stop, Value):
             return start, binary(self.b, "-", stop, start)
@@ -100,7 +100,10 @@ class Memory:
         """What is left of the array where the first dimensions are indexed or cut."""
         if len(indices) > len(self.shape):
             raise self.b.error(f"{self.name} {self._shape()} has {len(self.shape)} dimensions, found {len(indices)} indices")
-        offset, moved, shape, strides, steps = self.offset, self.moved, [], [], self.steps
+        offset, steps = self.offset, self.steps
+        moved: Any = self.moved
+        shape: list[Extent] = []
+        strides: list[Extent] = []
         for axis, stride in enumerate(self.strides):
             begin, extent = self._along(axis, indices[axis]) if axis < len(indices) else (0, self.shape[axis])
             if axis >= len(indices) or isinstance(indices[axis], slice):
@@ -116,7 +119,7 @@ class Memory:
             if stride is None:
                 raise self.b.error(f"how far apart the elements of dimension {axis} of {self.name} lie is not known: only the first extent "
                                    "may be '...'")
-            term = binary(self.b, "*", begin, stride) if stride != 1 or isinstance(stride, Value) else begin
+            term: Any = binary(self.b, "*", begin, stride) if stride != 1 or isinstance(stride, Value) else begin
             moved = term if moved is None else binary(self.b, "+", moved, term)
         return dataclasses.replace(self, shape=tuple(shape), strides=tuple(strides), offset=offset, moved=moved, is_view=True, steps=steps)
 

@@ -7,6 +7,7 @@ import inspect
 import textwrap
 import types
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 from .errors import KernelError, Place
@@ -61,7 +62,7 @@ def names_of(function: types.FunctionType) -> dict[str, Any]:
     return found
 
 
-def assigned(statements: list[ast.stmt]) -> set[str]:
+def assigned(statements: Iterable[ast.AST]) -> set[str]:
     """The variables that statements may set, without those of functions and comprehensions within."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(statements)

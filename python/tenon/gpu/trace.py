@@ -59,9 +59,9 @@ def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Pa
             if one.access:
                 shape = tuple(env[extent.name] if isinstance(extent, Extent) else extent for extent in one.shape)
                 env[one.name] = Memory(b, one.name, called[one.name], "global", one.dtype, shape, dense(shape, b), is_read_only=one.access == "in")
-    for one in ast.walk(source.tree):
-        if isinstance(one, ast.Return) and one.value is not None and not (isinstance(one.value, ast.Constant) and one.value.value is None):
-            raise KernelError(source.place(one), "a kernel returns a value", "write it to an array")
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Return) and node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            raise KernelError(source.place(node), "a kernel returns a value", "write it to an array")
     interpreter = Interpreter(b, source, names, env)
     try:
         with active(interpreter):

@@ -11,10 +11,11 @@ import inspect
 from typing import Any
 
 from .kinds import Scalar, Type, Vector, element_of
+from .typed import Indexed, Operand
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Value:
+class Value(Operand, Indexed):
     """`low` and `high` bound an integer; `root` and `delta` say that it is another value plus a constant."""
 
     name: str
@@ -41,7 +42,7 @@ class Value:
         return f"<{self.type} of the kernel>"
 
 
-class Handle:
+class Handle(Indexed):
     """What a kernel has that is neither a number nor an array, as a barrier: its functions are the kernel's. handle[i] is `get`."""
 
     __signature__ = inspect.Signature()  # functions of tenon.gpu make them, nobody else
@@ -92,4 +93,4 @@ def kind_of(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"the number {value}"
     describe = getattr(value, "describe", None)
-    return describe() if describe else f"a Python {type(value).__name__}"
+    return str(describe()) if describe else f"a Python {type(value).__name__}"

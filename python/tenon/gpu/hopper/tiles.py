@@ -63,7 +63,7 @@ def begin_of(b: Any, what: str, array: Any) -> str:
     if not array.is_multiple(repeats):
         raise b.error(f"{what} of {array.describe()}, which need not begin at a multiple of {repeats} bytes",
                       f"make whole tiles dimensions of their own, as in gpu.shared((4, {', '.join(map(str, array.shape))}), ...)[k]")
-    return array.address()
+    return str(array.address())
 
 
 def is_dense(array: Memory) -> bool:

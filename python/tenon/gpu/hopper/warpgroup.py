@@ -52,7 +52,7 @@ class Sums(Handle):
                                "gpu.static_range(sums.count)")
         return index
 
-    def get(self, indices: tuple[Any, ...]) -> Value:
+    def get(self, indices: tuple[Any, ...]) -> Any:
         self.check_written()
         return self.memory.get((self._index(indices[0] if len(indices) == 1 else indices),))
 
@@ -61,7 +61,7 @@ class Sums(Handle):
         self.memory.set((self._index(indices[0] if len(indices) == 1 else indices),), given)
 
     @intrinsic
-    def row(self, index: int) -> Value:
+    def row(self, index: int) -> Any:
         """The row of sums[index], 0 to 63."""
         b = self.b
         warp, lane = binary(b, "%", binary(b, "//", _linear_thread(b), 32), 4), binary(b, "%", _linear_thread(b), 32)
@@ -69,7 +69,7 @@ class Sums(Handle):
         return binary(b, "+", first, 8 * (self._index(index) // 2 % 2))
 
     @intrinsic
-    def column(self, index: int) -> Value:
+    def column(self, index: int) -> Any:
         """The column of sums[index]; sums[index + 1] of an even index is beside it."""
         b = self.b
         first = binary(b, "*", binary(b, "%", _linear_thread(b), 4), 2)
