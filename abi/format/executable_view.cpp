@@ -3,6 +3,7 @@
 // Rules: abi/executable_format.md.
 #include "abi/format/executable_view.h"
 
+#include "abi/arch_table.h"
 #include "abi/format/places.h"
 #include "abi/format/unpack_zstd.h"
 #include "abi/format/verify.h"
@@ -66,11 +67,13 @@ SourceLocation ExecutableView::declaredAt(uint32_t ordinal) const {
   return places ? placeFromFrame({places->data(), places->size()}, ordinal, exports_.size()) : SourceLocation();
 }
 
-/// Workgroups of one cluster: what the code requires, else what is declared, else 1.
-static uint64_t clusterBlocks(const fb::KernelFacts &facts, const Launch &launch) {
+/// Workgroups of one cluster: what the code requires, else what is declared, else 1. What is declared is the
+/// hand-written kernel's: one that was generated beside it for devices without clusters is in none.
+static uint64_t clusterBlocks(const fb::KernelFacts &facts, const Launch &launch, const Candidate &candidate) {
   if (const auto *required = facts.required_cluster())
     return uint64_t(required->Get(0)) * required->Get(1) * required->Get(2);
-  if (launch.cluster != Extent3{0, 0, 0})
+  const bool isWithout = candidate.origin == Origin::Generated && !hasClusters(candidate.arch.number);
+  if (launch.cluster != Extent3{0, 0, 0} && !isWithout)
     return uint64_t(launch.cluster[0]) * launch.cluster[1] * launch.cluster[2];
   return 1;
 }
@@ -106,7 +109,7 @@ std::vector<Candidate> ExecutableView::candidates(uint32_t ordinal) const {
       // Declared for the hand-written kernel; one that was generated beside it may need none.
       if (candidate.origin == Origin::HandWritten || kernel->facts()->uses_dynamic_shared())
         candidate.dynamicSharedBytes = exports_[ordinal].launch.dynamicSharedBytes;
-      candidate.clusterBlocks = clusterBlocks(*kernel->facts(), exports_[ordinal].launch);
+      candidate.clusterBlocks = clusterBlocks(*kernel->facts(), exports_[ordinal].launch, candidate);
       candidate.variantIndex = v;
       candidate.imageIndex = imageIndex;
       out.push_back(std::move(candidate));

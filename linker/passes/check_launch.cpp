@@ -92,14 +92,16 @@ private:
     const abi::Extent3 &cluster = declared_.launch.cluster;
     const bool isDeclared = cluster != abi::Extent3{0, 0, 0};
     const abi::TargetArch target = kernel_.object->input->target;
-    if (isDeclared && volume(cluster) > 1 && !abi::hasClusters(target.number))
+    const bool isGenerated = kernel_.object->input->origin == abi::Origin::Generated;
+    // Where there are no clusters, a kernel that is generated beside the hand-written one is launched without.
+    if (isDeclared && volume(cluster) > 1 && !abi::hasClusters(target.number) && !isGenerated)
       error(concat("is built for ", target.toString(), ", clusters (declared ", extentText(cluster), ") need sm_",
                    abi::kFirstWithClusters, " or later"))
           .withFix("leave the variant out, or give the export of that architecture another executable");
     // nvcc's __block_size__ asks for clusters of one workgroup: the same launch as without.
     const bool isSingle = entry_.requiredCluster == abi::Extent3{1, 1, 1} && !isDeclared;
     // Who generated a kernel made its grid as well, one for all targets: some have clusters, others have not.
-    const bool isOwn = !isDeclared && entry_.requiredCluster && kernel_.object->input->origin == abi::Origin::Generated;
+    const bool isOwn = !isDeclared && entry_.requiredCluster && isGenerated;
     if (entry_.requiredCluster && *entry_.requiredCluster != cluster && !isSingle && !isOwn)
       error(concat("has .reqnctapercluster ", extentText(*entry_.requiredCluster), ", the export declares ",
                    isDeclared ? concat("cluster ", extentText(cluster)) : std::string("none")))

@@ -147,6 +147,9 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   out.launch = out.declaration->launch;
   out.launch.dynamicSharedBytes = candidate.dynamicSharedBytes;
   out.launch.workgroupSize = candidate.workgroupSize;
+  const abi::Extent3 &cluster = out.launch.cluster;
+  if (candidate.clusterBlocks == 1 && uint64_t(cluster[0]) * cluster[1] * cluster[2] > 1)
+    out.launch.cluster = {0, 0, 0}; // the hand-written kernel's
 
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());

@@ -48,6 +48,15 @@ extern "C" __global__ void twice(const float *in, float *out, int n) {
     out[i] = kept[threadIdx.x + 50000];
 }
 
+// Doubles, in clusters of two workgroups, each of which asks for its place.
+extern "C" __global__ void __cluster_dims__(2, 1, 1) twice_in_pairs(const float *in, float *out, int n) {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  int i = (blockIdx.x / 2 * 2 + rank) * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 2 * in[i];
+}
+
 // Forgets the sign; its fallback does not.
 extern "C" __global__ void negate(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -70,6 +70,29 @@ TEST(CheckLaunch, GeneratedKernelsBringClustersOfTheirOwn) {
   EXPECT_LINKS(linkJob(job));
 }
 
+// What is declared is the hand-written kernel's: one that is generated beside it, for devices without clusters, is in
+// none.
+TEST(CheckLaunch, GeneratedKernelsForDevicesWithoutClustersAreInNone) {
+  abi::Export declared = makeExport("k", 1);
+  declared.launch.workgroupSize = {64, 1, 1};
+  declared.launch.cluster = {2, 1, 1};
+  for (const char *target : {"sm_80", "sm_90"}) {
+    Job job;
+    job.add(declared)
+        .object("a.ptx", ptxModule(entry("k", "p", ".explicitcluster .reqnctapercluster 2"), "sm_90a"), "sm_90a")
+        .object("b.ptx", ptxModule(entry("k", "p", ""), target), target);
+    if (std::string_view(target) == "sm_80")
+      EXPECT_FINDS(linkJob(job), "[K-8] 'k' is built for sm_80, clusters (declared 2x1x1) need sm_90 or later");
+    job.job.objects.back().origin = abi::Origin::Generated;
+    Linked linked = linkJob(job);
+    EXPECT_LINKS(linked);
+    const std::vector<abi::Candidate> candidates = view(linked).candidates(0);
+    ASSERT_EQ(candidates.size(), 2u);
+    EXPECT_EQ(candidates[0].clusterBlocks, 2u);
+    EXPECT_EQ(candidates[1].clusterBlocks, std::string_view(target) == "sm_80" ? 1u : 2u);
+  }
+}
+
 TEST(CheckLaunch, WhoGeneratedAKernelChoseItsWorkgroupAndGrid) {
   const std::string body = "  .reg .b32 %n;\n  mov.u32 %n, %nctaid.x;\n";
   for (const bool readsGrid : {false, true}) {
