@@ -3,7 +3,9 @@
 #include "runtime/executable/direct_launch.h"
 
 #include "runtime/device/device.h"
+#include "runtime/device/stream_capture.h"
 #include "runtime/device/stream_commands.h"
+#include "runtime/device/stream_trace.h"
 #include "runtime/executable/argument_packer.h"
 #include "runtime/memory/buffer.h"
 
@@ -30,6 +32,26 @@ Status checkAlignment(const abi::Export &declaration, std::span<const DeviceRang
       return makeError(StatusCode::InvalidArgument, "export '", declaration.name, "': binding ", i, " is at address ",
                        ranges[i].address, ", which is no multiple of ", alignment, ", its declared alignment");
   return okStatus();
+}
+
+/// A launch and its time, of which the caller's own capture knows nothing.
+template <typename Launch>
+Status launchTraced(Device &device, const LoadedExport &loaded, const std::array<uint32_t, 3> &grid, CUstream stream,
+                    Launch launch) {
+  TENON_ASSIGN_OR_RETURN(const bool isCaptured, isCapturing(device.driver(), stream));
+  HostSpan span(device.trace(), "call", "launch", loaded.declaration->name);
+  if (isCaptured)
+    return launch();
+  StreamTrace trace(device, stream);
+  Status status = launch();
+  if (!status.ok())
+    return status;
+  trace.command(loaded.declaration->name, "dispatch",
+                {{"variant", loaded.variantName},
+                 {"kernel", loaded.symbol},
+                 {"grid", concat(grid[0], " x ", grid[1], " x ", grid[2])}});
+  trace.finish();
+  return status;
 }
 
 } // namespace
@@ -74,8 +96,12 @@ Status launchExport(Executable &executable, uint32_t ordinal, const std::array<u
   if (std::count(grid.begin(), grid.end(), 0u) != 0)
     return okStatus();
 
+  auto launchNow = [&](void **parameters) {
+    return launchOnStream(device.driver(), stream, loaded->function, grid, loaded->launch, parameters);
+  };
   auto launch = [&](void **parameters) {
-    Status status = launchOnStream(device.driver(), stream, loaded->function, grid, loaded->launch, parameters);
+    Status status = device.trace() ? launchTraced(device, *loaded, grid, stream, [&] { return launchNow(parameters); })
+                                   : launchNow(parameters);
     if (status.ok())
       device.countLaunch();
     else

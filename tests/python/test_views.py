@@ -75,6 +75,20 @@ def test_findings_of_a_tool(program):
     assert many[0].message == "one\n    text" and repr(tenon.Findings.of("fine\n")) == "no findings"
 
 
+def test_a_trace_of_a_kernel(saxpy):
+    x = numpy.ones(300, numpy.float32)
+    saxpy(x, x, 0.0, 300, grid=3)  # loaded
+    with tenon.trace() as trace:
+        saxpy(x, x, 2.0, 300, grid=3)
+        with pytest.raises(RuntimeError, match="is traced already"):
+            tenon.trace().__enter__()
+    assert [(event.kind, event.name) for event in trace] == [("call", "launch saxpy"), ("dispatch", "saxpy")]
+    assert trace.events[1].details["grid"] == "3 x 1 x 1" and trace.events[1].where != trace.events[0].where
+    assert (x == 3).all()
+    saxpy(x, x, 2.0, 300, grid=3)
+    assert len(trace) == 2 and (x == 9).all()
+
+
 def test_a_trace(program, tmp_path):
     a = numpy.ones(5, numpy.float32)
     with tenon.trace(program.device) as trace:
