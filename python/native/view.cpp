@@ -399,6 +399,8 @@ static bool readByKind(PyObject *object, const Library &library, View &out, bool
   case Library::Kind::Dlpack:
     return readDlpack(object, out);
   case Library::Kind::None:
+    if (attributeOrNull(object, "__cuda_array_interface__")) // of the object itself, not of its type
+      return readInterface(object, out);
     break;
   }
   PyErr_Format(PyExc_TypeError,

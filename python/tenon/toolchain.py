@@ -168,6 +168,8 @@ def compile(source: str | os.PathLike[str], *, targets: str | Iterable[str] | No
         run_tool("tenon-compile", [path, "-o", built, *flags], environment=_libdevice_home())
         if output is not None:
             target = pathlib.Path(output)
+            if not target.parent.is_dir():
+                raise FileNotFoundError(f"output={str(target)!r}: there is no folder {str(target.parent)!r}")
         else:
             target = cache_folder() / f"{hashlib.sha256(built.read_bytes()).hexdigest()[:24]}.tenon"
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +186,11 @@ def link(objects: str | os.PathLike[str] | Iterable[Any], *, output: str | os.Pa
     what the objects declare, and gives its path; `tenon.load` takes it."""
     import json
 
-    listed = [objects] if isinstance(objects, (str, os.PathLike)) else list(objects)
+    listed = [objects] if isinstance(objects, (str, os.PathLike)) or hasattr(objects, "meta") else list(objects)
+    for one in listed:
+        if hasattr(one, "meta"):
+            raise TypeError(f"{one!r} is linked already, into kernel.meta.executable, which tenon.load takes; wanted: paths of objects, as "
+                            "kernel.meta.path")
     flags = list(options)
     wanted = _targets(targets)
     if wanted:

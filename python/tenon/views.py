@@ -120,6 +120,9 @@ class Event:
     details: dict[str, Any]
 
 
+_traced: set[str] = set()
+
+
 class Trace:
     """What ran in a `with tenon.trace()` block. While it records, a call waits for its commands and uses no CUDA graph."""
 
@@ -129,7 +132,10 @@ class Trace:
         self._json = ""
 
     def __enter__(self) -> Trace:
+        if self.device.name in _traced:
+            raise RuntimeError(f"{self.device.name} is traced already: a trace within a trace would end the one around it")
         self.device.trace_begin()
+        _traced.add(self.device.name)
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -140,6 +146,7 @@ class Trace:
                 self.device.trace_write(str(path))
                 self._json = path.read_text()
         finally:
+            _traced.discard(self.device.name)
             self.device.trace_end()
         records = json.loads(self._json)
         places = {one["pid"]: one["args"]["name"] for one in records if one.get("name") == "process_name"}

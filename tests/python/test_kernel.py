@@ -90,6 +90,17 @@ def test_read_only_arrays_are_not_written(saxpy):
     saxpy(y, x, 2.0, 1000, grid=8)
 
 
+def test_an_interface_of_an_object_not_of_its_type(saxpy):
+    class Made:
+        pass
+
+    made = Made()
+    made.__cuda_array_interface__ = {"version": 3, "shape": (4,), "typestr": "<f8", "data": (256, False)}
+    x, y = arrays(4)
+    with pytest.raises(TypeError, match="argument 0, x of kernel 'saxpy': its elements are float64"):
+        saxpy(made, y, 2.0, 4, grid=1)
+
+
 def test_numbers_of_numpys_are_not_written(saxpy):
     one, y = numpy.float32(1), numpy.ones(1, numpy.float32)
     with pytest.raises(ValueError, match="argument 1, y of kernel 'saxpy': the array is read only"):

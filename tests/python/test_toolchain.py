@@ -26,6 +26,12 @@ def test_links_with_a_manifest_of_pythons(nvcc, tmp_path):
     assert raised.value.status == 1 and not (tmp_path / "wrong.tnx").exists()
 
 
+def test_kernels_that_were_made_in_place_are_linked_already(saxpy, tmp_path):
+    for given in (saxpy, [saxpy]):
+        with pytest.raises(TypeError, match="<tenon.Kernel saxpy> is linked already, into kernel.meta.executable, which tenon.load takes"):
+            tenon.link(given, output=tmp_path / "kernels.tnx")
+
+
 def test_compiles_text_and_files(program, tmp_path):
     file = tmp_path / "program.mlir"
     file.write_text(PROGRAM)
@@ -34,6 +40,8 @@ def test_compiles_text_and_files(program, tmp_path):
     assert tenon.load(built).add(numpy.ones(3, numpy.float32), numpy.ones(3, numpy.float32)).tolist() == [2, 2, 2]
     with pytest.raises(tenon.ToolError, match="error: "):
         tenon.compile("func.func @f(\n")
+    with pytest.raises(FileNotFoundError, match="there is no folder '.*none'"):
+        tenon.compile(file, output=tmp_path / "none" / "program.tenon")
 
 
 def test_kernels_in_a_program(program, saxpy):

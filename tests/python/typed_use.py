@@ -41,7 +41,7 @@ def executables(path: str) -> None:
 def made_in_place() -> tenon.Kernel:
     kernel = tenon.cuda_kernel("source", "saxpy", block=128, layout=["in f32 x"], targets="sm_80", flags=["-O3"], grid=3)
     try:
-        path = tenon.link(["a.ptx", kernel], output="a.tnx", manifest={"exports": []})
+        path = tenon.link(["a.ptx", kernel.meta.path], output="a.tnx", manifest={"exports": []})
         print(tenon.dump(path), tenon.compile("text", targets=["sm_90a"], objects=[kernel], output=path).name)
     except tenon.ToolError as error:
         finding: tenon.Finding = error.findings[0]
