@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import operator
 import os
 import pathlib
 import re
@@ -35,7 +36,24 @@ def _evaluate(expression: str, sizes: Mapping[str, int]) -> int:
     if not _EXPRESSION.fullmatch(expression):
         raise ValueError(f"{expression!r} is no expression of sizes")
     names: dict[str, Any] = {**sizes, "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}
-    return int(eval(re.sub("/+", "//", expression), {"__builtins__": {}}, names))
+    try:
+        return int(eval(re.sub("/+", "//", expression), {"__builtins__": {}}, names))
+    except Exception as error:
+        said = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{expression!r} is no expression of the sizes {', '.join(sizes) or '(there are none)'}: {said}") from None
+
+
+def _listed(sizes: Any) -> dict[str, list[int]]:
+    """The numbers to try for each size."""
+    if not isinstance(sizes, Mapping):
+        raise ValueError(f"sizes is {sizes!r}; wanted: a dict, as in sizes={{'n': [1, 31, 1000]}}")
+    out: dict[str, list[int]] = {}
+    for name, given in sizes.items():
+        try:
+            out[name] = [operator.index(one) for one in given]
+        except TypeError:
+            raise ValueError(f"sizes: '{name}' is {given!r}; wanted: the numbers to try, as in sizes={{'{name}': [1, 31, 1000]}}") from None
+    return out
 
 
 class _Check:
@@ -49,6 +67,7 @@ class _Check:
         self.kernel, self.reference, self.shapes, self.values = kernel, reference, shapes, values
         self.grid, self.tolerance, self.partial, self.seed = grid, tolerance, set(partial), seed
         self.info = KernelInfo.of(kernel)
+        self.sizes = _listed(sizes)
         names = {one.name for one in self.info.parameters}
         for what, given in (("shapes", shapes), ("values", values), ("partial", self.partial)):
             if set(given) - names:
@@ -62,11 +81,17 @@ class _Check:
     def extents(self, name: str, sizes: Mapping[str, int]) -> tuple[list[str], tuple[int, ...]]:
         given = self.shapes.get(name, getattr(self.kernel.meta, "shapes", {}).get(name))
         if given is None:
+            if not sizes:
+                raise ValueError(f"shapes: what is the shape of '{name}'? There are no sizes: sizes={{'n': [1, 32, 1000]}}")
             if len(sizes) != 1:
                 raise ValueError(f"shapes: what is the shape of '{name}'? There are several sizes: {', '.join(sizes)}")
             given = (next(iter(sizes)),)
         listed = [str(one) for one in (given if isinstance(given, (tuple, list)) else (given,))]
-        return listed, tuple(_evaluate(one, sizes) for one in listed)
+        shape = tuple(_evaluate(one, sizes) for one in listed)
+        if any(one < 0 for one in shape):
+            where = ", ".join(f"{size}={value}" for size, value in sizes.items())
+            raise ValueError(f"the shape of '{name}' is {shape} with {where}; wanted: numbers from 0 on")
+        return listed, shape
 
     def run(self, sizes: Mapping[str, int], device: str, architecture: str | None) -> str:
         """Runs a case; gives the tool's table. AssertionError with it: a check failed."""
@@ -134,7 +159,11 @@ class _Check:
         if callable(given):
             made = numpy.asarray(given(shape), kind)
         elif given is not None:
-            made = numpy.broadcast_to(numpy.asarray(given, kind), shape)
+            array = numpy.asarray(given, kind)
+            try:
+                made = numpy.broadcast_to(array, shape)
+            except ValueError:
+                raise ValueError(f"values: '{name}' has the shape {array.shape}, which is not made into {shape}") from None
         elif kind.kind == "f":
             made = random.uniform(-1, 1, shape).astype(kind)
         elif kind.kind == "b":
@@ -151,6 +180,8 @@ class _Check:
         assert self.reference is not None
         known = {**sizes, **{name: value.copy() if hasattr(value, "copy") else value for name, value in inputs.items()}}
         given = self.reference(**{name: known[name] for name in self.taken})
+        if given is None and written:
+            raise ValueError(f"the reference returns None; wanted: what {', '.join(name for name, _, _ in written)} must hold")
         results = given if isinstance(given, tuple) else (given,)
         if len(results) != len(written):
             raise ValueError(f"the reference returns {len(results)} arrays, kernel '{self.info.name}' writes {len(written)}: "
@@ -191,7 +222,7 @@ def check(kernel: Any, *, sizes: Mapping[str, Iterable[int]] | None = None, shap
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        extents = dict(sizes or {})
+        extents = _listed(sizes or {})
         listed = list(architectures) if architectures is not None else None
         built = kernel.load(listed and [one if one.startswith(("sm_", "compute_")) else f"sm_{one}" for one in listed]) if hasattr(
             kernel, "load") else kernel

@@ -48,6 +48,15 @@ def test_cases_pass_and_fail_with_the_tools_table(nvcc, tmp_path):
     ({"sizes": {"n": [1]}, "values": {"a": 1}, "reference": lambda x: (x, x)}, "returns 2 arrays"),
     ({"sizes": {"n": [2]}, "values": {"a": 1}, "reference": lambda x: x[:1]}, "has shape (1,)"),
     ({"sizes": {"n": [2]}, "values": {"a": 1}, "shapes": {"x": "n; m"}, "reference": lambda x: x}, "no expression"),
+    ({"sizes": {"n": [2]}, "values": {"a": 1}, "shapes": {"x": "2*m"}}, "'2*m' is no expression of the sizes n: name 'm' is not defined"),
+    ({"sizes": {"n": [2]}, "values": {"a": 1}, "shapes": {"x": "n +"}}, "'n +' is no expression of the sizes n: invalid syntax"),
+    ({"sizes": {"n": [-2]}, "values": {"a": 1}}, "the shape of 'x' is (-2,) with n=-2; wanted: numbers from 0 on"),
+    ({"sizes": {}, "values": {"a": 1}}, "what is the shape of 'x'? There are no sizes: sizes={'n': [1, 32, 1000]}"),
+    ({"sizes": {"n": 5}, "values": {"a": 1}}, "sizes: 'n' is 5; wanted: the numbers to try, as in sizes={'n': [1, 31, 1000]}"),
+    ({"sizes": {"n": ["5"]}, "values": {"a": 1}}, "sizes: 'n' is ['5']; wanted"),
+    ({"sizes": [1, 2], "values": {"a": 1}}, "sizes is [1, 2]; wanted: a dict"),
+    ({"sizes": {"n": [2]}, "values": {"a": 1}, "reference": lambda x: None}, "the reference returns None; wanted: what y must hold"),
+    ({"sizes": {"n": [2]}, "values": {"a": 1, "x": [1, 2, 3]}}, "values: 'x' has the shape (3,), which is not made into (2,)"),
 ])
 def test_what_is_refused(saxpy, arguments, text):
     from tenon.checks import _Check
@@ -55,7 +64,7 @@ def test_what_is_refused(saxpy, arguments, text):
     given = {"shapes": {}, "values": {}, "grid": None, "tolerance": None, "partial": (), "seed": 1, "reference": None, **arguments}
     with pytest.raises(ValueError) as raised:
         check = _Check(saxpy, **given)
-        check.run({name: values[0] for name, values in given["sizes"].items()}, "emulator", None)
+        check.run({name: values[0] for name, values in check.sizes.items()}, "emulator", None)
     assert text in str(raised.value)
 
 

@@ -134,6 +134,13 @@ def main():
         if any(not one.endswith(f"== {wanted}") for one in extra):
             fail(f"the extra nvcc is {extra}, the toolchain's version is {wanted}")
 
+        # From source, by the compiler that pip takes where none is named: not a wheel without a package, but what to do.
+        setup = tomllib.loads((SOURCE / "pyproject.toml").read_text())["tool"]["meson-python"]["args"]["setup"]
+        if shutil.which("g++"):
+            refused = subprocess.run([meson, "setup", work / "from_source", SOURCE, *setup], capture_output=True, text=True,
+                                     env={**os.environ, "CC": "gcc", "CXX": "g++"})
+            expect(refused.stdout, "the Python package has the emulator in it, which g++ does not build. fix: say clang")
+
         # The machine's Python, which has NumPy.
         venv = work / "venv"
         environment = environment_of(work, venv)
