@@ -44,13 +44,15 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context
   if (crashed)
     *crashed = !returned;
   const Location begin = FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1);
+  constexpr char lookFor[] =
+      "without a word: look for attributes in braces that are none (operations of tosa that have a mode), and kinds of "
+      "operations of linalg that are not for their elements";
   if (!returned && isReported)
     emitError(begin) << "MLIR's parser fails on this text; what it reported before is what to mend";
-  else if (!isReported && (!returned || !parsed))
-    emitError(begin)
-        << "MLIR's parser refuses this text without a word: look for attributes in braces that are none "
-        << "(operations of tosa that have a mode), and kinds of operations of linalg that are not for their "
-        << "elements";
+  else if (!returned)
+    emitError(begin) << "MLIR's parser fails on this text " << lookFor;
+  else if (!parsed && !isReported)
+    emitError(begin) << "MLIR's parser refuses this text " << lookFor;
   return OwningOpRef<ModuleOp>(parsed);
 }
 
