@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/candidates.h"
 
+#include "compiler/bridge/excerpts.h"
 #include "compiler/bridge/locations.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/bridge/parse_module.h"
@@ -26,6 +27,7 @@ class Session {
 public:
   Session(const std::string &text, const std::string &name) : context_(registry(), MLIRContext::Threading::DISABLED) {
     sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
+    bridge::shortenExcerpts(sources_);
     context_.printOpOnDiagnostic(false);
     context_.allowUnregisteredDialects();
   }

@@ -2,6 +2,7 @@
 // tenon-compile: MLIR text in, a program (.tenon) out. The work is in compiler/pipeline.cpp; here are the flags.
 #include "abi/format/file_kind.h"
 #include "abi/format/libraries.h"
+#include "compiler/bridge/excerpts.h"
 #include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/bridge/parse_module.h"
@@ -216,6 +217,7 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options, 
   llvm::SourceMgr sources;
   const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*text, name), llvm::SMLoc());
+  tenon::compiler::bridge::shortenExcerpts(sources);
 
   DialectRegistry registry;
   tenon::compiler::registerPipelineDialects(registry);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-opt: runs chosen passes over a module and prints it; the tool that pass tests call.
+#include "compiler/bridge/excerpts.h"
 #include "compiler/bridge/llvm_errors.h"
 #include "compiler/bridge/nesting.h"
 #include "compiler/bridge/parse_module.h"
@@ -79,6 +80,7 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
     llvm::SourceMgr sources;
     const char *place = buffer->getBufferStart() + mistake->offset;
     sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+    tenon::compiler::bridge::shortenExcerpts(sources);
     sources.PrintMessage(llvm::SMLoc::getFromPointer(place), llvm::SourceMgr::DK_Error, mistake->message);
     return failure();
   }
