@@ -5,8 +5,8 @@
 //
 // A kernel's parameters are what its linked form has: a memref of static shape is one pointer to its elements, a
 // `!llvm.ptr` a pointer, a number itself. A memref whose extents are known when it is called would be a descriptor of
-// five or more parameters, which no declaration has; it is refused by name. Products and sums are fused where the module
-// says so (math.fma, fastmath<contract>), and nowhere else.
+// five or more parameters, which no declaration has; it is refused by name. Products and sums are fused where the
+// module says so (math.fma, fastmath<contract>), and nowhere else.
 #pragma once
 
 #include "compiler/codegen/ptx/emit_ptx.h"

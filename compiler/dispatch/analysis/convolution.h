@@ -12,8 +12,8 @@ namespace tenon::compiler::dispatch {
 struct Convolution {
   mlir::linalg::GenericOp op; // of two inputs
   mlir::OpOperand *image = nullptr, *filters = nullptr;
-  unsigned channels = 0; // the loop that both have and that is summed over: channels; of a gradient by filters, images
-  bool isOnCores = false;   // tensor cores multiply it
+  unsigned channels = 0;  // the loop that both have and that is summed over: channels; of a gradient by filters, images
+  bool isOnCores = false; // tensor cores multiply it
   bool isOfFilters = false; // the gradient by filters (sumsOverPlaces)
   // Of such a one whose elements tensor cores turn themselves: the image's channels, and the results'.
   struct Across {
