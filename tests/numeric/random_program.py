@@ -8,17 +8,20 @@ import numpy as np
 
 from along_nodes import Scan, Scatter, Sort, TopK
 from control_nodes import Branch, Loop
-from draws import MOST, SIZES, Draws, reductions
+from draws import MOST, SIZES, reductions
+from draws_products import Products
 from elements import is_float
 from movement_nodes import Broadcast, Collapse, Concat, Expand, Gather, InsertSlice, Matmul, Pad, Slice, Transpose
 from nodes import ArgMax, Argument, Elementwise, Reduce, ReduceBody, Softmax, Splat, Step
+from product_nodes import KeptReduce
 from program import Program
 
 CLASSES = ("elementwise", "reduce", "reduce_body", "argmax", "softmax", "norm", "transpose", "broadcast", "slice",
-           "pad", "concat", "reshape", "gather", "insert", "convert", "matmul", "loop", "branch", "scan", "sort", "topk", "scatter")
+           "pad", "concat", "reshape", "gather", "insert", "convert", "matmul", "loop", "branch", "scan", "sort", "topk", "scatter",
+           "kept", "contraction", "attention", "convolution", "recurrence", "rows")
 
 
-class Grower(Draws):
+class Grower(Products):
     """A method for each class of operations, which adds one of them."""
 
     def elementwise(self):
@@ -99,6 +102,13 @@ class Grower(Draws):
             return
         scale = self.constant(value.kind) if self.chance(0.15) else None
         self.add(Reduce((x,), axes, operations, wide, named, scale))
+
+    def kept(self):
+        x = self.operand(lambda v: len(v.shape) > 0)
+        if x is not None:
+            value = self.value(x)
+            operations = [str(self.pick(reductions(value.kind))) for _ in range(1 + self.chance(0.3))]
+            self.add(KeptReduce((x,), self.axes(len(value.shape)), operations, bool(self.chance(0.7))))
 
     def argmax(self):
         x = self.operand(lambda v: is_float(v.kind) and len(v.shape) > 0 and v.v.size > 0)

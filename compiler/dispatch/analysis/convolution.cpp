@@ -120,6 +120,7 @@ std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
 }
 
 bool sumsOverPlaces(linalg::GenericOp op, AffineMap image) {
+  constexpr double kUnknown = 1 << 20; // more than any window has
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
   double summed = 1, apart = 1;
@@ -128,7 +129,8 @@ bool sumsOverPlaces(linalg::GenericOp op, AffineMap image) {
       continue;
     for (auto [loop, size] : llvm::enumerate(sizes))
       if (expr.isFunctionOfDim(loop))
-        (types[loop] == utils::IteratorType::reduction ? summed : apart) *= double(size);
+        (types[loop] == utils::IteratorType::reduction ? summed : apart) *=
+            ShapedType::isDynamic(size) ? kUnknown : double(size);
   }
   return summed > apart;
 }

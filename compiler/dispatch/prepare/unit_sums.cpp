@@ -33,6 +33,13 @@ AffineExpr withoutUnits(AffineExpr expr, ArrayRef<int64_t> sizes, AffineMap writ
   return simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0);
 }
 
+/// Does an index that is a loop go through all of the dimension? It would be taken for one that does: a window that is
+/// smaller than its image reads the beginning of it.
+bool coversDimension(AffineExpr index, ArrayRef<int64_t> sizes, int64_t dimension) {
+  auto loop = dyn_cast<AffineDimExpr>(index);
+  return !loop || (sizes[loop.getPosition()] == dimension && ShapedType::isStatic(dimension));
+}
+
 /// Sums over loops that every operand has side by side become one loop.
 void joinSums(linalg::GenericOp op, IRRewriter &rewriter) {
   const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -81,10 +88,12 @@ void dropUnitOffsets(func::FuncOp function) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     const AffineMap written = maps.back();
-    for (AffineMap &map : MutableArrayRef(maps).drop_back()) {
+    for (auto [tensor, map] : llvm::zip(op.getOperands(), MutableArrayRef(maps).drop_back())) {
       SmallVector<AffineExpr> results;
-      for (AffineExpr expr : map.getResults())
-        results.push_back(withoutUnits(expr, sizes, written));
+      for (auto [expr, size] : llvm::zip(map.getResults(), cast<RankedTensorType>(tensor.getType()).getShape())) {
+        const AffineExpr without = withoutUnits(expr, sizes, written);
+        results.push_back(isa<AffineDimExpr>(expr) || coversDimension(without, sizes, size) ? without : expr);
+      }
       map = AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext());
     }
     op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));

@@ -46,5 +46,35 @@ TEST_F(UnitSums, ASumOfOneElementStaysASum) {
   EXPECT_EQ(convolution("1", "1", "1").getNumReductionLoops(), 3u);
 }
 
+/// The index of the image along which a window of 5 lies, for one result, behind dropUnitOffsets.
+class UnitOffsets : public KernelTextTest {
+protected:
+  mlir::linalg::GenericOp oneResult(const std::string &width) {
+    const std::string image = "tensor<1x" + width + "x17xf32>";
+    auto function = parseFunction(
+        "func.func @f(%i: " + image +
+        ", %w: tensor<5x17x2xf32>, %o: tensor<1x1x2xf32>) -> tensor<1x1x2xf32> {\n%v = linalg.generic {indexing_maps "
+        "= [affine_map<(n, x, f, i, c) -> (n, x * 3 + i, c)>, affine_map<(n, x, f, i, c) -> (i, c, f)>, "
+        "affine_map<(n, x, f, i, c) -> (n, x, f)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", "
+        "\"reduction\", \"reduction\"]} ins(%i, %w : " +
+        image +
+        ", tensor<5x17x2xf32>) outs(%o : tensor<1x1x2xf32>) {\n^bb0(%x: f32, %y: f32, %z: f32):\n"
+        "%p = arith.mulf %x, %y : f32\n%t = arith.addf %z, %p : f32\nlinalg.yield %t : f32\n} -> tensor<1x1x2xf32>\n"
+        "return %v : tensor<1x1x2xf32>\n}");
+    dropUnitOffsets(function);
+    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    return *function.getOps<mlir::linalg::GenericOp>().begin();
+  }
+};
+
+TEST_F(UnitOffsets, AWindowAsLargeAsItsImageIsReadAsAMatrix) {
+  EXPECT_TRUE(oneResult("5").getIndexingMapsArray()[0].isProjectedPermutation());
+}
+
+TEST_F(UnitOffsets, AWindowThatIsSmallerThanItsImageStaysAWindow) {
+  EXPECT_FALSE(oneResult("7").getIndexingMapsArray()[0].isProjectedPermutation());
+  EXPECT_FALSE(oneResult("?").getIndexingMapsArray()[0].isProjectedPermutation());
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
