@@ -43,6 +43,11 @@ public:
     job.exports = {view_.exportAt(ordinal_)};
     job.exports[0].ordinal = 0;
     job.exports[0].declaredAt = view_.declaredAt(ordinal_);
+    // Generated kernels wait for the dispatch before them because the compiler wrote them so; nobody has said that of
+    // the new one. It is launched behind that dispatch, and with it what stays of the export.
+    if (isGenerated())
+      executable_.exports[ordinal_]->launch->programmatic_dependent_launch =
+          job.exports[0].launch.programmaticDependentLaunch = false;
     TENON_ASSIGN_OR_RETURN(LinkOutput linked, link(job, diagnostics_));
     whole::ExecutableT fresh;
     whole::GetExecutable(linked.executable.data())->UnPackTo(&fresh);
@@ -66,6 +71,13 @@ public:
   }
 
 private:
+  /// Whether no variant of the export is written by hand.
+  bool isGenerated() const {
+    return std::ranges::none_of(executable_.variants, [&](const auto &variant) {
+      return hasKernel(*variant, ordinal_) && variant->origin == whole::Origin::HandWritten;
+    });
+  }
+
   /// Images come and go, and those that lean on others would have to follow: here none does.
   static Status standAlone(whole::ExecutableT &executable, const abi::ExecutableView &view) {
     constexpr int kLevel = 9; // as the writer packs them

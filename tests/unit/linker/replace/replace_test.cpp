@@ -74,6 +74,35 @@ TEST_F(Replace, ProvesTheNewKernel) {
   EXPECT_NE(diagnostics_.toString().find("[K-2]"), std::string::npos) << diagnostics_.toString();
 }
 
+/// An export that is launched while the dispatch before it ends.
+std::vector<uint8_t> launchedEarly(abi::Origin origin) {
+  Job job;
+  job.add(makeExport("a", 1));
+  job.job.exports[0].launch.programmaticDependentLaunch = true;
+  for (const char *target : {"sm_80", "sm_90"}) {
+    job.object("old.ptx", ptxModule(entry("a", "p", "", "  griddepcontrol.wait;\n"), target), target);
+    job.job.objects.back().origin = origin;
+  }
+  return linkJob(job).bytes;
+}
+
+TEST_F(Replace, AKernelInPlaceOfAGeneratedOneIsLaunchedBehindTheDispatchBeforeIt) {
+  const std::vector<uint8_t> generated = launchedEarly(abi::Origin::Generated);
+  ASSERT_TRUE(abi::ExecutableView::create(generated, "x")->exportAt(0).launch.programmaticDependentLaunch);
+  Result<std::vector<uint8_t>> replaced =
+      replace(generated, "a", ptxModule(entry("a", "p", "", kAdd), "sm_90"), "sm_90");
+  ASSERT_TRUE(replaced.ok()) << replaced.status().message() << diagnostics_.toString();
+  EXPECT_EQ(diagnostics_.toString(), "");
+  EXPECT_FALSE(abi::ExecutableView::create(*replaced, "x")->exportAt(0).launch.programmaticDependentLaunch);
+
+  // Who wrote the old kernel has said so of the export; the new one is told that it does not wait.
+  replaced =
+      replace(launchedEarly(abi::Origin::HandWritten), "a", ptxModule(entry("a", "p", "", kAdd), "sm_90"), "sm_90");
+  ASSERT_TRUE(replaced.ok()) << replaced.status().message() << diagnostics_.toString();
+  EXPECT_NE(diagnostics_.toString().find("warning: [K-24] 'a'"), std::string::npos) << diagnostics_.toString();
+  EXPECT_TRUE(abi::ExecutableView::create(*replaced, "x")->exportAt(0).launch.programmaticDependentLaunch);
+}
+
 TEST_F(Replace, SaysWhatIsNotThere) {
   EXPECT_NE(replace(old_, "c", ptxModule(entry("c", "p"))).status().message().find("'a'"), std::string::npos);
   EXPECT_EQ(replace(old_, "a", ptxModule(entry("a", "p"), "sm_86"), "sm_86").status().message(),
