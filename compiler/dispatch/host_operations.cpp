@@ -38,7 +38,7 @@ bool isHostOperation(Operation *op) {
     return true;
   return isa<arith::ConstantOp, affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp, tensor::DimOp,
              tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractOp,
-             func::ReturnOp, func::CallOp, cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>(op) ||
+             func::ReturnOp, func::CallOp, cf::BranchOp, cf::CondBranchOp, cf::SwitchOp, cf::AssertOp>(op) ||
          isHostArithmetic(op);
 }
 

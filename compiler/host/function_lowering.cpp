@@ -51,6 +51,7 @@ private:
   template <typename Op> LogicalResult lowerReinterpret(Op op);
   LogicalResult requireShape(Operation *op, const Shape &found, Type type, ValueRange dims, StringRef where);
   LogicalResult lowerBarrier(util::OptimizationBarrierOp op);
+  LogicalResult lowerAssert(cf::AssertOp op);
   LogicalResult lowerReturn(func::ReturnOp op);
   LogicalResult lowerExtract(tensor::ExtractOp op);
   LogicalResult lowerBranch(Operation *op);
@@ -213,6 +214,12 @@ LogicalResult FunctionLowering::lowerBarrier(util::OptimizationBarrierOp op) {
   return success();
 }
 
+/// Before anything of the block is launched.
+LogicalResult FunctionLowering::lowerAssert(cf::AssertOp op) {
+  state_.scalars.require(state_.scalars.lookup(op.getArg()), op.getMsg().str(), op.getLoc());
+  return success();
+}
+
 // --- The function ---------------------------------------------------------------------------------------------------
 
 LogicalResult FunctionLowering::lowerReturn(func::ReturnOp op) {
@@ -239,6 +246,7 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       .Case<tensor::ExtractOp>([&](auto extract) { return lowerExtract(extract); })
       .Case<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>([&](Operation *branch) { return lowerBranch(branch); })
       .Case<util::GlobalLoadOp, util::GlobalStoreOp>([](Operation *) { return success(); }) // ends of the block
+      .Case<cf::AssertOp>([&](auto assertion) { return lowerAssert(assertion); })
       .Case<func::ReturnOp>([&](auto returned) { return lowerReturn(returned); })
       .Case<arith::ConstantOp, util::UnfoldableConstantOp>([&](auto constant) {
         if (isTensor(constant.getResult()))

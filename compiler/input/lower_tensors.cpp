@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -66,9 +67,20 @@ void inferSizes(RewritePatternSet &patterns) {
   tensor::CastOp::getCanonicalizationPatterns(patterns, context);
 }
 
+/// Front ends assert in bodies that the places they read are inside of a tensor. A kernel has no way to fail.
+void eraseAssertionsOfBodies(func::FuncOp function) {
+  function.walk([](cf::AssertOp op) {
+    if (!isInsideOfBody(op) && !isa<tensor::TensorDialect>(op->getParentOp()->getDialect()))
+      return;
+    op.emitRemark() << "'cf.assert' in a body is not checked: a kernel cannot fail; one outside of tensor code is";
+    op.erase();
+  });
+}
+
 struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      eraseAssertionsOfBodies(function);
       if (!hasWork(function))
         continue;
       const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();
