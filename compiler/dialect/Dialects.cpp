@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -30,8 +31,8 @@ void registerDialects(DialectRegistry &registry) {
   registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect,
                   linalg_ext::LinalgExtDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, complex::ComplexDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
-                  tosa::TosaDialect>();
+                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect, ml_program::MLProgramDialect,
+                  scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
   registerOlderNames(registry);
   registerOtherYears(registry);

@@ -104,6 +104,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
     for (func::FuncOp function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (function.isExternal())
         continue;
+      moveScalarsToKernels(function);
       good &= succeeded(prepareFunction(function)) && succeeded(formIn(function, symbols, known)) &&
               succeeded(verifyHostFunction(function));
     }

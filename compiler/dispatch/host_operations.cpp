@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -43,6 +44,28 @@ bool isHostOperation(Operation *op) {
 }
 
 } // namespace
+
+void moveScalarsToKernels(func::FuncOp function) {
+  SmallVector<Operation *> found;
+  for (Block &block : function.getBody())
+    for (Operation &op : block)
+      if (isScalarArithmetic(&op) && op.getNumResults() == 1 && !isHostArithmetic(&op))
+        found.push_back(&op);
+  for (Operation *op : found) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    // The scalars that it reads are arguments of the kernel.
+    Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(), op->getResult(0).getType());
+    auto kernel = linalg::GenericOp::create(
+        builder, loc, empty.getType(), ValueRange(), empty, AffineMap::getMultiDimIdentityMap(0, op->getContext()),
+        ArrayRef<utils::IteratorType>(), [&](OpBuilder &body, Location, ValueRange) {
+          linalg::YieldOp::create(body, loc, body.clone(*op)->getResult(0));
+        });
+    Value read = tensor::ExtractOp::create(builder, loc, kernel.getResult(0), ValueRange());
+    op->getResult(0).replaceAllUsesWith(read);
+    op->erase();
+  }
+}
 
 LogicalResult verifyHostFunction(func::FuncOp function) {
   bool good = true;

@@ -23,9 +23,9 @@ namespace {
 struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(readOtherYears(module)) || failed(readPacked(module)) || failed(readDevices(module)) ||
-        failed(checkNames(module)) || failed(checkRanks(module)) || failed(readGlobals(module)) ||
-        failed(readFunctions(module)))
+    if (failed(readOtherYears(module)) || failed(readPacked(module)) || failed(readMlProgram(module)) ||
+        failed(readDevices(module)) || failed(checkNames(module)) || failed(checkRanks(module)) ||
+        failed(readGlobals(module)) || failed(readFunctions(module)))
       signalPassFailure();
   }
 };

@@ -12,6 +12,9 @@ mlir::LogicalResult readOtherYears(mlir::ModuleOp module);
 /// Tensors of packed i1 become plain ones.
 mlir::LogicalResult readPacked(mlir::ModuleOp module);
 
+/// ml_program.global, its loads and stores become those of util.
+mlir::LogicalResult readMlProgram(mlir::ModuleOp module);
+
 /// util.global of type !hal.device becomes hal.device.targets; affinities to it go.
 mlir::LogicalResult readDevices(mlir::ModuleOp module);
 

@@ -104,14 +104,6 @@ func.func @scalar_type(%a: tensor<4xi32>, %s: i128) -> tensor<4xi32> {
 
 // -----
 
-func.func @scalar_math(%a: f32) -> f32 {
-  // expected-error @+1 {{'math.exp' on scalars is not supported outside of tensor code: the host computes with integers, and of floats what is rounded the same everywhere}}
-  %0 = math.exp %a : f32
-  return %0 : f32
-}
-
-// -----
-
 func.func @unranked(%a: tensor<*xf32>) -> tensor<*xf32> {
   // expected-error @+1 {{'arith.addf' is not supported: no kernel is generated for it, and the host cannot run it}}
   %0 = arith.addf %a, %a : tensor<*xf32>

@@ -2,7 +2,6 @@
 // RUN: rm -rf %t && split-file %s %t
 // RUN: not tenon-compile %t/types.mlir -o %t/types.tenon 2>&1 | FileCheck %t/types.mlir
 // RUN: not tenon-compile %t/flow.mlir -o %t/flow.tenon 2>&1 | FileCheck %t/flow.mlir
-// RUN: not tenon-compile %t/scalar.mlir -o %t/scalar.tenon 2>&1 | FileCheck %t/scalar.mlir
 // RUN: not tenon-compile %t/shift.mlir -o %t/shift.tenon 2>&1 | FileCheck %t/shift.mlir
 // RUN: not tenon-compile %t/check.mlir -o %t/check.tenon 2>&1 | FileCheck %t/check.mlir
 // RUN: not tenon-compile %t/dim.mlir -o %t/dim.tenon 2>&1 | FileCheck %t/dim.mlir
@@ -45,18 +44,6 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     }
   }
   return %0 : tensor<4xf32>
-}
-// CHECK: flow.mlir:[[#@LINE+2]]:3: error: 'cf.assert' is not supported
-func.func @g(%c: i1) {
-  cf.assert %c, "no"
-  return
-}
-
-//--- scalar.mlir
-// CHECK: scalar.mlir:[[#@LINE+2]]:8: error: 'math.exp' on scalars is not supported outside of tensor code: the host computes with integers, and of floats what is rounded the same everywhere
-func.func @f(%a: f32) -> f32 {
-  %0 = math.exp %a : f32
-  return %0 : f32
 }
 
 //--- shift.mlir

@@ -51,5 +51,24 @@ TEST_F(HostOperations, ReportsEveryOtherOperation) {
       << messages_;
 }
 
+TEST_F(HostOperations, AScalarThatOnlyKernelsComputeIsReadBackFromOne) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%x: f32, %n: i32) -> (f32, f32) {
+      %t = arith.sitofp %n : i32 to f32
+      %p = math.powf %x, %t : f32
+      %r = math.sqrt %p : f32
+      return %p, %r : f32, f32
+    })mlir");
+  moveScalarsToKernels(function);
+  EXPECT_TRUE(mlir::succeeded(module_->verify()));
+  unsigned kernels = 0, roots = 0;
+  function.walk([&](mlir::Operation *op) {
+    kernels += op->getName().getStringRef() == "linalg.generic";
+    roots += op->getName().getStringRef() == "math.sqrt" && op->getParentOp() == function;
+  });
+  EXPECT_EQ(kernels, 1u);
+  EXPECT_EQ(roots, 1u);
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
