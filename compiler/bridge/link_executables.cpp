@@ -79,6 +79,8 @@ private:
     for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>()) {
       abi::Export exported = exportOf(op);
       exported.declaredAt = locations_.toSource(op.getLoc());
+      // Each begins with a wait for those before it (codegen/ptx/early_launch.h).
+      exported.launch.programmaticDependentLaunch |= isGenerated(source_);
       job_.exports.push_back(std::move(exported));
     }
     llvm::sort(job_.exports, [](const abi::Export &a, const abi::Export &b) { return a.ordinal < b.ordinal; });

@@ -197,7 +197,8 @@ private:
             .contractProducts = contract,
             .fastMath = fastMath,
             .lineInfo = lineInfo,
-            .keepLlvmIr = !dumpFolder.empty()};
+            .keepLlvmIr = !dumpFolder.empty(),
+            .waitsForEarlierLaunches = true};
   }
 
   FailureOr<Request> readRequest(hal::ExecutableSourceOp source) {

@@ -24,8 +24,11 @@ struct PrintPtx : impl::PrintPtxBase<PrintPtx> {
                                  << "'; known targets: " << abi::knownArchList();
       return signalPassFailure();
     }
-    const PtxOptions options{
-        .cudaPath = cudaPath, .contractProducts = contract, .fastMath = fastMath, .lineInfo = lineInfo};
+    const PtxOptions options{.cudaPath = cudaPath,
+                             .contractProducts = contract,
+                             .fastMath = fastMath,
+                             .lineInfo = lineInfo,
+                             .waitsForEarlierLaunches = true};
     FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation(), *arch, options);
     if (failed(kernels))
       return signalPassFailure();

@@ -125,6 +125,15 @@ static TensorMapEncoder encoderFor(const abi::ParameterLayout &parameters, const
   return isEncoded ? driver.cuTensorMapEncodeTiled : encodeNoTensorMap;
 }
 
+/// A kernel that may be launched while the one before it still runs waits for it by an instruction that only images for
+/// sm_90 and later have; others are launched behind it, as are those that a driver does not know to launch so, or to
+/// capture.
+static bool waitsForEarlierLaunches(const abi::Candidate &candidate, const cuda::Driver &driver) {
+  constexpr uint16_t kFirstWithWait = 90;
+  constexpr int kFirstDriver = 12030;
+  return candidate.arch.number >= kFirstWithWait && driver.cuLaunchKernelEx && driver.version() >= kFirstDriver;
+}
+
 Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused) {
   auto known = images_.find(candidate.imageIndex);
   if (known == images_.end()) {
@@ -150,6 +159,7 @@ Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candida
   const abi::Extent3 &cluster = out.launch.cluster;
   if (candidate.clusterBlocks == 1 && uint64_t(cluster[0]) * cluster[1] * cluster[2] > 1)
     out.launch.cluster = {0, 0, 0}; // the hand-written kernel's
+  out.launch.programmaticDependentLaunch &= waitsForEarlierLaunches(candidate, device_->driver());
 
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/ptx/cache_hints.h"
 #include "compiler/codegen/ptx/contract.h"
+#include "compiler/codegen/ptx/early_launch.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
 #include "compiler/codegen/ptx/target_queries.h"
@@ -251,6 +252,8 @@ public:
 
   void run() override {
     answerTargetQueries(*device_, arch_);
+    if (options_.waitsForEarlierLaunches)
+      waitForEarlierLaunches(*device_, arch_);
     if (options_.contractProducts && !options_.fastMath) {
       Optimizer(*machine_).unifyValues(*device_);
       contractProducts(*device_, arch_);

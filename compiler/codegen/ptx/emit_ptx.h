@@ -25,11 +25,12 @@ class DialectRegistry;
 namespace tenon::compiler::codegen {
 
 struct PtxOptions {
-  std::string cudaPath;         // root of a CUDA toolkit, for libdevice; empty: searched for (ptx/libdevice.h)
-  bool contractProducts = true; // ptx/contract.h
-  bool fastMath = false;        // ptx/fast_math.h
-  bool lineInfo = false;        // `.loc` for every instruction that has a place in the source
-  bool keepLlvmIr = false;      // for PtxJob::llvmIr
+  std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for (ptx/libdevice.h)
+  bool contractProducts = true;         // ptx/contract.h
+  bool fastMath = false;                // ptx/fast_math.h
+  bool lineInfo = false;                // `.loc` for every instruction that has a place in the source
+  bool keepLlvmIr = false;              // for PtxJob::llvmIr
+  bool waitsForEarlierLaunches = false; // ptx/early_launch.h
   // Assembly may be what a whole warp does together: no way through the kernel gets a copy of its own.
   bool keepsAssemblyTogether = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/same_code.h"
 
+#include "compiler/codegen/ptx/early_launch.h"
 #include "compiler/codegen/ptx/emit_ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -58,6 +59,8 @@ abi::TargetArch oldestWithSameCode(ModuleOp module, abi::TargetArch arch) {
   });
   if (!isSame)
     return arch;
+  if (arch.number >= kFirstWithEarlyLaunch)
+    return {kFirstWithEarlyLaunch};
   return hasMaximum && arch.number >= kFirstWithMaximum.number ? kFirstWithMaximum : kFirst;
 }
 

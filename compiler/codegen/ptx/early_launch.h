@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels of sm_90 and later are launched while the one before them in the stream still ends (programmatic
+// dependent launch). A launch takes some microseconds, which for a small kernel is most of its time.
+//
+// Each kernel begins with the wait for all that was launched before: its end, and all that it has written. The next one
+// is launched when the last block has ended; what is saved is what passes between that and the end of the kernel, and
+// the launch. Kernels of few blocks have it launched when they begin, behind the wait: so no more than two kernels of a
+// stream run at once, and what one may keep in a cache of its multiprocessor is dropped before the kernel behind the
+// next one begins. Of many blocks (measured on an H200) that loses: the next one's blocks crowd on the multiprocessors
+// that are free first.
+#pragma once
+
+#include "abi/target_arch.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace tenon::compiler::codegen {
+
+// PTX ISA, "griddepcontrol".
+inline constexpr uint16_t kFirstWithEarlyLaunch = 90;
+
+inline constexpr llvm::StringLiteral kWaitForEarlierLaunches = "griddepcontrol.wait;";
+
+/// Puts the wait at the beginning of all kernels of the module that do not have it elsewhere, where the target has it.
+void waitForEarlierLaunches(llvm::Module &device, abi::TargetArch arch);
+
+} // namespace tenon::compiler::codegen
