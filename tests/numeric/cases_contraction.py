@@ -27,6 +27,8 @@ LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 46
 TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
                        (128, 256, 2), (128, 128, 2), (64, 256, 2), (64, 128, 2))
+# Those of few rows, which lie side by side and share the left operand.
+TILES_OF_FEW_ROWS = ((64, 64, 1), (64, 64, 2), (64, 64, 4), (64, 128, 2), (64, 128, 4), (64, 256, 2))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
 
 
@@ -187,6 +189,16 @@ def cases(sizes):
                 if not whole and (number + order) % 3 != 0:
                     continue
                 yield Case(f"tile of {who} {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        for number, (rows, columns, blocks) in enumerate(TILES_OF_FEW_ROWS):
+            # Whole clusters of tiles, and a last one that is part empty.
+            for order, (spec, shape) in enumerate((("ik,jk->ij", (40, 520, 144)), ("bik,bjk->bij", (64, 1024, 80)), ("ik,jk->ij", (33, 1300, 272)))):
+                if not whole and (number + order) % 3 != 0:
+                    continue
+                tile = f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}'
+                yield Case(f"tile of few rows {spec}", f"{operand} to {result}", one(
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))

@@ -16,17 +16,21 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   columns_ = sizeOf(product.columns);
   reduced_ = numbersOf(product.reduced, kernel.reducedPatches);
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
-  const uint32_t rows = kernel.rows * kernel.cluster, high = kRowsOfTiles / kernel.cluster;
-  Value down = tilesOf(rows_, rows), across = tilesOf(columns_, kernel.columns);
+  const uint32_t rows = kernel.clusterRows(), columns = kernel.clusterColumns();
+  const uint32_t high = kRowsOfTiles * kernel.rows / rows;
+  Value down = tilesOf(rows_, rows), across = tilesOf(columns_, columns);
   Value perBatch = k_.mul(down, across), number = k_.rem(tile, perBatch);
   tiles_ = k_.mul(perBatch, sizeOf(product.batch));
   Value perBand = k_.mul(across, k_.number(high));
   Value first = k_.mul(k_.div(number, perBand), k_.number(high));
   Value height = k_.min(k_.sub(down, first), k_.number(high)), inBand = k_.rem(number, perBand);
   firstRow_ = k_.mul(k_.add(first, k_.rem(inBand, height)), k_.number(rows));
-  if (kernel.cluster > 1)
-    firstRow_ = k_.add(firstRow_, k_.mul(k_.rem(k_.block(), k_.number(kernel.cluster)), k_.number(kernel.rows)));
-  firstColumn_ = k_.mul(k_.div(inBand, height), k_.number(kernel.columns));
+  firstColumn_ = k_.mul(k_.div(inBand, height), k_.number(columns));
+  if (kernel.cluster > 1) {
+    Value &first = kernel.isSideBySide ? firstColumn_ : firstRow_;
+    const uint32_t side = kernel.isSideBySide ? kernel.columns : kernel.rows;
+    first = k_.add(first, k_.mul(k_.rem(k_.block(), k_.number(kernel.cluster)), k_.number(side)));
+  }
   origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
   place(origin_, product.batch, k_.div(tile, perBatch));
 }
@@ -184,7 +188,7 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   if (isLeft && kernel_.rowPatches) {
     placeNearRow(point, across);
   } else {
-    if (!isWhole(operand.across, isLeft ? kernel_.rows * kernel_.cluster : kernel_.columns, {}))
+    if (!isWhole(operand.across, isLeft ? kernel_.clusterRows() : kernel_.clusterColumns(), {}))
       across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(atOnceAcross)));
     place(point, operand.across, across);
   }

@@ -17,16 +17,21 @@ struct ProductKernel {
   Bodies &bodies;
   uint32_t rows, columns;      // of a tile
   uint32_t cluster = 1;        // blocks that run together and compute tiles below each other
+  bool isSideBySide = false;   // or, of rows that one tile has all of, side by side
   uint32_t depth;              // reduced elements of a step
   mlir::ValueRange tensorMaps; // of the left operand, of the right and of the result; of the operands, or none
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
   uint16_t target = 0;         // number of the architecture
+
+  /// Of the tiles of a cluster together.
+  uint32_t clusterRows() const { return isSideBySide ? rows : rows * cluster; }
+  uint32_t clusterColumns() const { return isSideBySide ? columns * cluster : columns; }
 };
 
 class TileSpace {
 public:
-  /// Finds tile `number`; of a cluster's tiles, below each other, the one of this block. Blocks that run together
+  /// Finds tile `number`; of a cluster's tiles the one of this block. Blocks that run together
   /// compute tiles that are near each other, so that caches hold what they share.
   TileSpace(const ProductKernel &kernel, mlir::Value number);
   /// A tile that begins anywhere, of an element of the batch.
@@ -42,10 +47,8 @@ public:
   /// Numbers of them, those of steps that end early included.
   mlir::Value reduced() const { return reduced_; }
   bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth, kernel_.reducedPatches); }
-  bool rowsAreWhole() const {
-    return isWhole(kernel_.product.rows, kernel_.rows * kernel_.cluster, kernel_.rowPatches);
-  }
-  bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.columns, {}); }
+  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.clusterRows(), kernel_.rowPatches); }
+  bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.clusterColumns(), {}); }
 
   /// Elements of the batch.
   mlir::Value batch() { return sizeOf(kernel_.product.batch); }

@@ -6,6 +6,7 @@
 #include "compiler/codegen/contraction/result_tile.h"
 #include "compiler/codegen/contraction/stage_ring.h"
 #include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/codegen/ptx/early_launch.h"
 
 using namespace mlir;
 
@@ -27,6 +28,7 @@ constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 constexpr uint32_t kCopiedAhead = 2;
 // Barriers of the three warpgroups begin behind 0, which is the block's.
 constexpr uint32_t kFirstBarrier = 1;
+constexpr uint32_t kFewBlocks = 64;
 
 uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
   return (rows + columns) * kStepBytes;
@@ -46,9 +48,9 @@ public:
         stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
-    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth);
-    rightMap_ =
-        mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, kernel_.cluster);
+    const uint32_t ofLeft = kernel_.isSideBySide ? kernel_.cluster : 1, ofRight = kernel_.cluster / ofLeft;
+    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
+    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
   }
 
   void run();
@@ -67,6 +69,12 @@ private:
 
   bool hasMaps() const { return leftMap_ && rightMap_; }
   bool isInCluster() const { return kernel_.cluster > 1; }
+  /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
+  /// next would be crowded where these end first.
+  bool isOfFewBlocks() {
+    Value blocks = k_.mul(first_.tiles(), k_.number(kernel_.cluster));
+    return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
+  }
   /// Whether each consumer has rows of the tile; else it has columns.
   bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
   uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
@@ -158,9 +166,11 @@ void WarpgroupProduct::askForBoxes() {
         Value reduced = k_.mul(inTile, k_.number(kernel_.depth));
         ring_->waitUntilEmpty(step);
         ring_->expect(step, stageBytesOf(kernel_.rows, kernel_.columns));
-        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step, /*isShared=*/false);
+        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
+               isInCluster() && kernel_.isSideBySide);
         askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
-               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step, isInCluster());
+               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step,
+               isInCluster() && !kernel_.isSideBySide);
       });
     });
   });
@@ -345,6 +355,9 @@ void WarpgroupProduct::run() {
       k_.assembly("prefetch.tensormap [$0];", {map}, "l");
   });
   isInCluster() ? k_.meetInCluster() : k_.barrier();
+  k_.assembly(kWaitForEarlierLaunches.str(), {}, ""); // barriers and maps are there when the operands are
+  if (isOfFewBlocks())
+    k_.assembly("griddepcontrol.launch_dependents;", {}, "");
   // The launch may have a block for each of the smaller tiles that other targets compute.
   k_.when(k_.less(number, first_.tiles()),
           [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(); }, [&] { consume(); }); });
@@ -363,7 +376,8 @@ bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
   if (rows == 128)
     return columns == 64 || columns == 128 || columns == 192 || columns == 256;
   // Across, 64 positions are a block, which two consumers do not share.
-  return rows == 64 && (columns == 128 || columns == 256 || (columns == 192 && right.isAlongReduced));
+  return rows == 64 &&
+         (columns == 128 || columns == 256 || ((columns == 64 || columns == 192) && right.isAlongReduced));
 }
 
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {

@@ -50,14 +50,18 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   if (!tile)
     return plan;
   const uint32_t depth = warpgroupDepth(product.left.value.getType());
-  const std::optional<TileMap> left = mapOf(shape, product, product.left, uint32_t(tile->rows), depth);
+  auto leftIn = [&](uint32_t parts) { return mapOf(shape, product, product.left, uint32_t(tile->rows), depth, parts); };
   auto rightIn = [&](uint32_t parts) {
     return mapOf(shape, product, product.right, uint32_t(tile->columns), depth, parts);
   };
-  std::optional<TileMap> right = rightIn(1);
-  if (left && right && rightIn(kPair) && (given ? given->cluster == kPair : isPairWorthwhile(shape, product, *tile))) {
-    right = rightIn(kPair);
-    plan.choices[4].second = kPair;
+  const bool isAcross = isSideBySide(shape, product, tile->rows);
+  const uint32_t cluster = given      ? given->cluster
+                           : isAcross ? bestClusterAcross(shape, product, *tile)
+                                      : (isPairWorthwhile(shape, product, *tile) ? kPair : 1);
+  std::optional<TileMap> left = leftIn(1), right = rightIn(1);
+  if (left && right && cluster != 1 && (isAcross ? leftIn(cluster) : rightIn(cluster))) {
+    (isAcross ? left : right) = isAcross ? leftIn(cluster) : rightIn(cluster);
+    plan.choices[4].second = cluster;
   }
   if (left && right) {
     MLIRContext *context = product.left.value.getContext();
@@ -124,7 +128,10 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
       auto rightIn = [&](uint32_t parts) {
         return mapOf(shape, *product, product->right, uint32_t(tile.columns), depth, parts);
       };
-      const bool hasMaps = mapOf(shape, *product, product->left, uint32_t(tile.rows), depth) && rightIn(1);
+      auto leftIn = [&](uint32_t parts) {
+        return mapOf(shape, *product, product->left, uint32_t(tile.rows), depth, parts);
+      };
+      const bool hasMaps = leftIn(1) && rightIn(1);
       if (!hasMaps && !product->tensorCoreElement())
         continue;
       choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
@@ -132,6 +139,12 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
         choices.push_back(choices.back());
         choices.back().numbers.emplace_back("blocks", kPair);
       }
+      const std::optional<int64_t> columns = shape.sizeOf(product->columns);
+      if (hasMaps && columns && isSideBySide(shape, *product, tile.rows))
+        for (uint32_t blocks : {kPair, kQuad})
+          if (leftIn(blocks) && *columns >= tile.columns * blocks)
+            choices.push_back(
+                {kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}, {"blocks", blocks}}});
     }
   // Sums of eight bytes take the registers of twice as many.
   const bool isWide = product->sum.sum.type.getIntOrFloatBitWidth() > 32;
@@ -150,7 +163,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   for (const auto &[target, choice] : given) {
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
-      warpgroups = {WarpgroupTile{rows, columns, 0}, choice.number("blocks") == kPair ? kPair : 1};
+      warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks")))};
       continue;
     }
     tile = {rows, columns};
@@ -181,8 +194,8 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
     return TileChoice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
                       {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
   TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
-  if (plan.choice("warpgroup_cluster") == kPair)
-    choice.numbers.emplace_back("blocks", kPair);
+  if (const int64_t blocks = plan.choice("warpgroup_cluster"); blocks != 1)
+    choice.numbers.emplace_back("blocks", blocks);
   return choice;
 }
 
@@ -207,7 +220,7 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kThreads || value == kFewThreads;
   if (choice == "warpgroup_cluster")
-    return value == 1 || value == kPair;
+    return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
     return value == 0 || value == 192 || value == 256 || value == kSmallTile || value == kLargeTile;
   return value == kSmallTile || value == kLargeTile;
@@ -232,6 +245,7 @@ void Contraction::write(Writer &writer) const {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
+    kernel.isSideBySide = isSideBySide(writer.shape, *product, rows);
     if (writer.arguments.tensorMaps.size() >= 2) {
       kernel.tensorMaps = writer.arguments.tensorMaps;
       kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);

@@ -12,7 +12,12 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
-                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22}};
+                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22},   {64, 64, 0.15}};
+constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRows = kWarpgroupTiles[7];
+// Of fewer rows, tiles of 64 columns bring mostly the same rows, all at once from few places of the cache.
+constexpr int64_t kLeastOfNarrow = 33;
+constexpr int64_t kLeastAcrossOfClusters = 16;
+
 // Behind the steps of each tile, until the next one's begin.
 constexpr double kMicrosecondsOfTile = 0.5;
 constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
@@ -96,6 +101,12 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
 
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  if (isSideBySide(shape, product, kSmallTile)) { // the caches and the memory are all that matters
+    const bool isNarrow =
+        *shape.sizeOf(product.rows) >= kLeastOfNarrow && product.right.isAlongReduced &&
+        warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
+    return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
+  }
   const double steps = stepsOf(shape, product);
   const WarpgroupTile *best = nullptr;
   double least = 0;
@@ -110,6 +121,19 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
       best = &tile, least = taken;
   }
   return best;
+}
+
+bool isSideBySide(const GroupShape &shape, const Product &product, int64_t rows) {
+  const std::optional<int64_t> size = shape.sizeOf(product.rows);
+  return size && *size <= rows;
+}
+
+uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const std::optional<int64_t> columns = shape.sizeOf(product.columns);
+  const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
+  if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters)
+    return 1;
+  return across % kQuad == 0 ? kQuad : across % kPair == 0 ? kPair : 1;
 }
 
 bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {

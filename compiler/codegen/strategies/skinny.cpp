@@ -9,8 +9,8 @@
 
 using namespace mlir;
 using tenon::compiler::dispatch::kLeastReduced, tenon::compiler::dispatch::kLeastWide;
-using tenon::compiler::dispatch::kMostFew, tenon::compiler::dispatch::kMostFewRead,
-    tenon::compiler::dispatch::kMostFewScalar;
+using tenon::compiler::dispatch::kMostFew, tenon::compiler::dispatch::kMostFewScalar,
+    tenon::compiler::dispatch::mostFewRead;
 
 namespace tenon::compiler::codegen {
 namespace {
@@ -22,6 +22,8 @@ constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
 // Of a block that sums them with all of its warps, four for each group of lanes.
 constexpr int64_t kRowsOfManyBytes = 32;
+// Along the sum: rows of the wide side that a lane multiplies at once. More take more registers than there are.
+constexpr int64_t kMostRowsOfLane = 4;
 
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
@@ -140,12 +142,11 @@ std::vector<TileChoice> Planner::choices() {
     return {}; // of an unknown number of rows there are several kernels
   const bool fewAreRows = best.front().choice("few_side") == 1;
   const Operand &wide = fewAreRows ? product_.right : product_.left;
-  const int64_t few = best.front().choice("few"), positions = best.front().choice("positions"),
-                warps = best.front().choice("depth_warps");
+  const int64_t few = best.front().choice("few"), warps = best.front().choice("depth_warps");
   std::vector<TileChoice> choices;
   for (int64_t each = 2; each <= 8; each *= 2) {
     // Across, a lane has as many positions as it loads at once, or fewer; along the sum they are rows of their own.
-    if (wide.isAlongReduced ? each != positions : each > mostAcross(wide, uint32_t(few)))
+    if (wide.isAlongReduced ? each > kMostRowsOfLane : each > mostAcross(wide, uint32_t(few)))
       continue;
     for (int64_t threads : {kThreads, kManyThreads})
       for (int64_t divided : {warps / 2, warps, warps * 2}) {
@@ -171,8 +172,8 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
                           : !columns_ ? *rows_ <= mostOfAny
                                       : *rows_ <= *columns_;
   const bool isOnlyRead = (fewAreRows ? product_.right : product_.left).plain != nullptr;
-  const int64_t most = multipliesByWarps(product_) && isOnlyRead ? kMostFewRead : mostOfAny;
   const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
+  const int64_t most = multipliesByWarps(product_) && isOnlyRead ? mostFewRead(wide.value_or(0)) : mostOfAny;
   if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
     return {};
   if (few) {

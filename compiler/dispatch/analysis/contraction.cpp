@@ -198,7 +198,7 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
   const int64_t most = !isForTensorCores(product)         ? kMostFewScalar
-                       : isOnlyRead(product, *found.wide) ? kMostFewRead
+                       : isOnlyRead(product, *found.wide) ? mostFewRead(found.wideSize)
                                                           : kMostFew;
   if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
     return std::nullopt;

@@ -44,8 +44,13 @@ bool isWindow(mlir::linalg::GenericOp op);
 
 /// Rows (or columns) that are so few that memory is all that matters: a kernel brings each element of the other side to
 /// registers once, and may compute it there from something else. Of what is only read, more than 16 go through shared
-/// memory like any other matrix.
-inline constexpr int64_t kMostFew = 64, kMostFewRead = 16, kMostFewScalar = 16; // on tensor cores twice, elsewhere
+/// memory like any other matrix; more than 8, where the other side is so wide that its tiles fill a large GPU: blocks
+/// with tiles share the few, which blocks of 16 results would each read for themselves.
+inline constexpr int64_t kMostFew = 64, kMostFewScalar = 16; // on tensor cores, elsewhere
+inline constexpr int64_t kMostFewRead = 16, kMostFewReadOfWide = 8, kWide = 12288;
+constexpr int64_t mostFewRead(int64_t wideSize) {
+  return wideSize >= kWide ? kMostFewReadOfWide : kMostFewRead;
+}
 inline constexpr int64_t kLeastWide = 16, kLeastReduced = 64;
 struct FewRows {
   const ContractionSide *few, *wide;

@@ -210,7 +210,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!skinny && readsWindows(op))
     return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
-                         : hasCores ? (rows <= 64 ? tiles(64, 128) : tiles(128, 64))
+                         : hasCores ? (rows <= 64 ? tiles(64, 64) : tiles(128, 64))
                                     : tiles(64, 64);
   const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
   // Parts are made of the types: each has to say its sizes.
