@@ -17,6 +17,9 @@ constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRow
 // Of fewer rows, tiles of 64 columns bring mostly the same rows, all at once from few places of the cache.
 constexpr int64_t kLeastOfNarrow = 33;
 constexpr int64_t kLeastAcrossOfClusters = 16;
+// So many blocks of quads run at once on an H100 or H200, whose multiprocessors are groups of 16 and 18 and some fewer.
+// A few more would double the time.
+constexpr int64_t kMostOfQuads = 112;
 
 // Behind the steps of each tile, until the next one's begin.
 constexpr double kMicrosecondsOfTile = 0.5;
@@ -132,6 +135,9 @@ uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, cons
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
   if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters)
+    return 1;
+  const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
+  if (tiles > kMostOfQuads && tiles <= int64_t(abi::findArchitecture(90)->product.multiprocessors))
     return 1;
   return across % kQuad == 0 ? kQuad : across % kPair == 0 ? kPair : 1;
 }

@@ -173,7 +173,9 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
                                       : *rows_ <= *columns_;
   const bool isOnlyRead = (fewAreRows ? product_.right : product_.left).plain != nullptr;
   const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
-  const int64_t most = multipliesByWarps(product_) && isOnlyRead ? mostFewRead(wide.value_or(0)) : mostOfAny;
+  const int64_t most = !multipliesByWarps(product_) || !isOnlyRead   ? mostOfAny
+                       : fewAreRows && product_.right.isAlongReduced ? mostFewRead(wide.value_or(0))
+                                                                     : dispatch::kMostFewRead;
   if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
     return {};
   if (few) {

@@ -171,6 +171,16 @@ static bool isOnlyRead(const Contraction &product, const ContractionSide &side) 
          !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
 }
 
+/// Tiles take the wide side of few rows where it lies along the reduced elements.
+static int64_t mostFewReadOf(const Contraction &product, const FewRows &found) {
+  linalg::GenericOp op = product.op;
+  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(found.wide->inputs.front()));
+  const bool isAlong = map.getNumResults() != 0 && llvm::any_of(product.reduced, [&](unsigned loop) {
+                         return map.getResults().back() == getAffineDimExpr(loop, op.getContext());
+                       });
+  return found.wide == &product.right && isAlong ? mostFewRead(found.wideSize) : kMostFewRead;
+}
+
 bool readsWindows(linalg::GenericOp op) {
   return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) ||
          !op.getBody()->getOps<tensor::ExtractOp>().empty();
@@ -198,7 +208,7 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
   const int64_t most = !isForTensorCores(product)         ? kMostFewScalar
-                       : isOnlyRead(product, *found.wide) ? mostFewRead(found.wideSize)
+                       : isOnlyRead(product, *found.wide) ? mostFewReadOf(product, found)
                                                           : kMostFew;
   if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
     return std::nullopt;

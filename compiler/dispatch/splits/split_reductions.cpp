@@ -38,6 +38,8 @@ constexpr int64_t kBytesOfTile = 256;
 // Products: blocks that keep a large GPU busy, and reduced elements that are worth a part of their own.
 constexpr int64_t kEnoughProductBlocks = 96;
 constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
+// More parts of wider tiles for so many rows and bytes of each (measured on an H200: 64 x 4096 x 4096).
+constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
 // Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
 // of a window, and what is worth a part.
@@ -209,8 +211,11 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     return ProductSplit{placesSplitOf(op, *product)};
   if (!skinny && readsWindows(op))
     return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
+  // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
+  const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
+                        sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
-                         : hasCores ? (rows <= 64 ? tiles(64, 64) : tiles(128, 64))
+                         : hasCores ? (rows <= 64 ? tiles(64, isNarrow ? 64 : 128) : tiles(128, 64))
                                     : tiles(64, 64);
   const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
   // Parts are made of the types: each has to say its sizes.
